@@ -1,0 +1,62 @@
+# Everything a developer runs. `make` alone lists the targets.
+#
+# The environment is .venv, filled by uv from requirements/dev.txt (hashes, no index addresses).
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV_VERSION := 0.13.8
+# The lock is universal: one file for every Python and platform; uv takes what this machine needs.
+COMPILE = PIP_FIND_LINKS= $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
+	--generate-hashes --no-emit-index-url --no-annotate --custom-compile-command "make lock"
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format lock crds testbed bench clean
+
+help: ## List the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup: $(VENV)/.ready ## Prepare .venv with everything that development needs
+
+$(VENV)/.ready: requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "ModelExport needs Python 3.11 or newer; say which with: make PYTHON=python3.12 …"; exit 1; }
+	test -x $(BIN)/uv || { $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip --quiet install "uv==$(UV_VERSION)"; }
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+	@touch $@
+
+demo: setup ## Train a small CNN, export and verify it, show the verdict (no cluster, no S3)
+	@$(BIN)/python examples/digits/train.py
+	@$(BIN)/modelexport run examples/digits/modelexport.yaml
+
+test: setup ## Run the tests; what this machine cannot run is skipped and says how to get it
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: setup ## ruff, mypy --strict, import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: setup ## Format the code and sort the imports
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+crds: setup ## Generate crds/ and the chart's copy from api/
+	$(BIN)/python -m modelexport_api.crds
+
+lock: ## Resolve the dependencies again (requirements/*.txt)
+	test -x $(BIN)/uv || { $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip --quiet install "uv==$(UV_VERSION)"; }
+	$(COMPILE) pyproject.toml --all-extras -o requirements/dev.txt
+	$(COMPILE) pyproject.toml --extra operator -c requirements/dev.txt -o requirements/operator.txt
+	$(COMPILE) pyproject.toml --extra exporter --extra models -c requirements/dev.txt -o requirements/exporter.txt
+
+testbed: setup ## Install and build what cluster tests need (root on Debian, Go; about 15 minutes once)
+	PYTHONPATH=tests $(BIN)/python -m bed install
+
+bench: testbed ## Measure the pipeline against the script that people write by hand
+	PYTHONPATH=tests $(BIN)/python -m benchmarks.pipeline
+
+clean: ## Remove what make created inside the tree
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis
