@@ -1,0 +1,25 @@
+"""What all API types share: camelCase on the wire, unknown fields refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+
+class ApiModel(BaseModel):
+    """A value of the API: immutable, snake_case in Python, camelCase in YAML and JSON."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        populate_by_name=True,
+        extra="forbid",
+        frozen=True,
+        use_enum_values=False,
+    )
+
+    def to_wire(self) -> dict[str, Any]:
+        """Return the JSON object as Kubernetes stores it: camelCase, absent instead of null."""
+        wire: dict[str, Any] = self.model_dump(by_alias=True, exclude_none=True, mode="json")
+        return wire

@@ -1,0 +1,118 @@
+"""Every way in which an export can end, as a closed list: reason, class, retryable or not.
+
+The pod answers with one exit code per class. The operator wires the permanent ones to the Job's
+podFailurePolicy, so that a user's mistake fails at once while a lost node or an unreachable store
+is retried. A reason is what users see in conditions; it never changes its meaning.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum, StrEnum
+
+
+class ExitCode(IntEnum):
+    """The exporter process's answer, one code per class of failure."""
+
+    DONE = 0
+    MANIFEST = 10
+    SOURCE = 11
+    MODEL = 12
+    EXPORT = 13
+    CONTRACT = 14
+    VERIFICATION = 15
+    DESTINATION = 16
+    PROVIDER = 17
+    RESOURCES = 18
+    INTERNAL = 70  # EX_SOFTWARE
+    RETRYABLE = 75  # EX_TEMPFAIL
+
+
+PERMANENT_EXIT_CODES: tuple[int, ...] = tuple(
+    int(code) for code in ExitCode if code not in {ExitCode.DONE, ExitCode.RETRYABLE}
+)
+
+
+class Reason(StrEnum):
+    """Why an export failed."""
+
+    # The manifest.
+    INVALID_MANIFEST = "InvalidManifest"
+    # The checkpoint and the code: fetch.
+    SOURCE_NOT_FOUND = "SourceNotFound"
+    ACCESS_DENIED = "AccessDenied"
+    DIGEST_MISMATCH = "DigestMismatch"
+    CODE_INVALID = "CodeInvalid"
+    # The checkpoint's content and the module: load.
+    CHECKPOINT_CORRUPT = "CheckpointCorrupt"
+    FORMAT_UNKNOWN = "FormatUnknown"
+    UNSAFE_CHECKPOINT = "UnsafeCheckpoint"
+    FACTORY_NOT_FOUND = "FactoryNotFound"
+    FACTORY_FAILED = "FactoryFailed"
+    STATE_DICT_MISMATCH = "StateDictMismatch"
+    # The forward pass and its translation: capture, convert.
+    INPUTS_MISMATCH = "InputsMismatch"
+    CAPTURE_FAILED = "CaptureFailed"
+    UNSUPPORTED_OPERATOR = "UnsupportedOperator"
+    CONVERSION_FAILED = "ConversionFailed"
+    # Asked against obtained: contract.
+    DYNAMIC_DIM_SPECIALIZED = "DynamicDimSpecialized"
+    CONTRACT_VIOLATED = "ContractViolated"
+    # The verdict: verify.
+    VERIFICATION_FAILED = "VerificationFailed"
+    RUNTIME_FAILED = "RuntimeFailed"
+    PROVIDER_UNAVAILABLE = "ProviderUnavailable"
+    # The artifact's place: publish.
+    DESTINATION_EXISTS = "DestinationExists"
+    DESTINATION_DENIED = "DestinationDenied"
+    # The machine.
+    OUT_OF_MEMORY = "OutOfMemory"
+    DISK_FULL = "DiskFull"
+    STORE_UNAVAILABLE = "StoreUnavailable"
+    WORKER_DIED = "WorkerDied"
+    INTERRUPTED = "Interrupted"
+    INTERNAL_ERROR = "InternalError"
+    # What only the operator sees.
+    POD_REJECTED = "PodRejected"
+    POD_CANNOT_START = "PodCannotStart"
+    DEADLINE_EXCEEDED = "DeadlineExceeded"
+    RETRIES_EXHAUSTED = "RetriesExhausted"
+    JOB_DELETED = "JobDeleted"
+    RESULT_LOST = "ResultLost"
+
+
+EXIT_CODES: dict[Reason, ExitCode] = {
+    Reason.INVALID_MANIFEST: ExitCode.MANIFEST,
+    Reason.SOURCE_NOT_FOUND: ExitCode.SOURCE,
+    Reason.ACCESS_DENIED: ExitCode.SOURCE,
+    Reason.DIGEST_MISMATCH: ExitCode.SOURCE,
+    Reason.CODE_INVALID: ExitCode.MODEL,
+    Reason.CHECKPOINT_CORRUPT: ExitCode.SOURCE,
+    Reason.FORMAT_UNKNOWN: ExitCode.SOURCE,
+    Reason.UNSAFE_CHECKPOINT: ExitCode.SOURCE,
+    Reason.FACTORY_NOT_FOUND: ExitCode.MODEL,
+    Reason.FACTORY_FAILED: ExitCode.MODEL,
+    Reason.STATE_DICT_MISMATCH: ExitCode.MODEL,
+    Reason.INPUTS_MISMATCH: ExitCode.EXPORT,
+    Reason.CAPTURE_FAILED: ExitCode.EXPORT,
+    Reason.UNSUPPORTED_OPERATOR: ExitCode.EXPORT,
+    Reason.CONVERSION_FAILED: ExitCode.EXPORT,
+    Reason.DYNAMIC_DIM_SPECIALIZED: ExitCode.CONTRACT,
+    Reason.CONTRACT_VIOLATED: ExitCode.CONTRACT,
+    Reason.VERIFICATION_FAILED: ExitCode.VERIFICATION,
+    Reason.RUNTIME_FAILED: ExitCode.VERIFICATION,
+    Reason.PROVIDER_UNAVAILABLE: ExitCode.PROVIDER,
+    Reason.DESTINATION_EXISTS: ExitCode.DESTINATION,
+    Reason.DESTINATION_DENIED: ExitCode.DESTINATION,
+    Reason.OUT_OF_MEMORY: ExitCode.RESOURCES,
+    Reason.DISK_FULL: ExitCode.RESOURCES,
+    Reason.STORE_UNAVAILABLE: ExitCode.RETRYABLE,
+    Reason.WORKER_DIED: ExitCode.RETRYABLE,
+    Reason.INTERRUPTED: ExitCode.RETRYABLE,
+    Reason.INTERNAL_ERROR: ExitCode.INTERNAL,
+}
+"""The exit code of every reason that a pod can answer with."""
+
+
+def is_retryable(reason: Reason) -> bool:
+    """Tell whether the same spec may succeed when it is run again by the Job."""
+    return EXIT_CODES.get(reason) is ExitCode.RETRYABLE

@@ -1,0 +1,75 @@
+"""The ModelExport resource as a whole, and how a manifest becomes one."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import yaml
+from pydantic import Field, ValidationError
+
+from modelexport_api.base import ApiModel
+from modelexport_api.rules import violations
+from modelexport_api.spec import ModelExportSpec
+
+
+class Metadata(ApiModel):
+    """The part of ObjectMeta that an export depends on."""
+
+    name: str = Field(min_length=1, max_length=253)
+    namespace: str | None = None
+    uid: str | None = None
+    generation: int | None = None
+    labels: dict[str, str] = Field(default_factory=dict)
+
+
+class ModelExport(ApiModel):
+    """A ModelExport without its status."""
+
+    api_version: Literal["modelexport.dev/v1alpha1"] = "modelexport.dev/v1alpha1"
+    kind: Literal["ModelExport"] = "ModelExport"
+    metadata: Metadata
+    spec: ModelExportSpec
+
+
+class ManifestError(ValueError):
+    """A manifest that is no ModelExport; the message has a line for each thing that is wrong."""
+
+
+def parse(document: object) -> ModelExport:
+    """Return the ModelExport in a parsed YAML document or an object from the API server.
+
+    Raises ManifestError with `field: what is wrong` lines when it is none.
+    """
+    if not isinstance(document, dict):
+        raise ManifestError("the manifest is not a YAML mapping with apiVersion, kind and spec")
+    known = {key: document[key] for key in ("apiVersion", "kind", "spec") if key in document}
+    metadata = document.get("metadata")
+    if isinstance(metadata, dict):
+        aliases = {"name", "namespace", "uid", "generation", "labels"}
+        metadata = {key: value for key, value in metadata.items() if key in aliases}
+    try:
+        resource = ModelExport.model_validate({**known, "metadata": metadata})
+    except ValidationError as error:
+        raise ManifestError("\n".join(_sentences(error))) from None
+    broken = violations(resource.spec)
+    if broken:
+        raise ManifestError("\n".join(broken))
+    return resource
+
+
+def parse_yaml(text: str) -> ModelExport:
+    """Return the one ModelExport in a YAML text. Raises ManifestError."""
+    try:
+        documents = [document for document in yaml.safe_load_all(text) if document is not None]
+    except yaml.YAMLError as error:
+        raise ManifestError(f"the manifest is not YAML: {error}") from None
+    if len(documents) != 1:
+        raise ManifestError(f"expected one ModelExport in the manifest, found {len(documents)}")
+    return parse(documents[0])
+
+
+def _sentences(error: ValidationError) -> list[str]:
+    return [
+        f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}"
+        for item in error.errors(include_url=False)
+    ]

@@ -1,0 +1,131 @@
+"""Rules that cross fields, each written twice from one place: CEL for the API server, Python here.
+
+A manifest that the API server refuses is refused by `modelexport run` with the same sentence, and
+the other way round; `tests/cluster` holds both against each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from modelexport_api.spec import Exporter, Format, ModelExportSpec
+
+NEEDS_FACTORY = (Format.STATE_DICT, Format.SAFETENSORS)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule: `cel` is evaluated at `path` of the spec, `holds` on the whole spec."""
+
+    path: tuple[str, ...]
+    cel: str
+    message: str
+    holds: Callable[[ModelExportSpec], bool]
+
+    @property
+    def field(self) -> str:
+        """Return the field as the API server prints it."""
+        return ".".join(("spec", *self.path))
+
+
+def _dim_names(spec: ModelExportSpec) -> set[str]:
+    return {dim for entry in spec.inputs for dim in entry.shape if isinstance(dim, str)}
+
+
+def _unique(names: list[str]) -> bool:
+    return len(names) == len(set(names))
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        path=("source",),
+        cel="!self.uri.endsWith('/') || (!has(self.sha256) && !has(self.versionId))",
+        message="sha256 and versionId belong to one object; the uri is a directory (it ends in /)",
+        holds=lambda spec: (
+            not spec.source.uri.endswith("/")
+            or (spec.source.sha256 is None and spec.source.version_id is None)
+        ),
+    ),
+    Rule(
+        path=("source",),
+        cel="!has(self.versionId) || self.uri.startsWith('s3://')",
+        message="versionId needs an s3:// uri",
+        holds=lambda spec: spec.source.version_id is None or spec.source.uri.startswith("s3://"),
+    ),
+    Rule(
+        path=(),
+        cel="has(self.model) || !(self.source.format in ['StateDict', 'Safetensors'])",
+        message="model.factory is required: a StateDict or Safetensors checkpoint holds weights "
+        "but no graph",
+        holds=lambda spec: spec.model is not None or spec.source.format not in NEEDS_FACTORY,
+    ),
+    Rule(
+        path=(),
+        cel="self.inputs.all(i, i.shape.all(d, "
+        "type(d) == int || (has(self.dims) && string(d) in self.dims)))",
+        message="every name in inputs[].shape must be defined in dims, with its max (and min)",
+        holds=lambda spec: _dim_names(spec) <= set(spec.dims),
+    ),
+    Rule(
+        path=(),
+        cel="!has(self.dims) || self.dims.all(n, self.inputs.exists(i, i.shape.exists(d, d == n)))",
+        message="every dim in dims must be used in the shape of an input",
+        holds=lambda spec: set(spec.dims) <= _dim_names(spec),
+    ),
+    Rule(
+        path=("inputs",),
+        cel="self.all(i, self.exists_one(o, o.name == i.name))",
+        message="the names of inputs must differ from each other",
+        holds=lambda spec: _unique([entry.name for entry in spec.inputs]),
+    ),
+    Rule(
+        path=("inputs",),
+        cel="self.all(i, !has(i.range) || i.range[0] <= i.range[1])",
+        message="range is [smallest, largest]",
+        holds=lambda spec: all(
+            entry.range is None or entry.range[0] <= entry.range[1] for entry in spec.inputs
+        ),
+    ),
+    Rule(
+        path=("outputs",),
+        cel="self.all(o, self.exists_one(p, p == o))",
+        message="the names of outputs must differ from each other",
+        holds=lambda spec: _unique(spec.outputs),
+    ),
+    Rule(
+        path=("dims",),
+        cel="self.all(n, self[n].min <= self[n].max)",
+        message="a dim's min must not be larger than its max",
+        holds=lambda spec: all(dim.min <= dim.max for dim in spec.dims.values()),
+    ),
+    Rule(
+        path=("export",),
+        cel="self.exporter != 'Dynamo' || self.opset >= 18",
+        message="exporter Dynamo writes opset 18 and newer; choose exporter TorchScript for older",
+        holds=lambda spec: (
+            spec.export.exporter is not Exporter.DYNAMO or spec.export.opset >= 18  # noqa: PLR2004
+        ),
+    ),
+    Rule(
+        path=("export",),
+        cel="self.exporter != 'TorchScript' || self.opset <= 20",
+        message="exporter TorchScript writes opset 9 to 20; choose exporter Dynamo for newer",
+        holds=lambda spec: (
+            spec.export.exporter is not Exporter.TORCH_SCRIPT or spec.export.opset <= 20  # noqa: PLR2004
+        ),
+    ),
+)
+
+IMMUTABLE = Rule(
+    path=(),
+    cel="self == oldSelf",
+    message="the spec of a ModelExport is immutable, so that its status never lies about an "
+    "artifact; create a new ModelExport for a changed spec",
+    holds=lambda _spec: True,
+)
+
+
+def violations(spec: ModelExportSpec) -> list[str]:
+    """Return a sentence for each rule that the spec breaks, as `field: rule`."""
+    return [f"{rule.field}: {rule.message}" for rule in RULES if not rule.holds(spec)]

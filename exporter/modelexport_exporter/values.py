@@ -1,0 +1,120 @@
+"""What the stages hand to each other: plain, immutable, picklable values.
+
+Supervisor               child `export_worker`                       child `verify_worker`
+fetch -> ExportTask  ->  load -> capture -> convert -> contract  ->  verify
+                         = ConvertedModel                            = VerificationOutcome  -> publish
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from modelexport_api.spec import ModelExportSpec
+from modelexport_api.status import Stage, TensorInfo, VerificationResult
+
+ReportProgress = Callable[[Stage, float, str], None]
+"""Called as (stage, fraction of the stage that is done, what is being done)."""
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file of the checkpoint, on this machine."""
+
+    name: str
+    size_bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class ExportTask:
+    """What a worker needs to know; all paths are on this machine."""
+
+    spec: ModelExportSpec
+    checkpoint: Path
+    """A file, or a directory of safetensors shards."""
+    code_dir: Path | None
+    """Put on sys.path before the factory is imported."""
+    output_dir: Path
+    """An empty directory for model.onnx and its external data."""
+
+
+@dataclass(frozen=True)
+class WrittenFile:
+    """A file of the artifact; its digest is taken while it is written."""
+
+    name: str
+    size_bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class ContractFinding:
+    """Something obtained that differs from what was requested."""
+
+    subject: str
+    """`input x dim 0`, `opset`, `output logits`, …"""
+    requested: str
+    obtained: str
+
+
+@dataclass(frozen=True)
+class ConvertedModel:
+    """An ONNX file on this machine, and what was read back from it."""
+
+    model_path: Path
+    files: tuple[WrittenFile, ...]
+    opset: int
+    ir_version: int
+    exporter: str
+    """The route and torch's version, `Dynamo (torch 2.15.0)`."""
+    inputs: tuple[TensorInfo, ...]
+    outputs: tuple[TensorInfo, ...]
+    op_counts: dict[str, int]
+    """Nodes by operator, `Conv` or `domain::Op`."""
+    findings: tuple[ContractFinding, ...] = ()
+    """Differences that are told but do not fail the export: an unused input that was dropped."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Wall time by stage."""
+
+
+@dataclass(frozen=True)
+class OutputComparison:
+    """One output of one sample: ONNX against eager."""
+
+    output: str
+    max_abs_error: float
+    max_rel_error: float
+    """Relative to the largest finite magnitude of eager's output."""
+    limit: float
+    """The absolute error that was allowed; 0 for integer and boolean outputs."""
+    problem: str = ""
+    """Empty when the outputs agree: what differs, otherwise."""
+
+
+@dataclass(frozen=True)
+class SampleComparison:
+    """One set of inputs: ONNX against eager."""
+
+    dims: dict[str, int]
+    seed: int
+    outputs: tuple[OutputComparison, ...]
+
+
+@dataclass(frozen=True)
+class VerificationOutcome:
+    """The verdict and what it rests on."""
+
+    summary: VerificationResult
+    samples: tuple[SampleComparison, ...]
+    seconds: float
+
+    @property
+    def first_problem(self) -> tuple[SampleComparison, OutputComparison] | None:
+        """Return the first output that disagrees, with its sample."""
+        for sample in self.samples:
+            for output in sample.outputs:
+                if output.problem:
+                    return sample, output
+        return None
