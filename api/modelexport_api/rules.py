@@ -95,6 +95,12 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         path=("dims",),
+        cel="self.all(n, n.matches('^[A-Za-z_][A-Za-z0-9_]*$') && n.size() <= 63)",
+        message="the name of a dim is a letter or _, then letters, digits and _ (63 at most)",
+        holds=lambda _spec: True,  # the type DimName says it already
+    ),
+    Rule(
+        path=("dims",),
         cel="self.all(n, self[n].min <= self[n].max)",
         message="a dim's min must not be larger than its max",
         holds=lambda spec: all(dim.min <= dim.max for dim in spec.dims.values()),

@@ -1,0 +1,114 @@
+"""Manifests that break one rule each: the API server and `modelexport run` must both refuse them."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+VALID: dict[str, Any] = {
+    "apiVersion": "modelexport.dev/v1alpha1",
+    "kind": "ModelExport",
+    "metadata": {"name": "digits"},
+    "spec": {
+        "source": {"uri": "s3://models/digits/checkpoint.pt", "format": "StateDict"},
+        "model": {"factory": "model:build", "code": {"uri": "s3://models/digits/code.zip"}},
+        "inputs": [{"name": "image", "shape": ["batch", 1, 8, 8]}],
+        "dims": {"batch": {"min": 1, "max": 64}},
+        "outputs": ["logits"],
+        "destination": {"uri": "s3://models/digits/onnx/"},
+    },
+}
+
+
+def changed(**spec: Any) -> dict[str, Any]:
+    """Return VALID with parts of its spec replaced; None removes a part."""
+    manifest = copy.deepcopy(VALID)
+    for name, value in spec.items():
+        if value is None:
+            del manifest["spec"][name]
+        else:
+            manifest["spec"][name] = value
+    return manifest
+
+
+X = {"name": "image", "shape": ["batch", 1, 8, 8]}
+# (what is wrong, manifest, the field that the answer names, words of the rule in the answer)
+INVALID: list[tuple[str, dict[str, Any], str, str]] = [
+    (
+        "sha256 of a directory",
+        changed(source={"uri": "s3://m/dir/", "sha256": "0" * 64}),
+        "spec.source",
+        "belong to one object",
+    ),
+    (
+        "version of a file",
+        changed(source={"uri": "file:///m/model.pt", "versionId": "3"}),
+        "spec.source",
+        "versionId needs an s3:// uri",
+    ),
+    ("weights without a model", changed(model=None), "spec", "model.factory is required"),
+    (
+        "undefined dim",
+        changed(inputs=[{"name": "image", "shape": ["n", "batch"]}]),
+        "spec",
+        "must be defined in dims",
+    ),
+    (
+        "unused dim",
+        changed(dims={"batch": {"max": 64}, "seq": {"max": 9}}),
+        "spec",
+        "must be used in the shape of an input",
+    ),
+    (
+        "two inputs of one name",
+        changed(inputs=[X, X]),
+        "spec.inputs",
+        "names of inputs must differ",
+    ),
+    (
+        "range upside down",
+        changed(inputs=[{**X, "range": [9, 1]}]),
+        "spec.inputs",
+        "range is [smallest, largest]",
+    ),
+    (
+        "two outputs of one name",
+        changed(outputs=["y", "y"]),
+        "spec.outputs",
+        "names of outputs must differ",
+    ),
+    (
+        "dim upside down",
+        changed(dims={"batch": {"min": 9, "max": 3}}),
+        "spec.dims",
+        "min must not be larger",
+    ),
+    (
+        "opset too old for Dynamo",
+        changed(export={"exporter": "Dynamo", "opset": 15}),
+        "spec.export",
+        "opset 18 and newer",
+    ),
+    (
+        "opset too new for TorchScript",
+        changed(export={"exporter": "TorchScript", "opset": 21}),
+        "spec.export",
+        "opset 9 to 20",
+    ),
+    (
+        "no such format",
+        changed(source={"uri": "s3://m/k", "format": "Keras"}),
+        "spec.source.format",
+        "",
+    ),
+    ("http source", changed(source={"uri": "https://host/k"}), "spec.source.uri", ""),
+    ("no inputs", changed(inputs=[]), "spec.inputs", ""),
+    ("no destination", changed(destination=None), "spec.destination", ""),
+    (
+        "factory without a colon",
+        changed(model={"factory": "model.build"}),
+        "spec.model.factory",
+        "",
+    ),
+    ("unknown field", changed(paralelism=3), "spec.paralelism", ""),
+]

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modelexport_api import crds
+from modelexport_api.spec import ModelExportSpec
+from modelexport_api.status import ModelExportStatus
+
+ROOT = Path(__file__).resolve().parents[3]
+APPLY_ANNOTATION_LIMIT = 256 * 1024
+
+
+def properties(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, child in schema.get("properties", {}).items():
+        yield f"{path}.{name}", child
+        yield from properties(child, f"{path}.{name}")
+    for inner in ("items", "additionalProperties"):
+        if isinstance(schema.get(inner), dict):
+            yield from properties(schema[inner], f"{path}[]")
+
+
+@pytest.fixture
+def version() -> dict[str, Any]:
+    found: dict[str, Any] = crds.model_export()["spec"]["versions"][0]
+    return found
+
+
+@pytest.mark.parametrize("directory", crds.DIRECTORIES)
+def test_checked_in_file_is_what_the_types_say(directory: str) -> None:
+    text = (ROOT / directory / crds.FILE_NAME).read_text()
+    assert text == crds.render(), "run `make crds`"
+
+
+def test_plain_kubectl_apply_can_hold_it_in_its_annotation() -> None:
+    assert len(crds.render().encode()) < APPLY_ANNOTATION_LIMIT
+
+
+@pytest.mark.parametrize("part", ["spec", "status"])
+def test_every_field_has_a_sentence(version: dict[str, Any], part: str) -> None:
+    schema = version["schema"]["openAPIV3Schema"]["properties"][part]
+    silent = [path for path, child in properties(schema) if not child.get("description")]
+    assert silent == []
+
+
+@pytest.mark.parametrize("model", [ModelExportSpec, ModelExportStatus])
+def test_every_field_of_the_types_is_in_the_schema(
+    version: dict[str, Any], model: type[ModelExportSpec]
+) -> None:
+    part = "spec" if model is ModelExportSpec else "status"
+    schema = version["schema"]["openAPIV3Schema"]["properties"][part]
+    aliases = {field.alias for field in model.model_fields.values()}
+    assert set(schema["properties"]) == aliases
+
+
+def test_defaults_are_the_same_as_in_python(version: dict[str, Any]) -> None:
+    """An object that the API server defaulted and one that pydantic defaulted are equal."""
+    spec = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    minimal = {
+        "source": {"uri": "s3://b/k"},
+        "inputs": [{"name": "x", "shape": ["n"]}],
+        "dims": {"n": {"max": 8}},
+        "destination": {"uri": "s3://b/o/"},
+    }
+    defaulted = apply_defaults(spec, minimal)
+    assert defaulted == ModelExportSpec.model_validate(minimal).to_wire()
+
+
+def apply_defaults(schema: dict[str, Any], value: Any) -> Any:  # noqa: ANN401 - JSON
+    if isinstance(value, list):
+        return [apply_defaults(schema["items"], item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    filled = dict(value)
+    for name, child in schema.get("properties", {}).items():
+        if name not in filled and "default" in child:
+            filled[name] = child["default"]
+        if name in filled:
+            filled[name] = apply_defaults(child, filled[name])
+    if isinstance(schema.get("additionalProperties"), dict):
+        filled = {k: apply_defaults(schema["additionalProperties"], v) for k, v in filled.items()}
+    return filled

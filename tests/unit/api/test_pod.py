@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modelexport_api.pod import (
+    MAX_TERMINATION_BYTES,
+    PodResult,
+    encode_termination,
+    parse_log_line,
+)
+from modelexport_api.reasons import EXIT_CODES, PERMANENT_EXIT_CODES, ExitCode, Reason, is_retryable
+from modelexport_api.status import Artifact, ArtifactFile, Failure, Stage, TensorInfo
+
+text = st.text(max_size=2048)
+
+
+def artifact(files: int, tensors: int) -> Artifact:
+    return Artifact(
+        uri="s3://models/onnx/model.onnx",
+        sha256="a" * 64,
+        size_bytes=1,
+        opset=20,
+        ir_version=10,
+        exporter="Dynamo (torch 2.15.0)",
+        inputs=[TensorInfo(name=f"x{i}", dtype="float32", shape=["n", 3]) for i in range(tensors)],
+        outputs=[],
+        files=[ArtifactFile(name=f"f{i}", sha256="b" * 64, size_bytes=i) for i in range(files)],
+    )
+
+
+@given(
+    message=text,
+    hint=st.text(max_size=1024),
+    files=st.integers(0, 80),
+    tensors=st.integers(0, 200),
+    reason=st.sampled_from(Reason),
+)
+def test_termination_message_always_fits_and_keeps_the_reason(
+    message: str, hint: str, files: int, tensors: int, reason: Reason
+) -> None:
+    result = PodResult(
+        outcome="Failed",
+        artifact=artifact(files, tensors),
+        failure=Failure(reason=reason, message=message, hint=hint, stage=Stage.VERIFY),
+    )
+    encoded = encode_termination(result)
+    assert len(encoded.encode()) <= MAX_TERMINATION_BYTES
+    decoded = PodResult.model_validate_json(encoded)
+    assert decoded.failure is not None
+    assert decoded.failure.reason is reason
+    assert decoded.artifact is not None
+    assert decoded.artifact.uri == "s3://models/onnx/model.onnx"
+
+
+def test_a_small_result_is_kept_whole() -> None:
+    result = PodResult(outcome="Succeeded", artifact=artifact(3, 2))
+    assert PodResult.model_validate_json(encode_termination(result)) == result
+
+
+def test_log_lines_with_progress_are_told_from_a_library_s_chatter() -> None:
+    line = {
+        "time": "2026-01-01T00:00:00Z",
+        "level": "info",
+        "message": "comparing",
+        "progress": {"stage": "Verify", "percent": 80, "message": "sample 3 of 9"},
+    }
+    parsed = parse_log_line(json.dumps(line))
+    assert parsed is not None
+    assert parsed.progress is not None
+    assert parsed.progress.percent == 80
+    for chatter in ("Downloading…", "{'not': 'json'}", '{"other": "json"}', ""):
+        assert parse_log_line(chatter) is None
+
+
+@pytest.mark.parametrize("reason", EXIT_CODES)
+def test_a_reason_is_retried_by_the_job_exactly_when_its_exit_code_is_not_permanent(
+    reason: Reason,
+) -> None:
+    assert is_retryable(reason) == (EXIT_CODES[reason] not in PERMANENT_EXIT_CODES)
+
+
+def test_an_interpreter_crash_is_no_answer_of_ours() -> None:
+    """1 and 2 are Python's own, 126 to 165 the kernel's: all of them are retried."""
+    assert min(PERMANENT_EXIT_CODES) > 2
+    assert max(PERMANENT_EXIT_CODES) < 126
+    assert ExitCode.RETRYABLE not in PERMANENT_EXIT_CODES
