@@ -1,8 +1,8 @@
 """What the stages hand to each other: plain, immutable, picklable values.
 
-Supervisor               child `export_worker`                       child `verify_worker`
-fetch -> ExportTask  ->  load -> capture -> convert -> contract  ->  verify
-                         = ConvertedModel                            = VerificationOutcome  -> publish
+supervisor             child `export_worker`                     child `verify_worker`
+fetch -> ExportTask -> load -> capture -> convert -> contract -> verify
+                       = ConvertedModel                          = VerificationOutcome -> publish
 """
 
 from __future__ import annotations
@@ -16,6 +16,10 @@ from modelexport_api.status import Stage, TensorInfo, VerificationResult
 
 ReportProgress = Callable[[Stage, float, str], None]
 """Called as (stage, fraction of the stage that is done, what is being done)."""
+
+CALLING_FACTORY = "calling the factory"
+"""How the message of a worker's progress begins while the user's factory runs: a worker that dies
+then was ended by the user's code. Any other message ends that phase."""
 
 
 @dataclass(frozen=True)

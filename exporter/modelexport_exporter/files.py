@@ -1,0 +1,180 @@
+"""A `Store` over the file system, for `file://` URIs: keys are absolute paths.
+
+Nothing is ever seen half-written under its name: contents go to a temporary name in the same
+directory and are renamed. Conditional writes hold a lock on the directory, because a file system
+has no compare-and-swap.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+from modelexport_exporter import storage_errors
+from modelexport_exporter.storage import ConditionFailedError, OnBytes, Role, StoredObject
+
+_CHUNK = 4 * 1024 * 1024
+
+
+class FileStore:
+    """Files under their absolute paths."""
+
+    def __init__(self, role: Role) -> None:
+        self._role = role
+
+    def uri(self, key: str) -> str:
+        """Return the file:// URI of a path."""
+        return f"file://{quote(key)}"
+
+    def stat(self, key: str, version_id: str | None = None) -> StoredObject | None:
+        """Return the file, or None where there is none. Files have no versions."""
+        path = Path(key)
+        with self._typed_errors(key):
+            if key.endswith("/") or not path.is_file():
+                return None
+            return _describe(path)
+
+    def list(self, prefix: str) -> list[StoredObject]:
+        """Return every file below a directory."""
+        root = Path(prefix)
+        with self._typed_errors(prefix):
+            if not root.is_dir():
+                return []
+            return [_describe(path) for path in sorted(root.rglob("*")) if path.is_file()]
+
+    def read(self, key: str) -> tuple[bytes, StoredObject] | None:
+        """Return a small file's content, or None where there is none."""
+        path = Path(key)
+        with self._typed_errors(key):
+            if not path.is_file():
+                return None
+            with path.open("rb") as handle:
+                return handle.read(), _describe(path)
+
+    def local_path(self, key: str) -> Path | None:
+        """Return the path itself: files are used in place."""
+        return Path(key)
+
+    def download(self, found: StoredObject, target: Path, on_bytes: OnBytes) -> None:
+        """Copy the file; fail if it was replaced in the meantime."""
+        with self._typed_errors(found.key):
+            _copy(Path(found.key), target, on_bytes)
+            if _describe(Path(found.key)) != found:
+                raise storage_errors.replaced(self.uri(found.key))
+
+    def upload(self, source: Path, key: str, on_bytes: OnBytes) -> None:
+        """Copy a file to its place by way of a temporary name."""
+        with self._typed_errors(key), _temporary(Path(key)) as temporary:
+            _link_or_copy(source, temporary, on_bytes)
+            temporary.replace(key)
+
+    def write(self, key: str, content: bytes) -> None:
+        """Write a small file, whatever is there."""
+        with self._typed_errors(key), _temporary(Path(key)) as temporary:
+            _write_through(temporary, content)
+            temporary.replace(key)
+
+    def write_if(self, key: str, content: bytes, *, replaces: str | None) -> None:
+        """Write a small file if its etag is still the one that is expected."""
+        path = Path(key)
+        with self._typed_errors(key), _temporary(path) as temporary, _locked(path.parent):
+            _write_through(temporary, content)
+            found = _describe(path).etag if path.is_file() else None
+            if found != replaces:
+                raise ConditionFailedError(key)
+            temporary.replace(path)
+
+    def move(self, key: str, target: str) -> None:
+        """Rename a file."""
+        with self._typed_errors(target):
+            Path(target).parent.mkdir(parents=True, exist_ok=True)
+            Path(key).replace(target)
+
+    def delete(self, keys: Iterable[str]) -> None:
+        """Delete files, and the directories of ours that became empty by it."""
+        for key in keys:
+            with self._typed_errors(key):
+                Path(key).unlink(missing_ok=True)
+                self._prune(Path(key).parent)
+
+    def abandon_uploads(self, prefix: str) -> None:
+        """Remove a directory with whatever is left in it."""
+        shutil.rmtree(prefix, ignore_errors=True)
+        self._prune(Path(prefix).parent)
+
+    @staticmethod
+    def _prune(directory: Path) -> None:
+        """Remove empty directories upwards, as far as they are staging directories."""
+        while ".staging" in directory.parts:
+            try:
+                directory.rmdir()
+            except OSError:
+                return
+            directory = directory.parent
+
+    @contextlib.contextmanager
+    def _typed_errors(self, key: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise storage_errors.from_os_error(error, self._role, key) from error
+
+
+def _describe(path: Path) -> StoredObject:
+    found = path.stat()
+    etag = f"{found.st_mtime_ns:x}-{found.st_size:x}-{found.st_ino:x}"
+    return StoredObject(str(path), found.st_size, etag)
+
+
+def _copy(source: Path, target: Path, on_bytes: OnBytes) -> None:
+    """Copy with a progress call for each chunk."""
+    with source.open("rb") as reader, target.open("wb") as writer:
+        while chunk := reader.read(_CHUNK):
+            writer.write(chunk)
+            on_bytes(len(chunk))
+        writer.flush()
+        os.fsync(writer.fileno())
+
+
+def _link_or_copy(source: Path, target: Path, on_bytes: OnBytes) -> None:
+    """Give our own file a second name where the file system is the same; copy it otherwise."""
+    try:
+        os.link(source, target)
+    except OSError:
+        _copy(source, target, on_bytes)
+    else:
+        on_bytes(target.stat().st_size)
+
+
+def _write_through(path: Path, content: bytes) -> None:
+    with path.open("wb") as handle:
+        handle.write(content)
+        handle.flush()
+        os.fsync(handle.fileno())
+
+
+@contextlib.contextmanager
+def _temporary(target: Path) -> Iterator[Path]:
+    """Yield a free name next to the target, gone at the end whatever happens."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        yield temporary
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _locked(directory: Path) -> Iterator[None]:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
