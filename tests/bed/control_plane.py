@@ -175,6 +175,7 @@ def _manager_command(
         f"--service-account-private-key-file={signing.private}",
         f"--root-ca-file={authority.certificate}",
         "--use-service-account-credentials",
+        f"--flex-volume-plugin-dir={run.subdirectory('volume-plugins')}",
         "--leader-elect=false",
         "--secure-port=0",
         # A test must not wait for client-side throttling.

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from bed import processes
 
 PACKAGES: Mapping[str, str] = {
     "containerd": "/usr/bin/containerd",
@@ -35,3 +38,20 @@ def install(packages: list[str]) -> None:
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for words in (["update"], ["install", *packages]):
         subprocess.run([*quietly, *words], env=environment, check=True)
+
+
+def bootstrap(root: Path, release: str, packages: Sequence[str]) -> None:
+    """Unpack a minimal Debian RELEASE with PACKAGES into ROOT, from the mirror that apt uses."""
+    include = f"--include={','.join(packages)}"
+    processes.call(["debootstrap", "--variant=minbase", include, release, root, *_mirror(release)])
+    for downloaded in (root / "var/cache/apt/archives").glob("*.deb"):
+        downloaded.unlink()
+    shutil.rmtree(root / "var/lib/apt/lists", ignore_errors=True)
+    (root / "var/lib/apt/lists/partial").mkdir(parents=True)
+
+
+def _mirror(release: str) -> list[str]:
+    """Where this machine's apt gets RELEASE from; nothing if it does not, for debootstrap's own."""
+    wanted = ("Created-By: Packages", "Component: main", f"Codename: {release}")
+    found = processes.call(["apt-get", "indextargets", "--format", "$(REPO_URI)", *wanted])
+    return found.split()[:1]

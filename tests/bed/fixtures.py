@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from bed import control_plane as control_planes
-from bed import golang, preflight
+from bed import beds, golang, images, preflight
 from bed import s3 as s3_servers
 from bed.control_plane import ControlPlane
+from bed.node import NodeCluster
 from bed.preflight import Level
 from bed.runs import Run
 from bed.s3 import S3Server
@@ -52,8 +52,8 @@ def bucket(s3: S3Server) -> Iterator[str]:
 def control_plane() -> Iterator[ControlPlane]:
     """etcd, API server and controller manager: objects are real, pods never run."""
     require("control-plane")
-    with Run.open("control-plane") as run:
-        yield control_planes.start(run)
+    with beds.control_plane_running() as plane:
+        yield plane
 
 
 @pytest.fixture
@@ -70,3 +70,35 @@ def helm() -> Path:
     """The helm command."""
     require("helm")
     return golang.HELM.binary("helm")
+
+
+@pytest.fixture(scope="session")
+def node_cluster() -> Iterator[NodeCluster]:
+    """A real single-node cluster with an S3 server (`.s3`) that its pods reach."""
+    require("node")
+    with beds.node_running() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def node_namespace(node_cluster: NodeCluster) -> Iterator[str]:
+    """A fresh namespace on `node_cluster`; its deletion goes on in the background."""
+    name = f"test-{secrets.token_hex(4)}"
+    node_cluster.create_namespace(name)
+    yield name
+    node_cluster.delete_namespace(name, wait=False)
+
+
+@pytest.fixture
+def node_bucket(node_cluster: NodeCluster) -> Iterator[str]:
+    """A fresh bucket on the S3 server of `node_cluster`."""
+    name = node_cluster.s3.bucket()
+    yield name
+    node_cluster.s3.delete_bucket(name)
+
+
+@pytest.fixture(scope="session")
+def base_image(node_cluster: NodeCluster) -> str:
+    """The name of a Debian image with Python, loaded on the node."""
+    node_cluster.load_image(images.base_image())
+    return images.base_name()

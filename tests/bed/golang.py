@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import shutil
 import subprocess
 import tempfile
@@ -173,3 +174,8 @@ def _go(work: Path, *arguments: str) -> str:
         last_lines = "\n".join(done.stderr.splitlines()[-20:])
         raise RuntimeError(f"go {arguments[0]} failed in a module for the test bed:\n{last_lines}")
     return done.stdout
+
+
+def architecture() -> str:
+    """This machine's architecture in Go's words, which are the image specification's too."""
+    return {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())

@@ -39,6 +39,20 @@ def locked(name: str) -> Iterator[None]:
 
 
 @contextmanager
+def alone(name: str) -> Iterator[bool]:
+    """Like `locked`, but a second process is told False instead of waiting."""
+    path = cache() / "locks" / f"{name}.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+
+
+@contextmanager
 def appearing(target: Path) -> Iterator[Path]:
     """Yield an empty directory that becomes TARGET in one rename, or nothing at all on failure."""
     target.parent.mkdir(parents=True, exist_ok=True)

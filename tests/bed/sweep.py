@@ -21,6 +21,9 @@ from typing import Any
 RECORD = "record.jsonl"
 
 _CGROUPS = Path("/sys/fs/cgroup")
+_POD_LOG_LINKS = Path("/var/log/containers")
+_KUBELET = Path("/var/lib/kubelet")
+_NETWORK_RESULTS = Path("/var/lib/cni/results")
 
 
 def identity(pid: int) -> dict[str, int]:
@@ -48,7 +51,13 @@ def sweep(directory: Path) -> None:
     for link in _recorded(directory, "link"):
         _quietly("ip", "link", "delete", link)
     for cgroup in cgroups:
-        _remove_cgroup(cgroup)
+        _remove_directories(cgroup)
+    for name, value in _recorded(directory, "sysctl"):
+        with contextlib.suppress(OSError):
+            Path("/proc/sys", name).write_text(value)
+    _remove_strays(directory)
+    for path in _recorded(directory, "absent"):
+        _remove_directories(Path(path))
     shutil.rmtree(directory, ignore_errors=True)
 
 
@@ -104,11 +113,33 @@ def _cgroup(name: str) -> list[Path]:
     return [path for path in [_CGROUPS / name, *_CGROUPS.glob(f"*/{name}")] if path.is_dir()]
 
 
-def _remove_cgroup(cgroup: Path) -> None:
-    children = sorted((path for path in cgroup.rglob("*") if path.is_dir()), reverse=True)
-    for path in [*children, cgroup]:
+def _remove_strays(directory: Path) -> None:
+    """Remove what containerd, the network plugins and the kubelet put at paths of their own."""
+    strays = [
+        path
+        for path in _POD_LOG_LINKS.glob("*")
+        if path.is_symlink() and _points_into(path, directory)
+    ]
+    for network in _recorded(directory, "network"):
+        strays += _NETWORK_RESULTS.glob(f"{network}-*")
+    for address in directory.glob("containerd/state/io.containerd.runtime.v2.task/*/*/address"):
+        strays.append(Path(address.read_text().removeprefix("unix://")))
+    if str(_KUBELET) in _recorded(directory, "absent"):
+        strays += [path for path in _KUBELET.rglob("*") if not path.is_dir()]
+    for path in strays:
+        path.unlink(missing_ok=True)
+
+
+def _remove_directories(directory: Path) -> None:
+    """Remove DIRECTORY and the directories below it, as far as they hold no file."""
+    below = sorted((path for path in directory.rglob("*") if path.is_dir()), reverse=True)
+    for path in [*below, directory]:
         with contextlib.suppress(OSError):
             path.rmdir()
+
+
+def _points_into(link: Path, directory: Path) -> bool:
+    return link.readlink().is_relative_to(directory)
 
 
 def _stat(pid: int | str) -> list[str]:
