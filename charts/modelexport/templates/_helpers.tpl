@@ -1,0 +1,94 @@
+{{- define "modelexport.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "modelexport.fullname" -}}
+{{- if .Values.fullnameOverride }}
+{{- .Values.fullnameOverride | trunc 52 | trimSuffix "-" }}
+{{- else if contains (include "modelexport.name" .) .Release.Name }}
+{{- .Release.Name | trunc 52 | trimSuffix "-" }}
+{{- else }}
+{{- printf "%s-%s" .Release.Name (include "modelexport.name" .) | trunc 52 | trimSuffix "-" }}
+{{- end }}
+{{- end }}
+
+{{- define "modelexport.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "modelexport.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: operator
+{{- end }}
+
+{{- define "modelexport.labels" -}}
+{{ include "modelexport.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- end }}
+
+{{- define "modelexport.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create }}
+{{- default (include "modelexport.fullname" .) .Values.serviceAccount.name }}
+{{- else }}
+{{- required "serviceAccount.name is required when serviceAccount.create is false" .Values.serviceAccount.name }}
+{{- end }}
+{{- end }}
+
+{{/* image: takes a dict of `image` (repository, tag, digest) and `root`. */}}
+{{- define "modelexport.image" -}}
+{{- if .image.digest }}
+{{- printf "%s@%s" .image.repository .image.digest }}
+{{- else }}
+{{- printf "%s:%s" .image.repository (default .root.Chart.AppVersion .image.tag) }}
+{{- end }}
+{{- end }}
+
+{{/* The partial PodTemplateSpec that every export starts from. */}}
+{{- define "modelexport.exportPodTemplate" -}}
+{{- $exporter := .Values.exporter }}
+{{- $resources := deepCopy $exporter.resources }}
+{{- if $exporter.gpu.count }}
+{{- $limits := default dict $resources.limits }}
+{{- $_ := set $limits $exporter.gpu.resource $exporter.gpu.count }}
+{{- $_ := set $resources "limits" $limits }}
+{{- end }}
+spec:
+  containers:
+    - name: exporter
+      resources: {{- toYaml $resources | nindent 8 }}
+      {{- with $exporter.env }}
+      env: {{- toYaml . | nindent 8 }}
+      {{- end }}
+  {{- with .Values.imagePullSecrets }}
+  imagePullSecrets: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $exporter.nodeSelector }}
+  nodeSelector: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $exporter.tolerations }}
+  tolerations: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $exporter.affinity }}
+  affinity: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $exporter.runtimeClassName }}
+  runtimeClassName: {{ . }}
+  {{- end }}
+  {{- with $exporter.priorityClassName }}
+  priorityClassName: {{ . }}
+  {{- end }}
+{{- end }}
+
+{{/* The operator's configuration file. */}}
+{{- define "modelexport.config" -}}
+exporterImage: {{ include "modelexport.image" (dict "image" .Values.exporter.image "root" .) }}
+imagePullPolicy: {{ .Values.exporter.image.pullPolicy }}
+podTemplate: {{- include "modelexport.exportPodTemplate" . | nindent 2 }}
+workVolume: {{- toYaml .Values.exporter.workVolume | nindent 2 }}
+watchNamespaces: {{- toYaml .Values.operator.watchNamespaces | nindent 2 }}
+lease:
+  name: {{ include "modelexport.fullname" . }}
+resyncSeconds: {{ .Values.operator.resyncSeconds }}
+workers: {{ .Values.operator.workers }}
+api: {{- toYaml .Values.operator.api | nindent 2 }}
+port: 8080
+{{- end }}
