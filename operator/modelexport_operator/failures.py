@@ -1,0 +1,219 @@
+"""How a Job or pod ends becomes a reason from the closed list, a message and a hint.
+
+The pod's own words win. Where it had no chance to speak (killed by the kernel, never started,
+never created) the message is made of what Kubernetes says, and of the last thing the pod said.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from modelexport_api.pod import CONTAINER
+from modelexport_api.reasons import PERMANENT_EXIT_CODES, Reason, is_retryable
+from modelexport_api.status import Condition, ConditionType, Failure, ModelExportStatus, Stage
+from modelexport_operator.observe import Observation, ObservedJob, ObservedPod, Terminated
+
+MESSAGE_LIMIT = 2048
+HINT_LIMIT = 1024
+
+CANNOT_START = {
+    "ErrImagePull",
+    "ImagePullBackOff",
+    "InvalidImageName",
+    "ErrImageNeverPull",
+    "ImageInspectError",
+    "RegistryUnavailable",
+    "CreateContainerConfigError",
+    "CreateContainerError",
+    "RunContainerError",
+}
+"""Waiting reasons of a container that will not start without somebody's help."""
+
+_NEVER_RAN = {"StartError", "ContainerCannotRun"}
+_KILLED = 137
+_QUOTA = "exceeded quota"
+
+
+def failure(reason: Reason, message: str, hint: str = "", *, stage: Stage | None = None) -> Failure:
+    """Return a failure whose texts are cut to what the API allows."""
+    return Failure(
+        reason=reason,
+        message=_cut(message, MESSAGE_LIMIT),
+        hint=_cut(hint, HINT_LIMIT),
+        stage=stage,
+        retryable=is_retryable(reason),
+    )
+
+
+def refused_job(message: str) -> Failure:
+    """Return the failure of a Job that the API server did not take."""
+    return failure(
+        Reason.POD_REJECTED,
+        f"the API server refused the Job: {message}",
+        "correct spec.podTemplate in a new ModelExport",
+    )
+
+
+def reason_to_stop(seen: Observation, now: datetime, grace: timedelta) -> Failure | None:
+    """Return why the Job must not go on, although Kubernetes would retry or wait."""
+    for pod in seen.pods:
+        if pod.terminated and is_out_of_memory(pod.terminated):
+            return _out_of_memory(pod)
+        if pod.terminated and pod.terminated.reason in _NEVER_RAN:
+            return _cannot_start(pod.terminated.reason, pod.terminated.message)
+    stuck = next((pod for pod in seen.pods if pod.waiting_reason in CANNOT_START), None)
+    if stuck is not None and _stuck_since(seen.resource.status, now) + grace <= now:
+        return _cannot_start(stuck.waiting_reason or "", stuck.waiting_message)
+    return _refused_pod(seen, now, grace)
+
+
+def of_finished(seen: Observation, job: ObservedJob) -> Failure | None:
+    """Return why a Job failed, or None when the pod that knew it is gone."""
+    if job.stopped is not None:
+        return job.stopped
+    for pod in seen.pods:
+        if pod.terminated and is_out_of_memory(pod.terminated):
+            return _out_of_memory(pod)
+    if job.failed_reason == "DeadlineExceeded":
+        return _deadline(seen, job)
+    ended = [pod for pod in seen.pods if pod.terminated is not None]
+    if not ended:
+        return None
+    last = max(ended, key=_finished_at)
+    permanent = next((pod for pod in ended if _is_permanent(pod)), None)
+    if permanent is not None:
+        return _of_pod(permanent)
+    if job.failed_reason == "PodFailurePolicy":  # by a pod that is gone; the others were retried
+        return None
+    return _retries_exhausted(last, job)
+
+
+def is_out_of_memory(end: Terminated) -> bool:
+    """Tell whether the kernel killed the container for its memory before it could answer."""
+    return end.reason == "OOMKilled" and end.exit_code != 0 and end.result is None
+
+
+def result_lost(job: ObservedJob) -> Failure:
+    """Return the failure of a Job whose result was lost twice."""
+    return failure(
+        Reason.RESULT_LOST,
+        f"the pod of Job {job.name} was gone before its result could be read, for the second time",
+        "find out what deletes the pods (an aggressive clean-up, a node that is drained), and "
+        "create the ModelExport again: what was published is found and not exported twice",
+    )
+
+
+def _is_permanent(pod: ObservedPod) -> bool:
+    return pod.terminated is not None and pod.terminated.exit_code in PERMANENT_EXIT_CODES
+
+
+def _of_pod(pod: ObservedPod) -> Failure:
+    end = pod.terminated
+    if end is not None and end.result is not None and end.result.failure is not None:
+        return end.result.failure
+    return failure(
+        Reason.INTERNAL_ERROR,
+        f"pod {pod.name} ended with {_ending(pod)} and left no result",
+        "read the pod's log; this is a defect of the exporter",
+        stage=_last_stage(pod),
+    )
+
+
+def _retries_exhausted(pod: ObservedPod, job: ObservedJob) -> Failure:
+    end = pod.terminated
+    told = end.result.failure if end and end.result else None
+    last = f"{told.reason}: {told.message}" if told else _ending(pod)
+    count = f"{job.failed} pods failed" if job.failed != 1 else "1 pod failed"
+    return failure(
+        Reason.RETRIES_EXHAUSTED,
+        f"{count} and spec.backoffLimit is {job.backoff_limit}; the last one ({pod.name}): {last}",
+        told.hint if told else "read the pod's log and events; something ended it from outside",
+        stage=told.stage if told else _last_stage(pod),
+    )
+
+
+def _out_of_memory(pod: ObservedPod) -> Failure:
+    limit = f"its memory limit of {pod.memory_limit}" if pod.memory_limit else "the node's memory"
+    stage = _last_stage(pod)
+    during = f" during {stage}" if stage else ""
+    peak = pod.log.peak_memory_bytes
+    told = f"; the last peak it reported was {peak / 2**20:.0f} MiB" if peak else ""
+    return failure(
+        Reason.OUT_OF_MEMORY,
+        f"the kernel killed the container{during}: it reached {limit}{told}",
+        f"raise resources.limits.memory of the container `{CONTAINER}` in spec.podTemplate",
+        stage=stage,
+    )
+
+
+def _cannot_start(reason: str, message: str) -> Failure:
+    return failure(
+        Reason.POD_CANNOT_START,
+        f"the pod cannot start: {reason}{': ' if message else ''}{message}",
+        "check the image and imagePullSecrets in spec.podTemplate, and that the Secret named by "
+        "spec.storage.secretName exists in this namespace",
+    )
+
+
+def _refused_pod(seen: Observation, now: datetime, grace: timedelta) -> Failure | None:
+    """Return why no pod can be made. A quota may be freed and is waited for."""
+    job, message = seen.job, seen.pod_refused
+    if job is None or message is None or seen.pods or _QUOTA in message:
+        return None
+    if job.created is None or job.created + grace > now:
+        return None
+    return failure(
+        Reason.POD_REJECTED,
+        f"the API server refused the pod: {message}",
+        "correct spec.podTemplate or spec.serviceAccountName, or what the namespace allows",
+    )
+
+
+def _deadline(seen: Observation, job: ObservedJob) -> Failure:
+    status = seen.resource.status
+    scheduled = condition(status, ConditionType.SCHEDULED)
+    if scheduled is not None and scheduled.status == "False":
+        doing = f"no pod could be scheduled: {scheduled.message}"
+    elif status.progress is not None:
+        doing = f"it was at {status.progress.stage}, {status.progress.percent} %"
+    else:
+        doing = "it had not reported any progress"
+    return failure(
+        Reason.DEADLINE_EXCEEDED,
+        f"not done after spec.activeDeadlineSeconds ({job.active_deadline_seconds} s); {doing}",
+        "raise spec.activeDeadlineSeconds, or give the pod more CPUs, a GPU or a faster store",
+        stage=status.progress.stage if status.progress else None,
+    )
+
+
+def condition(status: ModelExportStatus, kind: ConditionType) -> Condition | None:
+    """Return the condition of this type."""
+    return next((entry for entry in status.conditions if entry.type == kind), None)
+
+
+def _stuck_since(status: ModelExportStatus, now: datetime) -> datetime:
+    exported = condition(status, ConditionType.EXPORTED)
+    stuck = exported is not None and exported.status == "False"
+    return exported.last_transition_time if exported is not None and stuck else now
+
+
+def _last_stage(pod: ObservedPod) -> Stage | None:
+    return pod.log.progress.stage if pod.log.progress else None
+
+
+def _ending(pod: ObservedPod) -> str:
+    end = pod.terminated
+    if end is None:
+        return "no exit code"
+    killed = " (killed from outside)" if end.exit_code == _KILLED else ""
+    reason = f", {end.reason}" if end.reason not in {"", "Error"} else ""
+    return f"exit code {end.exit_code}{killed}{reason}"
+
+
+def _finished_at(pod: ObservedPod) -> float:
+    end = pod.terminated
+    return end.finished_at.timestamp() if end is not None and end.finished_at is not None else 0
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"

@@ -1,0 +1,184 @@
+"""A ModelExport becomes a Job: the manifest, and nothing else.
+
+Pure, so that `modelexport render` prints what the operator would create. The name is a function
+of the resource's uid: creating the Job twice is answered with 409, never with a second Job.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from modelexport_api import API_VERSION, KIND
+from modelexport_api.pod import CONTAINER, MANIFEST_ENV, TERMINATION_LOG, WORK_DIR
+from modelexport_api.reasons import PERMANENT_EXIT_CODES
+from modelexport_api.resource import ModelExport
+from modelexport_operator import names, pod_contract, pod_template
+from modelexport_operator.pod_template import Template, TemplateError
+from modelexport_operator.settings import Settings
+
+USER = 65_532
+LABEL_LIMIT = 63
+NAME_LIMIT = 63  # a Job's name becomes a label of its pods
+ENV_LIMIT = 120 * 1024
+"""Linux refuses to start a process with a longer environment variable (128 KiB)."""
+
+
+class JobError(ValueError):
+    """A ModelExport that no Job can be made of; the message says what to change."""
+
+
+def job_name(name: str, uid: str, run: int = 1) -> str:
+    """Return the name of the Job: the resource's, cut, and a hash of its uid."""
+    digest = hashlib.sha256(uid.encode()).hexdigest()[:8]
+    suffix = f"-{digest}" if run == 1 else f"-{digest}-{run}"
+    return name[: NAME_LIMIT - len(suffix)].rstrip("-.") + suffix
+
+
+def build(resource: ModelExport, settings: Settings, run: int = 1) -> dict[str, Any]:
+    """Return the Job that exports the resource. Raises JobError."""
+    meta, spec = resource.metadata, resource.spec
+    labels = _labels(resource)
+    template = _pod_template(resource, settings)
+    template_meta = template.setdefault("metadata", {})
+    template_meta["labels"] = {**(template_meta.get("labels") or {}), **labels}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {
+            "name": job_name(meta.name, meta.uid or "", run),
+            **({"namespace": meta.namespace} if meta.namespace else {}),
+            "labels": labels,
+            "annotations": {
+                names.GENERATION_ANNOTATION: str(meta.generation or 1),
+                names.RUN_ANNOTATION: str(run),
+            },
+            "ownerReferences": [_owner(resource)],
+        },
+        "spec": {
+            "backoffLimit": spec.backoff_limit,
+            "activeDeadlineSeconds": spec.active_deadline_seconds,
+            "completions": 1,
+            "parallelism": 1,
+            "podReplacementPolicy": "Failed",
+            "podFailurePolicy": _pod_failure_policy(),
+            "template": template,
+        },
+    }
+
+
+def _pod_failure_policy() -> dict[str, Any]:
+    """Return the rules: lost nodes do not count, a user's mistake ends the Job, others retry."""
+    permanent = {"containerName": CONTAINER, "operator": "In", "values": [*PERMANENT_EXIT_CODES]}
+    disruption = {"type": "DisruptionTarget", "status": "True"}
+    return {
+        "rules": [
+            {"action": "Ignore", "onPodConditions": [disruption]},
+            {"action": "FailJob", "onExitCodes": permanent},
+        ]
+    }
+
+
+def _labels(resource: ModelExport) -> dict[str, str]:
+    return {
+        "app.kubernetes.io/name": "modelexport",
+        "app.kubernetes.io/component": CONTAINER,
+        "app.kubernetes.io/managed-by": names.COMPONENT,
+        names.NAME_LABEL: resource.metadata.name[:LABEL_LIMIT].rstrip("-."),
+        names.UID_LABEL: resource.metadata.uid or "",
+    }
+
+
+def _owner(resource: ModelExport) -> dict[str, Any]:
+    # blockOwnerDeletion would need a right on the finalizers of ModelExports, for nothing.
+    return {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "name": resource.metadata.name,
+        "uid": resource.metadata.uid or "",
+        "controller": True,
+        "blockOwnerDeletion": False,
+    }
+
+
+def _pod_template(resource: ModelExport, settings: Settings) -> Template:
+    users = resource.spec.pod_template or {}
+    try:
+        pod_contract.check(users)
+        merged = pod_template.merge(_base(resource, settings), settings.pod_template, users)
+        return pod_template.pruned(pod_contract.harden(merged))
+    except TemplateError as error:
+        raise JobError(f"spec.{error}") from None
+
+
+def _base(resource: ModelExport, settings: Settings) -> Template:
+    """Return the template that the others are merged over: the contract and the hardening."""
+    pod: dict[str, Any] = {
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": USER,
+            "runAsGroup": USER,
+            "fsGroup": USER,
+            "fsGroupChangePolicy": "OnRootMismatch",
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containers": [_container(resource, settings)],
+        "volumes": [
+            {"name": "work", "emptyDir": settings.work_volume.to_wire()},
+            {"name": "tmp", "emptyDir": {}},
+        ],
+    }
+    if resource.spec.service_account_name:
+        pod["serviceAccountName"] = resource.spec.service_account_name
+    return {
+        "metadata": {"annotations": {"kubectl.kubernetes.io/default-container": CONTAINER}},
+        "spec": pod,
+    }
+
+
+def _container(resource: ModelExport, settings: Settings) -> dict[str, Any]:
+    container: dict[str, Any] = {
+        "name": CONTAINER,
+        "image": settings.exporter_image,
+        "imagePullPolicy": settings.image_pull_policy,
+        "env": _environment(resource),
+        "terminationMessagePath": TERMINATION_LOG,
+        "terminationMessagePolicy": "File",
+        "securityContext": {**pod_contract.HARDENED, "readOnlyRootFilesystem": True},
+        "volumeMounts": [
+            {"name": "work", "mountPath": WORK_DIR},
+            {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - the pod's, an emptyDir
+        ],
+    }
+    if resource.spec.storage.secret_name:
+        container["envFrom"] = [{"secretRef": {"name": resource.spec.storage.secret_name}}]
+    return container
+
+
+def _environment(resource: ModelExport) -> list[dict[str, str]]:
+    """Return the manifest, and what libraries need on a read-only root without a passwd entry."""
+    return [
+        {"name": MANIFEST_ENV, "value": _manifest(resource)},
+        {"name": "HOME", "value": WORK_DIR},
+        {"name": "USER", "value": CONTAINER},
+        {"name": "XDG_CACHE_HOME", "value": f"{WORK_DIR}/.cache"},
+        {"name": "PYTHONUNBUFFERED", "value": "1"},
+    ]
+
+
+def _manifest(resource: ModelExport) -> str:
+    """Return what the pod exports: everything but how the pod itself is made."""
+    wire = resource.to_wire()
+    wire["spec"].pop("podTemplate", None)
+    wire["metadata"].pop("labels", None)
+    text = json.dumps(wire, separators=(",", ":"), sort_keys=True)
+    if len(text.encode()) > ENV_LIMIT:
+        raise JobError(
+            f"the spec is {len(text.encode())} bytes long, a pod can be given {ENV_LIMIT}; "
+            "shorten spec.model.kwargs"
+        )
+    return text

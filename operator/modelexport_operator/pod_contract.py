@@ -1,0 +1,130 @@
+"""What a pod template may not change: the contract between operator and exporter, and hardening.
+
+A user (or the chart) may set anything else: image, resources, nodeSelector, tolerations, affinity,
+runtimeClassName, priorityClassName, imagePullSecrets, extra env, volumes (a volume named `work`
+replaces the working directory's), init containers and sidecars, runAsUser, fsGroup. What is
+protected is refused with a sentence instead of being overruled in silence. Because of these rules
+the pod always passes the Pod Security Standard `restricted`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from modelexport_api.pod import CONTAINER, MANIFEST_ENV
+from modelexport_operator.pod_template import Template, TemplateError
+
+_POD_FIXED: dict[str, Any] = {
+    "restartPolicy": "Never",
+    "automountServiceAccountToken": False,
+    "enableServiceLinks": False,
+    "hostNetwork": False,
+    "hostPID": False,
+    "hostIPC": False,
+    "activeDeadlineSeconds": None,
+    "serviceAccountName": None,
+}
+_INSTEAD = {
+    "activeDeadlineSeconds": "; use spec.activeDeadlineSeconds",
+    "serviceAccountName": "; use spec.serviceAccountName",
+}
+_EXPORTER_FIXED: dict[str, Any] = {
+    "command": None,
+    "args": None,
+    "terminationMessagePath": None,
+    "terminationMessagePolicy": None,
+    "restartPolicy": None,
+}
+_SECURITY_FIXED: dict[str, Any] = {
+    "runAsNonRoot": True,
+    "privileged": False,
+    "allowPrivilegeEscalation": False,
+    "readOnlyRootFilesystem": True,
+    "capabilities": {"drop": ["ALL"]},
+    "seccompProfile": {"type": "RuntimeDefault"},
+    "procMount": "Default",
+    "windowsOptions": None,
+}
+_ANY_FILE_SYSTEM = {key: v for key, v in _SECURITY_FIXED.items() if key != "readOnlyRootFilesystem"}
+
+HARDENED = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+"""The securityContext that `restricted` demands of every container."""
+
+
+def check(template: Template) -> None:
+    """Raise TemplateError when the template touches what is protected."""
+    for sentence in _violations(template):
+        raise TemplateError(f"podTemplate.{sentence}")
+
+
+def harden(template: Template) -> Template:
+    """Return the template with the hardening that additional containers did not think of."""
+    spec = dict(template["spec"])
+    for kind in ("containers", "initContainers"):
+        if kind in spec:
+            spec[kind] = [
+                {**entry, "securityContext": {**HARDENED, **entry.get("securityContext", {})}}
+                for entry in spec[kind]
+            ]
+    return {**template, "spec": spec}
+
+
+def _violations(template: Template) -> Iterator[str]:
+    for key in template:
+        if key not in {"metadata", "spec"}:
+            yield f"{key} is no field of a pod template; expected metadata and spec"
+    spec = _mapping(template, "spec")
+    yield from _differing(spec, _POD_FIXED, "spec")
+    yield from _security(_mapping(spec, "securityContext"), _ANY_FILE_SYSTEM, "spec")
+    for volume in _entries(spec, "volumes"):
+        if "hostPath" in volume:
+            yield f"spec.volumes[{volume.get('name')}].hostPath is not allowed"
+    for kind in ("containers", "initContainers"):
+        for container in _entries(spec, kind):
+            yield from _in_container(container, kind)
+
+
+def _in_container(container: Template, kind: str) -> Iterator[str]:
+    path = f"spec.{kind}[{container.get('name')}]"
+    is_exporter = kind == "containers" and container.get("name") == CONTAINER
+    fixed = _SECURITY_FIXED if is_exporter else _ANY_FILE_SYSTEM
+    yield from _security(_mapping(container, "securityContext"), fixed, path)
+    for port in _entries(container, "ports"):
+        if port.get("hostPort"):
+            yield f"{path}.ports: hostPort is not allowed"
+    if is_exporter:
+        yield from _differing(container, _EXPORTER_FIXED, path)
+        if any(entry.get("name") == MANIFEST_ENV for entry in _entries(container, "env")):
+            yield f"{path}.env: {MANIFEST_ENV} is set by the operator"
+
+
+def _security(context: Template, fixed: dict[str, Any], path: str) -> Iterator[str]:
+    yield from _differing(context, fixed, f"{path}.securityContext")
+    if context.get("runAsUser") == 0:
+        yield f"{path}.securityContext.runAsUser must not be 0 (root)"
+
+
+def _differing(found: Template, fixed: dict[str, Any], path: str) -> Iterator[str]:
+    for key, value in fixed.items():
+        if key in found and found[key] != value:
+            cannot = "cannot be set" if value is None else f"cannot be changed from {value!r}"
+            yield f"{path}.{key} {cannot}{_INSTEAD.get(key, '')}"
+
+
+def _mapping(parent: Template, key: str) -> Template:
+    value = parent.get(key)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise TemplateError(f"podTemplate: {key} must be a mapping, found {type(value).__name__}")
+    return value
+
+
+def _entries(parent: Template, key: str) -> list[Template]:
+    value = parent.get(key)
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+        raise TemplateError(f"podTemplate: {key} must be a list of mappings")
+    return value
