@@ -82,7 +82,7 @@ spec:
 {{- define "modelexport.config" -}}
 exporterImage: {{ include "modelexport.image" (dict "image" .Values.exporter.image "root" .) }}
 imagePullPolicy: {{ .Values.exporter.image.pullPolicy }}
-podTemplate: {{- include "modelexport.exportPodTemplate" . | nindent 2 }}
+podTemplate: {{- include "modelexport.exportPodTemplate" . | trim | nindent 2 }}
 workVolume: {{- toYaml .Values.exporter.workVolume | nindent 2 }}
 watchNamespaces: {{- toYaml .Values.operator.watchNamespaces | nindent 2 }}
 lease:
