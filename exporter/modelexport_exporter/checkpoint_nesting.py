@@ -1,0 +1,99 @@
+"""Where the state_dict lies inside a checkpoint that holds more than weights.
+
+Training loops save dicts of epoch, optimizer and model. This finds the one state_dict without
+guessing: by `stateDictKey`, else the checkpoint itself, else the single usual key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from modelexport_api.reasons import Reason
+from modelexport_exporter.failure import ExportFailure
+
+USUAL_KEYS = ("state_dict", "model_state_dict", "model", "module")
+
+
+def find_state_dict(checkpoint: object, key: str | None) -> Mapping[str, Any]:
+    """Return the state_dict that the checkpoint is or holds."""
+    if key is not None:
+        return _at_key(checkpoint, key)
+    if _is_state_dict(checkpoint):
+        return _as_state_dict(checkpoint)
+    candidates = [name for name in USUAL_KEYS if _is_state_dict(_get(checkpoint, name))]
+    if len(candidates) == 1:
+        return _as_state_dict(_get(checkpoint, candidates[0]))
+    if candidates:
+        raise ExportFailure(
+            Reason.STATE_DICT_MISMATCH,
+            f"the checkpoint holds more than one state_dict: {', '.join(candidates)}",
+            f"Say which one with source.stateDictKey, for example: {candidates[0]}",
+        )
+    raise _nothing_found(checkpoint)
+
+
+def _at_key(checkpoint: object, key: str) -> Mapping[str, Any]:
+    """Follow a dotted key; a key that contains the dots itself wins."""
+    found = _get(checkpoint, key)
+    if found is None:
+        found = checkpoint
+        for part in key.split("."):
+            found = _get(found, part)
+    if not _is_state_dict(found):
+        what = "nothing" if found is None else f"a {type(found).__name__}"
+        raise ExportFailure(
+            Reason.STATE_DICT_MISMATCH,
+            f"source.stateDictKey is {key}, where the checkpoint holds {what}; its keys are "
+            f"{_keys(checkpoint)}",
+            "Set source.stateDictKey to the key of a dict of tensors, with dots between levels.",
+        )
+    return _as_state_dict(found)
+
+
+def _is_state_dict(value: object) -> bool:
+    """Tell a module, or a dict of names that holds tensors (extra state may be anything)."""
+    if isinstance(value, torch.nn.Module):
+        return True
+    return (
+        isinstance(value, Mapping)
+        and any(isinstance(item, torch.Tensor) for item in value.values())
+        and all(isinstance(name, str) for name in value)
+    )
+
+
+def _as_state_dict(value: object) -> Mapping[str, Any]:
+    if isinstance(value, torch.nn.Module):
+        state: Mapping[str, Any] = value.state_dict()
+        return state
+    assert isinstance(value, Mapping)
+    return value
+
+
+def _get(container: object, name: str) -> object:
+    if isinstance(container, Mapping):
+        return container.get(name)
+    return None
+
+
+def _keys(checkpoint: object) -> str:
+    if not isinstance(checkpoint, Mapping):
+        return f"none: it is a {type(checkpoint).__name__}"
+    names = [str(name) for name in checkpoint]
+    return ", ".join(names[:8]) + (", …" if len(names) > 8 else "")  # noqa: PLR2004
+
+
+def _nothing_found(checkpoint: object) -> ExportFailure:
+    nested = [
+        str(name)
+        for name, value in (checkpoint.items() if isinstance(checkpoint, Mapping) else ())
+        if _is_state_dict(value)
+    ]
+    advice = f"source.stateDictKey: {nested[0]} would take the one it has. " if nested else ""
+    return ExportFailure(
+        Reason.STATE_DICT_MISMATCH,
+        f"no state_dict found in the checkpoint; its keys are {_keys(checkpoint)}",
+        advice + "Save model.state_dict(), or say with source.stateDictKey where it lies.",
+    )

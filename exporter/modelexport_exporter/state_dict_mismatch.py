@@ -1,0 +1,128 @@
+"""How a checkpoint and a module differ, in a sentence that shows the pattern and not the flood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from modelexport_api.reasons import Reason
+from modelexport_exporter.failure import ExportFailure
+
+SHOWN = 4
+"""How many names of each kind are listed."""
+_KNOWN_PREFIXES = {
+    "module.": "DataParallel adds it",
+    "_orig_mod.": "torch.compile adds it",
+    "model.": "Lightning and wrappers add it",
+}
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """What is missing, what is too much, what has another shape or dtype."""
+
+    missing: tuple[str, ...]
+    unexpected: tuple[str, ...]
+    different: tuple[str, ...]
+    """Sentences: `name: (2, 3) in the checkpoint, (3, 3) in the module`."""
+    prefix: str = ""
+    """A prefix that the checkpoint's names have and the module's lack."""
+    detail: str = ""
+    """What torch said, for what the lists do not show."""
+
+    @classmethod
+    def of(
+        cls,
+        module: torch.nn.Module,
+        state: Mapping[str, Any],
+        tied: Iterable[tuple[str, ...]],
+        *,
+        missing: Iterable[str] | None = None,
+        unexpected: Iterable[str] | None = None,
+        detail: str = "",
+    ) -> Mismatch:
+        """Compare the module's own state_dict with the checkpoint's."""
+        own = module.state_dict(keep_vars=True)
+        stored_once = {
+            name for group in tied if any(item in state for item in group) for name in group
+        }
+        if missing is None:
+            missing = [name for name in own if name not in state and name not in stored_once]
+        if unexpected is None:
+            unexpected = [name for name in state if name not in own]
+        different = tuple(
+            f"{name}: {describe_shape(state[name])} in the checkpoint, "
+            f"{describe_shape(own[name])} in the module"
+            for name in own
+            if name in state and not _fits(state[name], own[name])
+        )
+        return cls(tuple(missing), tuple(unexpected), different, _extra_prefix(state, own), detail)
+
+    @property
+    def is_explained(self) -> bool:
+        """Tell whether the lists say what is wrong."""
+        return bool(self.missing or self.unexpected or self.different)
+
+    def failure(self) -> ExportFailure:
+        """Return the failure with the first few of each kind."""
+        parts = [
+            _listed("missing in the checkpoint", self.missing),
+            _listed("not in the module", self.unexpected),
+            _listed("different", self.different, separator="; "),
+        ]
+        text = ". ".join(part for part in parts if part) or self.detail.strip()[:800]
+        return ExportFailure(
+            Reason.STATE_DICT_MISMATCH,
+            f"the checkpoint does not fit the module: {text}",
+            self._hint(),
+        )
+
+    def _hint(self) -> str:
+        if self.prefix:
+            why = _KNOWN_PREFIXES.get(self.prefix, "a wrapper adds it")
+            return (
+                f"Every name in the checkpoint begins with {self.prefix} ({why}): save the inner "
+                "module's state_dict, or strip the prefix before saving."
+            )
+        if self.different:
+            return "Give the factory the sizes that the checkpoint was trained with: model.kwargs."
+        return (
+            "Check that model.factory and model.kwargs build the module that was trained; where "
+            "the weights lie deeper in the checkpoint, set source.stateDictKey."
+        )
+
+
+def describe_shape(value: object) -> str:
+    """Return `float32 (2, 3)`."""
+    if isinstance(value, torch.Tensor):
+        return f"{str(value.dtype).removeprefix('torch.')} {tuple(value.shape)}"
+    return type(value).__name__
+
+
+def _fits(stored: object, own: object) -> bool:
+    if not isinstance(stored, torch.Tensor) or not isinstance(own, torch.Tensor):
+        return type(stored) is type(own)
+    return stored.shape == own.shape and (
+        stored.is_floating_point() == own.is_floating_point()
+        and stored.is_complex() == own.is_complex()
+        and (stored.dtype is torch.bool) == (own.dtype is torch.bool)
+    )
+
+
+def _extra_prefix(state: Mapping[str, Any], own: Mapping[str, Any]) -> str:
+    """Return the prefix without which the checkpoint's names are the module's."""
+    first = next(iter(state), "")
+    prefix = first.partition(".")[0] + "."
+    if not first.startswith(prefix) or not all(name.startswith(prefix) for name in state):
+        return ""
+    return prefix if any(name.removeprefix(prefix) in own for name in state) else ""
+
+
+def _listed(title: str, names: tuple[str, ...], separator: str = ", ") -> str:
+    if not names:
+        return ""
+    more = f"{separator}and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"{title}: {separator.join(names[:SHOWN])}{more}"
