@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from bed import control_plane, node, places, runs, sweep
+from bed import control_plane, node, places, runs, s3, sweep
 from bed.control_plane import ControlPlane
 from bed.node import NodeCluster
 from bed.processes import BedError
 from bed.runs import Run
+from bed.s3 import S3Server
 
 
 def clean_up() -> list[str]:
@@ -22,8 +23,17 @@ def clean_up() -> list[str]:
 
 
 @contextmanager
+def s3_running() -> Iterator[S3Server]:
+    """An S3 server on the loopback for as long as the block lasts."""
+    clean_up()
+    with Run.open("s3") as run:
+        yield s3.start(run)
+
+
+@contextmanager
 def control_plane_running() -> Iterator[ControlPlane]:
     """A control plane for as long as the block lasts."""
+    clean_up()
     with Run.open("control-plane") as run:
         yield control_plane.start(run)
 

@@ -13,11 +13,9 @@ from pathlib import Path
 import pytest
 
 from bed import beds, golang, images, preflight
-from bed import s3 as s3_servers
 from bed.control_plane import ControlPlane
 from bed.node import NodeCluster
 from bed.preflight import Level
-from bed.runs import Run
 from bed.s3 import S3Server
 
 
@@ -36,8 +34,8 @@ def require(level: Level) -> None:
 def s3() -> Iterator[S3Server]:
     """An S3 server on the loopback."""
     require("s3")
-    with Run.open("s3") as run:
-        yield s3_servers.start(run)
+    with beds.s3_running() as server:
+        yield server
 
 
 @pytest.fixture
@@ -102,3 +100,21 @@ def base_image(node_cluster: NodeCluster) -> str:
     """The name of a Debian image with Python, loaded on the node."""
     node_cluster.load_image(images.base_image())
     return images.base_name()
+
+
+@pytest.fixture(scope="session")
+def operator_image(node_cluster: NodeCluster) -> str:
+    """The name of the project's operator image, built from this checkout and loaded on the node."""
+    return _load(node_cluster, "operator")
+
+
+@pytest.fixture(scope="session")
+def exporter_image(node_cluster: NodeCluster) -> str:
+    """The name of the project's exporter image, built from this checkout and loaded on the node."""
+    return _load(node_cluster, "exporter")
+
+
+def _load(cluster: NodeCluster, target: images.Target) -> str:
+    name = f"localhost/modelexport-{target}:test"
+    cluster.load_image(images.build(target, name))
+    return name

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import tempfile
@@ -117,6 +118,12 @@ def staging_modules(edited_go_mod: str) -> list[str]:
     return [r["Old"]["Path"] for r in replaces if r["New"]["Path"].startswith("./")]
 
 
+def built_name(import_path: str) -> str:
+    """What `go build` calls the command at IMPORT_PATH: its last element, but for a version."""
+    elements = [e for e in import_path.split("/") if not re.fullmatch(r"v\d+", e)]
+    return elements[-1]
+
+
 def build(part: GoPart) -> None:
     """Build PART into the cache unless it is there."""
     with places.locked(f"go-{part.name}-{part.version}"):
@@ -150,14 +157,8 @@ def _prepare_module(part: GoPart, work: Path) -> None:
 def _name_commands(part: GoPart, output: Path) -> None:
     """Go names a binary after its import path (`server` for etcd); give it the name we use."""
     for command, path in part.commands.items():
-        elements = [e for e in path.split("/") if not _is_major_version(e)]
-        built = output / elements[-1]
-        if built.name != command:
-            built.rename(output / command)
-
-
-def _is_major_version(element: str) -> bool:
-    return element[:1] == "v" and element[1:].isdigit()
+        if built_name(path) != command:
+            (output / built_name(path)).rename(output / command)
 
 
 def _go(work: Path, *arguments: str) -> str:

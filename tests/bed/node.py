@@ -85,7 +85,6 @@ def _prepare_machine(run: Run) -> None:
     """Create the bridge and the cgroup; note down first what has to go and what to put back."""
     run.record(link=BRIDGE)
     run.record(cgroup=CGROUP)
-    run.record(network=run.directory.name)
     for family in ("ip", "ip6"):
         run.record(table=f"{family} kube-proxy")
     for name in _SYSCTLS:

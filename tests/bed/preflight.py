@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from bed import debian, golang, places, runs
+from bed import debian, golang, runs
 from bed.golang import GoPart
 
 Level = Literal["s3", "helm", "control-plane", "node"]
@@ -76,10 +76,6 @@ def existing(path: Path) -> Path:
 def go_missing() -> str | None:
     """Why Go parts cannot be built here."""
     return None if shutil.which("go") else "no `go` on PATH: install Go 1.26 or later"
-
-
-def cache_directory() -> Path:
-    return places.cache()
 
 
 def _root(machine: Machine) -> str | None:

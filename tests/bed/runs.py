@@ -34,11 +34,12 @@ class Run:
 
     @classmethod
     def open(cls, level: str) -> Run:
-        directory = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{level}-", dir=parent_directory()))
-        directory.chmod(0o755)
-        run = cls(directory)
-        run.record(owner=sweep.identity(os.getpid()))
-        return run
+        parent = parent_directory()
+        hidden = Path(tempfile.mkdtemp(prefix=f".{_PREFIX}{level}-", dir=parent))
+        hidden.chmod(0o755)
+        cls(hidden).record(owner=sweep.identity(os.getpid()))
+        # Nobody may see a run without an owner: it would look abandoned.
+        return cls(hidden.rename(parent / hidden.name.removeprefix(".")))
 
     def __enter__(self) -> Run:
         return self

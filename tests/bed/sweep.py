@@ -32,7 +32,7 @@ def identity(pid: int) -> dict[str, int]:
 
 
 def alive(process: dict[str, int]) -> bool:
-    return _start_time(process["pid"]) == process["started"]
+    return _start_time(process["pid"]) == process["started"] != 0
 
 
 def owner_alive(directory: Path) -> bool:
@@ -120,8 +120,7 @@ def _remove_strays(directory: Path) -> None:
         for path in _POD_LOG_LINKS.glob("*")
         if path.is_symlink() and _points_into(path, directory)
     ]
-    for network in _recorded(directory, "network"):
-        strays += _NETWORK_RESULTS.glob(f"{network}-*")
+    strays += [path for path in _NETWORK_RESULTS.glob("*") if str(directory) in path.read_text()]
     for address in directory.glob("containerd/state/io.containerd.runtime.v2.task/*/*/address"):
         strays.append(Path(address.read_text().removeprefix("unix://")))
     if str(_KUBELET) in _recorded(directory, "absent"):

@@ -1,0 +1,56 @@
+"""A bed that cannot start says why, and what to do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bed.preflight import NODE_DISK, Level, Machine, obstacles
+
+READY = Machine(user=0, missing_packages=(), missing_parts=(), free_disk=NODE_DISK, other_bed=None)
+
+
+@pytest.mark.parametrize("level", ["s3", "helm", "control-plane", "node"])
+def test_nothing_stands_in_the_way_on_a_ready_machine(level: Level) -> None:
+    assert obstacles(level, READY) == []
+
+
+@pytest.mark.parametrize(
+    ("machine", "said"),
+    [
+        pytest.param(replace(READY, user=1000), "needs root", id="not root"),
+        pytest.param(
+            replace(READY, missing_packages=("runc", "buildah")),
+            "missing Debian packages: runc buildah; run `make testbed`",
+            id="no packages",
+        ),
+        pytest.param(
+            replace(READY, missing_parts=("etcd 3.6.8",)),
+            "not built: etcd 3.6.8; run `make testbed`",
+            id="not built",
+        ),
+        pytest.param(
+            replace(READY, free_disk=3 * 1024**3), "3.0 GiB of disk free", id="little disk"
+        ),
+        pytest.param(
+            replace(READY, other_bed=Path("node-1")), "another node is running", id="not alone"
+        ),
+    ],
+)
+def test_a_node_names_what_stands_in_its_way(machine: Machine, said: str) -> None:
+    (reason,) = obstacles("node", machine)
+    assert said in reason
+
+
+def test_every_obstacle_is_named_at_once() -> None:
+    machine = replace(READY, user=1000, missing_packages=("runc",), free_disk=0)
+    assert len(obstacles("node", machine)) == 3
+
+
+def test_a_control_plane_needs_neither_root_nor_disk_nor_solitude() -> None:
+    machine = replace(
+        READY, user=1000, missing_packages=("runc",), free_disk=0, other_bed=Path("node-1")
+    )
+    assert obstacles("control-plane", machine) == []
