@@ -1,0 +1,53 @@
+"""Where an export tells what it is doing: to the operator as JSON lines, to people as text.
+
+Standard output belongs to results; everything told here goes to one stream, a whole line at a time.
+"""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC, datetime
+from typing import Any, Literal, Protocol, TextIO
+
+from modelexport_api.pod import LogLine
+from modelexport_api.status import Progress
+
+Level = Literal["debug", "info", "warning", "error"]
+
+
+class Log(Protocol):
+    """Takes messages and progress, from any thread."""
+
+    def tell(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
+        """Tell something that happened."""
+
+    def progress(self, progress: Progress, **fields: Any) -> None:  # noqa: ANN401
+        """Tell how far the export is."""
+
+
+class JsonLog:
+    """Writes the lines that the operator tails (`modelexport_api.pod.LogLine`)."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._lock = threading.Lock()
+
+    def tell(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
+        """Write a line."""
+        self._write(LogLine(time=_now(), level=level, message=message, fields=fields))
+
+    def progress(self, progress: Progress, **fields: Any) -> None:  # noqa: ANN401
+        """Write a line that moves the resource's progress."""
+        message = f"{progress.stage}: {progress.message}"
+        line = LogLine(time=_now(), level="info", message=message, progress=progress, fields=fields)
+        self._write(line)
+
+    def _write(self, line: LogLine) -> None:
+        text = line.model_dump_json(by_alias=True, exclude_none=True)
+        with self._lock:
+            self._stream.write(text + "\n")
+            self._stream.flush()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

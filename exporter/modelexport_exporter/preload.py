@@ -1,0 +1,58 @@
+"""Imports what both workers need, once, in the process that they are forked from.
+
+The imports take seconds and hundreds of megabytes; forked workers share both. They run while the
+checkpoint is being downloaded. Nothing here may start a thread or touch CUDA: neither survives a
+fork. onnxruntime starts a thread when it is imported, so it is left to the workers.
+
+The process also ends with the supervisor, by a signal: an orderly exit would let libraries print
+what they think they leaked over the verdict.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import os
+
+from modelexport_exporter.isolation_child import die_with_parent
+
+MODULES = (
+    "numpy",
+    "safetensors.torch",
+    "torch.onnx",
+    "onnx",
+    "onnxscript",
+)
+"""What every worker needs."""
+
+LATE_MODULES = (
+    "torch._dynamo",
+    "torch.export._trace",
+    "torch.onnx._internal.exporter._core",
+    "onnxscript.optimizer",
+    "onnxscript.function_libs.torch_lib.ops",
+)
+"""What torch and onnxscript import at the first export: private names, so they may be missing."""
+
+
+def import_all() -> None:
+    """Import everything, single-threaded, and keep the collector off what was imported."""
+    threads = os.environ.get("OPENBLAS_NUM_THREADS")
+    # OpenBLAS would start its threads when numpy is imported.
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    for name in MODULES:
+        importlib.import_module(name)
+    for name in LATE_MODULES:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    del os.environ["OPENBLAS_NUM_THREADS"]
+    if threads is not None:
+        os.environ["OPENBLAS_NUM_THREADS"] = threads
+    # A collection in a worker would touch, and so copy, every page that holds an object.
+    gc.collect()
+    gc.freeze()
+
+
+die_with_parent()
+import_all()
