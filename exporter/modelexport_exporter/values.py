@@ -104,6 +104,8 @@ class SampleComparison:
     dims: dict[str, int]
     seed: int
     outputs: tuple[OutputComparison, ...]
+    values: str = "normal"
+    """What the elements were drawn from: normal, large, zeros or highest."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,8 @@ class VerificationOutcome:
     summary: VerificationResult
     samples: tuple[SampleComparison, ...]
     seconds: float
+    left_out: tuple[str, ...] = ()
+    """A sentence for each sample that did not run because it would have cost too much."""
 
     @property
     def first_problem(self) -> tuple[SampleComparison, OutputComparison] | None:

@@ -1,0 +1,72 @@
+"""What this process may use of the machine: the container's limits, not the node's size."""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+from pathlib import Path
+
+CGROUP = Path("/sys/fs/cgroup")
+_UNLIMITED = 1 << 60
+
+
+def cpu_count(cgroup: Path = CGROUP) -> int:
+    """Return the CPUs that the scheduler and the cgroup's quota leave to this process."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    quota = _cpu_quota(cgroup)
+    return max(1, min(allowed or 1, math.ceil(quota) if quota else 1 << 16))
+
+
+def free_memory(cgroup: Path = CGROUP, meminfo: Path = Path("/proc/meminfo")) -> int:
+    """Return the bytes that can be allocated before the machine or the cgroup's limit says no.
+
+    Pages of files count as used in a cgroup but give way, so they are free.
+    """
+    free = _UNLIMITED
+    for line in _lines(meminfo):
+        if line.startswith("MemAvailable:"):
+            free = int(line.split()[1]) * 1024
+    for limit, used, reclaimable in (
+        ("memory.max", "memory.current", "memory.stat"),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat"),
+    ):
+        cap, now = _number(cgroup / limit), _number(cgroup / used)
+        if cap is not None and now is not None and cap < _UNLIMITED:
+            free = min(free, cap - now + _file_pages(cgroup / reclaimable))
+    return max(free, 0)
+
+
+def peak_memory() -> int:
+    """Return the largest resident size that this process has had, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def _cpu_quota(cgroup: Path) -> float | None:
+    words = (_lines(cgroup / "cpu.max") or [""])[0].split()
+    if len(words) == 2 and words[0].isdigit():  # noqa: PLR2004
+        return int(words[0]) / int(words[1])
+    quota = _number(cgroup / "cpu/cpu.cfs_quota_us")
+    period = _number(cgroup / "cpu/cpu.cfs_period_us")
+    return quota / period if quota and period and quota > 0 else None
+
+
+def _file_pages(stat: Path) -> int:
+    fields = dict(line.split()[:2] for line in _lines(stat) if line.strip())
+    names = ("inactive_file", "active_file")
+    return sum(int(fields.get(f"total_{name}", fields.get(name, 0))) for name in names)
+
+
+def _number(path: Path) -> int | None:
+    text = (_lines(path) or [""])[0]
+    try:
+        return int(text)
+    except ValueError:
+        return None
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text().splitlines()
+    except OSError:
+        return []

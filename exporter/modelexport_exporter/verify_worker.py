@@ -1,0 +1,224 @@
+"""Verification: the artifact in onnxruntime against eager PyTorch on the original module.
+
+Runs in a child process. Samples come from `samples`, what they may cost from `budget`, limits from
+`tolerance`, the comparison from `compare`; outputs live as long as their sample is compared.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import torch
+
+from modelexport_api.spec import Provider
+from modelexport_api.status import Stage, Verdict, VerificationResult
+from modelexport_exporter.budget import (
+    MEMORY_SHARE,
+    TIME_BUDGET_SECONDS,
+    Admission,
+    Cost,
+    Room,
+    admit,
+)
+from modelexport_exporter.compare import Array, compare_output, is_float, peak_of
+from modelexport_exporter.load import load_module
+from modelexport_exporter.machine import cpu_count, free_memory, peak_memory
+from modelexport_exporter.reference import EagerReference
+from modelexport_exporter.samples import (
+    Sample,
+    Values,
+    describe_sizes,
+    draw,
+    plan_samples,
+    shrink,
+    volume,
+)
+from modelexport_exporter.session import Session, choose_provider
+from modelexport_exporter.tolerance import choose_tolerance
+from modelexport_exporter.values import (
+    ConvertedModel,
+    ExportTask,
+    OutputComparison,
+    ReportProgress,
+    SampleComparison,
+    VerificationOutcome,
+)
+from modelexport_exporter.verdict import NOT_DETERMINISTIC
+
+LARGE_MODEL_BYTES = 256 << 20
+"""From here on prepacking, which copies all weights into memory, is confined to a few samples."""
+
+PRODUCTION_SAMPLES = 3
+"""How many samples of a large model run on the kernels that production will use."""
+
+
+def verify_model(
+    task: ExportTask, converted: ConvertedModel, progress: ReportProgress
+) -> VerificationOutcome:
+    """Compare the artifact with eager on every sample that the budget allows."""
+    started = time.monotonic()
+    progress(Stage.VERIFY, 0.0, "loading the original module")
+    torch.set_num_threads(cpu_count())
+    provider = choose_provider(task.spec.verification.provider, torch.cuda.is_available())
+    reference = EagerReference(
+        load_module(task).module,
+        task.spec.inputs,
+        device="cuda" if provider is Provider.CUDA else "cpu",
+        code_dir=task.code_dir,
+    )
+    run = _Verification(task, converted, provider, reference)
+    run.over_all_samples(progress)
+    return run.outcome(time.monotonic() - started)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A sample that runs, or a sentence about why it does not."""
+
+    sample: Sample | None
+    left_out: str = ""
+
+
+class _Verification:
+    """The state of one verification: sessions, costs so far, results so far."""
+
+    def __init__(
+        self,
+        task: ExportTask,
+        converted: ConvertedModel,
+        provider: Provider,
+        reference: EagerReference,
+    ) -> None:
+        self._spec = task.spec
+        self._model_path = converted.model_path
+        self._requested = provider
+        self._reference = reference
+        self._large = sum(entry.size_bytes for entry in converted.files) >= LARGE_MODEL_BYTES
+        self._left_out: list[str] = []
+        self._costs: list[Cost] = []
+        self._results: list[SampleComparison] = []
+        self._ordinary_peaks: dict[str, float] = {}
+        self._production = not self._large or self._fits_prepacked(converted)
+        self._session = Session(self._model_path, provider, prepack=self._production)
+
+    def over_all_samples(self, progress: ReportProgress) -> None:
+        """Run the plan, within the budget."""
+        plan = plan_samples(self._spec)
+        for position, planned in enumerate(plan):
+            step = self._decide(planned)
+            if step.left_out:
+                self._left_out.append(step.left_out)
+            if step.sample is None:
+                continue
+            where = describe_sizes(step.sample.dims)
+            progress(Stage.VERIFY, position / len(plan), f"comparing at {where}")
+            self._choose_session()
+            self._run(step.sample)
+        progress(Stage.VERIFY, 1.0, f"compared {len(self._results)} samples")
+
+    def outcome(self, seconds: float) -> VerificationOutcome:
+        """Return the verdict on what ran."""
+        outputs = [output for sample in self._results for output in sample.outputs]
+        wrong = any(output.problem for output in outputs)
+        return VerificationOutcome(
+            summary=VerificationResult(
+                verdict=Verdict.MISMATCH if wrong else Verdict.VERIFIED,
+                provider=self._session.provider.value,
+                samples=len(self._results),
+                max_abs_error=max((output.max_abs_error for output in outputs), default=0.0),
+                max_rel_error=max((output.max_rel_error for output in outputs), default=0.0),
+                tolerance_source=choose_tolerance(self._spec.verification.tolerance, "").source,
+            ),
+            samples=tuple(self._results),
+            seconds=seconds,
+            left_out=tuple(self._left_out),
+        )
+
+    def _fits_prepacked(self, converted: ConvertedModel) -> bool:
+        needed = sum(entry.size_bytes for entry in converted.files)
+        free = free_memory()
+        if needed <= free * MEMORY_SHARE:
+            return True
+        self._left_out.append(
+            f"onnxruntime's default kernels: prepacked weights would take {needed / 1e9:.1f} GB of "
+            f"memory, {free / 1e9:.1f} free; all samples ran without prepacking"
+        )
+        return False
+
+    def _choose_session(self) -> None:
+        """Leave the production session of a large model once it has run its share of samples."""
+        if self._large and self._production and len(self._results) >= PRODUCTION_SAMPLES:
+            self._production = False
+            del self._session  # before the next is opened: two would hold two copies of weights
+            self._session = Session(self._model_path, self._requested, prepack=False)
+
+    def _decide(self, planned: Sample) -> _Step:
+        verdict = self._admit(planned)
+        if verdict.fits:
+            return _Step(planned)
+        told = f"{describe_sizes(planned.dims)}: {verdict.why}"
+        # Only the last corner is worth a substitute: the others have their own smaller sizes.
+        is_corner = all(planned.dims[name] == dim.max for name, dim in self._spec.dims.items())
+        smaller = shrink(planned, self._spec.dims, verdict.factor) if is_corner else None
+        if smaller is None or not self._admit(smaller).fits:
+            return _Step(None, f"{told}; left out")
+        return _Step(smaller, f"{told}; {describe_sizes(smaller.dims)} ran instead")
+
+    def _admit(self, sample: Sample) -> Admission:
+        spent = sum(cost.seconds for cost in self._costs)
+        room = Room(TIME_BUDGET_SECONDS - spent, free_memory())
+        return admit(self._costs, volume(self._spec.inputs, sample.dims), room)
+
+    def _run(self, sample: Sample) -> None:
+        started = time.monotonic()
+        where = f"{describe_sizes(sample.dims)} ({sample.values} values, seed {sample.seed})"
+        arrays = draw(self._spec.inputs, sample)
+        expected = self._reference.run(arrays, where)
+        got = self._session.run(arrays, where)
+        outputs = self._compare(sample, expected, got)
+        if any(output.problem for output in outputs):
+            outputs = self._blame_randomness(outputs, expected, self._reference.run(arrays, where))
+        self._results.append(
+            SampleComparison(sample.dims, sample.seed, tuple(outputs), sample.values.value)
+        )
+        size = volume(self._spec.inputs, sample.dims)
+        self._costs.append(Cost(size, time.monotonic() - started, peak_memory()))
+
+    def _compare(
+        self, sample: Sample, expected: list[Array], got: list[Array]
+    ) -> list[OutputComparison]:
+        names = self._session.output_names
+        if len(expected) != len(got):
+            problem = f"the file returns {len(got)} outputs, eager {len(expected)}"
+            return [OutputComparison(names[0] if names else "", 0.0, 0.0, 0.0, problem)]
+        return [
+            self._compare_one(sample, name, want, have)
+            for name, want, have in zip(names, expected, got, strict=True)
+        ]
+
+    def _compare_one(self, sample: Sample, name: str, want: Array, have: Array) -> OutputComparison:
+        declared = self._spec.verification.tolerance
+        tolerance = choose_tolerance(declared, want.dtype.name, self._reference.float_dtypes)
+        degenerate = sample.values in {Values.ZEROS, Values.HIGHEST}
+        ordinary = self._ordinary_peaks.get(name, 0.0) if degenerate else 0.0
+        if sample.values is Values.NORMAL and is_float(want.dtype):
+            self._ordinary_peaks[name] = max(peak_of(want), self._ordinary_peaks.get(name, 0.0))
+        return compare_output(name, want, have, tolerance, ordinary)
+
+    def _blame_randomness(
+        self, outputs: list[OutputComparison], first: list[Array], second: list[Array]
+    ) -> list[OutputComparison]:
+        """Say so where eager itself gives another answer to the same sample."""
+        exactly = choose_tolerance(None, "")
+        differences = [
+            compare_output("", one, two, exactly) for one, two in zip(first, second, strict=False)
+        ]
+        random = [item for item in differences if item.problem]
+        if not random:
+            return outputs
+        by = max(item.max_abs_error for item in random)
+        note = f" ({NOT_DETERMINISTIC} in two runs, by {by:.3g})"
+        return [
+            replace(item, problem=item.problem + note) if item.problem else item for item in outputs
+        ]
