@@ -1,0 +1,37 @@
+"""The installed product, and a user of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from e2e import product
+from e2e.product import User
+
+from bed.node import NodeCluster
+
+GPUS = 2
+
+
+@pytest.fixture(scope="session")
+def installed(
+    node_cluster: NodeCluster, helm: Path, operator_image: str, exporter_image: str
+) -> Iterator[NodeCluster]:
+    """A node with two GPUs to hand out, on which the chart is installed."""
+    node_cluster.advertise("nvidia.com/gpu", GPUS)
+    product.install(node_cluster, helm, operator_image, exporter_image)
+    yield node_cluster
+    product.uninstall(node_cluster, helm)
+
+
+@pytest.fixture
+def user(installed: NodeCluster, node_namespace: str, node_bucket: str) -> User:
+    """A user with a fresh namespace, which enforces restricted pods, a bucket and its keys."""
+    installed.kubectl(
+        *("label", "namespace", node_namespace),
+        "pod-security.kubernetes.io/enforce=restricted",
+    )
+    somebody = User(installed, node_namespace, node_bucket)
+    somebody.create_secret()
+    return somebody
