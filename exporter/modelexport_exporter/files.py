@@ -20,6 +20,8 @@ from modelexport_exporter import storage_errors
 from modelexport_exporter.storage import ConditionFailedError, OnBytes, Role, StoredObject
 
 _CHUNK = 4 * 1024 * 1024
+_OWN = {".staging", "failed"}
+"""Directories that exist only while something is in them, as prefixes do in S3."""
 
 
 class FileStore:
@@ -40,13 +42,22 @@ class FileStore:
                 return None
             return _describe(path)
 
-    def list(self, prefix: str) -> list[StoredObject]:
+    def list_all(self, prefix: str) -> list[StoredObject]:
         """Return every file below a directory."""
         root = Path(prefix)
         with self._typed_errors(prefix):
             if not root.is_dir():
                 return []
             return [_describe(path) for path in sorted(root.rglob("*")) if path.is_file()]
+
+    def names(self, prefix: str, limit: int) -> list[str]:
+        """Return the first names directly below a directory; directories end in a slash."""
+        with self._typed_errors(prefix):
+            if not Path(prefix).is_dir():
+                return []
+            with os.scandir(prefix) as entries:
+                found = sorted(entry.name + "/" * entry.is_dir() for entry in entries)
+        return found[:limit]
 
     def read(self, key: str) -> tuple[bytes, StoredObject] | None:
         """Return a small file's content, or None where there is none."""
@@ -110,13 +121,14 @@ class FileStore:
 
     @staticmethod
     def _prune(directory: Path) -> None:
-        """Remove empty directories upwards, as far as they are staging directories."""
-        while ".staging" in directory.parts:
-            try:
+        """Remove empty directories upwards, up to the one that is an export's own."""
+        own = next((path for path in (directory, *directory.parents) if path.name in _OWN), None)
+        if own is None:
+            return
+        with contextlib.suppress(OSError):
+            while directory != own.parent:
                 directory.rmdir()
-            except OSError:
-                return
-            directory = directory.parent
+                directory = directory.parent
 
     @contextlib.contextmanager
     def _typed_errors(self, key: str) -> Iterator[None]:

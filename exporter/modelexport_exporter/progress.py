@@ -74,8 +74,15 @@ class ProgressReporter:
             self._told, self._told_at = progress, now
 
 
+class AbandonedError(Exception):
+    """A transfer was told to stop."""
+
+
 class ByteCounter:
-    """Turns moved bytes into progress of a stage; called from any thread."""
+    """Turns moved bytes into progress of a stage; called from any thread.
+
+    It is also the way to stop a transfer that nobody waits for any more.
+    """
 
     def __init__(
         self, report: Callable[[Stage, float, str], None], stage: Stage, total: int, verb: str
@@ -86,9 +93,16 @@ class ByteCounter:
         self._verb = verb
         self._lock = threading.Lock()
         self._moved = 0
+        self._abandoned = False
+
+    def abandon(self) -> None:
+        """Make the transfer end at its next chunk."""
+        self._abandoned = True
 
     def __call__(self, moved: int) -> None:
         """Count bytes that were moved."""
+        if self._abandoned:
+            raise AbandonedError
         with self._lock:
             self._moved += moved
             done = self._moved

@@ -65,7 +65,7 @@ class S3Store:
             key, head["ContentLength"], head["ETag"], None if version == "null" else version
         )
 
-    def list(self, prefix: str) -> list[StoredObject]:
+    def list_all(self, prefix: str) -> list[StoredObject]:
         """Return every object below the prefix, in order of the keys."""
         with self._typed_errors(prefix):
             pages = self._client.get_paginator("list_objects_v2").paginate(
@@ -77,6 +77,16 @@ class S3Store:
                 for item in page.get("Contents", [])
                 if not item["Key"].endswith("/")
             ]
+
+    def names(self, prefix: str, limit: int) -> list[str]:
+        """Return the first names directly below a directory; directories end in a slash."""
+        with self._typed_errors(prefix):
+            page = self._client.list_objects_v2(
+                Bucket=self._bucket, Prefix=prefix, Delimiter="/", MaxKeys=limit
+            )
+        keys = [item["Key"] for item in page.get("Contents", [])]
+        keys += [item["Prefix"] for item in page.get("CommonPrefixes", [])]
+        return sorted(key.removeprefix(prefix) for key in keys if key != prefix)
 
     def read(self, key: str) -> tuple[bytes, StoredObject] | None:
         """Return a small object's content, or None where there is none."""

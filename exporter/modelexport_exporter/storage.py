@@ -51,8 +51,11 @@ class Store(Protocol):
     def stat(self, key: str, version_id: str | None = None) -> StoredObject | None:
         """Return the object, or None where there is none."""
 
-    def list(self, prefix: str) -> list[StoredObject]:
+    def list_all(self, prefix: str) -> list[StoredObject]:
         """Return every object whose key starts with the prefix, in order of the keys."""
+
+    def names(self, prefix: str, limit: int) -> list[str]:
+        """Return the first names directly below a directory; directories end in a slash."""
 
     def read(self, key: str) -> tuple[bytes, StoredObject] | None:
         """Return a small object's content, or None where there is none."""

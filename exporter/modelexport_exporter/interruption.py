@@ -1,0 +1,42 @@
+"""Turns the first SIGTERM or Ctrl-C into a failure that is raised where the export is.
+
+The kubelet gives a pod half a minute between SIGTERM and SIGKILL: enough to end the worker and to
+remove what was staged. Later signals are ignored, so that this is not interrupted as well.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+from types import FrameType
+
+from modelexport_api.reasons import Reason
+from modelexport_exporter.failure import ExportFailure
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Raise ExportFailure(INTERRUPTED) in the body at the first signal. Main thread only."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = {number: signal.signal(number, _raise) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def _raise(number: int, _frame: FrameType | None) -> None:
+    for each in _SIGNALS:
+        signal.signal(each, signal.SIG_IGN)
+    raise ExportFailure(
+        Reason.INTERRUPTED,
+        f"the export was stopped by {signal.Signals(number).name}",
+        "Nothing was published. Run it again: finished work is recognised.",
+    )

@@ -1,0 +1,120 @@
+"""manifest.json: what was published, from what, and how it was proved.
+
+It is written last, so it is what makes an artifact exist; and it is read first, so that work which
+is done already is recognised. `decide` is the whole policy of `destination.overwrite`, and pure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from typing import Literal
+
+from modelexport_api.base import ApiModel
+from modelexport_api.spec import Overwrite
+from modelexport_api.status import Artifact, ArtifactFile, VerificationResult
+
+MANIFEST_NAME = "manifest.json"
+
+
+class ManifestSource(ApiModel):
+    """The checkpoint that the artifact was made from."""
+
+    uri: str
+    fingerprint: str
+    """Changes when the stored object may have changed; known before it is downloaded."""
+    sha256: str
+    files: list[ArtifactFile]
+
+
+class ManifestResource(ApiModel):
+    """The ModelExport that asked for it."""
+
+    name: str
+    namespace: str | None = None
+    uid: str | None = None
+
+
+class Manifest(ApiModel):
+    """The content of manifest.json."""
+
+    manifest_version: Literal[1] = 1
+    created: datetime
+    resource: ManifestResource
+    source: ManifestSource
+    spec_sha256: str
+    artifact: Artifact
+    verification: VerificationResult
+
+
+@dataclass(frozen=True)
+class Found:
+    """A manifest that lies at the destination."""
+
+    etag: str
+    manifest: Manifest | None
+    """None: the file is there but is no manifest of ours."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is asked for, as far as it is known; `source_sha256` only after the download."""
+
+    resource_uid: str | None
+    fingerprint: str
+    spec_sha256: str
+    source_sha256: str | None = None
+
+
+class Decision(Enum):
+    """What to do about what lies at the destination."""
+
+    EXPORT = "export"
+    REUSE = "reuse"
+    """The same work was done: its result is the answer."""
+    REFUSE = "refuse"
+    COMPARE_CONTENT = "compare content"
+    """The same spec, but the source may have changed: its digest decides."""
+
+
+def parse(content: bytes) -> Manifest | None:
+    """Return the manifest in a file, None where it is none of ours."""
+    try:
+        return Manifest.model_validate_json(content)
+    except ValueError:
+        return None
+
+
+def decide(overwrite: Overwrite, found: Found | None, work: Work) -> Decision:
+    """Return what to do about what lies at the destination."""
+    if found is None:
+        return Decision.EXPORT
+    sameness = _compare(found.manifest, work)
+    if overwrite is Overwrite.ALWAYS:
+        # A pod that was killed after it had published must not do it all again.
+        mine = found.manifest is not None and work.resource_uid is not None
+        mine = mine and found.manifest.resource.uid == work.resource_uid  # type: ignore[union-attr]
+        return Decision.REUSE if mine and sameness is Decision.REUSE else Decision.EXPORT
+    if sameness is Decision.EXPORT and overwrite is Overwrite.NEVER:
+        return Decision.REFUSE
+    return sameness
+
+
+def _compare(manifest: Manifest | None, work: Work) -> Decision:
+    if manifest is None or manifest.spec_sha256 != work.spec_sha256:
+        return Decision.EXPORT
+    if work.source_sha256 is not None:
+        same = manifest.source.sha256 == work.source_sha256
+        return Decision.REUSE if same else Decision.EXPORT
+    if manifest.source.fingerprint == work.fingerprint:
+        return Decision.REUSE
+    return Decision.COMPARE_CONTENT
+
+
+def obsolete(previous: Manifest | None, published: Manifest) -> list[str]:
+    """Return the names of files that only the previous manifest speaks of."""
+    if previous is None:
+        return []
+    kept = {file.name for file in published.artifact.files} | {MANIFEST_NAME}
+    return [file.name for file in previous.artifact.files if file.name not in kept]

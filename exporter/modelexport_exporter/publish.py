@@ -1,0 +1,153 @@
+"""Puts a verified artifact under its final name, so that any process may die at any instruction.
+
+Files are uploaded to `<destination>/.staging/<resource>-<random>/` while verification still runs.
+After the verdict they are moved on the store's side: external data first (its name carries its
+digest, so it never replaces what a reader holds), then model.onnx and report.json, and
+manifest.json last, by a conditional write. Only then is deleted what nothing speaks of any more.
+A process that dies in between leaves an artifact that is the old one, or none, to whoever reads
+the manifest; the next run overwrites the rest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import secrets
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import Overwrite
+from modelexport_exporter import manifest as manifests
+from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.identity import digest_of
+from modelexport_exporter.manifest import MANIFEST_NAME, Decision, Found, Manifest, Work
+from modelexport_exporter.storage import ConditionFailedError, Location, OnBytes
+
+MODEL_NAME = "model.onnx"
+REPORT_NAME = "report.json"
+STAGING_NAME = ".staging"
+FAILED_NAME = "failed"
+_DATA_NAME = re.compile(r"^model\.[0-9a-f]{12}\.data$")
+_MARKER_NAME = "marker"
+_ATTEMPTS = 3
+_MOST_NAMES = 1000
+
+
+def resource_key(name: str, namespace: str | None, uid: str | None) -> str:
+    """Return what the staging directories of a resource begin with."""
+    return f"{name[:64]}-{digest_of([namespace, name, uid])[:12]}"
+
+
+def promotion_order(names: Iterable[str]) -> list[str]:
+    """Return names in the order in which they may appear: data, model.onnx, report.json."""
+    last = [MODEL_NAME, REPORT_NAME]
+    return sorted(names, key=lambda name: (last.index(name) + 1 if name in last else 0, name))
+
+
+def failed_report_name(resource_name: str, spec_sha256: str) -> str:
+    """Return where the report of a failure lies: never where an artifact's report is looked for."""
+    return f"{FAILED_NAME}/{resource_name}-{spec_sha256[:12]}/{REPORT_NAME}"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is to be published, and what makes it the same work as another's."""
+
+    manifest: Manifest
+    work: Work
+    overwrite: Overwrite
+    previous: Found | None
+    """The manifest that was there when the export began."""
+
+
+@dataclass
+class Publication:
+    """One attempt to publish to a destination."""
+
+    destination: Location
+    resource: str
+    staged: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._staging = self.destination.child(f"{STAGING_NAME}/{self.resource}-")
+        self._own = Location(self._staging.store, self._staging.key + secrets.token_hex(4))
+
+    def find(self) -> Found | None:
+        """Return the manifest at the destination; one whose files are gone counts as foreign."""
+        found = self._read()
+        if found is None or found.manifest is None or self._is_complete(found.manifest):
+            return found
+        return Found(found.etag, None)
+
+    def _read(self) -> Found | None:
+        answer = self.destination.store.read(self.destination.child(MANIFEST_NAME).key)
+        if answer is None:
+            return None
+        content, stored = answer
+        return Found(stored.etag, manifests.parse(content))
+
+    def _is_complete(self, manifest: Manifest) -> bool:
+        for file in manifest.artifact.files:
+            stored = self.destination.store.stat(self.destination.child(file.name).key)
+            if stored is None or stored.size_bytes != file.size_bytes:
+                return False
+        return True
+
+    def check_unclaimed(self) -> None:
+        """For overwrite Never: fail where somebody else's model.onnx lies without a manifest.
+
+        One that lies beside a staging directory of this resource is our own, half-published.
+        """
+        store = self.destination.store
+        model = self.destination.child(MODEL_NAME)
+        staging = self.destination.child(STAGING_NAME).as_directory()
+        mine = [name for name in store.names(staging.key, _MOST_NAMES) if self._is_mine(name)]
+        if not mine and store.stat(model.key) is not None:
+            raise taken(model.uri)
+
+    def _is_mine(self, name: str) -> bool:
+        return name.startswith(f"{self.resource}-")
+
+    def open(self) -> None:
+        """Find out that the destination can be written before anything is computed for it."""
+        self._own.store.write(self._own.child(_MARKER_NAME).key, b"")
+
+    def stage(self, path: Path, name: str, on_bytes: OnBytes) -> None:
+        """Upload a file to where no reader looks."""
+        self._own.store.upload(path, self._own.child(name).key, on_bytes)
+        self.staged.add(name)
+
+    def commit(self, claim: Claim) -> Manifest:
+        """Make the staged files the artifact; return the manifest that is in force now.
+
+        That is another's where the same work was published in the meantime.
+        """
+        current = self.find()
+        if current != claim.previous and current is not None:
+            return self._theirs(claim, current)
+        moved = self._promote()
+        for _ in range(_ATTEMPTS):
+            if self._write_manifest(claim.manifest, current):
+                self._delete_obsolete(current.manifest if current else None, claim.manifest)
+                return claim.manifest
+            current = self._read()
+            if current is not None:
+                theirs = self._theirs(claim, current)
+                if self._etags(moved) != moved:
+                    return theirs
+            # The files are ours, so the manifest has to be.
+        raise ExportFailure(
+            Reason.STORE_UNAVAILABLE,
+            f"{self.destination.uri} is being written by others all the time",
+            "It is tried again. Give each ModelExport a destination of its own.",
+        )
+
+    def taken(uri: str) -> ExportFailure:
+    """Return the failure for a destination that holds another artifact."""
+    return ExportFailure(
+        Reason.DESTINATION_EXISTS,
+        f"{uri} holds another artifact",
+        "Choose another spec.destination.uri, or set destination.overwrite to IfChanged.",
+    )

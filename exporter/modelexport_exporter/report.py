@@ -1,0 +1,158 @@
+"""report.json: everything about an export that somebody may ask for later.
+
+Published beside the artifact, and after a failure under a name of its own. It never holds secrets:
+the pod template, where users put environment variables, is left out.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from modelexport_api.base import ApiModel
+from modelexport_api.resource import ModelExport
+from modelexport_api.status import Artifact, ArtifactFile, Failure, Stage, VerificationResult
+from modelexport_exporter.values import ContractFinding, SampleComparison
+
+
+class StageTime(ApiModel):
+    """How long a stage took."""
+
+    stage: Stage
+    seconds: float
+
+
+class Finding(ApiModel):
+    """Something obtained that differs from what was requested."""
+
+    subject: str
+    requested: str
+    obtained: str
+
+
+class ComparedOutput(ApiModel):
+    """One output of one sample. An error that is no number has the text of what it is."""
+
+    output: str
+    max_abs_error: float | str
+    max_rel_error: float | str
+    limit: float | str
+    problem: str = ""
+
+
+class ComparedSample(ApiModel):
+    """One set of inputs: ONNX against eager."""
+
+    dims: dict[str, int]
+    seed: int
+    outputs: list[ComparedOutput]
+
+
+class Environment(ApiModel):
+    """Where the export ran."""
+
+    versions: dict[str, str]
+    python: str
+    platform: str
+    cpus: int
+
+
+class ReportSource(ApiModel):
+    """The checkpoint."""
+
+    uri: str
+    fingerprint: str | None = None
+    sha256: str | None = None
+    files: list[ArtifactFile] = Field(default_factory=list)
+
+
+class Report(ApiModel):
+    """The content of report.json."""
+
+    report_version: Literal[1] = 1
+    outcome: Literal["Succeeded", "Failed"]
+    name: str
+    namespace: str | None = None
+    uid: str | None = None
+    spec: dict[str, Any]
+    spec_sha256: str | None = None
+    source: ReportSource
+    started: datetime
+    finished: datetime
+    stages: list[StageTime] = Field(default_factory=list)
+    artifact: Artifact | None = None
+    operators: dict[str, int] = Field(default_factory=dict)
+    findings: list[Finding] = Field(default_factory=list)
+    verification: VerificationResult | None = None
+    samples: list[ComparedSample] = Field(default_factory=list)
+    environment: Environment
+    peak_memory_bytes: int
+    failure: Failure | None = None
+
+    def encode(self) -> bytes:
+        """Return the file's content."""
+        return self.model_dump_json(by_alias=True, exclude_none=True, indent=2).encode()
+
+
+def public_spec(resource: ModelExport) -> dict[str, Any]:
+    """Return the spec without what may hold secrets."""
+    spec = resource.spec.to_wire()
+    spec.pop("podTemplate", None)
+    return spec
+
+
+def stage_times(seconds: dict[Stage, float]) -> list[StageTime]:
+    """Return the times in the order of the stages."""
+    return [
+        StageTime(stage=stage, seconds=round(seconds[stage], 3))
+        for stage in Stage
+        if stage in seconds
+    ]
+
+
+def findings(found: tuple[ContractFinding, ...]) -> list[Finding]:
+    """Return the contract's findings as they are written."""
+    return [
+        Finding(subject=item.subject, requested=item.requested, obtained=item.obtained)
+        for item in found
+    ]
+
+
+def samples(compared: tuple[SampleComparison, ...]) -> list[ComparedSample]:
+    """Return the comparisons as they are written."""
+    return [
+        ComparedSample(
+            dims=sample.dims,
+            seed=sample.seed,
+            outputs=[
+                ComparedOutput(
+                    output=output.output,
+                    max_abs_error=_json_number(output.max_abs_error),
+                    max_rel_error=_json_number(output.max_rel_error),
+                    limit=_json_number(output.limit),
+                    problem=output.problem,
+                )
+                for output in sample.outputs
+            ],
+        )
+        for sample in compared
+    ]
+
+
+def environment(versions: dict[str, str]) -> Environment:
+    """Return where this process runs."""
+    return Environment(
+        versions=versions,
+        python=platform.python_version(),
+        platform=platform.platform(),
+        cpus=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1,
+    )
+
+
+def _json_number(value: float) -> float | str:
+    """JSON knows neither NaN nor infinity."""
+    return value if value - value == 0 else str(value)
