@@ -76,16 +76,7 @@ def of_finished(seen: Observation, job: ObservedJob) -> Failure | None:
             return _out_of_memory(pod)
     if job.failed_reason == "DeadlineExceeded":
         return _deadline(seen, job)
-    ended = [pod for pod in seen.pods if pod.terminated is not None]
-    if not ended:
-        return None
-    last = max(ended, key=_finished_at)
-    permanent = next((pod for pod in ended if _is_permanent(pod)), None)
-    if permanent is not None:
-        return _of_pod(permanent)
-    if job.failed_reason == "PodFailurePolicy":  # by a pod that is gone; the others were retried
-        return None
-    return _retries_exhausted(last, job)
+    return _of_ended([pod for pod in seen.pods if pod.terminated is not None], job)
 
 
 def is_out_of_memory(end: Terminated) -> bool:
@@ -101,6 +92,15 @@ def result_lost(job: ObservedJob) -> Failure:
         "find out what deletes the pods (an aggressive clean-up, a node that is drained), and "
         "create the ModelExport again: what was published is found and not exported twice",
     )
+
+
+def _of_ended(pods: list[ObservedPod], job: ObservedJob) -> Failure | None:
+    permanent = next((pod for pod in pods if _is_permanent(pod)), None)
+    if permanent is not None:
+        return _of_pod(permanent)
+    if not pods or job.failed_reason == "PodFailurePolicy":
+        return None  # by a pod that is gone; those that are left were retried
+    return _retries_exhausted(max(pods, key=_finished_at), job)
 
 
 def _is_permanent(pod: ObservedPod) -> bool:

@@ -150,16 +150,16 @@ def is_terminal(body: Object) -> bool:
 def job(body: Object) -> ObservedJob:
     """Return the Job in an object from the API server."""
     meta, spec, status = body["metadata"], body.get("spec") or {}, body.get("status") or {}
-    annotations, labels = meta.get("annotations") or {}, meta.get("labels") or {}
+    annotations = meta.get("annotations") or {}
     conditions = status.get("conditions") or []
     complete, failed = _true(conditions, "Complete"), _true(conditions, "Failed")
-    owner = next((o for o in meta.get("ownerReferences") or [] if o.get("controller")), {})
+    owners = [o for o in meta.get("ownerReferences") or [] if o.get("controller")]
     ended = complete or failed
     return ObservedJob(
         namespace=meta["namespace"],
         name=meta["name"],
         uid=meta["uid"],
-        owner_uid=owner.get("uid") or labels.get(names.UID_LABEL, ""),
+        owner_uid=owners[0]["uid"] if owners else "",
         generation=_number(annotations.get(names.GENERATION_ANNOTATION), 1),
         run=_number(annotations.get(names.RUN_ANNOTATION), 1),
         created=_time(meta.get("creationTimestamp")),
@@ -184,7 +184,7 @@ def pod(body: Object) -> ObservedPod:
     conditions = status.get("conditions") or []
     states = [s.get("state") or {} for s in status.get("containerStatuses") or []]
     inits = [s.get("state") or {} for s in status.get("initContainerStatuses") or []]
-    waiting = next((s["waiting"] for s in [*inits, *states] if s.get("waiting")), {})
+    waiting: Object = next((s["waiting"] for s in [*inits, *states] if s.get("waiting")), {})
     state = _exporter(status.get("containerStatuses"), "state")
     unschedulable = next((c for c in conditions if _is_unschedulable(c)), None)
     limits = ((_exporter(spec.get("containers"), "resources")).get("limits")) or {}

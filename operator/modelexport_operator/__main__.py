@@ -1,0 +1,31 @@
+"""`python -m modelexport_operator --config FILE`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+
+from modelexport_operator import app, logs
+from modelexport_operator.settings import SettingsError, load
+
+BAD_CONFIGURATION = 2
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the operator; the exit code says how it ended."""
+    parser = argparse.ArgumentParser(prog="modelexport-operator", description=app.__doc__)
+    parser.add_argument("--config", type=Path, required=True, help="YAML file with the settings")
+    chosen = parser.parse_args(arguments)
+    try:
+        settings = load(chosen.config)
+    except SettingsError as error:
+        sys.stderr.write(f"bad configuration in {chosen.config}:\n{error}\n")
+        return BAD_CONFIGURATION
+    logs.configure(settings.log_format)
+    return asyncio.run(app.run(settings))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,122 @@
+"""Carry out what was decided. Every write may be repeated, and may come too late.
+
+What the API server answers becomes an observation: a Job that exists already is ours by its
+owner, a refusal that will not change by itself is a fact to decide on, anything else is an
+`ApiError`, and the key comes back later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Protocol
+
+from modelexport_api.status import ModelExportStatus
+from modelexport_operator import names, observe
+from modelexport_operator.client import ApiError
+from modelexport_operator.decide import CreateJob, StopJob
+from modelexport_operator.observe import Observation, ObservedResource
+
+_MALFORMED = {400, 422}
+_FORBIDDEN = 403
+_PASSING = ("exceeded quota", "being terminated", "cannot create resource")
+"""Refusals that end by themselves, or when the operator's own rights are put right."""
+
+Body = dict[str, Any]
+
+
+class Writes(Protocol):
+    """The part of the API that actions need."""
+
+    async def create_job(self, manifest: Body) -> Body:
+        """Create a Job."""
+
+    async def get_job(self, namespace: str, name: str) -> Body:
+        """Read a Job."""
+
+    async def patch_job(self, namespace: str, name: str, patch: Body) -> Body:
+        """Merge-patch a Job."""
+
+    async def apply_status(
+        self, metadata: Body, status: Body, manager: str, *, force: bool
+    ) -> Body:
+        """Server-side apply fields of a status."""
+
+
+async def create(api: Writes, action: CreateJob, seen: Observation) -> tuple[Observation, Body]:
+    """Create the Job; return what is known then, and the Job's object where there is one."""
+    meta = action.manifest["metadata"]
+    try:
+        body = await api.create_job(action.manifest)
+    except ApiError as error:
+        if error.reason == "AlreadyExists":
+            return await _adopt(api, seen, meta["namespace"], meta["name"])
+        if is_final(error):
+            return replace(seen, job_refused=error.message), {}
+        raise
+    return replace(seen, job=observe.job(body), pods=(), pod_refused=None), body
+
+
+async def stop(api: Writes, action: StopJob, seen: Observation) -> tuple[Observation, Body]:
+    """End the Job: no further pod, and one that runs or waits is deleted.
+
+    Both limits can be changed while a Job runs; the reason goes with them, in the same write.
+    """
+    patch = {
+        "metadata": {
+            "uid": action.job.uid,
+            "annotations": {
+                names.FAILURE_ANNOTATION: action.failure.model_dump_json(
+                    by_alias=True, exclude_none=True
+                )
+            },
+        },
+        "spec": {"backoffLimit": 0, "activeDeadlineSeconds": 1},
+    }
+    body = await api.patch_job(action.job.namespace, action.job.name, patch)
+    return replace(seen, job=observe.job(body)), body
+
+
+async def write_status(
+    api: Writes, resource: ObservedResource, status: ModelExportStatus
+) -> Body | None:
+    """Write the status if it says anything new; return the resource's object if it was written."""
+    if same(resource.status, status):
+        return None
+    metadata = {
+        "namespace": resource.namespace,
+        "name": resource.name,
+        "uid": resource.uid,
+        "resourceVersion": resource.resource_version,
+    }
+    return await api.apply_status(metadata, status.to_wire(), names.STATUS_MANAGER, force=True)
+
+
+def same(stored: ModelExportStatus, wanted: ModelExportStatus) -> bool:
+    """Tell whether the stored status says what is wanted; progress may have another writer."""
+    return _comparable(stored, wanted) == _comparable(wanted, wanted)
+
+
+def is_final(error: ApiError) -> bool:
+    """Tell whether the same request would be refused again and again."""
+    if error.status == _FORBIDDEN:
+        return not any(passing in error.message for passing in _PASSING)
+    return error.status in _MALFORMED
+
+
+async def _adopt(
+    api: Writes, seen: Observation, namespace: str, name: str
+) -> tuple[Observation, Body]:
+    body = await api.get_job(namespace, name)
+    job = observe.job(body)
+    if job.owner_uid != seen.resource.uid:
+        refusal = f"a Job named {name} exists and does not belong to this ModelExport; delete it"
+        return replace(seen, job_refused=refusal), {}
+    return replace(seen, job=job, pods=()), body
+
+
+def _comparable(status: ModelExportStatus, wanted: ModelExportStatus) -> Body:
+    wire = status.to_wire()
+    if wanted.progress is None:
+        wire.pop("progress", None)
+    wire["conditions"] = sorted(wire.get("conditions", []), key=lambda entry: str(entry["type"]))
+    return wire

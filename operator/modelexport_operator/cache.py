@@ -1,0 +1,145 @@
+"""What the operator knows of the cluster: ModelExports by uid, and their Jobs.
+
+Fed by watches and by the answers to the operator's own writes, made right by the resync. An older
+version never replaces a newer one. Ended exports are kept without their spec: ten thousand of
+them must fit into a small pod.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from modelexport_api.status import ConditionType
+from modelexport_operator import observe
+from modelexport_operator.observe import ObservedJob, ObservedResource
+
+Body = Mapping[str, Any]
+_KEPT_META = ("name", "namespace", "uid", "generation", "resourceVersion", "deletionTimestamp")
+_ENDS = {ConditionType.COMPLETE, ConditionType.FAILED}
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    version: str
+    namespace: str
+    phase: str
+    terminal: bool
+    text: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _JobEntry:
+    version: str
+    job: ObservedJob
+
+
+class Cache:
+    """ModelExports and Jobs as they were seen last."""
+
+    def __init__(self) -> None:
+        self._resources: dict[str, _Entry] = {}
+        self._jobs: dict[str, dict[str, _JobEntry]] = {}
+
+    def put_resource(self, body: Body) -> bool:
+        """Take a ModelExport in; tell whether it was news."""
+        meta = body["metadata"]
+        version, known = meta["resourceVersion"], self._resources.get(meta["uid"])
+        if known is not None and not _newer(version, known.version):
+            return False
+        terminal = observe.is_terminal(body)
+        phase = (body.get("status") or {}).get("phase") or "Pending"
+        text = json.dumps(_ended(body) if terminal else _slim(body), separators=(",", ":")).encode()
+        self._resources[meta["uid"]] = _Entry(version, meta["namespace"], phase, terminal, text)
+        return True
+
+    def drop_resource(self, uid: str) -> None:
+        """Forget a ModelExport that is gone."""
+        self._resources.pop(uid, None)
+
+    def put_job(self, body: Body) -> str | None:
+        """Take a Job in; return the uid of its ModelExport if it was news."""
+        job, version = observe.job(body), body["metadata"]["resourceVersion"]
+        jobs = self._jobs.setdefault(job.owner_uid, {})
+        known = jobs.get(job.uid)
+        if known is not None and not _newer(version, known.version):
+            return None
+        jobs[job.uid] = _JobEntry(version, job)
+        return job.owner_uid
+
+    def drop_job(self, body: Body) -> str:
+        """Forget a Job that is gone; return the uid of its ModelExport."""
+        job = observe.job(body)
+        jobs = self._jobs.get(job.owner_uid, {})
+        jobs.pop(job.uid, None)
+        if not jobs:
+            self._jobs.pop(job.owner_uid, None)
+        return job.owner_uid
+
+    def resource(self, uid: str) -> ObservedResource | None:
+        """Return a ModelExport."""
+        entry = self._resources.get(uid)
+        return observe.resource(json.loads(entry.text)) if entry is not None else None
+
+    def job_of(self, uid: str) -> ObservedJob | None:
+        """Return the Job of a ModelExport: the last run, if a result was lost."""
+        jobs = [entry.job for entry in self._jobs.get(uid, {}).values()]
+        return max(jobs, key=lambda job: job.run, default=None)
+
+    def keep_resources(self, seen: Iterable[str], version: str, namespace: str | None) -> None:
+        """Forget what a complete list as of `version` did not hold."""
+        present = set(seen)
+        for uid, entry in list(self._resources.items()):
+            listed = namespace is None or entry.namespace == namespace
+            if listed and uid not in present and not _newer(entry.version, version):
+                del self._resources[uid]
+
+    def keep_jobs(self, seen: Iterable[str], version: str, namespace: str | None) -> set[str]:
+        """Forget Jobs that a complete list did not hold; return the uids of their ModelExports."""
+        present, orphans = set(seen), set()
+        for owner, jobs in list(self._jobs.items()):
+            for uid, entry in list(jobs.items()):
+                listed = namespace is None or entry.job.namespace == namespace
+                if listed and uid not in present and not _newer(entry.version, version):
+                    del jobs[uid]
+                    orphans.add(owner)
+            if not jobs:
+                del self._jobs[owner]
+        return orphans
+
+    def live(self) -> list[str]:
+        """Return the uids of the ModelExports that have not ended."""
+        return [uid for uid, entry in self._resources.items() if not entry.terminal]
+
+    def phases(self) -> Counter[str]:
+        """Return how many ModelExports are in which phase."""
+        return Counter(entry.phase for entry in self._resources.values())
+
+
+def _slim(body: Body) -> dict[str, Any]:
+    kept = {key: value for key, value in body.items() if key != "metadata"}
+    return {**kept, "metadata": _meta(body)}
+
+
+def _ended(body: Body) -> dict[str, Any]:
+    status = body["status"]
+    conditions = [entry for entry in status["conditions"] if entry.get("type") in _ENDS]
+    generation = status.get("observedGeneration")
+    return {
+        "metadata": _meta(body),
+        "status": {"conditions": conditions, "observedGeneration": generation},
+    }
+
+
+def _meta(body: Body) -> dict[str, Any]:
+    return {key: body["metadata"][key] for key in _KEPT_META if key in body["metadata"]}
+
+
+def _newer(version: str, than: str) -> bool:
+    """Compare resourceVersions; Kubernetes promises that they are growing numbers."""
+    if version.isdigit() and than.isdigit():
+        return int(version) > int(than)
+    return version != than

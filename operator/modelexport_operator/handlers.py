@@ -1,0 +1,95 @@
+"""Watch ModelExports and their Jobs with kopf; the only file that knows it.
+
+kopf only carries events into the cache and the queue: it neither retries nor reports what a
+handler of events raises, keeps no state for it on the objects and needs no finalizer. The limits
+are those under which ten thousand resources stay below 100 MB.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+import kopf
+
+from modelexport_api import GROUP, PLURAL, VERSION
+from modelexport_operator import names
+from modelexport_operator.cache import Cache
+from modelexport_operator.queue import WorkQueue
+
+WATCHED = ((GROUP, VERSION, PLURAL), ("batch", "v1", "jobs"))
+"""What is watched; `rbac.py` grants exactly this, since a watch without the right is fatal."""
+
+log = logging.getLogger(__name__)
+
+
+def settings() -> kopf.OperatorSettings:
+    """Return kopf's settings."""
+    chosen = kopf.OperatorSettings()
+    chosen.scanning.disabled = True
+    chosen.posting.enabled = False
+    chosen.queueing.worker_limit = 200
+    chosen.queueing.idle_timeout = 0.1
+    chosen.watching.chunk_size = 500
+    chosen.watching.server_timeout = 300
+    chosen.watching.label_selectors["batch", "v1", "jobs"] = names.UID_LABEL
+    return chosen
+
+
+def registry(cache: Cache, queue: WorkQueue) -> kopf.OperatorRegistry:
+    """Return the handlers."""
+    found = kopf.OperatorRegistry()
+    kopf.on.login(registry=found, id="login", retries=3)(_login)
+
+    async def export_seen(event: Any, **_: Any) -> None:  # noqa: ANN401 - kopf's signature
+        try:
+            _export(cache, queue, event["type"], event["object"])
+        except Exception:
+            log.exception("event of a ModelExport not taken in; the resync will bring it again")
+
+    async def job_seen(event: Any, **_: Any) -> None:  # noqa: ANN401 - kopf's signature
+        try:
+            _job(cache, queue, event["type"], event["object"])
+        except Exception:
+            log.exception("event of a Job not taken in; the resync will bring it again")
+
+    exports, jobs = WATCHED
+    kopf.on.event(*exports, registry=found, id="export")(export_seen)
+    kopf.on.event(*jobs, registry=found, id="job", labels={names.UID_LABEL: kopf.PRESENT})(job_seen)
+    return found
+
+
+async def watch(
+    cache: Cache, queue: WorkQueue, namespaces: list[str], stop: asyncio.Event, ready: asyncio.Event
+) -> None:
+    """Watch until `stop`; raises when a watch dies."""
+    await kopf.operator(
+        registry=registry(cache, queue),
+        settings=settings(),
+        standalone=True,
+        clusterwide=not namespaces,
+        namespaces=namespaces,
+        stop_flag=stop,
+        ready_flag=ready,
+    )
+
+
+def _export(cache: Cache, queue: WorkQueue, kind: str | None, body: Any) -> None:  # noqa: ANN401
+    uid = body["metadata"]["uid"]
+    if kind == "DELETED":
+        cache.drop_resource(uid)
+        queue.add(uid)
+    elif cache.put_resource(body):
+        queue.add(uid)
+
+
+def _job(cache: Cache, queue: WorkQueue, kind: str | None, body: Any) -> None:  # noqa: ANN401
+    owner = cache.drop_job(body) if kind == "DELETED" else cache.put_job(body)
+    if owner:
+        queue.add(owner)
+
+
+def _login(**kwargs: Any) -> kopf.ConnectionInfo | None:  # noqa: ANN401 - kopf's signature
+    """Use the credentials that `client.py` uses."""
+    return kopf.login_with_kubeconfig(**kwargs) or kopf.login_with_service_account(**kwargs)

@@ -1,0 +1,30 @@
+"""A token bucket: so many requests per second, so many at once, first come first served."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+
+class Limiter:
+    """Let `qps` requests pass per second, and `burst` after a pause."""
+
+    def __init__(self, qps: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._interval = 1 / qps
+        self._burst = burst
+        self._clock = clock
+        self._next = clock() - burst * self._interval
+
+    def reserve(self) -> float:
+        """Take a token and return how many seconds it has to be waited for."""
+        now = self._clock()
+        earliest = now - (self._burst - 1) * self._interval
+        self._next = max(self._next + self._interval, earliest)
+        return max(0.0, self._next - now)
+
+    async def wait(self) -> None:
+        """Wait for a token."""
+        pause = self.reserve()
+        if pause > 0:
+            await asyncio.sleep(pause)

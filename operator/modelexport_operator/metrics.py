@@ -1,0 +1,91 @@
+"""What Prometheus is told. Names are promises: dashboards and alerts hang on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from modelexport_api.status import Phase, Stage
+
+_STAGE_BUCKETS = (1, 2, 5, 10, 20, 60, 120, 300, 600, 1800, 3600, 7200)
+
+
+class Metrics:
+    """All metrics of the operator, in a registry of their own."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.finished = Counter(
+            "modelexport_finished",
+            "Exports that ended, by phase and reason.",
+            ["phase", "reason"],
+            registry=self.registry,
+        )
+        self.stage_seconds = Histogram(
+            "modelexport_stage_seconds",
+            "How long stages took, as seen in the pods' logs.",
+            ["stage"],
+            buckets=_STAGE_BUCKETS,
+            registry=self.registry,
+        )
+        self.reconcile_seconds = Histogram(
+            "modelexport_reconcile_seconds",
+            "How long it took to observe, decide and act once.",
+            ["outcome"],
+            registry=self.registry,
+        )
+        self.api_requests = Counter(
+            "modelexport_api_requests",
+            "Requests to the API server; code 0 is no answer.",
+            ["verb", "resource", "code"],
+            registry=self.registry,
+        )
+        self.leader = Gauge(
+            "modelexport_leader", "1 while this replica leads.", registry=self.registry
+        )
+
+    def request(self, verb: str, resource: str, status: int) -> None:
+        """Count a request to the API server."""
+        self.api_requests.labels(verb, resource, str(status)).inc()
+
+    def stage_done(self, stage: Stage, seconds: float) -> None:
+        """Note how long a stage took."""
+        self.stage_seconds.labels(stage).observe(seconds)
+
+    def read_live(
+        self,
+        phases: Callable[[], Mapping[str, int]],
+        depth: Callable[[], int],
+        oldest: Callable[[], float],
+    ) -> None:
+        """Read phases and queue from their owners whenever Prometheus asks."""
+        self.registry.register(_Live(phases, depth, oldest))
+
+
+class _Live(Collector):
+    def __init__(
+        self,
+        phases: Callable[[], Mapping[str, int]],
+        depth: Callable[[], int],
+        oldest: Callable[[], float],
+    ) -> None:
+        self._phases = phases
+        self._depth = depth
+        self._oldest = oldest
+
+    def collect(self) -> Iterator[Metric]:
+        """Return the gauges as of now."""
+        exports = GaugeMetricFamily("modelexport_exports", "ModelExports.", labels=["phase"])
+        found = self._phases()
+        for phase in Phase:
+            exports.add_metric([phase], found.get(phase, 0))
+        yield exports
+        yield GaugeMetricFamily("modelexport_queue_depth", "Keys that are due.", self._depth())
+        yield GaugeMetricFamily(
+            "modelexport_queue_oldest_seconds",
+            "For how long the most patient key waits.",
+            self._oldest(),
+        )

@@ -1,0 +1,204 @@
+"""The shell around the decisions: take a key, observe, decide, act, until nothing is left to do.
+
+A worker survives everything: what goes wrong is logged and counted, and the key comes back after
+a pause. Nothing is kept between two rounds; a round begins with what the cache and the API say.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from modelexport_operator import actions, observe
+from modelexport_operator.cache import Cache
+from modelexport_operator.client import CONFLICT, NOT_FOUND, Api, ApiError
+from modelexport_operator.decide import CreateJob, Decision, StopJob, decide
+from modelexport_operator.events import Recorder
+from modelexport_operator.failures import is_out_of_memory
+from modelexport_operator.metrics import Metrics
+from modelexport_operator.observe import Observation, ObservedJob, ObservedPod, ObservedResource
+from modelexport_operator.progress import Tracker, read_tail
+from modelexport_operator.queue import WorkQueue
+from modelexport_operator.settings import Settings
+from modelexport_operator.status import current_pod
+
+MAX_ACTIONS = 4
+"""Actions in one round: create, adopt, create the second run, stop. More would be a defect."""
+
+_POD_EXPECTED = timedelta(seconds=5)
+
+log = logging.getLogger(__name__)
+
+
+class Reconciler:
+    """Brings ModelExports to where they belong, one key at a time for each worker."""
+
+    def __init__(
+        self,
+        *,
+        api: Api,
+        cache: Cache,
+        queue: WorkQueue,
+        recorder: Recorder,
+        tracker: Tracker,
+        metrics: Metrics,
+        settings: Settings,
+    ) -> None:
+        self._api = api
+        self._cache = cache
+        self._queue = queue
+        self._recorder = recorder
+        self._tracker = tracker
+        self._metrics = metrics
+        self._settings = settings
+
+    async def work(self) -> None:
+        """Take keys for ever."""
+        while True:
+            uid = await self._queue.take()
+            started = time.monotonic()
+            outcome = "error"
+            try:
+                outcome = await self._round(uid)
+            finally:
+                self._queue.done(uid)
+                seconds = time.monotonic() - started
+                self._metrics.reconcile_seconds.labels(outcome).observe(seconds)
+
+    async def _round(self, uid: str) -> str:
+        try:
+            again = await self.reconcile(uid)
+        except ApiError as error:
+            if error.status == NOT_FOUND and await self._gone(uid):
+                return "gone"
+            pause = self._queue.add_failed(uid)
+            level = logging.INFO if error.status == CONFLICT else logging.WARNING
+            log.log(level, "%s; again in %.1f s", error, pause, extra={"fields": {"uid": uid}})
+            return "conflict" if error.status == CONFLICT else "refused"
+        except Exception:
+            pause = self._queue.add_failed(uid)
+            log.exception("defect; again in %.1f s", pause, extra={"fields": {"uid": uid}})
+            return "error"
+        self._queue.forget_failures(uid)
+        if again is not None:
+            self._queue.add(uid, again.total_seconds())
+        return "ok"
+
+    async def reconcile(self, uid: str) -> timedelta | None:
+        """Do what is to be done for one ModelExport; return when to look again."""
+        resource = self._cache.resource(uid)
+        if resource is None:
+            self._tracker.forget(uid)
+            return None
+        seen = await self._observe(resource)
+        for _ in range(MAX_ACTIONS):
+            decision = decide(seen, _now(), self._settings)
+            if decision.action is None:
+                return await self._settle(seen, decision)
+            seen = await self._act(decision.action, seen)
+            await self._recorder.tell(resource, decision.events)
+        msg = f"more than {MAX_ACTIONS} actions in one round: {decision.action}"
+        raise RuntimeError(msg)
+
+    async def _act(self, action: CreateJob | StopJob, seen: Observation) -> Observation:
+        if isinstance(action, CreateJob):
+            seen, body = await actions.create(self._api, action, seen)
+        else:
+            seen, body = await actions.stop(self._api, action, seen)
+        if not body or seen.job is None:
+            return seen
+        self._cache.put_job(body)
+        return await self._with_pods(seen, seen.job) if seen.job.finished else seen
+
+    async def _settle(self, seen: Observation, decision: Decision) -> timedelta | None:
+        """Write the status; the Events go first, because the status is what ends everything."""
+        resource = seen.resource
+        await self._recorder.tell(resource, decision.events)
+        self._follow(seen)
+        if decision.status is None:
+            return decision.requeue_after
+        try:
+            body = await actions.write_status(self._api, resource, decision.status)
+        except ApiError as error:
+            if error.status == CONFLICT:
+                await self._gone(resource.uid)
+            raise
+        if body is not None:
+            self._cache.put_resource(body)
+            if observe.is_terminal(body):
+                reason = decision.status.failure.reason if decision.status.failure else "Published"
+                self._metrics.finished.labels(decision.status.phase, reason).inc()
+        return decision.requeue_after
+
+    def _follow(self, seen: Observation) -> None:
+        pod = current_pod(seen.pods)
+        if pod is not None and pod.running and not seen.resource.terminal:
+            self._tracker.follow(seen.resource, pod.name)
+        else:
+            self._tracker.forget(seen.resource.uid)
+
+    async def _observe(self, resource: ObservedResource) -> Observation:
+        seen = Observation(resource)
+        if resource.terminal:
+            return seen
+        job = self._cache.job_of(resource.uid) or await self._read_job(resource)
+        if job is None:
+            return seen
+        return await self._with_pods(replace(seen, job=job), job)
+
+    async def _read_job(self, resource: ObservedResource) -> ObservedJob | None:
+        """Ask for a Job that the status names and no watch has shown yet."""
+        name = resource.status.job_name
+        if name is None:
+            return None
+        try:
+            body = await self._api.get_job(resource.namespace, name)
+        except ApiError as error:
+            if error.status == NOT_FOUND:
+                return None
+            raise
+        job = observe.job(body)
+        if job.owner_uid != resource.uid:
+            return None
+        self._cache.put_job(body)
+        return job
+
+    async def _with_pods(self, seen: Observation, job: ObservedJob) -> Observation:
+        bodies = await self._api.pods_of_job(job.namespace, job.uid)
+        pods = [await self._with_log(job, observe.pod(body)) for body in bodies]
+        refused = None
+        old = job.created is not None and _now() - job.created > _POD_EXPECTED
+        if not pods and old and not job.finished:
+            refused = await self._api.why_no_pod(job.namespace, job.uid)
+        return replace(seen, job=job, pods=tuple(pods), pod_refused=refused)
+
+    async def _with_log(self, job: ObservedJob, pod: ObservedPod) -> ObservedPod:
+        """Let a pod that the kernel killed tell by its log what it was doing."""
+        if pod.terminated is None or not is_out_of_memory(pod.terminated):
+            return pod
+        return replace(pod, log=await read_tail(self._api, job.namespace, pod.name))
+
+    async def _gone(self, uid: str) -> bool:
+        """Read the ModelExport again after a refusal; tell whether it exists no more."""
+        resource = self._cache.resource(uid)
+        if resource is None:
+            return True
+        try:
+            body = await self._api.get_export(resource.namespace, resource.name)
+        except ApiError as error:
+            if error.status != NOT_FOUND:
+                return False
+            body = {}
+        if body.get("metadata", {}).get("uid") != uid:
+            self._cache.drop_resource(uid)
+            self._tracker.forget(uid)
+            return True
+        self._cache.put_resource(body)
+        return False
+
+
+def _now() -> datetime:
+    """Return the time as Kubernetes stores it: to the second."""
+    return datetime.now(UTC).replace(microsecond=0)

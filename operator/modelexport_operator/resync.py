@@ -1,0 +1,88 @@
+"""List everything now and then, in case a watch missed something.
+
+After an expired watch kopf lists again but never tells what vanished meanwhile; a cache that is
+only fed by events would keep it for ever. The lists come in chunks, at a jittered interval.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+
+from modelexport_api import PLURAL
+from modelexport_operator import names
+from modelexport_operator.cache import Cache
+from modelexport_operator.client import EXPORTS, JOBS, Api, ApiError
+from modelexport_operator.queue import WorkQueue
+
+RETRY_SECONDS = 5.0
+
+log = logging.getLogger(__name__)
+
+
+class Resync:
+    """Keeps the cache complete."""
+
+    def __init__(
+        self, api: Api, cache: Cache, queue: WorkQueue, namespaces: list[str], seconds: float
+    ) -> None:
+        self._api = api
+        self._cache = cache
+        self._queue = queue
+        self._namespaces: list[str | None] = [*namespaces] or [None]
+        self._seconds = seconds
+        self._last = time.monotonic()
+
+    @property
+    def age(self) -> float:
+        """Return the seconds since the last complete listing."""
+        return time.monotonic() - self._last
+
+    async def first(self) -> None:
+        """List everything before the work begins, however long the API server takes to answer."""
+        while True:
+            if await self._attempt():
+                return
+            await asyncio.sleep(RETRY_SECONDS)
+
+    async def run(self) -> None:
+        """List everything for ever."""
+        while True:
+            await asyncio.sleep(self._seconds * random.uniform(0.8, 1.2))  # noqa: S311 - jitter
+            await self.first()
+
+    async def _attempt(self) -> bool:
+        try:
+            for namespace in self._namespaces:
+                await self._jobs(namespace)
+                await self._resources(namespace)
+        except ApiError as error:
+            log.warning("listing failed: %s", error)
+            return False
+        for uid in self._cache.live():
+            self._queue.add(uid)
+        self._last = time.monotonic()
+        return True
+
+    async def _resources(self, namespace: str | None) -> None:
+        seen: set[str] = set()
+        version = ""
+        async for page in self._api.pages(EXPORTS, namespace, PLURAL):
+            version = page.version
+            for body in page.items:
+                seen.add(body["metadata"]["uid"])
+                self._cache.put_resource(body)
+        self._cache.keep_resources(seen, version, namespace)
+
+    async def _jobs(self, namespace: str | None) -> None:
+        seen: set[str] = set()
+        version = ""
+        async for page in self._api.pages(JOBS, namespace, "jobs", names.UID_LABEL):
+            version = page.version
+            for body in page.items:
+                seen.add(body["metadata"]["uid"])
+                self._cache.put_job(body)
+        for uid in self._cache.keep_jobs(seen, version, namespace):
+            self._queue.add(uid)
