@@ -144,7 +144,84 @@ class Publication:
             "It is tried again. Give each ModelExport a destination of its own.",
         )
 
-    def taken(uri: str) -> ExportFailure:
+    def _theirs(self, claim: Claim, current: Found) -> Manifest:
+        """Return what another process published meanwhile, if it answers for ours."""
+        decision = manifests.decide(Overwrite.NEVER, current, claim.work)
+        if decision is not Decision.REUSE or current.manifest is None:
+            raise taken(self.destination.uri)
+        return current.manifest
+
+    def _promote(self) -> dict[str, str | None]:
+        """Move the staged files to their names; return the etags that they have there."""
+        names = promotion_order(self.staged)
+        for name in names:
+            store = self.destination.store
+            store.move(self._own.child(name).key, self.destination.child(name).key)
+        return self._etags(names)
+
+    def _etags(self, names: Iterable[str]) -> dict[str, str | None]:
+        found = {
+            name: self.destination.store.stat(self.destination.child(name).key) for name in names
+        }
+        return {name: stored.etag if stored else None for name, stored in found.items()}
+
+    def _write_manifest(self, manifest: Manifest, current: Found | None) -> bool:
+        content = manifest.model_dump_json(by_alias=True, exclude_none=True, indent=2).encode()
+        key = self.destination.child(MANIFEST_NAME).key
+        try:
+            self.destination.store.write_if(
+                key, content, replaces=current.etag if current else None
+            )
+        except ConditionFailedError:
+            return False
+        return True
+
+    def _delete_obsolete(self, previous: Manifest | None, published: Manifest) -> None:
+        names = set(manifests.obsolete(previous, published))
+        kept = {file.name for file in published.artifact.files}
+        found = self.destination.store.names(self.destination.key, _MOST_NAMES)
+        # Data that a killed process moved to its place, and whose model.onnx never came to be.
+        names |= {name for name in found if _DATA_NAME.match(name) and name not in kept}
+        self.destination.store.delete(self.destination.child(name).key for name in sorted(names))
+
+    def publish_failure(self, name: str, report: bytes) -> str:
+        """Store the report of a failure; return its URI."""
+        where = self.destination.child(name)
+        where.store.write(where.key, report)
+        return where.uri
+
+    def delete(self, name: str) -> None:
+        """Delete a file at the destination, if it is there."""
+        where = self.destination.child(name)
+        if where.store.stat(where.key) is not None:
+            where.store.delete([where.key])
+
+    def close(self, *, everything: bool) -> None:
+        """Remove what this attempt staged; with `everything`, what killed ones left as well."""
+        store = self.destination.store
+        mine = self._staging.key if everything else self._own.key
+        staging = self.destination.child(STAGING_NAME).as_directory()
+        for name in store.names(staging.key, _MOST_NAMES):
+            directory = staging.child(name).as_directory()
+            if directory.key.startswith(mine):
+                store.abandon_uploads(directory.key)
+                store.delete(found.key for found in store.list_all(directory.key))
+
+
+@contextlib.contextmanager
+def opened(publication: Publication) -> Iterator[Publication]:
+    """Open a publication; whatever happens, nothing of this attempt stays staged."""
+    try:
+        publication.open()
+        yield publication
+    except BaseException:
+        with contextlib.suppress(ExportFailure):
+            publication.close(everything=False)
+        raise
+    publication.close(everything=True)
+
+
+def taken(uri: str) -> ExportFailure:
     """Return the failure for a destination that holds another artifact."""
     return ExportFailure(
         Reason.DESTINATION_EXISTS,
