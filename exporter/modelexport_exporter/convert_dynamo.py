@@ -1,0 +1,116 @@
+"""Convert by the Dynamo route: from an ExportedProgram to an ONNX model in memory.
+
+The weights stay where the program has them; nothing is written. Dims carry the declared names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import onnx_ir as ir
+import torch
+from torch.export import ExportedProgram
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import ModelExportSpec
+from modelexport_exporter.allocation import reraise_out_of_memory
+from modelexport_exporter.capture import quiet
+from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.program_dims import symbol_names
+from modelexport_exporter.torch_private import UnsupportedOperator, unsupported_operators
+from modelexport_exporter.user_frame import innermost, shorten
+
+_NO_FUNCTION = "No ONNX function found"
+_NODE = re.compile(r"%(\w+) .*?target=([\w.]+)", re.DOTALL)
+_FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
+_IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+
+
+def convert_dynamo(
+    program: ExportedProgram, spec: ModelExportSpec, code_dir: Path | None
+) -> ir.Model:
+    """Return the program's translation, with inputs, outputs and dims named as declared."""
+    names = symbol_names(program, spec)
+    try:
+        with quiet():
+            converted = torch.onnx.export(
+                program,
+                dynamo=True,
+                opset_version=spec.export.opset,
+                input_names=[entry.name for entry in spec.inputs],
+                output_names=spec.outputs or None,
+                optimize=spec.export.optimize,
+                verbose=False,
+            )
+    except Exception as error:
+        raise _explain(error, program, spec, code_dir) from error
+    assert converted is not None
+    rename_dims(converted.model, names)
+    return converted.model
+
+
+def rename_dims(model: ir.Model, names: Mapping[str, str]) -> None:
+    """Write the declared names into every shape, also inside expressions such as `2*s77`."""
+    for value in _values(model):
+        if value.shape is None or value.shape.is_static():
+            continue
+        value.shape = ir.Shape(
+            _renamed(dim.value, names) if isinstance(dim, ir.SymbolicDim) and dim.value else dim
+            for dim in value.shape
+        )
+
+
+def _renamed(expression: str, names: Mapping[str, str]) -> str:
+    return _IDENTIFIER.sub(lambda match: names.get(match.group(), match.group()), expression)
+
+
+def _values(model: ir.Model) -> Iterator[ir.Value]:
+    graphs: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
+    for graph in graphs:
+        yield from graph.inputs
+        for node in graph.all_nodes():
+            yield from node.outputs
+
+
+def _explain(
+    error: Exception, program: ExportedProgram, spec: ModelExportSpec, code_dir: Path | None
+) -> ExportFailure:
+    reraise_out_of_memory(error)
+    cause = innermost(error)
+    if _NO_FUNCTION in str(error) or _NO_FUNCTION in str(cause):
+        operators = unsupported_operators(program, spec.export.opset)
+        if operators:
+            return _unsupported(operators, spec, code_dir)
+    node = _NODE.search(str(error))
+    where = f" at {node.group(2)} ({node.group(1)})" if node else ""
+    text = " ".join(str(cause).split())[:500]
+    return ExportFailure(
+        Reason.CONVERSION_FAILED,
+        f"torch.onnx cannot translate the captured graph{where}: {type(cause).__name__}: {text}",
+        "Set export.exporter: TorchScript, or another export.opset; if the operator is named, "
+        "write that line of the model with simpler operators.",
+    )
+
+
+def _unsupported(
+    operators: list[UnsupportedOperator], spec: ModelExportSpec, code_dir: Path | None
+) -> ExportFailure:
+    listed = "; ".join(_described(operator, code_dir) for operator in operators[:8])
+    more = f"; and {len(operators) - 8} more" if len(operators) > 8 else ""  # noqa: PLR2004
+    return ExportFailure(
+        Reason.UNSUPPORTED_OPERATOR,
+        f"ONNX opset {spec.export.opset} has no translation for {listed}{more}",
+        "Write these lines with operators that ONNX has, or set export.exporter: TorchScript, "
+        "whose set of operators differs.",
+    )
+
+
+def _described(operator: UnsupportedOperator, code_dir: Path | None) -> str:
+    places = [f"module {operator.module}"] if operator.module else []
+    frames = _FRAME.findall(operator.stack_trace)
+    if frames:
+        filename, line, _ = frames[-1]
+        places.append(f"{shorten(filename, code_dir)}:{line}")
+    return operator.name + (f" ({', '.join(places)})" if places else "")

@@ -1,0 +1,91 @@
+"""Convert by the TorchScript route: trace, or take an archive's script, to an ONNX model.
+
+torch writes a file here; it goes into a directory of its own that is gone afterwards.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import onnx_ir as ir
+import torch
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import ModelExportSpec
+from modelexport_exporter.allocation import reraise_out_of_memory
+from modelexport_exporter.capture import quiet
+from modelexport_exporter.capture_failure import inputs_mismatch, run_eagerly
+from modelexport_exporter.dims import capture_sizes, is_dynamic
+from modelexport_exporter.example_inputs import example_inputs
+from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.user_frame import user_frame
+
+_UNSUPPORTED = re.compile(r"operator '?(\w+::\w+)'?|unrecognized namespace (\w+::\w+)")
+
+
+@contextmanager
+def converted_torchscript(
+    module: torch.nn.Module, spec: ModelExportSpec, scratch: Path, code_dir: Path | None
+) -> Iterator[ir.Model]:
+    """Yield the traced model; its weights may lie in scratch files until the block ends."""
+    inputs = example_inputs(spec, capture_sizes(spec))
+    refused = run_eagerly(module, inputs)
+    if refused is not None:
+        raise inputs_mismatch(refused, inputs, spec, code_dir) from refused
+    with TemporaryDirectory(dir=scratch, prefix=".torchscript-") as directory:
+        path = Path(directory) / "traced.onnx"
+        try:
+            with quiet(), torch.no_grad():
+                torch.onnx.export(
+                    module,
+                    inputs,
+                    str(path),
+                    dynamo=False,
+                    opset_version=spec.export.opset,
+                    input_names=[entry.name for entry in spec.inputs],
+                    output_names=spec.outputs or None,
+                    dynamic_axes=dynamic_axes(spec),
+                )
+        except Exception as error:
+            raise _explain(error, spec, code_dir) from error
+        yield ir.load(path)
+
+
+def dynamic_axes(spec: ModelExportSpec) -> dict[str, dict[int, str]]:
+    """Return the named axes of each input."""
+    return {
+        entry.name: {
+            axis: size
+            for axis, size in enumerate(entry.shape)
+            if isinstance(size, str) and is_dynamic(spec.dims[size])
+        }
+        for entry in spec.inputs
+    }
+
+
+def _explain(error: Exception, spec: ModelExportSpec, code_dir: Path | None) -> ExportFailure:
+    reraise_out_of_memory(error)
+    text = " ".join(str(error).split())
+    unsupported = _UNSUPPORTED.search(text)
+    if isinstance(error, torch.onnx.errors.UnsupportedOperatorError) and unsupported:
+        name = unsupported.group(1) or unsupported.group(2)
+        return ExportFailure(
+            Reason.UNSUPPORTED_OPERATOR,
+            f"the TorchScript route has no translation of {name} to ONNX opset "
+            f"{spec.export.opset}: {text[:300]}",
+            "Raise export.opset where the message names a later one, set export.exporter: Dynamo, "
+            "or write the line with operators that ONNX has.",
+        )
+    frame = user_frame(error, code_dir)
+    place = f" at {frame}" if frame else ""
+    return ExportFailure(
+        Reason.CONVERSION_FAILED,
+        f"the TorchScript route cannot convert the model{place}: {type(error).__name__}: "
+        f"{text[:500]}",
+        "Set export.exporter: Dynamo, or another export.opset; control flow over tensor values "
+        "needs torch.where.",
+    )

@@ -1,0 +1,97 @@
+"""The child process that turns a checkpoint into ONNX files: load, capture, convert, contract.
+
+Runs a user's code and holds the weights, so it may die; it is started, watched and blamed by the
+supervisor. It publishes nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+from modelexport_api.spec import Exporter
+from modelexport_api.status import Stage
+from modelexport_exporter.capture import capture
+from modelexport_exporter.contract import check_contract, check_file
+from modelexport_exporter.convert_dynamo import convert_dynamo
+from modelexport_exporter.convert_torchscript import converted_torchscript
+from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.load import LoadedModel, load_module
+from modelexport_exporter.read_back import read_back
+from modelexport_exporter.route import choose_route
+from modelexport_exporter.values import ConvertedModel, ExportTask, ReportProgress, WrittenFile
+from modelexport_exporter.write import MODEL_NAME, write_model
+
+
+def export_model(task: ExportTask, progress: ReportProgress) -> ConvertedModel:
+    """Export the task's checkpoint into its output directory and check what was written."""
+    clock = StageClock()
+    with clock.stage(Stage.LOAD):
+        loaded = load_module(task, progress)
+        route = choose_route(task.spec.export.exporter, loaded.format)
+    files = _convert(route, loaded, task, clock, progress)
+    path = task.output_dir / MODEL_NAME
+    with clock.stage(Stage.CONTRACT):
+        progress(Stage.CONTRACT, 0.0, "reading the file back")
+        facts = read_back(path)
+        findings = check_contract(task.spec, facts)
+        check_file(path)
+    return ConvertedModel(
+        model_path=path,
+        files=files,
+        opset=facts.opset,
+        ir_version=facts.ir_version,
+        exporter=f"{route.value} (torch {torch.__version__.partition('+')[0]})",
+        inputs=facts.inputs,
+        outputs=facts.outputs,
+        op_counts=facts.op_counts,
+        findings=loaded.findings + findings,
+        seconds=clock.seconds,
+    )
+
+
+def _convert(
+    route: Exporter,
+    loaded: LoadedModel,
+    task: ExportTask,
+    clock: StageClock,
+    progress: ReportProgress,
+) -> tuple[WrittenFile, ...]:
+    spec = task.spec
+    if route is Exporter.TORCH_SCRIPT:
+        with clock.stage(Stage.CONVERT):
+            progress(Stage.CONVERT, 0.0, "tracing")
+            with converted_torchscript(
+                loaded.module, spec, task.output_dir, task.code_dir
+            ) as traced:
+                return write_model(traced, task.output_dir)
+    with clock.stage(Stage.CAPTURE):
+        progress(Stage.CAPTURE, 0.0, "capturing the graph with torch.export")
+        program = loaded.program or capture(loaded.module, spec, task.code_dir)
+    with clock.stage(Stage.CONVERT):
+        progress(Stage.CONVERT, 0.0, "translating the graph to ONNX")
+        model = convert_dynamo(program, spec, task.code_dir)
+        progress(Stage.CONVERT, 0.6, "writing the model")
+        return write_model(model, task.output_dir)
+
+
+class StageClock:
+    """Measures the stages, and says which one a failure belongs to."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, stage: Stage) -> Iterator[None]:
+        """Time the block; a failure inside it belongs to the stage."""
+        begin = time.monotonic()
+        try:
+            yield
+        except ExportFailure as failure:
+            failure.stage = failure.stage or stage
+            raise
+        finally:
+            self.seconds[stage.value] = round(time.monotonic() - begin, 3)

@@ -1,0 +1,110 @@
+"""Initializers written to one file beside the model, streamed and hashed in one pass.
+
+Guarantees that no more than one block of one tensor is copied, whatever its strides: folding
+`Transpose(weight)` leaves strided views, which are slow to write element by element. The file is
+named by its digest, so that a model and its data cannot be mixed up, and each tensor starts where
+a consumer can map it. Tensors that share memory are written once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import onnx_ir as ir
+from numpy.typing import NDArray
+
+from modelexport_exporter.values import WrittenFile
+
+ALIGNMENT = 4096
+"""Page size: offsets at which onnxruntime maps external data instead of reading it."""
+BLOCK_BYTES = 32 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Where a tensor's bytes are in the data file."""
+
+    offset: int
+    length: int
+
+
+def write_external_data(
+    values: Sequence[ir.Value], directory: Path
+) -> tuple[WrittenFile, dict[str, Placed]]:
+    """Write the initializers' tensors; return the file and each value's place in it."""
+    partial = directory / "model.data.partial"
+    places: dict[str, Placed] = {}
+    with partial.open("wb") as file:
+        writer = _Writer(file)
+        for value in values:
+            assert value.name is not None
+            assert value.const_value is not None
+            places[value.name] = writer.write(value.const_value)
+    digest = writer.sha256.hexdigest()
+    name = f"model.{digest[:12]}.data"
+    partial.rename(directory / name)
+    return WrittenFile(name=name, size_bytes=writer.position, sha256=digest), places
+
+
+class _Writer:
+    """Appends tensors to a file and remembers what it wrote."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._known: dict[tuple[object, ...], Placed] = {}
+        self.sha256 = hashlib.sha256()
+        self.position = 0
+
+    def write(self, tensor: ir.TensorProtocol) -> Placed:
+        array = _array(tensor)
+        if array is None:
+            return self._append([memoryview(tensor.tobytes())])
+        key = (
+            array.__array_interface__["data"][0],
+            array.shape,
+            array.strides,
+            array.dtype.str,
+        )
+        if key not in self._known:
+            self._known[key] = self._append(_contiguous_blocks(array))
+        return self._known[key]
+
+    def _append(self, blocks: Iterator[memoryview] | list[memoryview]) -> Placed:
+        self._write(memoryview(bytes(-self.position % ALIGNMENT)))
+        offset = self.position
+        for block in blocks:
+            self._write(block)
+        return Placed(offset, self.position - offset)
+
+    def _write(self, block: memoryview) -> None:
+        self._file.write(block)
+        self.sha256.update(block)
+        self.position += block.nbytes
+
+
+def _array(tensor: ir.TensorProtocol) -> NDArray[Any] | None:
+    """Return the tensor's memory as numpy sees it; None for packed types."""
+    if tensor.dtype.itemsize < 1:
+        return None
+    array: NDArray[Any] = tensor.numpy()
+    unsigned: np.dtype[Any] = np.dtype(f"<u{array.dtype.itemsize}")
+    # ml_dtypes (bfloat16, float8) have no buffer interface; their bytes are what counts.
+    return array if array.dtype.kind in "biufc" else array.view(unsigned)
+
+
+def _contiguous_blocks(array: NDArray[Any]) -> Iterator[memoryview]:
+    """Yield the array's bytes in C order, a bounded part at a time."""
+    if array.size == 0:
+        return
+    if array.flags.c_contiguous:
+        yield array.reshape(-1).view(np.uint8).data
+        return
+    rows = max(1, BLOCK_BYTES // max(1, array.nbytes // array.shape[0]))
+    for start in range(0, array.shape[0], rows):
+        part = np.ascontiguousarray(array[start : start + rows])
+        yield part.reshape(-1).view(np.uint8).data
