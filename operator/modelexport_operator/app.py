@@ -11,6 +11,8 @@ import os
 import signal
 import socket
 import time
+from collections.abc import Coroutine
+from typing import Any
 
 from modelexport_operator import handlers, health
 from modelexport_operator.cache import Cache
