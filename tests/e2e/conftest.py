@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from e2e import product
-from e2e.product import User
 
 from bed.node import NodeCluster
+from e2e import product
+from e2e.product import User
 
 GPUS = 2
 

@@ -1,4 +1,4 @@
-"""ModelExport as it is installed: images on the node, the chart's release, and a user's commands."""
+"""ModelExport as it is installed: images on the node, the release, and a user's commands."""
 
 from __future__ import annotations
 

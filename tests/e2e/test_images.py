@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from e2e.product import SYSTEM, User
 
 from bed import images
 from bed.node import NodeCluster
+from e2e.product import SYSTEM, User
 
 pytestmark = pytest.mark.node
 MEGABYTE = 1_000_000
@@ -19,7 +19,10 @@ def test_the_operator_image_is_small(operator_image: str) -> None:
 
 
 def test_the_operator_image_has_no_torch(installed: NodeCluster) -> None:
-    program = "import importlib.util as u; print([m for m in ('torch', 'onnx', 'numpy') if u.find_spec(m)])"
+    program = (
+        "from importlib.util import find_spec;"
+        "print([name for name in ('torch', 'onnx', 'numpy') if find_spec(name)])"
+    )
     found = installed.kubectl(
         *("--namespace", SYSTEM, "exec", "deployment/modelexport", "--"),
         *("python", "-c", program),

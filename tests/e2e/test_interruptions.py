@@ -6,11 +6,11 @@ import signal
 from typing import Any
 
 import pytest
+
+from bed import processes
 from e2e import product
 from e2e.product import User
 from models.catalog import DIGITS, FACTORY_ALLOCATES, MINILM
-
-from bed import processes
 
 pytestmark = pytest.mark.node
 

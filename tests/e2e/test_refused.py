@@ -5,15 +5,16 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from e2e.product import User
-from models.catalog import DIGITS, DIVIDED_POOL, MINILM, SCALED_ELU
 
 from bed import processes
+from e2e.product import User
+from models.catalog import DIGITS, DIVIDED_POOL, MINILM, SCALED_ELU
 
 pytestmark = pytest.mark.node
 
@@ -69,35 +70,36 @@ def code_in_a_pickle(user: User, scratch: Path) -> Manifest:
     return user.manifest(DIGITS)
 
 
-CASES = [
-    (no_checkpoint, "SourceNotFound", "digits/chekpoint.pt", "checkpoint.pt"),
-    (wrong_keys, "AccessDenied", "", "stale"),
-    (unknown_factory, "FactoryNotFound", "biuld", "build"),
-    (other_shapes, "StateDictMismatch", "features.0.weight", ""),
-    (cut_off, "CheckpointCorrupt", "", ""),
-    (code_in_a_pickle, "UnsafeCheckpoint", "", "allowPickle"),
+@dataclass(frozen=True)
+class Mistake:
+    """What is wrong, and what the failure must say."""
+
+    make: Callable[[User, Path], Manifest]
+    reason: str
+    found: str = ""
+    way_out: str = ""
+
+
+MISTAKES = [
+    Mistake(no_checkpoint, "SourceNotFound", "digits/chekpoint.pt", "checkpoint.pt"),
+    Mistake(wrong_keys, "AccessDenied", way_out="stale"),
+    Mistake(unknown_factory, "FactoryNotFound", "biuld", "build"),
+    Mistake(other_shapes, "StateDictMismatch", "features.0.weight"),
+    Mistake(cut_off, "CheckpointCorrupt"),
+    Mistake(code_in_a_pickle, "UnsafeCheckpoint", way_out="allowPickle"),
 ]
 
 
-@pytest.mark.parametrize(
-    ("case", "reason", "found", "way_out"), CASES, ids=[row[1] for row in CASES]
-)
-def test_a_user_s_mistake_fails_at_once(
-    user: User,
-    tmp_path: Path,
-    case: Callable[[User, Path], Manifest],
-    reason: str,
-    found: str,
-    way_out: str,
-) -> None:
-    manifest = case(user, tmp_path)
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.reason)
+def test_a_user_s_mistake_fails_at_once(user: User, tmp_path: Path, mistake: Mistake) -> None:
+    manifest = mistake.make(user, tmp_path)
     ended = user.wait(user.apply(manifest), "Failed")
 
     failure = ended.failure
-    assert failure["reason"] == ended.condition("Failed")["reason"] == reason
-    assert found in failure["message"]
+    assert failure["reason"] == ended.condition("Failed")["reason"] == mistake.reason
+    assert mistake.found in failure["message"]
     assert len(failure["hint"]) > 20
-    assert way_out in failure["message"] + failure["hint"]
+    assert mistake.way_out in failure["message"] + failure["hint"]
     assert "Traceback" not in failure["message"]
     assert not failure.get("retryable", False)
     assert ended.status["attempts"] == 1

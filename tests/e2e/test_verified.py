@@ -10,11 +10,12 @@ import numpy as np
 import onnxruntime
 import pytest
 import torch
+from safetensors.torch import load_file
+
 from e2e.product import Ended, User
 from models import digits, minilm
 from models.catalog import DIGITS, MINILM
 from models.code import minilm_encoder
-from safetensors.torch import load_file
 
 pytestmark = pytest.mark.node
 
