@@ -1,0 +1,79 @@
+"""Wall time and peak anonymous memory of a whole process and everything that it starts.
+
+Anonymous memory is what a memory limit cannot reclaim. It is summed over the process tree as the
+kernel's proportional share (Pss_Anon of smaps_rollup), so that pages shared by forked processes
+count once; mapped files (a checkpoint, external data) are page cache and do not count.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+INTERVAL = 0.05
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One run."""
+
+    seconds: float
+    peak_bytes: int
+
+
+def run(command: Sequence[str], environment: Mapping[str, str], cwd: Path) -> Measured:
+    """Run a command to its end and measure it. Raises RuntimeError with its output if it fails."""
+    begun = time.perf_counter()
+    process = subprocess.Popen(
+        command,
+        env=dict(environment),
+        cwd=cwd,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    peak = [0]
+    ended = threading.Event()
+    watcher = threading.Thread(target=_watch, args=(process.pid, peak, ended), daemon=True)
+    watcher.start()
+    output, _ = process.communicate()
+    seconds = time.perf_counter() - begun
+    ended.set()
+    watcher.join()
+    if process.returncode:
+        msg = f"{' '.join(command)} ended with {process.returncode}:\n{output[-4000:]}"
+        raise RuntimeError(msg)
+    return Measured(seconds, peak[0])
+
+
+def _watch(root: int, peak: list[int], ended: threading.Event) -> None:
+    while not ended.wait(INTERVAL):
+        peak[0] = max(peak[0], sum(_anonymous_bytes(pid) for pid in _tree(root)))
+
+
+def _tree(root: int) -> list[int]:
+    found, pending = [], [root]
+    while pending:
+        pid = pending.pop()
+        found.append(pid)
+        try:
+            children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+            tasks = Path(f"/proc/{pid}/task").iterdir()
+            for task in tasks:
+                children += (task / "children").read_text().split()
+        except OSError:
+            continue
+        pending += [int(child) for child in set(children)]
+    return found
+
+
+def _anonymous_bytes(pid: int) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss_Anon:"))
