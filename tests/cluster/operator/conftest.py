@@ -1,0 +1,47 @@
+"""The control plane with the CRD, and an operator that follows one namespace."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bed.control_plane import ControlPlane
+from cluster.operator.replica import USER, Operators, Replica, grant
+from cluster.operator.world import CRDS, World
+
+
+@pytest.fixture(scope="session")
+def operator_kubeconfig(control_plane: ControlPlane) -> Path:
+    control_plane.kubectl("apply", "--filename", CRDS)
+    control_plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+    grant(control_plane)
+    pair = control_plane.authority.issue("operator", user=USER)
+    return control_plane.kubeconfig_for(USER, pair)
+
+
+@pytest.fixture
+def world(control_plane: ControlPlane, operator_kubeconfig: Path, namespace: str) -> World:
+    label = "pod-security.kubernetes.io/enforce=restricted"
+    control_plane.kubectl("label", "namespace", namespace, label)
+    return World(control_plane, namespace)
+
+
+@pytest.fixture
+def operators(
+    control_plane: ControlPlane, operator_kubeconfig: Path, namespace: str
+) -> Iterator[Operators]:
+    started = Operators(control_plane, namespace, operator_kubeconfig)
+    before = list(control_plane.run.children)
+    yield started
+    for child in [entry for entry in control_plane.run.children if entry not in before]:
+        with contextlib.suppress(ProcessLookupError):
+            child.stop()
+        control_plane.run.children.remove(child)
+
+
+@pytest.fixture
+def operator(operators: Operators) -> Replica:
+    return operators.start()

@@ -1,0 +1,114 @@
+"""The operator as a real process, with exactly the rights that its chart grants."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bed.control_plane import ControlPlane
+from bed.processes import Child, free_port
+from modelexport_operator import rbac
+
+USER = "operator"
+LEASE = "modelexport-operator"
+
+
+def grant(plane: ControlPlane) -> None:
+    """Bind the operator's rights to USER."""
+    group = "rbac.authorization.k8s.io"
+    role: dict[str, Any] = {
+        "apiVersion": f"{group}/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": USER},
+        "rules": [*rbac.CLUSTER_RULES, *rbac.lease_rules(LEASE)],
+    }
+    binding = {
+        "apiVersion": f"{group}/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": USER},
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": USER},
+        "subjects": [{"apiGroup": group, "kind": "User", "name": USER}],
+    }
+    plane.apply(role, binding)
+
+
+@dataclass
+class Replica:
+    """A process of the operator."""
+
+    child: Child
+    port: int
+
+    def kill(self) -> None:
+        """As a lost node does it."""
+        os.killpg(self.child.pid, signal.SIGKILL)
+        self.child.process.wait()
+
+    def terminate(self) -> int:
+        """As a rollout does it; return the exit code."""
+        self.child.process.terminate()
+        return self.child.process.wait(20)
+
+    def read(self, path: str) -> str:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as answer:
+            text: str = answer.read().decode()
+            return text
+
+    def leads(self) -> bool:
+        try:
+            return "modelexport_leader 1.0" in self.read("/metrics")
+        except OSError:
+            return False
+
+    def memory(self) -> int:
+        """Peak resident memory in bytes."""
+        status = Path(f"/proc/{self.child.pid}/status").read_text()
+        line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) * 1024
+
+
+@dataclass
+class Operators:
+    """Starts replicas on one control plane, watching one namespace."""
+
+    plane: ControlPlane
+    namespace: str
+    kubeconfig: Path
+    count: int = 0
+
+    def start(self, name: str = "operator-0", **settings: object) -> Replica:
+        self.count += 1
+        port = free_port()
+        config = {
+            "exporterImage": "modelexport-exporter:test",
+            "watchNamespaces": [self.namespace],
+            "port": port,
+            "podStartGraceSeconds": 2,
+            "lease": {
+                "name": LEASE,
+                "durationSeconds": 4,
+                "renewSeconds": 3,
+                "retrySeconds": 0.5,
+            },
+            **settings,
+        }
+        title = f"{self.namespace}-{name}-{self.count}"
+        path = self.plane.run.directory / f"{title}.yaml"
+        path.write_text(yaml.safe_dump(config))
+        child = self.plane.run.spawn(
+            title,
+            [sys.executable, "-m", "modelexport_operator", "--config", path],
+            {
+                "KUBECONFIG": str(self.kubeconfig),
+                "POD_NAME": name,
+                "POD_NAMESPACE": self.namespace,
+            },
+        )
+        return Replica(child, port)

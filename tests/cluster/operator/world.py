@@ -1,0 +1,243 @@
+"""A control plane with the CRD, and the hands of those who are missing on it: user and kubelet.
+
+There is no kubelet on this level: a test runs a pod by writing the status that a kubelet would.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import kubernetes.client
+import kubernetes.config
+from urllib3 import HTTPResponse
+
+from bed.control_plane import ControlPlane
+from modelexport_api import GROUP, PLURAL, VERSION
+from modelexport_api.pod import CONTAINER, PodResult, encode_termination
+from modelexport_api.reasons import Reason
+from modelexport_api.status import Artifact, Failure, Stage, Verdict, VerificationResult
+from modelexport_operator import names
+
+Object = dict[str, Any]
+T = TypeVar("T")
+CRDS = Path(__file__).resolve().parents[3] / "crds"
+
+SPEC: Object = {
+    "source": {"uri": "s3://models/digits/model.pt", "format": "StateDict"},
+    "storage": {"secretName": "s3"},
+    "model": {"factory": "digits:build"},
+    "inputs": [{"name": "image", "shape": ["batch", 1, 8, 8]}],
+    "dims": {"batch": {"min": 1, "max": 64}},
+    "destination": {"uri": "s3://models/digits/onnx/"},
+}
+
+SUCCESS = PodResult(
+    outcome="Succeeded",
+    artifact=Artifact(
+        uri="s3://models/digits/onnx/model.onnx",
+        sha256="0" * 64,
+        size_bytes=48_000,
+        opset=20,
+        ir_version=10,
+        exporter="Dynamo (torch 2.15.0)",
+        inputs=[],
+        outputs=[],
+    ),
+    verification=VerificationResult(
+        verdict=Verdict.VERIFIED,
+        provider="CPUExecutionProvider",
+        samples=12,
+        max_abs_error=1e-6,
+        max_rel_error=1e-6,
+        tolerance_source="Default",
+    ),
+    completed=list(Stage),
+    report_uri="s3://models/digits/onnx/report.json",
+)
+
+
+def failure(reason: Reason, stage: Stage, completed: list[Stage]) -> PodResult:
+    why = Failure(reason=reason, message="found this, expected that", hint="do so", stage=stage)
+    return PodResult(outcome="Failed", failure=why, completed=completed)
+
+
+def eventually(probe: Callable[[], T | None], what: str, seconds: float = 30.0) -> T:
+    """Return the first truthy answer."""
+    deadline = time.monotonic() + seconds
+    while True:
+        found = probe()
+        if found:
+            return found
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not in {seconds:.0f} s: {what}")
+        time.sleep(0.1)
+
+
+@dataclass
+class World:
+    """One namespace of the control plane."""
+
+    plane: ControlPlane
+    namespace: str
+
+    def __post_init__(self) -> None:
+        client = kubernetes.config.new_client_from_config(str(self.plane.kubeconfig))
+        self.core = kubernetes.client.CoreV1Api(client)
+        self.batch = kubernetes.client.BatchV1Api(client)
+        self.custom = kubernetes.client.CustomObjectsApi(client)
+        self._client = client
+
+    # What a user does.
+
+    def create(self, name: str, **spec: object) -> Object:
+        body = {
+            "apiVersion": f"{GROUP}/{VERSION}",
+            "kind": "ModelExport",
+            "metadata": {"name": name},
+            "spec": {**SPEC, **spec},
+        }
+        made: Object = self.custom.create_namespaced_custom_object(
+            GROUP, VERSION, self.namespace, PLURAL, body
+        )
+        return made
+
+    def export(self, name: str) -> Object:
+        found: Object = self.custom.get_namespaced_custom_object(
+            GROUP, VERSION, self.namespace, PLURAL, name
+        )
+        return found
+
+    def exports(self) -> list[Object]:
+        found = self.custom.list_namespaced_custom_object(GROUP, VERSION, self.namespace, PLURAL)
+        items: list[Object] = found["items"]
+        return items
+
+    def condition(self, name: str, kind: str) -> Object | None:
+        conditions = self.export(name).get("status", {}).get("conditions", [])
+        return next((entry for entry in conditions if entry["type"] == kind), None)
+
+    def wait_for(self, name: str, kind: str, status: str = "True", seconds: float = 30.0) -> Object:
+        """Wait until the condition has the status; return the export's whole status."""
+
+        def reached() -> Object | None:
+            found = self.condition(name, kind)
+            return found if found is not None and found["status"] == status else None
+
+        eventually(reached, f"{name} is {kind}={status}", seconds)
+        whole: Object = self.export(name)["status"]
+        return whole
+
+    # What Kubernetes made of it.
+
+    def jobs(self, name: str) -> list[Object]:
+        uid = self.export(name)["metadata"]["uid"]
+        found = self._raw(self.batch.list_namespaced_job, f"{names.UID_LABEL}={uid}")
+        return sorted(found, key=lambda job: str(job["metadata"]["creationTimestamp"]))
+
+    def job(self, name: str) -> Object:
+        return eventually(lambda: next(iter(self.jobs(name)), None), f"a Job of {name}")
+
+    def pods(self, name: str) -> list[Object]:
+        uid = self.export(name)["metadata"]["uid"]
+        found = self._raw(self.core.list_namespaced_pod, f"{names.UID_LABEL}={uid}")
+        return sorted(found, key=lambda pod: str(pod["metadata"]["creationTimestamp"]))
+
+    def live_pod(self, name: str, seconds: float = 40.0) -> str:
+        """Wait for a pod that is not over; return its name."""
+
+        def alive() -> str | None:
+            for pod in self.pods(name):
+                phase = pod.get("status", {}).get("phase")
+                if phase in {"Pending", "Running"} and "deletionTimestamp" not in pod["metadata"]:
+                    found: str = pod["metadata"]["name"]
+                    return found
+            return None
+
+        return eventually(alive, f"a pod of {name} that is not over", seconds)
+
+    def events(self, name: str) -> list[Object]:
+        uid = self.export(name)["metadata"]["uid"]
+        listed = self.core.list_namespaced_event(
+            self.namespace, field_selector=f"involvedObject.uid={uid}", _preload_content=False
+        )
+        items: list[Object] = self._json(listed)
+        return items
+
+    # What the kubelet does.
+
+    def bind(self, pod: str) -> None:
+        target = {"target": {"apiVersion": "v1", "kind": "Node", "name": "nowhere"}}
+        body = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": pod}, **target}
+        self.core.create_namespaced_pod_binding(pod, self.namespace, body, _preload_content=False)
+
+    def run_pod(self, pod: str) -> None:
+        """The container runs."""
+        self.bind(pod)
+        self._write(pod, "Running", {"running": {"startedAt": _now()}})
+
+    def cannot_start(self, pod: str, reason: str, message: str) -> None:
+        self.bind(pod)
+        self._write(pod, "Pending", {"waiting": {"reason": reason, "message": message}})
+
+    def unschedulable(self, pod: str, message: str) -> None:
+        condition = {
+            "type": "PodScheduled",
+            "status": "False",
+            "reason": "Unschedulable",
+            "message": message,
+        }
+        self.core.patch_namespaced_pod_status(
+            pod, self.namespace, {"status": {"conditions": [condition]}}
+        )
+
+    def end_pod(
+        self, pod: str, exit_code: int, result: PodResult | None = None, reason: str = ""
+    ) -> None:
+        """The container ends, with the result in its termination message."""
+        ended = {
+            "exitCode": exit_code,
+            "reason": reason or ("Completed" if exit_code == 0 else "Error"),
+            "startedAt": _now(),
+            "finishedAt": _now(),
+            "message": encode_termination(result) if result else "",
+        }
+        self._write(pod, "Succeeded" if exit_code == 0 else "Failed", {"terminated": ended})
+
+    def delete_pod(self, pod: str) -> None:
+        self.core.delete_namespaced_pod(pod, self.namespace, grace_period_seconds=0)
+
+    def delete_job(self, job: str) -> None:
+        self.batch.delete_namespaced_job(job, self.namespace, propagation_policy="Background")
+
+    def _write(self, pod: str, phase: str, state: Object) -> None:
+        container = {
+            "name": CONTAINER,
+            "image": "exporter",
+            "imageID": "",
+            "ready": phase == "Running",
+            "restartCount": 0,
+            "state": state,
+        }
+        status: Object = {"phase": phase, "containerStatuses": [container]}
+        if phase == "Running":
+            status["conditions"] = [{"type": "Ready", "status": "True"}]
+        self.core.patch_namespaced_pod_status(pod, self.namespace, {"status": status})
+
+    def _raw(self, list_them: Callable[..., Any], selector: str) -> list[Object]:
+        return self._json(
+            list_them(self.namespace, label_selector=selector, _preload_content=False)
+        )
+
+    def _json(self, answer: HTTPResponse) -> list[Object]:
+        items: list[Object] = json.loads(answer.data)["items"]
+        return items
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
