@@ -14,8 +14,9 @@ pytestmark = pytest.mark.node
 MEGABYTE = 1_000_000
 
 
-def test_the_operator_image_is_small(operator_image: str) -> None:
-    assert images.size_bytes(operator_image) < 250 * MEGABYTE
+@pytest.mark.usefixtures("operator_image")
+def test_the_operator_image_is_small() -> None:
+    assert images.size_bytes("operator") < 250 * MEGABYTE
 
 
 def test_the_operator_image_has_no_torch(installed: NodeCluster) -> None:
