@@ -32,9 +32,15 @@ def interruptible() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def ignore_signals() -> None:
+    """Let nothing interrupt the clearing up. Main thread only."""
+    if threading.current_thread() is threading.main_thread():
+        for number in _SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+
+
 def _raise(number: int, _frame: FrameType | None) -> None:
-    for each in _SIGNALS:
-        signal.signal(each, signal.SIG_IGN)
+    ignore_signals()
     raise ExportFailure(
         Reason.INTERRUPTED,
         f"the export was stopped by {signal.Signals(number).name}",

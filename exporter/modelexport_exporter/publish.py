@@ -57,7 +57,6 @@ class Claim:
 
     manifest: Manifest
     work: Work
-    overwrite: Overwrite
     previous: Found | None
     """The manifest that was there when the export began."""
 

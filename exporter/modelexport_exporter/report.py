@@ -49,6 +49,7 @@ class ComparedSample(ApiModel):
 
     dims: dict[str, int]
     seed: int
+    values: str
     outputs: list[ComparedOutput]
 
 
@@ -89,6 +90,7 @@ class Report(ApiModel):
     findings: list[Finding] = Field(default_factory=list)
     verification: VerificationResult | None = None
     samples: list[ComparedSample] = Field(default_factory=list)
+    left_out: list[str] = Field(default_factory=list)
     environment: Environment
     peak_memory_bytes: int
     failure: Failure | None = None
@@ -128,6 +130,7 @@ def samples(compared: tuple[SampleComparison, ...]) -> list[ComparedSample]:
         ComparedSample(
             dims=sample.dims,
             seed=sample.seed,
+            values=sample.values,
             outputs=[
                 ComparedOutput(
                     output=output.output,

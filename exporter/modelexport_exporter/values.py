@@ -17,7 +17,7 @@ from modelexport_api.status import Stage, TensorInfo, VerificationResult
 ReportProgress = Callable[[Stage, float, str], None]
 """Called as (stage, fraction of the stage that is done, what is being done)."""
 
-CALLING_FACTORY = "calling the factory"
+CALLING_FACTORY = "calling factory"
 """How the message of a worker's progress begins while the user's factory runs: a worker that dies
 then was ended by the user's code. Any other message ends that phase."""
 

@@ -1,0 +1,1 @@
+"""The command `modelexport`. A subcommand imports only what it needs."""

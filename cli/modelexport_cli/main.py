@@ -1,0 +1,85 @@
+"""The command line: which subcommands there are, and what they take.
+
+Only the standard library is imported here, so that `--help` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+_EPILOG = """\
+exit codes: 0 done; 10 manifest, 11 source, 12 model, 13 export, 14 contract, 15 verification,
+16 destination, 17 provider, 18 memory or disk, 70 defect, 75 try again; 2 wrong usage
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit code."""
+    chosen = _parser().parse_args(arguments)
+    if chosen.command == "run":
+        from modelexport_cli.run import run_manifest
+
+        return run_manifest(chosen.manifest, chosen.output, chosen.work_dir)
+    from modelexport_cli.render import render_manifest
+
+    return render_manifest(chosen.manifest, chosen.image)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="modelexport",
+        description="Verified ONNX exports of PyTorch checkpoints.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    run = commands.add_parser(
+        "run",
+        help="export, verify and publish on this machine, without a cluster",
+        description="Do on this machine what the pod of a ModelExport does. A uri file://./path "
+        "is taken relative to the manifest. S3 is reached with the usual AWS settings.",
+    )
+    _add_manifest(run)
+    run.add_argument(
+        "-o",
+        "--output",
+        choices=("text", "json"),
+        default="text",
+        help="json: print the status that the resource would get, and nothing else, to stdout",
+    )
+    run.add_argument(
+        "--work-dir",
+        type=Path,
+        help="directory for the download and the files in the making (default: a temporary one)",
+    )
+    render = commands.add_parser(
+        "render",
+        help="print the Job that the operator would create",
+        description="Print, as YAML, the Job that the operator would create with its defaults.",
+    )
+    _add_manifest(render)
+    render.add_argument(
+        "--image", default="modelexport-exporter", help="the operator's exporter image"
+    )
+    return parser
+
+
+def _add_manifest(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("manifest", type=Path, metavar="MANIFEST", help="YAML of a ModelExport")
+
+
+class _Version(argparse.Action):
+    """Looks the version up only when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        print(f"modelexport {importlib.metadata.version('modelexport')}")
+        parser.exit()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

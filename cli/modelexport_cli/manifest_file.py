@@ -1,0 +1,54 @@
+"""Reads a manifest from a file, as a person keeps it beside the code that it speaks of.
+
+The one thing that differs from a manifest in the cluster: `file://./path` is resolved against the
+manifest's directory, since a pod has no such directory.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import quote
+
+import yaml
+
+from modelexport_api.resource import ManifestError, ModelExport, parse
+
+_RELATIVE = "file://./"
+
+
+def read_manifest(path: Path) -> ModelExport:
+    """Return the ModelExport in a file. Raises ManifestError."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ManifestError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ManifestError(f"{path} is not text in UTF-8") from None
+    try:
+        documents = [document for document in yaml.safe_load_all(text) if document is not None]
+    except yaml.YAMLError as error:
+        raise ManifestError(f"{path} is not YAML: {error}") from None
+    if len(documents) != 1:
+        raise ManifestError(f"expected one ModelExport in {path}, found {len(documents)}")
+    return parse(resolve(documents[0], path.resolve().parent))
+
+
+def resolve(value: object, directory: Path) -> object:
+    """Return a YAML value with every `uri: file://./…` made absolute."""
+    if isinstance(value, dict):
+        return {
+            key: absolute(item, directory)
+            if key == "uri" and isinstance(item, str)
+            else resolve(item, directory)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [resolve(item, directory) for item in value]
+    return value
+
+
+def absolute(uri: str, directory: Path) -> str:
+    """Return a URI with `file://./` replaced by the directory."""
+    if not uri.startswith(_RELATIVE):
+        return uri
+    return f"file://{quote(str(directory))}/{uri.removeprefix(_RELATIVE)}"

@@ -1,0 +1,50 @@
+"""`modelexport run`: the pod's pipeline on this machine, and an answer a person can read."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+from modelexport_api.pod import PodResult
+from modelexport_api.reasons import Reason
+from modelexport_api.resource import ManifestError
+from modelexport_api.status import Failure, Stage
+from modelexport_cli import console
+from modelexport_cli.manifest_file import read_manifest
+from modelexport_cli.outcome import status_of
+
+
+def run_manifest(manifest: Path, output: str, work_dir: Path | None) -> int:
+    """Run a manifest; return the pod's exit code."""
+    started = datetime.now(UTC)
+    generation = None
+    try:
+        resource = read_manifest(manifest)
+    except ManifestError as error:
+        failure = Failure(
+            reason=Reason.INVALID_MANIFEST,
+            message=str(error)[:2048],
+            hint=f"Correct {manifest}.",
+            stage=Stage.FETCH,
+        )
+        result = PodResult(outcome="Failed", failure=failure)
+    else:
+        from modelexport_exporter.pipeline import Settings, run
+
+        generation = resource.metadata.generation
+        with console.log_to(sys.stderr) as log:
+            result = run(resource, Settings(work_dir or _default_work_dir()), log)
+    status = status_of(result, started, datetime.now(UTC), generation)
+    if output == "json":
+        print(status.model_dump_json(by_alias=True, exclude_none=True, indent=2))
+    else:
+        seconds = (datetime.now(UTC) - started).total_seconds()
+        console.print_result(result, seconds, sys.stdout)
+    return int(result.exit_code)
+
+
+def _default_work_dir() -> Path:
+    return Path(tempfile.gettempdir()) / f"modelexport-{os.getuid()}"

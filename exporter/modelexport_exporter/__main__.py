@@ -1,0 +1,72 @@
+"""The pod's process: `python -m modelexport_exporter`.
+
+The ModelExport comes in one environment variable; the answer is the log, the termination message
+and the exit code (`modelexport_api.pod`). Everything that can go wrong is typed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from modelexport_api.pod import (
+    MANIFEST_ENV,
+    TERMINATION_LOG,
+    WORK_DIR,
+    PodResult,
+    encode_termination,
+)
+from modelexport_api.reasons import Reason
+from modelexport_api.resource import ManifestError, ModelExport, parse
+from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.log import JsonLog
+from modelexport_exporter.pipeline import Settings, run
+
+TERMINATION_LOG_ENV = "MODELEXPORT_TERMINATION_LOG"
+WORK_DIR_ENV = "MODELEXPORT_WORK_DIR"
+
+
+def main() -> int:
+    """Run the export that the environment asks for; return the exit code."""
+    log = JsonLog(sys.stderr)
+    try:
+        resource = read_manifest(os.environ)
+    except ExportFailure as failure:
+        result = PodResult(outcome="Failed", failure=failure.describe())
+    else:
+        work_dir = Path(os.environ.get(WORK_DIR_ENV, WORK_DIR))
+        result = run(resource, Settings(work_dir), log)
+    if result.failure is not None:
+        log.tell("error", f"{result.failure.reason}: {result.failure.message}")
+    write_termination(result, os.environ)
+    return int(result.exit_code)
+
+
+def read_manifest(environment: Mapping[str, str]) -> ModelExport:
+    """Return the ModelExport in the environment. Raises ExportFailure."""
+    hint = f"{MANIFEST_ENV} holds the ModelExport as JSON; the operator sets it."
+    text = environment.get(MANIFEST_ENV)
+    if text is None:
+        raise ExportFailure(Reason.INVALID_MANIFEST, f"{MANIFEST_ENV} is not set", hint)
+    try:
+        return parse(json.loads(text))
+    except ManifestError as error:
+        raise ExportFailure(Reason.INVALID_MANIFEST, str(error), "Correct the spec.") from None
+    except ValueError as error:
+        message = f"{MANIFEST_ENV} is not JSON: {error}"
+        raise ExportFailure(Reason.INVALID_MANIFEST, message, hint) from None
+
+
+def write_termination(result: PodResult, environment: Mapping[str, str]) -> None:
+    """Write the termination message where the kubelet reads it, if there is such a place."""
+    chosen = environment.get(TERMINATION_LOG_ENV)
+    path = Path(chosen or TERMINATION_LOG)
+    if chosen or path.exists():
+        path.write_text(encode_termination(result), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
