@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from bed.control_plane import ControlPlane
 from bed.processes import BedError
-from unit.api.manifests import INVALID, VALID, changed
-
 from modelexport_api.resource import parse
+from unit.api.manifests import INVALID, VALID, changed
 
 pytestmark = pytest.mark.control_plane
 CRDS = Path(__file__).resolve().parents[2] / "crds"

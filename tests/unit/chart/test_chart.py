@@ -1,0 +1,156 @@
+"""What the chart renders is what the operator reads and needs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bed import processes
+from modelexport_api.resource import parse
+from modelexport_operator import job, rbac
+from modelexport_operator.settings import Settings
+from modelexport_operator.settings import parse as parse_settings
+from unit.api.manifests import VALID
+
+CHART = Path(__file__).resolve().parents[3] / "charts" / "modelexport"
+Objects = list[dict[str, Any]]
+Render = Callable[..., Objects]
+
+
+@pytest.fixture
+def render(helm: Path, tmp_path: Path) -> Render:
+    """Return a function that renders the chart with values given as a nested dictionary."""
+
+    def rendered(**values: Any) -> Objects:  # noqa: ANN401
+        file = tmp_path / "values.yaml"
+        file.write_text(json.dumps(values))
+        text = processes.call(
+            [helm, "template", "modelexport", CHART, "--namespace", "system", "--values", file]
+        )
+        return [document for document in yaml.safe_load_all(text) if document]
+
+    return rendered
+
+
+def named(objects: Objects, kind: str, name: str = "modelexport") -> dict[str, Any]:
+    (found,) = [o for o in objects if o["kind"] == kind and o["metadata"]["name"] == name]
+    return found
+
+
+def settings(objects: Objects) -> Settings:
+    return parse_settings(yaml.safe_load(named(objects, "ConfigMap")["data"]["config.yaml"]))
+
+
+def container(objects: Objects) -> dict[str, Any]:
+    """Return the container of the Job that the operator would create."""
+    resource = parse({**VALID, "metadata": {"name": "digits", "uid": "u"}})
+    built = job.build(resource, settings(objects))
+    found: dict[str, Any] = built["spec"]["template"]["spec"]["containers"][0]
+    return found
+
+
+def test_the_operator_can_do_what_it_needs_and_no_more(render: Render) -> None:
+    objects = render()
+    assert named(objects, "ClusterRole")["rules"] == list(rbac.CLUSTER_RULES)
+    leader = named(objects, "Role", "modelexport-leader")
+    assert leader["rules"] == list(rbac.lease_rules("modelexport"))
+
+
+def test_watching_namespaces_needs_no_right_in_others(render: Render) -> None:
+    objects = render(operator={"watchNamespaces": ["team-a", "team-b"]})
+    assert not [o for o in objects if o["kind"] == "ClusterRoleBinding"]
+    bound = {
+        o["metadata"].get("namespace")
+        for o in objects
+        if o["kind"] == "RoleBinding" and o["metadata"]["name"] == "modelexport"
+    }
+    assert bound == {"team-a", "team-b"}
+    assert settings(objects).watch_namespaces == ["team-a", "team-b"]
+
+
+def test_an_export_asks_for_one_nvidia_gpu(render: Render) -> None:
+    assert container(render())["resources"]["limits"] == {"nvidia.com/gpu": 1, "memory": "16Gi"}
+
+
+@pytest.mark.parametrize(
+    ("gpu", "limits"),
+    [
+        ({"count": 0}, {"memory": "16Gi"}),
+        ({"resource": "amd.com/gpu", "count": 2}, {"memory": "16Gi", "amd.com/gpu": 2}),
+    ],
+    ids=["none", "another vendor's"],
+)
+def test_values_choose_the_gpu(render: Render, gpu: dict[str, Any], limits: dict[str, Any]) -> None:
+    assert container(render(exporter={"gpu": gpu}))["resources"]["limits"] == limits
+
+
+def test_every_value_for_export_pods_arrives_in_the_job(render: Render) -> None:
+    values = {
+        "nodeSelector": {"pool": "gpu"},
+        "tolerations": [{"key": "gpu", "operator": "Exists"}],
+        "runtimeClassName": "nvidia",
+        "priorityClassName": "low",
+        "env": [{"name": "AWS_CA_BUNDLE", "value": "/certs/ca.pem"}],
+        "image": {"repository": "host/exporter", "tag": "7"},
+    }
+    objects = render(exporter=values, imagePullSecrets=[{"name": "pull"}])
+    resource = parse({**VALID, "metadata": {"name": "digits", "uid": "u"}})
+    spec = job.build(resource, settings(objects))["spec"]["template"]["spec"]
+    assert spec["nodeSelector"] == {"pool": "gpu"}
+    assert {"key": "gpu", "operator": "Exists"} in spec["tolerations"]
+    assert (spec["runtimeClassName"], spec["priorityClassName"]) == ("nvidia", "low")
+    assert spec["imagePullSecrets"] == [{"name": "pull"}]
+    assert spec["containers"][0]["image"] == "host/exporter:7"
+    assert values["env"][0] in spec["containers"][0]["env"]  # type: ignore[index]
+
+
+def test_a_digest_takes_precedence_over_a_tag(render: Render) -> None:
+    digest = "sha256:" + "a" * 64
+    objects = render(operator={"image": {"repository": "host/op", "tag": "7", "digest": digest}})
+    spec = named(objects, "Deployment")["spec"]["template"]["spec"]
+    assert spec["containers"][0]["image"] == f"host/op@{digest}"
+
+
+def test_the_crd_is_kept_on_uninstall_unless_asked_otherwise(render: Render) -> None:
+    name = "modelexports.modelexport.dev"
+    crd = named(render(), "CustomResourceDefinition", name)
+    assert crd["metadata"]["annotations"] == {"helm.sh/resource-policy": "keep"}
+    crd = named(render(crds={"keep": False}), "CustomResourceDefinition", name)
+    assert "annotations" not in crd["metadata"]
+    kinds = {o["kind"] for o in render(crds={"install": False})}
+    assert "CustomResourceDefinition" not in kinds
+
+
+def test_the_operator_s_pod_is_restricted(render: Render) -> None:
+    spec = named(render(), "Deployment")["spec"]["template"]["spec"]
+    assert spec["securityContext"]["runAsNonRoot"]
+    assert spec["containers"][0]["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"operator": {"replica": 2}}, "replica"),
+        ({"exporter": {"gpu": {"count": "one"}}}, "/exporter/gpu/count"),
+        ({"serviceAccount": {"create": False}}, "serviceAccount.name is required"),
+    ],
+    ids=["unknown value", "wrong type", "no service account"],
+)
+def test_a_wrong_value_is_refused_by_name(
+    render: Render, values: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(processes.BedError, match=words):
+        render(**values)
+
+
+def test_two_renderings_are_the_same(render: Render) -> None:
+    assert render() == render()
