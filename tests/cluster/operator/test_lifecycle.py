@@ -56,3 +56,123 @@ def test_a_users_mistake_fails_at_once(world: World, operator: Replica) -> None:
         "Failed": ("True", "VerificationFailed"),
     }
     assert len(world.pods("digits")) == 1
+
+
+def test_a_killed_pod_is_retried(world: World, operator: Replica) -> None:
+    world.create("digits")
+    first = world.live_pod("digits")
+    world.run_pod(first)
+    world.end_pod(first, 137, reason="Error")
+    second = world.live_pod("digits")
+    assert second != first
+    world.run_pod(second)
+    world.end_pod(second, 0, SUCCESS)
+    status = world.wait_for("digits", "Complete")
+    assert status["attempts"] == 2
+    assert len(world.jobs("digits")) == 1
+
+
+def test_retries_come_to_an_end_and_the_last_pod_speaks(world: World, operator: Replica) -> None:
+    world.create("digits", backoffLimit=0)
+    pod = world.live_pod("digits")
+    world.run_pod(pod)
+    told = failure(Reason.STORE_UNAVAILABLE, Stage.FETCH, [])
+    world.end_pod(pod, ExitCode.RETRYABLE, told)
+    status = world.wait_for("digits", "Failed")
+    assert status["failure"]["reason"] == "RetriesExhausted"
+    assert "StoreUnavailable: found this" in status["failure"]["message"]
+    assert status["failure"]["stage"] == "Fetch"
+
+
+def test_a_pod_killed_for_its_memory_is_not_retried(world: World, operator: Replica) -> None:
+    resources = {"limits": {"memory": "2Gi"}}
+    template = {"spec": {"containers": [{"name": "exporter", "resources": resources}]}}
+    world.create("digits", podTemplate=template)
+    pod = world.live_pod("digits")
+    world.run_pod(pod)
+    world.end_pod(pod, 137, reason="OOMKilled")
+    status = world.wait_for("digits", "Failed")
+    assert status["failure"]["reason"] == "OutOfMemory"
+    assert "2Gi" in status["failure"]["message"]
+    assert len(world.pods("digits")) == 1
+    job = world.job("digits")
+    assert job["spec"]["backoffLimit"] == 0
+    assert any(c["type"] == "Failed" for c in job["status"]["conditions"])
+
+
+def test_a_pod_that_cannot_start_fails_after_the_grace(world: World, operator: Replica) -> None:
+    world.create("digits")
+    pod = world.live_pod("digits")
+    world.cannot_start(pod, "ImagePullBackOff", 'Back-off pulling image "nope"')
+    waiting = world.wait_for("digits", "Exported", "False")
+    assert waiting["phase"] == "Pending"
+    status = world.wait_for("digits", "Failed")
+    assert status["failure"]["reason"] == "PodCannotStart"
+    assert 'Back-off pulling image "nope"' in status["failure"]["message"]
+    assert "Failed" in {c["type"] for c in world.job("digits")["status"]["conditions"]}
+
+
+def test_a_pod_that_waits_for_a_gpu_is_no_failure(world: World, operator: Replica) -> None:
+    world.create("digits")
+    pod = world.live_pod("digits")
+    world.unschedulable(pod, "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.")
+    waiting = world.wait_for("digits", "Scheduled", "False")
+    assert waiting["phase"] == "Pending"
+    condition = world.condition("digits", "Scheduled")
+    assert condition is not None
+    assert condition["reason"] == "Unschedulable"
+    assert "Insufficient nvidia.com/gpu" in condition["message"]
+    world.run_pod(pod)
+    world.end_pod(pod, 0, SUCCESS)
+    world.wait_for("digits", "Complete")
+
+
+@pytest.mark.parametrize(
+    ("template", "words"),
+    [
+        ({"spec": {"nodeSelectr": {"gpu": "a100"}}}, "nodeSelectr"),
+        ({"spec": {"tolerations": [{"operator": "Sometimes"}]}}, "Sometimes"),
+        ({"spec": {"nodeSelector": {"gpu": 1}}}, "nodeSelector"),
+    ],
+    ids=["unknown field", "unknown value", "wrong type"],
+)
+def test_the_api_servers_refusal_of_a_template_is_the_reason(
+    world: World, operator: Replica, template: dict[str, object], words: str
+) -> None:
+    world.create("digits", podTemplate=template)
+    status = world.wait_for("digits", "Failed")
+    assert status["failure"]["reason"] == "PodRejected"
+    assert words in status["failure"]["message"]
+    assert not world.jobs("digits")
+
+
+def test_what_a_template_may_not_touch_is_named(world: World, operator: Replica) -> None:
+    world.create("digits", podTemplate={"spec": {"hostNetwork": True}})
+    status = world.wait_for("digits", "Failed")
+    assert status["failure"]["reason"] == "InvalidManifest"
+    assert "spec.podTemplate.spec.hostNetwork cannot be changed" in status["failure"]["message"]
+
+
+def test_a_pod_that_the_namespace_refuses_is_the_reason(world: World, operator: Replica) -> None:
+    world.create("digits", serviceAccountName="nobody")
+    status = world.wait_for("digits", "Failed", seconds=60)
+    assert status["failure"]["reason"] == "PodRejected"
+    assert 'serviceaccount "nobody" not found' in status["failure"]["message"]
+
+
+def test_a_changed_pod_template_changes_nothing_and_says_so(
+    world: World, operator: Replica
+) -> None:
+    world.create("digits", podTemplate={"spec": {"nodeSelector": {"gpu": "a100"}}})
+    pod = world.live_pod("digits")
+    world.run_pod(pod)
+    world.wait_for("digits", "Scheduled")
+    changed = {"spec": {"podTemplate": {"spec": {"nodeSelector": {"gpu": "h100"}}}}}
+    world.patch("digits", changed)
+    eventually(
+        lambda: "SpecChangeIgnored" in {e["reason"] for e in world.events("digits")}, "a warning"
+    )
+    world.end_pod(pod, 0, SUCCESS)
+    status = world.wait_for("digits", "Complete")
+    assert world.export("digits")["metadata"]["generation"] == 2
+    assert status["observedGeneration"] == 1

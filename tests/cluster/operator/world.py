@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,6 +24,7 @@ from modelexport_api.pod import CONTAINER, PodResult, encode_termination
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Artifact, Failure, Stage, Verdict, VerificationResult
 from modelexport_operator import names
+from modelexport_operator.job import job_name
 
 Object = dict[str, Any]
 T = TypeVar("T")
@@ -113,10 +115,27 @@ class World:
         )
         return found
 
-    def exports(self) -> list[Object]:
+    def patch(self, name: str, body: Object) -> None:
+        self.custom.patch_namespaced_custom_object(
+            GROUP, VERSION, self.namespace, PLURAL, name, body
+        )
+
+    def delete(self, name: str) -> None:
+        self.custom.delete_namespaced_custom_object(GROUP, VERSION, self.namespace, PLURAL, name)
+
+    def phases(self) -> Counter[str]:
         found = self.custom.list_namespaced_custom_object(GROUP, VERSION, self.namespace, PLURAL)
-        items: list[Object] = found["items"]
-        return items
+        return Counter(item.get("status", {}).get("phase", "") for item in found["items"])
+
+    def foreign_job(self, name: str, uid: str) -> None:
+        """Take the name of an export's Job away."""
+        container = {"name": "main", "image": "none"}
+        template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
+        body = {
+            "metadata": {"name": job_name(name, uid)},
+            "spec": {"suspend": True, "template": template},
+        }
+        self.batch.create_namespaced_job(self.namespace, body)
 
     def condition(self, name: str, kind: str) -> Object | None:
         conditions = self.export(name).get("status", {}).get("conditions", [])
@@ -142,6 +161,15 @@ class World:
 
     def job(self, name: str) -> Object:
         return eventually(lambda: next(iter(self.jobs(name)), None), f"a Job of {name}")
+
+    def job_exists(self, job: str) -> bool:
+        return job in {entry["metadata"]["name"] for entry in self.all_jobs()}
+
+    def all_jobs(self) -> list[Object]:
+        return self._raw(self.batch.list_namespaced_job, names.UID_LABEL)
+
+    def all_pods(self) -> list[Object]:
+        return self._raw(self.core.list_namespaced_pod, names.UID_LABEL)
 
     def pods(self, name: str) -> list[Object]:
         uid = self.export(name)["metadata"]["uid"]

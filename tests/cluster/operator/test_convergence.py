@@ -1,0 +1,146 @@
+"""Whatever dies or vanishes, the end is the same: one Job's work, one right status."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from cluster.operator.replica import Operators, Replica
+from cluster.operator.world import SUCCESS, World, eventually
+
+pytestmark = pytest.mark.control_plane
+
+
+def test_an_operator_killed_while_the_pod_runs_finds_the_result(
+    world: World, operators: Operators
+) -> None:
+    first = operators.start()
+    world.create("digits")
+    pod = world.live_pod("digits")
+    world.run_pod(pod)
+    world.wait_for("digits", "Scheduled")
+    first.kill()
+    world.end_pod(pod, 0, SUCCESS)
+    operators.start()
+    world.wait_for("digits", "Complete")
+    assert len(world.jobs("digits")) == 1
+    assert len(world.pods("digits")) == 1
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.03, 0.1, 0.3])
+def test_an_operator_killed_right_after_a_creation_makes_one_job(
+    world: World, operators: Operators, seconds: float
+) -> None:
+    first = operators.start()
+    eventually(first.leads, "the operator leads")
+    world.create("digits")
+    time.sleep(seconds)
+    first.kill()
+    operators.start()
+    pod = world.live_pod("digits")
+    world.run_pod(pod)
+    world.end_pod(pod, 0, SUCCESS)
+    world.wait_for("digits", "Complete")
+    assert len(world.jobs("digits")) == 1
+    assert len(world.pods("digits")) == 1
+    reasons = [event["reason"] for event in world.events("digits")]
+    assert reasons.count("Complete") == 1
+
+
+def test_a_job_deleted_by_hand_is_made_again(world: World, operator: Replica) -> None:
+    world.create("digits")
+    world.run_pod(world.live_pod("digits"))
+    world.wait_for("digits", "Scheduled")
+    first = world.job("digits")["metadata"]["uid"]
+    world.delete_job(world.job("digits")["metadata"]["name"])
+    eventually(
+        lambda: [j for j in world.jobs("digits") if j["metadata"]["uid"] != first], "another Job"
+    )
+    pod = world.live_pod("digits")
+    world.run_pod(pod)
+    world.end_pod(pod, 0, SUCCESS)
+    world.wait_for("digits", "Complete")
+    assert "JobDeleted" in {event["reason"] for event in world.events("digits")}
+
+
+def test_a_job_deleted_after_the_end_stays_away(world: World, operators: Operators) -> None:
+    first = operators.start()
+    world.create("digits")
+    pod = world.live_pod("digits")
+    world.run_pod(pod)
+    world.end_pod(pod, 0, SUCCESS)
+    world.wait_for("digits", "Complete")
+    world.delete_job(world.job("digits")["metadata"]["name"])
+    eventually(lambda: not world.jobs("digits"), "the Job is gone")
+    first.kill()
+    second = operators.start()
+    eventually(second.leads, "the operator leads")
+    world.create("another")
+    world.job("another")  # by now the operator has seen everything
+    assert not world.jobs("digits")
+    assert world.export("digits")["status"]["phase"] == "Succeeded"
+
+
+def test_a_lost_result_is_looked_for_by_a_second_run(world: World, operators: Operators) -> None:
+    first = operators.start()
+    world.create("digits")
+    pod = world.live_pod("digits")
+    world.run_pod(pod)
+    world.wait_for("digits", "Scheduled")
+    first.kill()
+    world.end_pod(pod, 0, SUCCESS)
+    eventually(lambda: world.job("digits")["status"].get("succeeded"), "the Job has succeeded")
+    world.delete_pod(pod)
+    operators.start()
+    second = world.live_pod("digits")
+    world.run_pod(second)
+    world.end_pod(second, 0, SUCCESS.model_copy(update={"reused": True}))
+    status = world.wait_for("digits", "Complete")
+    assert status["jobName"].endswith("-2")
+    assert "ResultLost" in {event["reason"] for event in world.events("digits")}
+
+
+def test_a_foreign_job_of_that_name_is_not_taken(world: World, operators: Operators) -> None:
+    uid = world.create("digits")["metadata"]["uid"]
+    world.foreign_job("digits", uid)
+    operators.start()
+    status = world.wait_for("digits", "Failed")
+    assert status["failure"]["reason"] == "PodRejected"
+    assert "does not belong to this ModelExport" in status["failure"]["message"]
+
+
+def test_one_of_two_replicas_leads_and_the_other_takes_over(
+    world: World, operators: Operators
+) -> None:
+    first, second = operators.start("operator-0"), operators.start("operator-1")
+    eventually(lambda: first.leads() or second.leads(), "one of them leads")
+    leader, other = (first, second) if first.leads() else (second, first)
+    assert not other.leads()
+    assert other.read("/healthz") == "ok"
+    world.create("digits")
+    pod = world.live_pod("digits")
+    leader.kill()
+    world.run_pod(pod)
+    world.end_pod(pod, 0, SUCCESS)
+    world.wait_for("digits", "Complete")
+    assert other.leads()
+    assert len(world.jobs("digits")) == 1
+
+
+def test_a_rollout_hands_leadership_over_without_waiting(operators: Operators) -> None:
+    first = operators.start("operator-0")
+    eventually(first.leads, "the first leads")
+    second = operators.start("operator-1")
+    eventually(lambda: second.read("/healthz") == "ok", "the second is up")
+    assert first.terminate() == 0
+    began = time.monotonic()
+    eventually(second.leads, "the second leads")
+    assert time.monotonic() - began < 3  # the Lease lasts for 4 s
+
+
+def test_a_deleted_export_takes_its_job_along(world: World, operator: Replica) -> None:
+    world.create("digits")
+    job = world.job("digits")["metadata"]["name"]
+    world.delete("digits")
+    eventually(lambda: not world.job_exists(job), "the Job is collected")
