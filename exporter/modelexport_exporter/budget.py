@@ -4,8 +4,8 @@ The rule. The smallest sample always runs. Any other runs if its estimate fits w
 time (TIME_BUDGET_SECONDS in all) and of the memory (MEMORY_SHARE of what is free now). The estimate
 is linear in the number of input elements, its slope the steepest that samples of a comparable
 volume showed; attention, quadratic in one dim, is met because each dim runs alone at its maximum
-before all do together. A sample that does not fit is made smaller in one dim, or left out; both
-are told.
+before all do together. The corner where all dims are at their maximum is made smaller in one dim
+where it does not fit; other samples are left out. Both are told.
 """
 
 from __future__ import annotations
@@ -15,8 +15,12 @@ from dataclasses import dataclass
 
 TIME_BUDGET_SECONDS = 30.0
 MEMORY_SHARE = 0.8
-COMPARABLE = 8
-"""Samples below 1/8 of the largest volume say more about start-up than about the slope."""
+HEADROOM = 0.9
+"""A sample that is made smaller aims at this part of what fits: estimates are no promises."""
+COMPARABLE = 2
+"""Samples below half of the largest volume say more about start-up than about the slope."""
+START_UP_SECONDS = 0.5
+"""So much of a sample's time is taken for start-up while all samples had one volume."""
 
 
 @dataclass(frozen=True)
@@ -51,22 +55,23 @@ def admit(costs: Sequence[Cost], volume: int, room: Room) -> Admission:
     if not costs or volume <= min(cost.volume for cost in costs):
         return Admission(fits=True)
     seconds = estimate_seconds(costs, volume)
-    needed = estimate_growth(costs, volume)
-    allowed = room.free_bytes * MEMORY_SHARE
-    if needed > allowed:
-        why = f"would take about {needed / 1e9:.1f} GB of memory, {room.free_bytes / 1e9:.1f} free"
-        return Admission(fits=False, factor=allowed / needed, why=why)
-    if seconds > room.seconds:
+    growth = estimate_growth(costs, volume)
+    in_time = max(room.seconds, 0.0) / max(seconds, 1e-9)
+    in_memory = room.free_bytes * MEMORY_SHARE / max(growth, 1.0)
+    if min(in_time, in_memory) >= 1:
+        return Admission(fits=True)
+    if in_time < in_memory:
         why = f"would take about {seconds:.0f} s of {TIME_BUDGET_SECONDS:.0f} s for all samples"
-        return Admission(fits=False, factor=max(room.seconds, 0.0) / seconds, why=why)
-    return Admission(fits=True)
+    else:
+        why = f"would take about {growth / 1e9:.1f} GB of memory, {room.free_bytes / 1e9:.1f} free"
+    return Admission(fits=False, factor=min(in_time, in_memory), why=why)
 
 
 def estimate_seconds(costs: Sequence[Cost], volume: int) -> float:
     """Return the seconds that a sample of this volume is expected to take."""
     fixed = min(cost.seconds for cost in costs)
     if len({cost.volume for cost in costs}) == 1:
-        return fixed * volume / max(costs[0].volume, 1)
+        fixed = min(fixed, START_UP_SECONDS)
     slope = max((cost.seconds - fixed) / max(cost.volume, 1) for cost in _comparable(costs))
     return fixed + slope * volume
 
@@ -74,11 +79,18 @@ def estimate_seconds(costs: Sequence[Cost], volume: int) -> float:
 def estimate_growth(costs: Sequence[Cost], volume: int) -> float:
     """Return the bytes by which a sample of this volume is expected to raise memory."""
     before = min(cost.peak_bytes for cost in costs)
-    return max((cost.peak_bytes - before) / max(cost.volume, 1) for cost in _comparable(costs)) * (
-        volume
-    )
+    slope = max((cost.peak_bytes - before) / max(cost.volume, 1) for cost in _comparable(costs))
+    return slope * volume
 
 
 def _comparable(costs: Sequence[Cost]) -> list[Cost]:
+    """Return the costs of the largest volumes, each volume once, at its fastest.
+
+    The fastest: what else runs on the machine slows single samples down.
+    """
     largest = max(cost.volume for cost in costs)
-    return [cost for cost in costs if cost.volume * COMPARABLE >= largest]
+    fastest: dict[int, Cost] = {}
+    for cost in sorted(costs, key=lambda cost: cost.seconds, reverse=True):
+        if cost.volume * COMPARABLE >= largest:
+            fastest[cost.volume] = cost
+    return list(fastest.values())

@@ -7,13 +7,15 @@ Runs in a child process. Samples come from `samples`, what they may cost from `b
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
 import torch
 
 from modelexport_api.spec import Provider
 from modelexport_api.status import Stage, Verdict, VerificationResult
 from modelexport_exporter.budget import (
+    HEADROOM,
     MEMORY_SHARE,
     TIME_BUDGET_SECONDS,
     Admission,
@@ -72,14 +74,6 @@ def verify_model(
     return run.outcome(time.monotonic() - started)
 
 
-@dataclass(frozen=True)
-class _Step:
-    """A sample that runs, or a sentence about why it does not."""
-
-    sample: Sample | None
-    left_out: str = ""
-
-
 class _Verification:
     """The state of one verification: sessions, costs so far, results so far."""
 
@@ -106,15 +100,11 @@ class _Verification:
         """Run the plan, within the budget."""
         plan = plan_samples(self._spec)
         for position, planned in enumerate(plan):
-            step = self._decide(planned)
-            if step.left_out:
-                self._left_out.append(step.left_out)
-            if step.sample is None:
-                continue
-            where = describe_sizes(step.sample.dims)
-            progress(Stage.VERIFY, position / len(plan), f"comparing at {where}")
-            self._choose_session()
-            self._run(step.sample)
+            for sample in self._admissible(planned):
+                where = describe_sizes(sample.dims)
+                progress(Stage.VERIFY, position / len(plan), f"comparing at {where}")
+                self._choose_session()
+                self._run(sample)
         progress(Stage.VERIFY, 1.0, f"compared {len(self._results)} samples")
 
     def outcome(self, seconds: float) -> VerificationOutcome:
@@ -153,17 +143,30 @@ class _Verification:
             del self._session  # before the next is opened: two would hold two copies of weights
             self._session = Session(self._model_path, self._requested, prepack=False)
 
-    def _decide(self, planned: Sample) -> _Step:
+    def _admissible(self, planned: Sample) -> Iterator[Sample]:
+        """Yield the sample, or what of it fits: each one is run before the next is decided.
+
+        A corner that seems too dear is first run at a quarter, which tells more about its cost.
+        """
         verdict = self._admit(planned)
+        ran: list[Sample] = []
+        for part in (0.25, 1.0) if self._is_corner(planned) else ():
+            if verdict.fits:
+                break
+            smaller = shrink(planned, self._spec.dims, min(part, verdict.factor * HEADROOM))
+            if smaller is None or smaller in ran or not self._admit(smaller).fits:
+                break
+            ran.append(smaller)
+            yield smaller
+            verdict = self._admit(planned)
         if verdict.fits:
-            return _Step(planned)
-        told = f"{describe_sizes(planned.dims)}: {verdict.why}"
-        # Only the last corner is worth a substitute: the others have their own smaller sizes.
-        is_corner = all(planned.dims[name] == dim.max for name, dim in self._spec.dims.items())
-        smaller = shrink(planned, self._spec.dims, verdict.factor) if is_corner else None
-        if smaller is None or not self._admit(smaller).fits:
-            return _Step(None, f"{told}; left out")
-        return _Step(smaller, f"{told}; {describe_sizes(smaller.dims)} ran instead")
+            yield planned
+        else:
+            instead = f"{describe_sizes(ran[-1].dims)} ran instead" if ran else "left out"
+            self._left_out.append(f"{describe_sizes(planned.dims)}: {verdict.why}; {instead}")
+
+    def _is_corner(self, sample: Sample) -> bool:
+        return all(sample.dims[name] == dim.max for name, dim in self._spec.dims.items())
 
     def _admit(self, sample: Sample) -> Admission:
         spent = sum(cost.seconds for cost in self._costs)

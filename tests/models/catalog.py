@@ -126,7 +126,7 @@ MINILM = RealModel(
         {"name": "attention_mask", "dtype": "int64", "shape": ["batch", "seq"], "range": [0, 1]},
     ],
     dims={"batch": {"min": 1, "max": 8}, "seq": {"min": 1, "max": 128}},
-    outputs=["embedding"],
+    outputs=["sentence_embedding"],
     checkpoint_name="model.safetensors",
     write=minilm.write_checkpoint,
     kwargs=minilm.config(),

@@ -1,0 +1,223 @@
+"""Verification end to end: real models through torch.onnx, whole and damaged, against eager."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+import torch
+from onnx import numpy_helper
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import Provider
+from modelexport_api.status import Verdict
+from modelexport_exporter import verify_worker
+from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.session import Session
+from modelexport_exporter.values import ConvertedModel, ExportTask, VerificationOutcome
+from modelexport_exporter.verdict import describe_mismatch
+from modelexport_exporter.verify_worker import verify_model
+from models import catalog
+from models.catalog import RealModel
+from models.exporting import Damage, convert, describe, forget_user_code, silent, task_for
+
+
+@pytest.fixture(autouse=True)
+def _one_test_is_one_worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Forget user code between tests, and let no busy machine leave samples out."""
+    monkeypatch.setattr(verify_worker, "TIME_BUDGET_SECONDS", 600.0)
+    yield
+    forget_user_code()
+
+
+def verify(task: ExportTask, converted: ConvertedModel) -> VerificationOutcome:
+    return verify_model(task, converted, silent)
+
+
+@pytest.mark.parametrize("dynamo", [True, False], ids=["dynamo", "torchscript"])
+def test_a_trained_network_verifies(tmp_path: Path, dynamo: bool) -> None:
+    task = task_for(catalog.DIGITS, tmp_path)
+    outcome = verify(task, convert(task, dynamo=dynamo))
+    assert outcome.summary.verdict is Verdict.VERIFIED
+    assert outcome.summary.provider == "CPU"
+    assert outcome.summary.tolerance_source == "Default"
+    assert outcome.summary.samples == len(outcome.samples) == 8
+    assert {sample.dims["batch"] for sample in outcome.samples} == {1, 7, 64}
+    assert {sample.values for sample in outcome.samples} == {"normal", "large", "zeros", "highest"}
+    assert 0 < outcome.summary.max_rel_error < 1e-5
+    assert outcome.left_out == ()
+    assert outcome.first_problem is None
+
+
+def test_the_sentence_encoder_verifies_on_both_kinds_of_kernels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verify_worker, "LARGE_MODEL_BYTES", 1 << 20)
+    opened: list[bool] = []
+
+    def opening(path: Path, provider: Provider, *, prepack: bool) -> Session:
+        opened.append(prepack)
+        return Session(path, provider, prepack=prepack)
+
+    monkeypatch.setattr(verify_worker, "Session", opening)
+    task = task_for(catalog.MINILM, tmp_path)
+    outcome = verify(task, convert(task, external=True))
+    assert outcome.summary.verdict is Verdict.VERIFIED
+    assert opened == [True, False]
+    assert {tuple(sample.dims.values()) for sample in outcome.samples} >= {(1, 1), (8, 1), (1, 128)}
+    assert outcome.summary.max_rel_error < 2e-5
+
+
+def flip_a_weight(model: onnx.ModelProto) -> None:
+    tensor = _largest(model)
+    values = numpy_helper.to_array(tensor).copy()
+    place = np.unravel_index(np.argmax(np.abs(values)), values.shape)
+    values[place] = -values[place]
+    tensor.CopyFrom(numpy_helper.from_array(values, tensor.name))
+
+
+def transpose_a_weight(model: onnx.ModelProto) -> None:
+    tensor = next(
+        item
+        for item in model.graph.initializer
+        if len(item.dims) == 4 and item.dims[2] == item.dims[3] == 3
+    )
+    values = numpy_helper.to_array(tensor).swapaxes(2, 3)
+    tensor.CopyFrom(numpy_helper.from_array(np.ascontiguousarray(values), tensor.name))
+
+
+def drop_a_bias(model: onnx.ModelProto) -> None:
+    node = next(node for node in model.graph.node if node.op_type == "Gemm")
+    del node.input[2:]
+
+
+def swap_the_activation(model: onnx.ModelProto) -> None:
+    next(node for node in model.graph.node if node.op_type == "Relu").op_type = "Elu"
+
+
+def _largest(model: onnx.ModelProto) -> onnx.TensorProto:
+    tensors: list[onnx.TensorProto] = list(model.graph.initializer)
+    return max(tensors, key=lambda item: int(np.prod(item.dims)))
+
+
+@pytest.mark.parametrize(
+    "damage", [flip_a_weight, transpose_a_weight, drop_a_bias, swap_the_activation]
+)
+def test_a_damaged_file_is_caught(tmp_path: Path, damage: Damage) -> None:
+    task = task_for(catalog.DIGITS, tmp_path)
+    outcome = verify(task, convert(task, damage=damage))
+    assert outcome.summary.verdict is Verdict.MISMATCH
+    assert outcome.first_problem is not None
+    assert outcome.summary.max_rel_error > 1e-3
+    message, hint = describe_mismatch(outcome)
+    assert "output logits at batch=" in message
+    assert "eager returns" in message
+    assert "allowed" in message
+    assert "export.exporter" in hint
+
+
+def test_a_size_that_was_fixed_in_the_input_fails_at_run_time(tmp_path: Path) -> None:
+    task = task_for(catalog.DIGITS, tmp_path)
+    converted = convert(task, dynamic=False)
+    with pytest.raises(ExportFailure, match=r"at batch=1 .*normal.*: .*dimension") as caught:
+        verify(task, converted)
+    assert caught.value.reason is Reason.RUNTIME_FAILED
+
+
+def test_a_size_that_was_fixed_inside_is_told_by_its_sizes(tmp_path: Path) -> None:
+    """A mean that divides by the batch of the capture: right there, wrong everywhere else."""
+    code = tmp_path / "code"
+    code.mkdir()
+    (code / "fixed_size.py").write_text(
+        "import torch\n"
+        "class Mean(torch.nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.linear = torch.nn.Linear(8, 8)\n"
+        "    def forward(self, x):\n"
+        "        return self.linear(x).sum(0) / int(x.shape[0])\n"
+    )
+    model = replace(catalog.SCALED_ELU, factory="fixed_size:Mean", code=code / "fixed_size.py")
+    task = task_for(model, tmp_path)
+    outcome = verify(task, convert(task, dynamo=False))
+    assert outcome.summary.verdict is Verdict.MISMATCH
+    assert all(sample.dims["batch"] != 3 for sample in outcome.samples)  # the capture's
+
+
+@pytest.mark.parametrize(
+    ("model", "dynamo"),
+    [
+        pytest.param(catalog.SCALED_ELU, True, id="elu with scale, dynamo"),
+        pytest.param(catalog.DIVIDED_POOL, True, id="avg_pool2d with divisor_override, dynamo"),
+        pytest.param(catalog.DIVIDED_POOL, False, id="the same, torchscript"),
+    ],
+)
+def test_what_torch_converts_wrongly_without_an_error_is_caught(
+    tmp_path: Path, model: RealModel, dynamo: bool
+) -> None:
+    task = task_for(model, tmp_path)
+    outcome = verify(task, convert(task, dynamo=dynamo))
+    assert outcome.summary.verdict is Verdict.MISMATCH
+    assert outcome.summary.max_rel_error > 0.1
+
+
+def test_a_random_model_is_told_to_be_random(tmp_path: Path) -> None:
+    task = task_for(catalog.RANDOM, tmp_path)
+    outcome = verify(task, convert(task))
+    message, hint = describe_mismatch(outcome)
+    assert "eager PyTorch differs from itself" in message
+    assert "Make the model deterministic" in hint
+
+
+def test_sizes_that_the_model_does_not_take_are_the_specs_mistake(tmp_path: Path) -> None:
+    longer = {"batch": {"min": 1, "max": 2}, "seq": {"min": 1, "max": 700}}  # positions end at 512
+    task = task_for(replace(catalog.MINILM, dims=longer), tmp_path)
+    short = task_for(catalog.MINILM, tmp_path)
+    converted = convert(short, external=True)
+    with pytest.raises(ExportFailure, match="the model itself fails at batch=1, seq=700") as caught:
+        verify(task, converted)
+    assert caught.value.reason is Reason.INPUTS_MISMATCH
+    assert "Declare in dims" in caught.value.hint
+
+
+def test_the_specs_tolerance_wins(tmp_path: Path) -> None:
+    strict = {"tolerance": {"rtol": 0, "atol": 1e-9}}
+    task = task_for(catalog.DIGITS, tmp_path, verification=strict)
+    outcome = verify(task, convert(task))
+    assert outcome.summary.verdict is Verdict.MISMATCH
+    assert outcome.summary.tolerance_source == "Spec"
+    assert "allowed 1e-09" in outcome.samples[0].outputs[0].problem
+
+
+def test_what_does_not_fit_the_budget_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = task_for(catalog.DIGITS, tmp_path)
+    converted = convert(task)
+    monkeypatch.setattr(verify_worker, "TIME_BUDGET_SECONDS", 0.0)
+    outcome = verify(task, converted)
+    assert outcome.summary.verdict is Verdict.VERIFIED
+    assert {sample.dims["batch"] for sample in outcome.samples} == {1}
+    assert outcome.left_out[-1].startswith("batch=64: would take about")
+    assert outcome.left_out[-1].endswith("left out")
+
+
+def test_a_file_that_cannot_be_loaded(tmp_path: Path) -> None:
+    task = task_for(catalog.DIGITS, tmp_path)
+    path = task.output_dir / "model.onnx"
+    path.write_bytes(b"no protobuf at all")
+    with pytest.raises(ExportFailure, match="cannot load the exported file") as caught:
+        verify(task, describe(path))
+    assert caught.value.reason is Reason.RUNTIME_FAILED
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
+def test_a_gpu_that_is_not_there(tmp_path: Path) -> None:
+    task = task_for(catalog.DIGITS, tmp_path, verification={"provider": "CUDA"})
+    with pytest.raises(ExportFailure, match="torch sees no GPU") as caught:
+        verify(task, convert(task))
+    assert caught.value.reason is Reason.PROVIDER_UNAVAILABLE
