@@ -18,7 +18,7 @@ from modelexport_exporter.session import Session, choose_provider
 
 
 def write(path: Path, op: str, element: int = TensorProto.FLOAT) -> Path:
-    shape = ["n", 3]
+    shape: list[str | int | None] = ["n", 3]
     graph = helper.make_graph(
         [helper.make_node(op, ["x"], ["y"])],
         "g",
