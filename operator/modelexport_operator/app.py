@@ -11,7 +11,8 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 from modelexport_operator import handlers, health
@@ -28,7 +29,8 @@ from modelexport_operator.resync import Resync
 from modelexport_operator.settings import Settings
 
 DONE, FAILED = 0, 1
-_KOPF_GRACE = 5.0
+_GRACE = 5.0
+_WATCH = "watch"
 
 log = logging.getLogger(__name__)
 
@@ -63,34 +65,36 @@ class App:
         """Return the signs of life."""
         return Pulse(self._leading, self._resync.age, self._queue.oldest())
 
-    async def lead(self, election: Election) -> None:
-        """Do the work of the leader; returns or raises as soon as one part of it ends."""
+    async def lead(self, election: Election, listen: Callable[[], None]) -> None:
+        """Do the work of the leader; returns or raises as soon as one part of it ends.
+
+        kopf takes the signals for itself when it starts, and on a signal waits for every task of
+        the process; `listen` takes them back.
+        """
         self._leading = True
         self._metrics.leader.set(1)
-        stop = asyncio.Event()
+        stop, ready = asyncio.Event(), asyncio.Event()
         parts = [_task("renew", election.keep())]
         try:
-            first = _task("first listing", self._resync.first())
-            await _first_of([*parts, first])
-            parts += self._parts(stop)
+            await _first_of([*parts, _task("first listing", self._resync.first())])
+            parts += self._parts(stop, ready)
+            await _first_of([*parts, _task("watches are up", _until(ready))])
+            listen()
             await _first_of(parts)
         finally:
             self._leading = False
-            stop.set()
-            await _end(parts)
+            await _end(parts, stop)
 
-    def _parts(self, stop: asyncio.Event) -> list[asyncio.Task[None]]:
+    def _parts(self, stop: asyncio.Event, ready: asyncio.Event) -> list[asyncio.Task[None]]:
+        namespaces = self._settings.watch_namespaces
+        watch = handlers.watch(self._cache, self._queue, namespaces, stop, ready)
         workers = range(self._settings.workers)
         return [
-            _task("watch", self._watch(stop)),
+            _task(_WATCH, watch),
             _task("resync", self._resync.run()),
             _task("progress", self._tracker.run()),
             *(_task(f"worker {number}", self._reconciler.work()) for number in workers),
         ]
-
-    async def _watch(self, stop: asyncio.Event) -> None:
-        namespaces = self._settings.watch_namespaces
-        await handlers.watch(self._cache, self._queue, namespaces, stop, asyncio.Event())
 
 
 async def run(settings: Settings) -> int:
@@ -112,19 +116,18 @@ async def run(settings: Settings) -> int:
 
 async def _until_stopped(app: App, election: Election) -> int:
     told = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, told.set)
-    work = asyncio.create_task(_work(app, election), name="work")
+    listen = partial(_listen, told)
+    listen()
+    work = asyncio.create_task(_work(app, election, listen), name="work")
     stop = asyncio.create_task(told.wait(), name="stop")
     await asyncio.wait({work, stop}, return_when=asyncio.FIRST_COMPLETED)
     stop.cancel()
     if not work.done():
         work.cancel()
-        await asyncio.wait({work}, timeout=2 * _KOPF_GRACE)
+        await asyncio.wait({work})
         return DONE
     error = work.exception()
-    if error is None:  # the watch ended because of a signal
+    if error is None:  # a signal while kopf had them
         return DONE
     if isinstance(error, LeadershipLostError):
         log.error("leadership lost: %s", error)
@@ -133,13 +136,23 @@ async def _until_stopped(app: App, election: Election) -> int:
     return FAILED
 
 
-async def _work(app: App, election: Election) -> None:
+async def _work(app: App, election: Election, listen: Callable[[], None]) -> None:
     await election.acquire()
-    await app.lead(election)
+    await app.lead(election, listen)
+
+
+def _listen(told: asyncio.Event) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, told.set)
 
 
 def _task(name: str, part: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
     return asyncio.create_task(part, name=name)
+
+
+async def _until(event: asyncio.Event) -> None:
+    await event.wait()
 
 
 async def _first_of(tasks: list[asyncio.Task[None]]) -> None:
@@ -149,14 +162,13 @@ async def _first_of(tasks: list[asyncio.Task[None]]) -> None:
         task.result()
 
 
-async def _end(tasks: list[asyncio.Task[None]]) -> None:
-    """End the tasks; the watch may close its connections first."""
-    watch = [task for task in tasks if task.get_name() == "watch"]
-    for task in tasks:
-        if task not in watch:
-            task.cancel()
-    if watch:
-        await asyncio.wait(watch, timeout=_KOPF_GRACE)
-    for task in watch:
+async def _end(tasks: list[asyncio.Task[None]], stop: asyncio.Event) -> None:
+    """End everything else first: kopf waits for tasks that are none of its business."""
+    watch = [task for task in tasks if task.get_name() == _WATCH]
+    others = [task for task in tasks if task not in watch]
+    for task in others:
         task.cancel()
-    await asyncio.wait(tasks, timeout=_KOPF_GRACE)
+    await asyncio.wait(others, timeout=_GRACE)
+    stop.set()
+    if watch:
+        await asyncio.wait(watch, timeout=_GRACE)
