@@ -1,7 +1,7 @@
-"""ExportedProgram archives, opened only when nothing in them can run code.
+"""ExportedProgram archives, opened only when nothing in them is known to run code.
 
-torch.export.load is no sandbox: it unpickles sample inputs, evaluates shape expressions, and
-resolves operator names by walking the torch package. Guarantees that an archive which uses any
+torch.export.load is no sandbox: it unpickles sample inputs, evaluates shapes and guards as Python,
+and resolves operator names by walking the torch package. Guarantees that an archive which uses any
 of that for more than tensors and operators is UnsafeCheckpoint unless the spec trusts it.
 """
 
@@ -26,10 +26,17 @@ _SAFE_TARGET = re.compile(
     r"(torch\.ops(\.\w+){2,3}|torch\._?sym_\w+|torch\.\w*SymInt\w*|_operator\.\w+|math\.\w+"
     r"|torch\._higher_order_ops(\.\w+)+|torch\._export\.non_strict_utils\.\w+)"
 )
+_NAME = re.compile(r"[\w.]*")
+_SYMBOL = re.compile(
+    r"Symbol\('\w+'(, \w+=(True|False))*\)"  # how shapes name a symbol
+    r"|L\['\w+'\](\[('\w+'|\d+)\])*(\.(size|stride)\(\)\[\d+\]|\.storage_offset\(\))?"  # guards
+    r"|'[\d.e+-]+'"  # a number with its precision
+)
 _CALL = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _EXPRESSION = re.compile(r"[\w\s+\-*/%(),.<>=!&|~]*")
 # fmt: off
 _SAFE_CALLS = frozenset((
+    "Integer", "Rational", "Float", "Add", "Mul", "true", "false",
     "Max", "Min", "Mod", "PythonMod", "FloorDiv", "CleanDiv", "CeilDiv", "CeilToInt",
     "FloorToInt", "TruncToInt", "TruncToFloat", "IntTrueDiv", "FloatTrueDiv", "ToFloat",
     "RoundToInt", "RoundDecimal", "Where", "PowByNatural", "FloatPow", "Pow",
@@ -85,14 +92,25 @@ def _weights_only(*, force: bool) -> Iterator[None]:
 
 
 def _refuse_code(path: Path) -> None:
-    with zipfile.ZipFile(path) as archive:
-        names = [name.partition("/")[2] for name in archive.namelist()]
-        for name in names:
-            if name.startswith(_EXECUTABLE):
-                raise _unsafe(path, f"it holds {name}")
-        for entry in archive.namelist():
-            if entry.endswith(".json") and "/models/" in entry:
-                _refuse_code_in_graph(path, json.loads(archive.read(entry)))
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+            graphs = [
+                json.loads(archive.read(name))
+                for name in names
+                if name.endswith(".json") and "/models/" in name
+            ]
+    except (zipfile.BadZipFile, ValueError) as error:
+        raise ExportFailure(
+            Reason.CHECKPOINT_CORRUPT,
+            f"{path.name} is a damaged ExportedProgram: {error}",
+            "Upload the archive again, and compare its size with the original.",
+        ) from error
+    for name in names:
+        if name.partition("/")[2].startswith(_EXECUTABLE):
+            raise _unsafe(path, f"it holds {name}")
+    for graph in graphs:
+        _refuse_code_in_graph(path, graph)
 
 
 def _refuse_code_in_graph(path: Path, document: Any) -> None:  # noqa: ANN401
@@ -100,17 +118,22 @@ def _refuse_code_in_graph(path: Path, document: Any) -> None:  # noqa: ANN401
         if key == "target" and value.startswith(("torch", "_operator", "math")):
             if _SAFE_TARGET.fullmatch(value) is None:
                 raise _unsafe(path, f"its graph calls {value[:100]}")
-        elif key == "expr_str" and not _is_plain_expression(value):
-            raise _unsafe(path, f"a shape in its graph is {value[:100]!r}")
+        elif key in {"expr_str", "guards_code"} and not is_plain_expression(value):
+            raise _unsafe(path, f"it evaluates {value[:100]!r}")
+        elif key == "name" and _NAME.fullmatch(value) is None:
+            raise _unsafe(path, f"a name in its graph is {value[:100]!r}")
 
 
-def _is_plain_expression(text: str) -> bool:
-    calls = set(_CALL.findall(text))
+def is_plain_expression(text: str) -> bool:
+    """Tell arithmetic over symbols and sizes from anything else that Python could evaluate."""
+    bare = _SYMBOL.sub("s", text)
     return (
-        _EXPRESSION.fullmatch(text) is not None
-        and "__" not in text
-        and re.search(r"\.\s*[A-Za-z_]", text) is None
-        and all(name in _SAFE_CALLS or name.startswith("OpaqueUnaryFn_") for name in calls)
+        _EXPRESSION.fullmatch(bare) is not None
+        and "__" not in bare
+        and re.search(r"\.\s*[A-Za-z_]", bare) is None
+        and all(
+            name in _SAFE_CALLS or name.startswith("OpaqueUnaryFn_") for name in _CALL.findall(bare)
+        )
     )
 
 

@@ -82,7 +82,9 @@ def build_with_weights(
 
 
 def _for_inference(module: torch.nn.Module) -> torch.nn.Module:
-    return module.requires_grad_(requires_grad=False).eval()
+    for parameter in module.parameters():  # a ScriptModule has no requires_grad_ of its own
+        parameter.requires_grad_(requires_grad=False)
+    return module.eval()
 
 
 def _factory(task: ExportTask, detected: Detected) -> Factory:

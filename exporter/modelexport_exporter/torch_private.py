@@ -54,11 +54,12 @@ def unsupported_operators(program: ExportedProgram, opset: int) -> list[Unsuppor
     registry = _registration.ONNXRegistry().from_torchlib(opset_version=max(opset, 18))
     decomposed = _fx_passes.decompose_with_registry(program, registry)
     found: dict[str, UnsupportedOperator] = {}
-    for graph_module in decomposed.graph_module.modules():
+    graphs = _fx_passes.remove_assertion_nodes(decomposed.graph_module)
+    for graph_module in graphs.modules():
         for node in graph_module.graph.nodes:
             if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload):  # noqa: SLF001
                 continue
-            name = str(node.target)
+            name = str(node.meta.get("original_aten") or node.target)
             if name not in found and _dispatching.dispatch(node, registry)[0] is None:
                 found[name] = UnsupportedOperator(name, _module_path(node), _stack_trace(node))
     return list(found.values())
