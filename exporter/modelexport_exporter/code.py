@@ -83,6 +83,8 @@ def _extract(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, ur
     if stat.S_ISLNK(member.external_attr >> 16):
         raise _invalid(f"{uri} holds a link: {member.filename}", "Zip the files themselves.")
     path = target / _safe(member.filename, uri)
+    if any(parent.is_file() for parent in path.parents):
+        raise _invalid(f"{uri}: {member.filename} lies below a file", "Zip the code again.")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         # zipfile itself stops at the size that the directory of the archive declares.
@@ -90,8 +92,6 @@ def _extract(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, ur
             shutil.copyfileobj(reader, writer, _CHUNK)
     except FileExistsError:
         raise _invalid(f"{uri} holds {member.filename} twice", "Zip each file once.") from None
-    except NotADirectoryError:
-        raise _invalid(f"{uri}: {member.filename} lies below a file", "") from None
     except OSError as error:
         raise from_os_error(error, Role.CODE, str(path)) from error
 

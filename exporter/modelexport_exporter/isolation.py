@@ -28,6 +28,7 @@ from modelexport_exporter.memory import MemoryWatch
 from modelexport_exporter.values import CALLING_FACTORY, ReportProgress
 
 PRELOAD = ("modelexport_exporter.preload",)
+_GUARD = "modelexport_exporter.fork_server"
 OnOutput = Callable[[str], None]
 """Called with each line that a worker printed."""
 
@@ -39,7 +40,7 @@ _READ_BYTES = 65536
 
 def start_server(preload: Sequence[str] = PRELOAD) -> None:
     """Begin importing what workers need. Call it from the main thread; returns at once."""
-    multiprocessing.get_context("forkserver").set_forkserver_preload(list(preload))
+    multiprocessing.get_context("forkserver").set_forkserver_preload([_GUARD, *preload])
     forkserver.ensure_running()
 
 

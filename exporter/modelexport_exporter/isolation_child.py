@@ -11,6 +11,7 @@ import errno
 import importlib
 import multiprocessing
 import os
+import select
 import signal
 import sys
 import threading
@@ -35,6 +36,9 @@ _CREDENTIALS = "AWS_"
 def work(entry: str, arguments: tuple[Any, ...], channel: Connection, output: Connection) -> None:
     """Run `module:function(*arguments, report)` and send what became of it."""
     die_with_parent()
+    if _nobody_listens(channel):
+        # The supervisor ended before the kernel could be asked for that signal.
+        os._exit(1)
     # A group of its own: Ctrl-C reaches only the supervisor, which ends the whole group.
     os.setsid()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -71,6 +75,12 @@ def die_with_parent() -> None:
     """Ask the kernel to kill this process when its parent ends, however that ends."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def _nobody_listens(channel: Connection) -> bool:
+    poll = select.poll()
+    poll.register(channel.fileno(), 0)
+    return any(event & select.POLLERR for _, event in poll.poll(0))
 
 
 def _resolve(entry: str) -> Callable[..., object]:

@@ -110,11 +110,3 @@ def _compare(manifest: Manifest | None, work: Work) -> Decision:
     if manifest.source.fingerprint == work.fingerprint:
         return Decision.REUSE
     return Decision.COMPARE_CONTENT
-
-
-def obsolete(previous: Manifest | None, published: Manifest) -> list[str]:
-    """Return the names of files that only the previous manifest speaks of."""
-    if previous is None:
-        return []
-    kept = {file.name for file in published.artifact.files} | {MANIFEST_NAME}
-    return [file.name for file in previous.artifact.files if file.name not in kept]

@@ -29,7 +29,7 @@ from modelexport_exporter.death import crashed
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.interruption import ignore_signals, interruptible
 from modelexport_exporter.log import Log
-from modelexport_exporter.manifest import Decision, Found, decide
+from modelexport_exporter.manifest import Decision, Found, Manifest, decide
 from modelexport_exporter.memory import MemoryWatch
 from modelexport_exporter.progress import ByteCounter, ProgressReporter
 from modelexport_exporter.publish import (
@@ -150,7 +150,7 @@ class Pipeline:
         """Answer with what an earlier run published."""
         assert found.manifest is not None
         self._report(Stage.PUBLISH, 1.0, "the artifact of the same source and spec is there")
-        self._clear_up()
+        self._clear_up(found.manifest)
         return self._record.succeeded(found.manifest, self._report_uri, reused=True)
 
     def _fetch(self, directory: Path) -> fetching.Fetched:
@@ -231,7 +231,7 @@ class Pipeline:
             manifest = self._record.manifest(destination, report)
             claim = Claim(manifest, self._record.work, previous)
             in_force = self._publication.commit(claim)
-        self._clear_up()
+        self._clear_up(in_force)
         self._report(Stage.PUBLISH, 1.0, f"published {in_force.artifact.uri}")
         return self._record.succeeded(in_force, self._report_uri, reused=in_force is not manifest)
 
@@ -244,9 +244,13 @@ class Pipeline:
         name = self._record.resource.metadata.name
         return failed_report_name(name, self._record.spec_sha256 or "unknown")
 
-    def _clear_up(self) -> None:
-        """Remove the report of an earlier failure of the same work."""
-        self._publication.delete(self._failed_name)
+    def _clear_up(self, in_force: Manifest) -> None:
+        """Remove what earlier artifacts, killed runs and failures of the same work left."""
+        try:
+            self._publication.tidy(in_force)
+            self._publication.delete(self._failed_name)
+        except ExportFailure as failure:
+            self._log.tell("warning", f"something is left over: {failure.message}")
 
     def fail(self, failure: ExportFailure) -> PodResult:
         """Return the result for a failure, and publish its report where that is possible."""

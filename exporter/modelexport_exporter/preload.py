@@ -3,9 +3,6 @@
 The imports take seconds and hundreds of megabytes; forked workers share both. They run while the
 checkpoint is being downloaded. Nothing here may start a thread or touch CUDA: neither survives a
 fork. onnxruntime starts a thread when it is imported, so it is left to the workers.
-
-The process also ends with the supervisor, by a signal: an orderly exit would let libraries print
-what they think they leaked over the verdict.
 """
 
 from __future__ import annotations
@@ -14,8 +11,6 @@ import contextlib
 import gc
 import importlib
 import os
-
-from modelexport_exporter.isolation_child import die_with_parent
 
 MODULES = (
     "numpy",
@@ -54,5 +49,4 @@ def import_all() -> None:
     gc.freeze()
 
 
-die_with_parent()
 import_all()

@@ -129,7 +129,6 @@ class Publication:
         moved = self._promote()
         for _ in range(_ATTEMPTS):
             if self._write_manifest(claim.manifest, current):
-                self._delete_obsolete(current.manifest if current else None, claim.manifest)
                 return claim.manifest
             current = self._read()
             if current is not None:
@@ -175,13 +174,17 @@ class Publication:
             return False
         return True
 
-    def _delete_obsolete(self, previous: Manifest | None, published: Manifest) -> None:
-        names = set(manifests.obsolete(previous, published))
-        kept = {file.name for file in published.artifact.files}
+    def tidy(self, manifest: Manifest) -> None:
+        """Delete what nothing speaks of any more now that this manifest is in force.
+
+        That is the external data of the artifact before, data that a killed process had moved to
+        its place, and whatever was staged for this resource.
+        """
+        kept = {file.name for file in manifest.artifact.files}
         found = self.destination.store.names(self.destination.key, _MOST_NAMES)
-        # Data that a killed process moved to its place, and whose model.onnx never came to be.
-        names |= {name for name in found if _DATA_NAME.match(name) and name not in kept}
-        self.destination.store.delete(self.destination.child(name).key for name in sorted(names))
+        orphans = [name for name in found if _DATA_NAME.match(name) and name not in kept]
+        self.destination.store.delete(self.destination.child(name).key for name in orphans)
+        self.close(everything=True)
 
     def publish_failure(self, name: str, report: bytes) -> str:
         """Store the report of a failure; return its URI."""
@@ -217,7 +220,6 @@ def opened(publication: Publication) -> Iterator[Publication]:
         with contextlib.suppress(ExportFailure):
             publication.close(everything=False)
         raise
-    publication.close(everything=True)
 
 
 def taken(uri: str) -> ExportFailure:

@@ -1,0 +1,72 @@
+"""Fixtures of the exporter's tests: a store of either kind, and a resource to run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bed.s3 import S3Server
+from modelexport_api.resource import ModelExport
+from modelexport_api.spec import Storage
+from modelexport_exporter.storage import Location, Role, locate
+
+Place = Callable[[str, Role], Location]
+
+
+@pytest.fixture(params=["file", pytest.param("s3", marks=pytest.mark.s3)])
+def root(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URI of an empty directory in either kind of store, with its slash."""
+    if request.param == "file":
+        return f"file://{tmp_path}/store/"
+    server: S3Server = request.getfixturevalue("s3")
+    bucket: str = request.getfixturevalue("bucket")
+    monkeypatch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    for name, value in server.environment().items():
+        monkeypatch.setenv(name, value)
+    return f"s3://{bucket}/"
+
+
+@pytest.fixture
+def storage(root: str, request: pytest.FixtureRequest) -> Storage:
+    """How the store of `root` is reached."""
+    if root.startswith("file:"):
+        return Storage()
+    server: S3Server = request.getfixturevalue("s3")
+    return Storage(endpoint=server.endpoint)
+
+
+@pytest.fixture
+def place(root: str, storage: Storage) -> Place:
+    """Names a location below the root, for a role."""
+
+    def located(name: str, role: Role = Role.DESTINATION) -> Location:
+        return locate(root + name, storage, role)
+
+    return located
+
+
+@pytest.fixture
+def resource(root: str, storage: Storage) -> Callable[..., ModelExport]:
+    """Makes a ModelExport whose checkpoint, code and destination lie below the root."""
+
+    def made(behaviour: str = "", *, uid: str | None = None, **spec: object) -> ModelExport:
+        return ModelExport.model_validate(
+            {
+                "metadata": {"name": "small", "uid": uid},
+                "spec": {
+                    "source": {"uri": f"{root}run/model.pt"},
+                    "storage": storage.to_wire(),
+                    "model": {"factory": "small:build", "kwargs": {"behaviour": behaviour}},
+                    "inputs": [{"name": "x", "shape": [4]}],
+                    "destination": {"uri": f"{root}out/"},
+                    **spec,
+                },
+            }
+        )
+
+    return made

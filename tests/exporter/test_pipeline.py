@@ -1,0 +1,348 @@
+"""The pipeline on both kinds of store, with small workers: order, policy, failures, kills."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from killed_run import SETTINGS
+from modelexport_api.pod import PodResult
+from modelexport_api.reasons import EXIT_CODES, ExitCode, Reason
+from modelexport_api.resource import ModelExport
+from modelexport_api.status import Stage
+from modelexport_exporter.log import JsonLog
+from modelexport_exporter.pipeline import Pipeline, Settings, run
+from modelexport_exporter.storage import Location
+from modelexport_exporter.values import ConvertedModel, ExportTask
+
+Place = Callable[..., Location]
+Make = Callable[..., ModelExport]
+CHECKPOINT = b"weights" * 1000
+
+
+@pytest.fixture
+def checkpoint(place: Place) -> Location:
+    return write(place("run/model.pt"), CHECKPOINT)
+
+
+def write(where: Location, content: bytes) -> Location:
+    where.store.write(where.key, content)
+    return where
+
+
+def read(where: Location) -> bytes | None:
+    answer = where.store.read(where.key)
+    return answer[0] if answer else None
+
+
+def settings(tmp_path: Path) -> Settings:
+    return Settings(tmp_path / "work", **SETTINGS, preload=("small_workers",))
+
+
+def export(resource: ModelExport, tmp_path: Path) -> PodResult:
+    result = run(resource, settings(tmp_path), JsonLog(sys.stderr))
+    assert list((tmp_path / "work").iterdir()) == [], "the workspace is cleaned up"
+    return result
+
+
+def published(place: Place) -> list[str]:
+    """The names below the destination."""
+    root = place("out/")
+    return [item.key.removeprefix(root.key) for item in root.store.list_all(root.key)]
+
+
+def data_name(content: bytes = CHECKPOINT) -> str:
+    return f"model.{hashlib.sha256(content).hexdigest()[:12]}.data"
+
+
+def artifact_names(content: bytes = CHECKPOINT) -> list[str]:
+    return sorted(["manifest.json", "model.onnx", "report.json", data_name(content)])
+
+
+def check_artifact(place: Place, content: bytes = CHECKPOINT) -> dict[str, Any]:
+    """What lies under the final names is whole, and nothing else lies there."""
+    assert published(place) == artifact_names(content)
+    manifest: dict[str, Any] = json.loads(read(place("out/manifest.json")) or b"")
+    for file in manifest["artifact"]["files"]:
+        found = read(place(f"out/{file['name']}"))
+        assert found is not None
+        assert hashlib.sha256(found).hexdigest() == file["sha256"]
+    return manifest
+
+
+@pytest.mark.usefixtures("checkpoint")
+def test_a_verified_artifact_is_published_with_its_report(
+    place: Place, resource: Make, tmp_path: Path
+) -> None:
+    result = export(resource(), tmp_path)
+
+    assert result.exit_code is ExitCode.DONE
+    assert result.completed == list(Stage)
+    assert result.artifact is not None
+    manifest = check_artifact(place)
+    assert manifest["source"]["sha256"] == hashlib.sha256(CHECKPOINT).hexdigest()
+    report = json.loads(read(place("out/report.json")) or b"")
+    assert report["outcome"] == "Succeeded"
+    assert [stage["stage"] for stage in report["stages"]] == ["Fetch", "Load", "Convert", "Verify"]
+
+
+@pytest.mark.usefixtures("checkpoint")
+def test_the_same_work_is_not_done_twice(place: Place, resource: Make, tmp_path: Path) -> None:
+    first = export(resource(), tmp_path)
+    second = export(resource(), tmp_path)
+    assert not first.reused
+    assert second.reused
+    assert second.artifact == first.artifact
+    assert second.report_uri == first.report_uri
+
+
+def test_the_same_content_written_again_is_the_same_work(
+    place: Place, resource: Make, tmp_path: Path, checkpoint: Location
+) -> None:
+    export(resource(), tmp_path)
+    time.sleep(0.01)
+    write(checkpoint, CHECKPOINT)
+    assert export(resource(), tmp_path).reused
+
+
+def test_an_artifact_of_another_source_is_replaced(
+    place: Place, resource: Make, tmp_path: Path, checkpoint: Location
+) -> None:
+    export(resource(), tmp_path)
+    write(checkpoint, b"other weights")
+    assert not export(resource(), tmp_path).reused
+    check_artifact(place, b"other weights")
+
+
+def test_an_artifact_whose_file_is_gone_is_made_again(
+    place: Place, resource: Make, tmp_path: Path, checkpoint: Location
+) -> None:
+    export(resource(), tmp_path)
+    model = place("out/model.onnx")
+    model.store.delete([model.key])
+    assert not export(resource(), tmp_path).reused
+    check_artifact(place)
+
+
+def overwrite(root: str, policy: str) -> dict[str, Any]:
+    return {"destination": {"uri": f"{root}out/", "overwrite": policy}}
+
+
+def test_never_fails_where_another_artifact_lies(
+    place: Place, resource: Make, tmp_path: Path, checkpoint: Location, root: str
+) -> None:
+    export(resource(), tmp_path)
+    never = resource(**overwrite(root, "Never"))
+    assert export(never, tmp_path).reused
+    write(checkpoint, b"other weights")
+    result = export(never, tmp_path)
+    assert result.failure is not None
+    assert result.failure.reason is Reason.DESTINATION_EXISTS
+
+
+@pytest.mark.usefixtures("checkpoint")
+def test_never_keeps_a_model_that_somebody_else_put_there(
+    place: Place, resource: Make, tmp_path: Path, root: str
+) -> None:
+    write(place("out/model.onnx"), b"theirs")
+    result = export(resource(**overwrite(root, "Never")), tmp_path)
+    assert result.exit_code is ExitCode.DESTINATION
+    assert read(place("out/model.onnx")) == b"theirs"
+
+
+@pytest.mark.usefixtures("checkpoint")
+def test_always_exports_anew_but_not_twice_for_one_resource(
+    resource: Make, tmp_path: Path, root: str
+) -> None:
+    always = overwrite(root, "Always")
+    export(resource(uid="one", **always), tmp_path)
+    assert export(resource(uid="one", **always), tmp_path).reused
+    assert not export(resource(uid="two", **always), tmp_path).reused
+    assert not export(resource(**always), tmp_path).reused
+
+
+@pytest.mark.usefixtures("checkpoint")
+def test_a_mismatch_publishes_its_report_and_nothing_else(
+    place: Place, resource: Make, tmp_path: Path
+) -> None:
+    result = export(resource("mismatch"), tmp_path)
+
+    assert result.failure is not None
+    assert result.failure.reason is Reason.VERIFICATION_FAILED
+    assert result.completed == [
+        stage for stage in Stage if stage.value not in {"Verify", "Publish"}
+    ]
+    (report_name,) = published(place)
+    assert report_name.startswith("failed/small-")
+    assert result.report_uri == place(f"out/{report_name}").uri
+    report = json.loads(read(place(f"out/{report_name}")) or b"")
+    assert report["failure"]["reason"] == "VerificationFailed"
+    assert report["samples"][0]["outputs"][0]["maxAbsError"] == "inf"
+    assert PodResult.model_validate_json(result.model_dump_json(by_alias=True)) == result
+
+
+@pytest.mark.usefixtures("checkpoint")
+def test_an_old_artifact_stays_when_its_successor_does_not_verify(
+    place: Place, resource: Make, tmp_path: Path
+) -> None:
+    export(resource(), tmp_path)
+    before = read(place("out/manifest.json"))
+    export(resource("mismatch"), tmp_path)
+    assert read(place("out/manifest.json")) == before
+    assert {name for name in published(place) if not name.startswith("failed/")} == set(
+        artifact_names()
+    )
+
+
+def test_a_missing_checkpoint_names_what_is_there(
+    place: Place, resource: Make, tmp_path: Path
+) -> None:
+    write(place("run/model-9.pt"), b"x")
+    result = export(resource(), tmp_path)
+    assert result.exit_code is ExitCode.SOURCE
+    assert result.failure is not None
+    assert result.failure.reason is Reason.SOURCE_NOT_FOUND
+    assert "it has model-9.pt" in result.failure.message
+    assert result.failure.stage is Stage.FETCH
+
+
+@pytest.mark.usefixtures("checkpoint")
+def test_a_wrong_pin_stops_before_anything_is_loaded(
+    resource: Make, tmp_path: Path, root: str
+) -> None:
+    source = {"uri": f"{root}run/model.pt", "sha256": "0" * 64}
+    result = export(resource("segfault", source=source), tmp_path)
+    assert result.failure is not None
+    assert result.failure.reason is Reason.DIGEST_MISMATCH
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "reason"),
+    [
+        ("_exit", Reason.FACTORY_FAILED),
+        ("defect", Reason.INTERNAL_ERROR),
+        ("memory error", Reason.OUT_OF_MEMORY),
+    ],
+)
+@pytest.mark.usefixtures("checkpoint")
+def test_a_worker_that_fails_fails_the_export(
+    place: Place,
+    resource: Make,
+    tmp_path: Path,
+    behaviour: str,
+    reason: Reason,
+) -> None:
+    result = export(resource(behaviour), tmp_path)
+    assert result.failure is not None
+    assert result.failure.reason is reason
+    assert result.exit_code is EXIT_CODES[reason]
+    assert [name for name in published(place) if not name.startswith("failed/")] == []
+
+
+def test_a_checkpoint_changed_during_the_export_is_noticed(
+    place: Place,
+    resource: Make,
+    tmp_path: Path,
+    checkpoint: Location,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = checkpoint.store.local_path(checkpoint.key)
+    if path is None:
+        pytest.skip("an object is downloaded before; later changes cannot matter")
+    verify = Pipeline._verify
+
+    def changed(self: Pipeline, task: ExportTask, converted: ConvertedModel) -> None:
+        verify(self, task, converted)
+        write(checkpoint, b"changed")
+
+    monkeypatch.setattr(Pipeline, "_verify", changed)
+    result = export(resource(), tmp_path)
+    assert result.failure is not None
+    assert result.failure.reason is Reason.INTERRUPTED
+    assert "model.onnx" not in published(place)
+
+
+def killed_run(resource: ModelExport, tmp_path: Path, kill_at: int) -> subprocess.CompletedProcess:  # type: ignore[type-arg]
+    return subprocess.run(
+        [
+            sys.executable,
+            *("-m", "killed_run", resource.model_dump_json(by_alias=True)),
+            *(str(tmp_path / "work"), str(kill_at)),
+        ],
+        env=process_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def process_environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+
+
+def check_reader_is_safe(place: Place) -> None:
+    """Whatever a manifest or a model.onnx speaks of is there."""
+    names = published(place)
+    manifest = read(place("out/manifest.json"))
+    model = read(place("out/model.onnx"))
+    if model is not None:
+        assert json.loads(model)["data"] in names
+    if manifest is not None:
+        files = json.loads(manifest)["artifact"]["files"]
+        assert {file["name"] for file in files} <= set(names)
+
+
+def test_killed_at_any_write_it_is_safe_to_read_and_to_run_again(
+    place: Place, resource: Make, tmp_path: Path, checkpoint: Location
+) -> None:
+    """First for an empty destination, then for one whose artifact is replaced."""
+    contents = [CHECKPOINT, b"the next weights"]
+    if checkpoint.uri.startswith("s3:"):
+        export(resource(), tmp_path)  # S3 is slower; a replacement has every write there is
+        contents = contents[1:]
+    for content in contents:
+        write(checkpoint, content)
+        for kill_at in range(40):
+            done = killed_run(resource(), tmp_path, kill_at)
+            if done.returncode != -signal.SIGKILL:
+                break
+            check_reader_is_safe(place)
+        assert done.returncode == 0, done.stderr
+        assert kill_at > 5
+        check_artifact(place, content)
+    assert list((tmp_path / "work").iterdir()) == []
+
+
+@pytest.mark.usefixtures("checkpoint")
+def test_sigterm_ends_the_worker_and_clears_up(
+    place: Place, resource: Make, tmp_path: Path
+) -> None:
+    with subprocess.Popen(
+        [
+            sys.executable,
+            *("-m", "killed_run", resource("hang").model_dump_json(by_alias=True)),
+            *(str(tmp_path / "work"), "-1"),
+        ],
+        env=process_environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if json.loads(line).get("progress", {}).get("stage") == "Load":
+                break
+        process.send_signal(signal.SIGTERM)
+        process.stderr.read()
+    assert process.returncode == ExitCode.RETRYABLE
+    assert [name for name in published(place) if not name.startswith("failed/")] == []
+    assert list((tmp_path / "work").iterdir()) == []

@@ -1,0 +1,175 @@
+"""Both stores keep the same promises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import Storage
+from modelexport_exporter import s3 as s3_module
+from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.storage import ConditionFailedError, Location, Role, locate
+
+Place = Callable[..., Location]
+
+
+def put(where: Location, content: bytes) -> None:
+    where.store.write(where.key, content)
+
+
+def test_what_was_written_is_found_read_and_listed(place: Place) -> None:
+    where = place("a/b.bin")
+    put(where, b"12345")
+
+    found = where.store.stat(where.key)
+    assert found is not None
+    assert found.size_bytes == 5
+    assert where.store.read(where.key) == (b"12345", found)
+    directory = place("a/")
+    assert [item.key for item in directory.store.list_all(directory.key)] == [where.key]
+
+
+def test_what_is_not_there_is_none_and_empty(place: Place) -> None:
+    where = place("nothing")
+    assert where.store.stat(where.key) is None
+    assert where.store.read(where.key) is None
+    assert where.store.list_all(where.key + "/") == []
+    assert where.store.names(where.key + "/", 10) == []
+    where.store.delete([where.key])
+
+
+def test_names_are_those_directly_below(place: Place) -> None:
+    put(place("dir/x"), b"")
+    put(place("dir/sub/y"), b"")
+    put(place("dirty"), b"")
+    directory = place("dir/")
+    assert directory.store.names(directory.key, 10) == ["sub/", "x"]
+
+
+def test_a_conditional_write_wins_once(place: Place) -> None:
+    where = place("manifest.json")
+    where.store.write_if(where.key, b"first", replaces=None)
+    with pytest.raises(ConditionFailedError):
+        where.store.write_if(where.key, b"second", replaces=None)
+
+    answer = where.store.read(where.key)
+    assert answer is not None
+    content, found = answer
+    assert content == b"first"
+    where.store.write_if(where.key, b"third!", replaces=found.etag)
+    with pytest.raises(ConditionFailedError):
+        where.store.write_if(where.key, b"fourth!!", replaces=found.etag)
+    answer = where.store.read(where.key)
+    assert answer is not None
+    assert answer[0] == b"third!"
+
+
+def test_replacing_what_is_gone_fails_the_condition(place: Place) -> None:
+    where = place("manifest.json")
+    with pytest.raises(ConditionFailedError):
+        where.store.write_if(where.key, b"x", replaces='"0123"')
+
+
+def test_upload_move_download_keep_the_content(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(s3_module, "PART_BYTES", 5 << 20)
+    monkeypatch.setattr(s3_module, "COPY_PART_BYTES", 20 << 20)
+    content = bytes(range(256)) * 4096 * 25  # 25 MiB: multipart in all three directions
+    source = tmp_path / "source.bin"
+    source.write_bytes(content)
+    staged, final = place(".staging/x/model.data"), place("model.data")
+    moved: list[int] = []
+
+    staged.store.upload(source, staged.key, moved.append)
+    staged.store.move(staged.key, final.key)
+
+    assert sum(moved) == len(content)
+    assert staged.store.stat(staged.key) is None
+    found = final.store.stat(final.key)
+    assert found is not None
+    moved.clear()
+    target = tmp_path / "target.bin"
+    final.store.download(found, target, moved.append)
+    assert target.read_bytes() == content
+    assert sum(moved) == len(content)
+
+
+def test_an_empty_object_can_be_downloaded(place: Place, tmp_path: Path) -> None:
+    where = place("empty")
+    put(where, b"")
+    found = where.store.stat(where.key)
+    assert found is not None
+    where.store.download(found, tmp_path / "empty", lambda _moved: None)
+    assert (tmp_path / "empty").read_bytes() == b""
+
+
+def test_an_object_replaced_after_it_was_seen_is_not_downloaded(
+    place: Place, tmp_path: Path
+) -> None:
+    where = place("model.pt")
+    put(where, b"old")
+    found = where.store.stat(where.key)
+    assert found is not None
+    put(where, b"new")
+    with pytest.raises(ExportFailure) as caught:
+        where.store.download(found, tmp_path / "x", lambda _moved: None)
+    assert caught.value.reason is Reason.INTERRUPTED
+    assert "was replaced" in caught.value.message
+
+
+def test_names_that_urls_would_cut_are_kept(place: Place, root: str, storage: Storage) -> None:
+    name = "step=10 #7/weights?.pt" if root.startswith("s3") else "step=10 7/weights.pt"
+    put(place(name.replace(" ", "%20") if root.startswith("file") else name), b"x")
+    where = locate(place(name).uri, storage, Role.SOURCE)
+    assert where.store.stat(where.key) is not None
+
+
+@pytest.mark.s3
+@pytest.mark.parametrize(
+    ("role", "reason"),
+    [
+        (Role.SOURCE, Reason.ACCESS_DENIED),
+        (Role.DESTINATION, Reason.DESTINATION_DENIED),
+    ],
+)
+def test_wrong_keys_are_refused_without_being_told(
+    s3: object, bucket: str, monkeypatch: pytest.MonkeyPatch, role: Role, reason: Reason
+) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAWRONG")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "very-secret")
+    endpoint = s3.endpoint  # type: ignore[attr-defined]
+    storage = Storage(endpoint=endpoint, region="us-east-1", secret_name="training-keys")
+    where = locate(f"s3://{bucket}/model.pt", storage, role)
+    with pytest.raises(ExportFailure) as caught:
+        where.store.write(where.key, b"x")
+    assert caught.value.reason is reason
+    assert "training-keys" in caught.value.hint
+    assert "very-secret" not in str(caught.value) + caught.value.hint
+
+
+@pytest.mark.s3
+def test_a_missing_bucket_is_named(s3: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in s3.environment().items():  # type: ignore[attr-defined]
+        monkeypatch.setenv(name, value)
+    storage = Storage(endpoint=s3.endpoint)  # type: ignore[attr-defined]
+    where = locate("s3://no-such-bucket/x", storage, Role.SOURCE)
+    with pytest.raises(ExportFailure) as caught:
+        where.store.names("", 1)
+    assert caught.value.reason is Reason.SOURCE_NOT_FOUND
+    assert "bucket does not exist" in caught.value.message
+
+
+def test_a_server_that_is_down_is_worth_another_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "b")
+    storage = Storage(endpoint="http://127.0.0.1:1", region="us-east-1")
+    monkeypatch.setattr("time.sleep", lambda _seconds: None)
+    where = locate("s3://bucket/x", storage, Role.SOURCE)
+    with pytest.raises(ExportFailure) as caught:
+        where.store.stat(where.key)
+    assert caught.value.reason is Reason.STORE_UNAVAILABLE
+    assert caught.value.describe().retryable

@@ -1,0 +1,56 @@
+"""A pipeline in a process of its own that kills itself at one of its writes to the destination.
+
+    python -m killed_run RESOURCE_JSON WORK_DIR KILL_AT
+
+Write number KILL_AT (0, 1, …) is not done any more: SIGKILL comes just before it. Prints how many
+writes there were when it was not killed.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from modelexport_api.resource import ModelExport
+from modelexport_exporter.files import FileStore
+from modelexport_exporter.log import JsonLog
+from modelexport_exporter.pipeline import Settings, run
+from modelexport_exporter.s3 import S3Store
+
+WRITES = ("upload", "write", "write_if", "move", "delete", "abandon_uploads")
+SETTINGS = {"export_entry": "small_workers:export", "verify_entry": "small_workers:verify"}
+
+
+class Killer:
+    """Counts writes, and kills this process at one of them."""
+
+    def __init__(self, kill_at: int) -> None:
+        self.kill_at = kill_at
+        self.count = 0
+
+    def before(self, write: Callable[..., None]) -> Callable[..., None]:
+        def counted(*arguments: object, **named: object) -> None:
+            if self.count == self.kill_at:
+                os.kill(os.getpid(), signal.SIGKILL)
+            self.count += 1
+            write(*arguments, **named)
+
+        return counted
+
+
+def main(resource: str, work_dir: str, kill_at: str) -> int:
+    killer = Killer(int(kill_at))
+    for store in (FileStore, S3Store):
+        for name in WRITES:
+            setattr(store, name, killer.before(getattr(store, name)))
+    settings = Settings(Path(work_dir), **SETTINGS, preload=("small_workers",))
+    result = run(ModelExport.model_validate_json(resource), settings, JsonLog(sys.stderr))
+    print(killer.count)
+    return int(result.exit_code)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,123 @@
+"""Workers and preloads for tests of everything around the real workers: fast, without torch.
+
+What they do is chosen by `model.kwargs.behaviour` of the spec.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+from modelexport_api.reasons import Reason
+from modelexport_api.status import Stage, Verdict, VerificationResult
+from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.values import (
+    CALLING_FACTORY,
+    ConvertedModel,
+    ExportTask,
+    OutputComparison,
+    ReportProgress,
+    SampleComparison,
+    VerificationOutcome,
+    WrittenFile,
+)
+
+
+def behaviour(task: ExportTask) -> str:
+    return str(task.spec.model.kwargs.get("behaviour", "")) if task.spec.model else ""
+
+
+def export(task: ExportTask, report: ReportProgress) -> ConvertedModel:
+    """Write a `model.onnx` that names its data, and data made of the checkpoint's bytes."""
+    report(Stage.LOAD, 0.0, "reading")
+    report(Stage.LOAD, 0.5, f"{CALLING_FACTORY} small:build")
+    act(behaviour(task))
+    report(Stage.CONVERT, 0.0, "writing")
+    files = [task.checkpoint] if task.checkpoint.is_file() else sorted(task.checkpoint.iterdir())
+    data = b"".join(file.read_bytes() for file in files)
+    name = f"model.{hashlib.sha256(data).hexdigest()[:12]}.data"
+    model = json.dumps({"data": name}).encode()
+    written = []
+    for file, content in ((name, data), ("model.onnx", model)):
+        (task.output_dir / file).write_bytes(content)
+        written.append(WrittenFile(file, len(content), hashlib.sha256(content).hexdigest()))
+    return ConvertedModel(
+        model_path=task.output_dir / "model.onnx",
+        files=tuple(written),
+        opset=20,
+        ir_version=10,
+        exporter="Small",
+        inputs=(),
+        outputs=(),
+        op_counts={"Gemm": 1},
+        seconds={"Load": 0.25, "Convert": 0.5},
+    )
+
+
+def verify(
+    task: ExportTask, converted: ConvertedModel, report: ReportProgress
+) -> VerificationOutcome:
+    """Agree, unless told otherwise."""
+    report(Stage.VERIFY, 0.5, "comparing")
+    assert converted.model_path.is_file()
+    wrong = behaviour(task) == "mismatch"
+    error = float("inf") if wrong else 1e-7
+    compared = OutputComparison("y", error, error, 1e-4, "off by far" if wrong else "")
+    return VerificationOutcome(
+        summary=VerificationResult(
+            verdict=Verdict.MISMATCH if wrong else Verdict.VERIFIED,
+            provider="CPU",
+            samples=1,
+            max_abs_error=error,
+            max_rel_error=error,
+            tolerance_source="Default",
+        ),
+        samples=(SampleComparison({"batch": 3}, 0, (compared,)),),
+        seconds=0.125,
+    )
+
+
+def act(name: str, report: ReportProgress | None = None) -> object:
+    """Do what user code does at its worst."""
+    actions = {
+        "": lambda: "fine",
+        "mismatch": lambda: None,
+        "print": _print,
+        "exit": lambda: sys.exit(3),
+        "_exit": lambda: os._exit(4),
+        "kill": lambda: os.kill(os.getpid(), signal.SIGKILL),
+        "segfault": lambda: ctypes.string_at(0),
+        "hang": lambda: time.sleep(600),
+        "memory error": _raise(MemoryError("no more")),
+        "disk full": _raise(OSError(28, "No space left on device", "/somewhere")),
+        "defect": _raise(KeyError("oops")),
+        "typed": _raise(ExportFailure(Reason.CAPTURE_FAILED, "no", "yes", stage=Stage.CAPTURE)),
+        "orphan": lambda: subprocess.Popen(["sleep", "600"]).pid,
+        "credentials": lambda: [name for name in os.environ if name.startswith("AWS_")],
+        "eat memory": lambda: [bytearray(b"x") * (64 << 20) for _ in range(64)] and None,
+    }
+    if name == "die in the factory":
+        assert report is not None
+        report(Stage.LOAD, 0.5, f"{CALLING_FACTORY} small:build")
+        os._exit(5)
+    return actions[name]()
+
+
+def _print() -> None:
+    print('{"time": "now", "level": "info", "message": "I am no progress"}')
+    print("to stderr", file=sys.stderr)
+    subprocess.run(["echo", "from a child"], check=True)
+
+
+def _raise(error: Exception) -> Callable[[], None]:
+    def action() -> None:
+        raise error
+
+    return action
