@@ -24,6 +24,12 @@ PACKAGES: Mapping[str, str] = {
 }
 """Package name to a file that shows that it is there."""
 
+UNWANTED = (
+    *("usr/share/doc/*", "usr/share/info/*", "usr/share/locale/*", "usr/share/man/*"),
+    *("var/cache/apt/*", "var/lib/apt/lists/*", "var/log/*"),
+)
+"""What a slim image leaves out of a bootstrapped root file system."""
+
 
 def missing() -> list[str]:
     """The packages whose file is not there, however it would have got there."""
@@ -44,10 +50,12 @@ def bootstrap(root: Path, release: str, packages: Sequence[str]) -> None:
     """Unpack a minimal Debian RELEASE with PACKAGES into ROOT, from the mirror that apt uses."""
     include = f"--include={','.join(packages)}"
     processes.call(["debootstrap", "--variant=minbase", include, release, root, *_mirror(release)])
-    for downloaded in (root / "var/cache/apt/archives").glob("*.deb"):
-        downloaded.unlink()
-    shutil.rmtree(root / "var/lib/apt/lists", ignore_errors=True)
-    (root / "var/lib/apt/lists/partial").mkdir(parents=True)
+    for pattern in UNWANTED:
+        for path in root.glob(pattern):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
 
 
 def _mirror(release: str) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bed import beds, golang, images, preflight
+from bed import beds, golang, images, places, preflight
 from bed.control_plane import ControlPlane
 from bed.node import NodeCluster
 from bed.preflight import Level
@@ -21,10 +21,13 @@ from bed.s3 import S3Server
 
 def require(level: Level) -> None:
     """Skip (in CI: fail) unless LEVEL can start on this machine."""
-    reasons = preflight.obstacles(level, preflight.look(level))
+    _refuse(f"level {level}", preflight.obstacles(level, preflight.look(level)))
+
+
+def _refuse(what: str, reasons: list[str]) -> None:
     if not reasons:
         return
-    sentence = f"test bed, level {level}: {'; '.join(reasons)}"
+    sentence = f"test bed, {what}: {'; '.join(reasons)}"
     if os.environ.get("MODELEXPORT_CI") == "1":
         pytest.fail(sentence, pytrace=False)
     pytest.skip(sentence)
@@ -115,6 +118,7 @@ def exporter_image(node_cluster: NodeCluster) -> str:
 
 
 def _load(cluster: NodeCluster, target: images.Target) -> str:
-    name = f"localhost/modelexport-{target}:test"
-    cluster.load_image(images.build(target, name))
-    return name
+    reasons = preflight.image_obstacles(target, images.built(target), places.free_bytes())
+    _refuse(f"image {target}", reasons)
+    cluster.load_image(images.build(target))
+    return images.name(target)

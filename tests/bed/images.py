@@ -1,8 +1,8 @@
 """Test images without a registry: a bootstrapped Debian base, and the project's own on top of it.
 
 The base carries this machine's certificate authorities and package-index settings, so the project's
-Dockerfile needs to know nothing about where it is built. Images are cached as archives under the
-digest of everything that goes into them, and buildah's layers make a change of code cheap.
+Dockerfile needs to know nothing about where it is built. An image is kept as an OCI layout beside
+the digest of everything that went into it; buildah's layers make a change of code cheap.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Literal
 
 from bed import debian, places, processes, versions
+from bed.image_layout import Layout
 
 Target = Literal["operator", "exporter"]
 
-BASE_PACKAGES = ("ca-certificates", "python3", "python3-pip", "python3-venv")
+BASE_PACKAGES = ("ca-certificates", "python3", "python3-venv")
 
 _CONTEXT = (
     *("Dockerfile", ".dockerignore", "pyproject.toml", "README.md", "LICENSE"),
@@ -29,20 +30,18 @@ _CONTEXT = (
 """What of the repository goes into an image."""
 
 _BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
-_INSTALLER_SETTINGS = ("PIP_", "UV_")
 _BUNDLE_SETTINGS = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "PIP_CERT")
+_INSTALLER_SETTINGS = ("PIP_", "UV_")
 _PROXY_SETTINGS = ("http_proxy", "https_proxy", "no_proxy")
+_COMPRESSION = ("--compression-format", "zstd", "--compression-level", "1")
+"""Smaller than gzip and written faster."""
+_UNITS = {"B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3}
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def base_image() -> Path:
-    """The base as an OCI archive, named `base_name()` when imported. Bootstrapped once."""
-    archive = _archive("base", _base_digest())
-    with places.locked("images"):
-        if not archive.exists():
-            _build_base()
-            _push(base_name(), archive)
-    return archive
+    """The base as an OCI layout, named `base_name()` on the node. Bootstrapped once."""
+    return _kept("base", base_name(), _base_digest(), _build_base)
 
 
 def base_name() -> str:
@@ -51,34 +50,43 @@ def base_name() -> str:
 
 def base_exists() -> bool:
     """Whether `base_image()` has nothing left to do."""
-    return _archive("base", _base_digest()).exists()
+    return _kept_digest("base") == _base_digest()
 
 
-def build(target: Target, tag: str) -> Path:
-    """Build TARGET of the project's Dockerfile and return it as an archive of the image TAG."""
+def build(target: Target) -> Path:
+    """Build TARGET of the project's Dockerfile and return it as an OCI layout."""
     base_image()
-    source = places.repository()
-    digest = files_digest(source, _CONTEXT, salt=f"{target} {tag} {_base_digest()}")
-    archive = _archive(target, digest)
-    with places.locked("images"):
-        if archive.exists():
-            return archive
-        _buildah(
-            *("build", "--layers", "--isolation", "chroot", "--format", "oci"),
-            *("--build-arg", f"BASE={base_name()}", "--target", target),
-            *("--tag", tag, "--file", source / "Dockerfile", source),
-        )
-        for outdated in archive.parent.glob(f"{target}-*.tar"):
-            outdated.unlink()
-        _push(tag, archive)
-    return archive
+    return _kept(target, name(target), _target_digest(), lambda: _build_target(target))
+
+
+def name(target: Target) -> str:
+    """What the image of TARGET is called on the node."""
+    return f"localhost/modelexport-{target}:test"
+
+
+def built(target: Target) -> bool:
+    """Whether `build` has nothing left to do."""
+    return _kept_digest(target) == _target_digest()
+
+
+def size_bytes(target: Target) -> int:
+    """The size of the image of TARGET, unpacked, to the three digits that buildah tells."""
+    build(target)
+    (image,) = json.loads(_buildah("images", "--json", name(target)))
+    return bytes_of(image["size"])
+
+
+def bytes_of(size: str) -> int:
+    """The number of bytes in a size for people, such as `240 MB`."""
+    number, unit = size.split()
+    return round(float(number) * _UNITS[unit])
 
 
 def files_digest(root: Path, names: Iterable[str], *, salt: str = "") -> str:
     """A digest over the paths and contents of the files NAMES (or below them) in ROOT."""
     digest = hashlib.sha256(salt.encode())
-    for name in names:
-        for path in sorted([root / name, *(root / name).rglob("*")]):
+    for included in names:
+        for path in sorted([root / included, *(root / included).rglob("*")]):
             if path.is_file() and "__pycache__" not in path.parts:
                 content = hashlib.sha256(path.read_bytes()).hexdigest()
                 digest.update(f"{path.relative_to(root)} {content}\n".encode())
@@ -92,17 +100,49 @@ def installer_settings(environment: Mapping[str, str]) -> dict[str, str]:
     base gets a copy of.
     """
     settings = dict.fromkeys(_BUNDLE_SETTINGS, _BUNDLE)
-    for name, value in environment.items():
-        index_setting = name.startswith(_INSTALLER_SETTINGS) and not value.startswith(("/", "~"))
-        if index_setting or name.lower() in _PROXY_SETTINGS:
-            settings[name] = value
+    for variable, value in environment.items():
+        for_installer = variable.startswith(_INSTALLER_SETTINGS)
+        if variable.lower() in _PROXY_SETTINGS or (for_installer and not value.startswith("/")):
+            settings[variable] = value
     return settings
+
+
+def _kept(kind: str, image: str, digest: str, build_image: Callable[[], None]) -> Path:
+    """The layout of IMAGE, written anew unless what it was made of still has DIGEST."""
+    layout = _images() / kind
+    with places.locked("images"):
+        if _kept_digest(kind) != digest:
+            build_image()
+            _marker(kind).unlink(missing_ok=True)
+            _buildah("push", "--quiet", *_COMPRESSION, image, f"oci:{layout}:{image}")
+            Layout(layout).drop_others(image)
+            _marker(kind).write_text(digest)
+    return layout
+
+
+def _kept_digest(kind: str) -> str | None:
+    marker = _marker(kind)
+    return marker.read_text() if marker.exists() else None
+
+
+def _marker(kind: str) -> Path:
+    return _images() / f"{kind}.digest"
+
+
+def _target_digest() -> str:
+    """Names what the project's images are made of; both targets share their sources."""
+    return files_digest(places.repository(), _CONTEXT, salt=_base_digest())
 
 
 def _base_digest() -> str:
     """Names the base: what it is made of, without making it."""
     settings = installer_settings(os.environ)
-    parts = [versions.DEBIAN_RELEASE, *BASE_PACKAGES, json.dumps(settings, sort_keys=True)]
+    parts = [
+        versions.DEBIAN_RELEASE,
+        *BASE_PACKAGES,
+        *debian.UNWANTED,
+        json.dumps(settings, sort_keys=True),
+    ]
     bundle = Path(_BUNDLE)
     content = bundle.read_bytes() if bundle.exists() else b""
     return hashlib.sha256(" ".join(parts).encode() + content).hexdigest()[:12]
@@ -118,24 +158,26 @@ def _build_base() -> None:
         try:
             _buildah("add", "--quiet", container, root, "/")
             settings = {"PATH": _PATH, **installer_settings(os.environ)}
-            variables = [f"--env={name}={value}" for name, value in settings.items()]
+            variables = [f"--env={variable}={value}" for variable, value in settings.items()]
             _buildah("config", *variables, container)
             _buildah("commit", "--quiet", container, base_name())
         finally:
             _buildah("rm", container)
 
 
-def _push(name: str, archive: Path) -> None:
-    """Write image NAME to ARCHIVE, which appears complete or not at all."""
-    archive.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = archive.with_suffix(".unfinished")
-    unfinished.unlink(missing_ok=True)
-    _buildah("push", "--quiet", name, f"oci-archive:{unfinished}:{name}")
-    unfinished.rename(archive)
+def _build_target(target: Target) -> None:
+    source = places.repository()
+    _buildah(
+        *("build", "--layers", "--isolation", "chroot", "--format", "oci"),
+        *("--build-arg", f"BASE={base_name()}", "--target", target),
+        *("--tag", name(target), "--file", source / "Dockerfile", source),
+    )
 
 
-def _archive(kind: str, digest: str) -> Path:
-    return places.cache() / "images" / f"{kind}-{digest}.tar"
+def _images() -> Path:
+    path = places.cache() / "images"
+    path.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 def _storage() -> Path:

@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from bed import control_plane, golang, node_config, pause_image, processes, s3
+from bed import control_plane, golang, node_config, pause_image, places, processes, s3
 from bed.control_plane import ControlPlane
 from bed.node_config import BRIDGE, CGROUP, NODE_ADDRESS, NODE_NAME
 from bed.processes import Child
@@ -43,12 +43,16 @@ class NodeCluster(ControlPlane):
 
     def ctr(self, *arguments: str | Path) -> str:
         """Run containerd's own client in the kubelet's namespace."""
-        command: list[str | Path] = ["ctr", "--address", self.socket, "--namespace", "k8s.io"]
-        return processes.call([*command, *arguments])
+        return processes.call([*self._ctr(), *arguments])
 
-    def load_image(self, archive: Path) -> None:
-        """Make the images of an archive (OCI or docker) usable with `imagePullPolicy: Never`."""
-        self.ctr("images", "import", archive)
+    def load_image(self, image: Path) -> None:
+        """Make an image usable with `imagePullPolicy: Never`: an archive, or an OCI layout."""
+        if image.is_file():
+            self.ctr("images", "import", image)
+            return
+        with places.locked("images"):
+            layout: list[str | Path] = ["tar", "--directory", image, "--create", "."]
+            processes.pipe(layout, [*self._ctr(), "images", "import", "-"])
 
     def advertise(self, resource: str, count: int) -> None:
         """Let the node offer COUNT of an extended resource such as `nvidia.com/gpu`."""
@@ -60,6 +64,9 @@ class NodeCluster(ControlPlane):
         ]
         words = ("patch", "node", NODE_NAME, "--subresource=status", "--type=json")
         self.kubectl(*words, "--patch", json.dumps(patch))
+
+    def _ctr(self) -> list[str | Path]:
+        return ["ctr", "--address", self.socket, "--namespace", "k8s.io"]
 
 
 def start(run: Run) -> NodeCluster:

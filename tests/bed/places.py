@@ -28,6 +28,14 @@ def repository() -> Path:
     return Path(__file__).resolve().parents[2]
 
 
+def free_bytes(directory: Path | None = None) -> int:
+    """The disk that is free where DIRECTORY (by default the cache) is or will be."""
+    path = directory or cache()
+    while not path.exists():
+        path = path.parent
+    return shutil.disk_usage(path).free
+
+
 @contextmanager
 def locked(name: str) -> Iterator[None]:
     """Hold the cache's lock NAME; a second process waits, and a dead one never blocks."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from bed import debian, golang, runs
+from bed import debian, golang, places, runs
 from bed.golang import GoPart
 
 Level = Literal["s3", "helm", "control-plane", "node"]
@@ -23,7 +23,10 @@ GET_IT = "run `make testbed`"
 
 _GIB = 1024**3
 NODE_DISK = 12 * _GIB
-"""The exporter image unpacked, its archive, and the layers that buildah keeps."""
+"""Both images in containerd: what was imported, and unpacked."""
+
+IMAGE_DISK = {"operator": 3 * _GIB, "exporter": 25 * _GIB}
+"""What a build takes at its peak: buildah's layers, the archive, and the archive in the making."""
 
 _PARTS: dict[Level, tuple[GoPart, ...]] = {
     "s3": (golang.VERSITYGW,),
@@ -53,7 +56,7 @@ def look(level: Level) -> Machine:
         user=os.geteuid(),
         missing_packages=tuple(debian.missing()) if node else (),
         missing_parts=tuple(f"{part.name} {part.version}" for part in parts),
-        free_disk=shutil.disk_usage(existing(runs.parent_directory())).free,
+        free_disk=places.free_bytes(runs.parent_directory()),
         other_bed=living[0] if living else None,
     )
 
@@ -66,11 +69,13 @@ def obstacles(level: Level, machine: Machine) -> list[str]:
     return [reason for check in checks if (reason := check(machine))]
 
 
-def existing(path: Path) -> Path:
-    """PATH or its nearest parent that exists."""
-    while not path.exists():
-        path = path.parent
-    return path
+def image_obstacles(target: str, built: bool, free_disk: int) -> list[str]:
+    """Every reason why the image of TARGET cannot be built with FREE_DISK bytes of disk."""
+    needed = IMAGE_DISK[target]
+    if built or free_disk >= needed:
+        return []
+    have, need = free_disk / _GIB, needed / _GIB
+    return [f"{have:.1f} GiB of disk free in {places.cache()}, the build needs {need:.0f} GiB"]
 
 
 def go_missing() -> str | None:

@@ -94,27 +94,32 @@ def wait_until(
         time.sleep(0.1)
 
 
-def call(
-    command: Sequence[str | Path],
-    *,
-    stdin: str | None = None,
-    environment: Mapping[str, str] | None = None,
-    timeout: float | None = None,
-) -> str:
+def call(command: Sequence[str | Path], *, stdin: str | None = None) -> str:
     """Run COMMAND to its end and return what it printed; its errors become a `BedError`."""
-    done = subprocess.run(
-        [str(word) for word in command],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        env={**os.environ, **(environment or {})},
-        timeout=timeout,
-        check=False,
-    )
+    words = [str(word) for word in command]
+    done = subprocess.run(words, input=stdin, capture_output=True, text=True, check=False)
+    return _output(done)
+
+
+def pipe(producer: Sequence[str | Path], consumer: Sequence[str | Path]) -> str:
+    """Run `PRODUCER | CONSUMER` and return what the consumer printed."""
+    words = [str(word) for word in producer]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as source:
+        done = subprocess.run(
+            [str(word) for word in consumer],
+            stdin=source.stdout,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    return _output(done)
+
+
+def _output(done: subprocess.CompletedProcess[str]) -> str:
     if done.returncode:
         errors = (done.stderr.strip() or done.stdout.strip()).splitlines()
         said = "\n".join(errors[-_LOG_LINES_SHOWN:])
-        words = " ".join(str(word) for word in command[:4])
+        words = " ".join(done.args[:4])
         raise BedError(f"`{words} …` ended with {done.returncode}: {said}")
     return done.stdout
 

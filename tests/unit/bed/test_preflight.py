@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bed.preflight import NODE_DISK, Level, Machine, obstacles
+from bed.preflight import NODE_DISK, Level, Machine, image_obstacles, obstacles
 
 READY = Machine(user=0, missing_packages=(), missing_parts=(), free_disk=NODE_DISK, other_bed=None)
 
@@ -54,3 +54,17 @@ def test_a_control_plane_needs_neither_root_nor_disk_nor_solitude() -> None:
         READY, user=1000, missing_packages=("runc",), free_disk=0, other_bed=Path("node-1")
     )
     assert obstacles("control-plane", machine) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "built", "gib", "obstacles_named"),
+    [
+        pytest.param("exporter", False, 10, 1, id="too little for torch"),
+        pytest.param("exporter", True, 10, 0, id="built already"),
+        pytest.param("operator", False, 10, 0, id="enough for the operator"),
+    ],
+)
+def test_an_image_needs_disk_until_it_is_built(
+    target: str, built: bool, gib: int, obstacles_named: int
+) -> None:
+    assert len(image_obstacles(target, built, gib * 1024**3)) == obstacles_named
