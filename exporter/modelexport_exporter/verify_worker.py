@@ -25,7 +25,7 @@ from modelexport_exporter.budget import (
 )
 from modelexport_exporter.compare import Array, compare_output, is_float, peak_of
 from modelexport_exporter.load import load_module
-from modelexport_exporter.machine import cpu_count, free_memory, peak_memory
+from modelexport_exporter.machine import cpu_count, free_memory, peak_memory, release_memory
 from modelexport_exporter.reference import EagerReference
 from modelexport_exporter.samples import (
     Sample,
@@ -105,6 +105,7 @@ class _Verification:
                 progress(Stage.VERIFY, position / len(plan), f"comparing at {where}")
                 self._choose_session()
                 self._run(sample)
+                release_memory()
         progress(Stage.VERIFY, 1.0, f"compared {len(self._results)} samples")
 
     def outcome(self, seconds: float) -> VerificationOutcome:
@@ -141,6 +142,7 @@ class _Verification:
         if self._large and self._production and len(self._results) >= PRODUCTION_SAMPLES:
             self._production = False
             del self._session  # before the next is opened: two would hold two copies of weights
+            release_memory()
             self._session = Session(self._model_path, self._requested, prepack=False)
 
     def _admissible(self, planned: Sample) -> Iterator[Sample]:
@@ -154,7 +156,9 @@ class _Verification:
             if verdict.fits:
                 break
             smaller = shrink(planned, self._spec.dims, min(part, verdict.factor * HEADROOM))
-            if smaller is None or smaller in ran or not self._admit(smaller).fits:
+            if smaller is None or not self._admit(smaller).fits:
+                break
+            if ran and self._volume(smaller) <= self._volume(ran[-1]):
                 break
             ran.append(smaller)
             yield smaller
@@ -171,7 +175,10 @@ class _Verification:
     def _admit(self, sample: Sample) -> Admission:
         spent = sum(cost.seconds for cost in self._costs)
         room = Room(TIME_BUDGET_SECONDS - spent, free_memory())
-        return admit(self._costs, volume(self._spec.inputs, sample.dims), room)
+        return admit(self._costs, self._volume(sample), room)
+
+    def _volume(self, sample: Sample) -> int:
+        return volume(self._spec.inputs, sample.dims)
 
     def _run(self, sample: Sample) -> None:
         started = time.monotonic()
@@ -185,8 +192,8 @@ class _Verification:
         self._results.append(
             SampleComparison(sample.dims, sample.seed, tuple(outputs), sample.values.value)
         )
-        size = volume(self._spec.inputs, sample.dims)
-        self._costs.append(Cost(size, time.monotonic() - started, peak_memory()))
+        seconds = time.monotonic() - started
+        self._costs.append(Cost(self._volume(sample), seconds, peak_memory()))
 
     def _compare(
         self, sample: Sample, expected: list[Array], got: list[Array]

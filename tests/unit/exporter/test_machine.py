@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from modelexport_exporter.machine import cpu_count, free_memory, peak_memory
+from modelexport_exporter.machine import cpu_count, free_memory, peak_memory, release_memory
+from modelexport_exporter.memory import anonymous_bytes
 
 MEMINFO = "MemTotal: 9000 kB\nMemAvailable:    1000000 kB\n"
 
@@ -76,3 +77,14 @@ def test_free_memory(tmp_path: Path, files: dict[str, str], expected: int) -> No
 
 def test_this_process_has_had_some_memory() -> None:
     assert peak_memory() > 1 << 20
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")
+def test_freed_memory_goes_back_to_the_machine() -> None:
+    blocks = [bytearray(100_000) for _ in range(1000)]  # too small to be mapped one by one
+    keep = blocks[-1]
+    held = anonymous_bytes(os.getpid())
+    blocks.clear()
+    release_memory()
+    assert anonymous_bytes(os.getpid()) < held - 50_000_000
+    assert len(keep) == 100_000
