@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from modelexport_api.reasons import Reason
+from modelexport_exporter.allocation import reraise_out_of_memory
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.state_dict_mismatch import Mismatch, describe_shape
 from modelexport_exporter.values import ContractFinding
@@ -37,6 +38,7 @@ def bind_weights(
     try:
         keys = module.load_state_dict(state, strict=False, assign=assign)
     except RuntimeError as error:
+        reraise_out_of_memory(error)
         mismatch = Mismatch.of(module, state, tied, detail=str(error))
         if assign and not mismatch.is_explained:
             raise CannotAssignError from error

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from modelexport_api.reasons import Reason
+from modelexport_exporter.allocation import reraise_out_of_memory
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.formats import Layout
 
@@ -48,6 +49,7 @@ def read_pickled(path: Path, layout: Layout, *, allow_pickle: bool) -> Any:  # n
             "with model.code.",
         ) from error
     except Exception as error:  # damaged bytes raise whatever they meet
+        reraise_out_of_memory(error)
         raise ExportFailure(
             Reason.CHECKPOINT_CORRUPT,
             f"{path.name} is cut off or damaged: {str(error).splitlines()[0][:300]}",

@@ -20,6 +20,7 @@ from typing import Any
 import torch
 
 from modelexport_api.reasons import Reason
+from modelexport_exporter.allocation import reraise_out_of_memory
 from modelexport_exporter.failure import ExportFailure
 
 _SAFE_TARGET = re.compile(
@@ -65,6 +66,7 @@ def load_exported_program(path: Path, *, allow_pickle: bool) -> torch.export.Exp
             warnings.simplefilter("ignore")
             return torch.export.load(file)
     except Exception as error:
+        reraise_out_of_memory(error)
         text = " ".join(str(error).split())[:300]
         if "weights only" in text.lower():
             raise _unsafe(path, "it holds pickled Python objects") from error

@@ -17,6 +17,7 @@ import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Model
+from modelexport_exporter.allocation import reraise_out_of_memory
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.user_frame import user_frame
 
@@ -48,6 +49,7 @@ def _import(name: str, code_dir: Path | None) -> Any:  # noqa: ANN401
     except ModuleNotFoundError as error:
         raise _not_importable(name, error, code_dir) from error
     except (Exception, SystemExit) as error:
+        reraise_out_of_memory(error)
         raise ExportFailure(
             Reason.FACTORY_FAILED,
             f"importing {name} raised {_describe(error, code_dir)}",
@@ -102,6 +104,7 @@ def _call(function: Callable[..., Any], model: Model, code_dir: Path | None) -> 
     try:
         module = function(**model.kwargs)
     except (Exception, SystemExit) as error:
+        reraise_out_of_memory(error)
         raise ExportFailure(
             Reason.FACTORY_FAILED,
             f"{model.factory} raised {_describe(error, code_dir)}",

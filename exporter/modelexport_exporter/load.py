@@ -7,6 +7,7 @@ for the reference that the artifact is compared with.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ import torch
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Format, ModelExportSpec
 from modelexport_api.status import Stage
+from modelexport_exporter.allocation import reraise_out_of_memory
 from modelexport_exporter.bind_weights import CannotAssignError, bind_weights, tensors_on_meta
 from modelexport_exporter.checkpoint_nesting import find_state_dict
 from modelexport_exporter.checkpoint_pickle import read_pickled
@@ -83,7 +85,7 @@ def build_with_weights(
 
 def _for_inference(module: torch.nn.Module) -> torch.nn.Module:
     for parameter in module.parameters():  # a ScriptModule has no requires_grad_ of its own
-        parameter.requires_grad_(requires_grad=False)
+        parameter.requires_grad_(mode=False)
     return module.eval()
 
 
@@ -114,8 +116,11 @@ def _read_state(checkpoint: Path, detected: Detected, spec: ModelExportSpec) -> 
 
 def _load_torch_script(path: Path) -> torch.nn.Module:
     try:
-        module: torch.nn.Module = torch.jit.load(str(path), map_location="cpu")  # type: ignore[no-untyped-call]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module: torch.nn.Module = torch.jit.load(str(path), map_location="cpu")  # type: ignore[no-untyped-call]
     except Exception as error:
+        reraise_out_of_memory(error)
         text = " ".join(str(error).split())[:300]
         raise ExportFailure(
             Reason.CHECKPOINT_CORRUPT,

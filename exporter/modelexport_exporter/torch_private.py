@@ -56,6 +56,7 @@ def unsupported_operators(program: ExportedProgram, opset: int) -> list[Unsuppor
     found: dict[str, UnsupportedOperator] = {}
     graphs = _fx_passes.remove_assertion_nodes(decomposed.graph_module)
     for graph_module in graphs.modules():
+        assert isinstance(graph_module, torch.fx.GraphModule)
         for node in graph_module.graph.nodes:
             if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload):  # noqa: SLF001
                 continue

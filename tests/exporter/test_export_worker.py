@@ -67,7 +67,7 @@ def digits_file(directory: Path) -> Path:
 
 def script_file(directory: Path) -> Path:
     torch.manual_seed(1)
-    torch.jit.script(Digits().eval()).save(str(directory / "model.ts"))
+    torch.jit.script(Digits().eval()).save(str(directory / "model.ts"))  # type: ignore[no-untyped-call]
     return directory / "model.ts"
 
 
