@@ -168,7 +168,7 @@ def _build_base() -> None:
 def _build_target(target: Target) -> None:
     source = places.repository()
     _buildah(
-        *("build", "--layers", "--isolation", "chroot", "--format", "oci"),
+        *("build", "--layers", "--force-rm", "--isolation", "chroot", "--format", "oci"),
         *("--build-arg", f"BASE={base_name()}", "--target", target),
         *("--tag", name(target), "--file", source / "Dockerfile", source),
     )

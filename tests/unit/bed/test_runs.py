@@ -44,8 +44,10 @@ def test_a_process_that_ignores_terminate_is_killed() -> None:
 
 def test_a_run_is_abandoned_once_its_owner_is_dead(own_parent: Path) -> None:
     program = (
-        "import os, signal; from bed.runs import Run;"
-        "run = Run.open('test'); print(run.spawn('sleep', ['sleep', '600']).pid, flush=True);"
+        "import os, signal; from bed import processes; from bed.runs import Run;"
+        "child = Run.open('test').spawn('child', ['sh', '-c', 'echo up; exec sleep 600']);"
+        "processes.wait_until(lambda: 'up' in child.last_lines(), 'the child runs');"
+        "print(child.pid, flush=True);"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(runs.__file__).parents[1])}
