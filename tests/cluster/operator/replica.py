@@ -67,6 +67,12 @@ class Replica:
         except OSError:
             return False
 
+    def healthy(self) -> bool:
+        try:
+            return self.read("/healthz") == "ok"
+        except OSError:
+            return False
+
     def memory(self) -> int:
         """Peak resident memory in bytes."""
         status = Path(f"/proc/{self.child.pid}/status").read_text()

@@ -117,7 +117,7 @@ def test_one_of_two_replicas_leads_and_the_other_takes_over(
     eventually(lambda: first.leads() or second.leads(), "one of them leads")
     leader, other = (first, second) if first.leads() else (second, first)
     assert not other.leads()
-    assert other.read("/healthz") == "ok"
+    eventually(other.healthy, "the other one waits in good health")
     world.create("digits")
     pod = world.live_pod("digits")
     leader.kill()
@@ -132,7 +132,7 @@ def test_a_rollout_hands_leadership_over_without_waiting(operators: Operators) -
     first = operators.start("operator-0")
     eventually(first.leads, "the first leads")
     second = operators.start("operator-1")
-    eventually(lambda: second.read("/healthz") == "ok", "the second is up")
+    eventually(second.healthy, "the second is up")
     assert first.terminate() == 0
     began = time.monotonic()
     eventually(second.leads, "the second leads")

@@ -89,11 +89,11 @@ class World:
     namespace: str
 
     def __post_init__(self) -> None:
-        client = kubernetes.config.new_client_from_config(str(self.plane.kubeconfig))
-        self.core = kubernetes.client.CoreV1Api(client)
-        self.batch = kubernetes.client.BatchV1Api(client)
-        self.custom = kubernetes.client.CustomObjectsApi(client)
-        self._client = client
+        kubeconfig = str(self.plane.kubeconfig)
+        client = kubernetes.config.new_client_from_config(kubeconfig)  # type: ignore[no-untyped-call]
+        self.core: Any = kubernetes.client.CoreV1Api(client)
+        self.batch: Any = kubernetes.client.BatchV1Api(client)
+        self.custom: Any = kubernetes.client.CustomObjectsApi(client)
 
     # What a user does.
 

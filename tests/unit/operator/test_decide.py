@@ -1,0 +1,292 @@
+"""What the operator does about one ModelExport, as a table; and that it survives any crash."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from modelexport_api.reasons import ExitCode, Reason
+from modelexport_api.status import Stage
+from modelexport_operator import observe
+from modelexport_operator.decide import CreateJob, Decision, StopJob, decide
+from modelexport_operator.observe import Observation
+from unit.operator.objects import (
+    NOW,
+    SETTINGS,
+    SUCCESS,
+    at,
+    ended,
+    export_body,
+    failure,
+    job,
+    pod,
+    resource,
+    running,
+    terminated,
+    waiting,
+)
+
+EXPORTED = (Stage.FETCH, Stage.LOAD, Stage.CAPTURE, Stage.CONVERT, Stage.CONTRACT)
+
+
+def decided(seen: Observation, seconds: float = 60) -> Decision:
+    return decide(seen, at(seconds), SETTINGS)
+
+
+def conditions(decision: Decision) -> dict[str, str]:
+    assert decision.status is not None
+    return {entry.type: entry.status for entry in decision.status.conditions}
+
+
+def unschedulable() -> observe.ObservedPod:
+    return replace(pod(), unschedulable="0/1 nodes are available: 1 Insufficient nvidia.com/gpu.")
+
+
+def test_a_new_export_gets_its_job() -> None:
+    decision = decided(Observation(resource()))
+    assert isinstance(decision.action, CreateJob)
+    assert [event.reason for event in decision.events] == ["JobCreated"]
+
+
+def test_an_export_whose_job_was_deleted_gets_another_and_says_so() -> None:
+    decision = decided(Observation(resource(status={"jobName": "digits-1a2b3c4d"})))
+    assert isinstance(decision.action, CreateJob)
+    assert [event.reason for event in decision.events] == ["JobDeleted", "JobCreated"]
+
+
+@pytest.mark.parametrize("kind", ["Complete", "Failed"])
+@pytest.mark.parametrize("found", [None, job(), job(ended("Failed", "DeadlineExceeded"))])
+def test_the_end_is_the_end(kind: str, found: observe.ObservedJob | None) -> None:
+    condition = {
+        "type": kind,
+        "status": "True",
+        "reason": "X",
+        "lastTransitionTime": "2026-05-01T12:00:00Z",
+    }
+    stored = resource(status={"conditions": [condition], "jobName": "gone"})
+    assert decided(Observation(stored, found)) == Decision()
+
+
+def test_a_job_that_is_being_deleted_is_waited_for() -> None:
+    leaving = replace(job(), deleting=True)
+    decision = decided(Observation(resource(), leaving))
+    assert decision.action is None
+    assert decision.status is None
+    assert decision.requeue_after == timedelta(seconds=2)
+
+
+ACTIVE = [
+    ("no pod yet", (), "Pending", {"Scheduled": "Unknown", "Exported": "Unknown"}),
+    ("waits for a GPU", (unschedulable(),), "Pending", {"Scheduled": "False"}),
+    ("pulls its image", (waiting("ContainerCreating"),), "Pending", {"Scheduled": "True"}),
+    ("cannot pull", (waiting("ErrImagePull"),), "Pending", {"Exported": "False"}),
+    ("runs", (running(),), "Running", {"Scheduled": "True", "Exported": "Unknown"}),
+    ("runs again", (terminated(137), running()), "Running", {"Scheduled": "True"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("pods", "phase", "wanted"), [row[1:] for row in ACTIVE], ids=[row[0] for row in ACTIVE]
+)
+def test_an_active_job(
+    pods: tuple[observe.ObservedPod, ...], phase: str, wanted: dict[str, str]
+) -> None:
+    decision = decided(Observation(resource(), job(), pods))
+    assert decision.action is None
+    assert decision.status is not None
+    assert decision.status.phase == phase
+    found = conditions(decision)
+    assert {kind: found[kind] for kind in wanted} == wanted
+    assert not {"Complete", "Failed"} & set(found)
+    assert (decision.requeue_after is None) == (phase == "Running")
+
+
+@pytest.mark.parametrize(("age", "pause"), [(0, 2), (40, 10), (4000, 60)])
+def test_a_pod_that_waits_is_looked_at_ever_more_rarely(age: float, pause: float) -> None:
+    decision = decided(Observation(resource(), job(), (unschedulable(),)), age)
+    assert decision.requeue_after == timedelta(seconds=pause)
+
+
+STOPPED = [
+    ("killed for its memory", terminated(137, reason="OOMKilled"), "OutOfMemory"),
+    ("its command is missing", terminated(128, reason="StartError"), "PodCannotStart"),
+]
+
+
+@pytest.mark.parametrize(
+    ("ended_pod", "reason"), [row[1:] for row in STOPPED], ids=[row[0] for row in STOPPED]
+)
+def test_what_would_be_retried_in_vain_is_stopped(
+    ended_pod: observe.ObservedPod, reason: str
+) -> None:
+    decision = decided(Observation(resource(), job(), (ended_pod,)))
+    assert isinstance(decision.action, StopJob)
+    assert decision.action.failure.reason == reason
+
+
+def test_a_stopped_job_is_not_stopped_again() -> None:
+    stopping = job(failure='{"reason": "OutOfMemory", "message": "m"}')
+    decision = decided(Observation(resource(), stopping, (terminated(137, reason="OOMKilled"),)))
+    assert decision.action is None
+
+
+@pytest.mark.parametrize(
+    "ended_pod",
+    [terminated(137, reason="Error"), terminated(1), terminated(ExitCode.RETRYABLE)],
+    ids=["killed from outside", "a crash", "says so itself"],
+)
+def test_what_may_go_better_is_left_to_the_job(ended_pod: observe.ObservedPod) -> None:
+    assert decided(Observation(resource(), job(), (ended_pod,))).action is None
+
+
+@pytest.mark.parametrize(("since", "stops"), [(0, True), (-100, True), (50, False)])
+def test_a_pod_that_cannot_start_has_a_grace(since: float, stops: bool) -> None:
+    condition = {
+        "type": "Exported",
+        "status": "False",
+        "reason": "PodCannotStart",
+        "lastTransitionTime": at(since).isoformat(),
+    }
+    stored = resource(status={"conditions": [condition]})
+    stuck = waiting("ImagePullBackOff", 'Back-off pulling image "nope"')
+    decision = decided(Observation(stored, job(), (stuck,)), 121)
+    assert isinstance(decision.action, StopJob) == stops
+
+
+@pytest.mark.parametrize(
+    ("message", "seconds", "stops"),
+    [
+        ('pods "x" is forbidden: violates PodSecurity "restricted"', 200, True),
+        ('serviceaccount "nobody" not found', 200, True),
+        ('serviceaccount "nobody" not found', 60, False),
+        ("pods is forbidden: exceeded quota: gpus", 200, False),
+    ],
+    ids=["by policy", "no service account", "within the grace", "a quota is waited for"],
+)
+def test_a_pod_that_cannot_be_created(message: str, seconds: float, stops: bool) -> None:
+    seen = Observation(resource(), job(), pod_refused=message)
+    decision = decided(seen, seconds)
+    assert isinstance(decision.action, StopJob) == stops
+    if not stops:
+        assert conditions(decision)["Scheduled"] == "False"
+
+
+def test_success() -> None:
+    seen = Observation(resource(), job(ended("Complete")), (terminated(0, SUCCESS),))
+    decision = decided(seen)
+    assert decision.status is not None
+    assert decision.status.phase == "Succeeded"
+    assert decision.status.artifact == SUCCESS.artifact
+    assert decision.status.completion_time == at(60)
+    assert decision.status.start_time == at(5)
+    assert set(conditions(decision).values()) == {"True"}
+
+
+def test_a_lost_result_is_looked_for_once_more() -> None:
+    decision = decided(Observation(resource(), job(ended("Complete")), ()))
+    assert isinstance(decision.action, CreateJob)
+    assert decision.action.manifest["metadata"]["name"].endswith("-2")
+    assert [event.reason for event in decision.events] == ["ResultLost", "JobCreated"]
+
+
+def test_a_result_lost_twice_is_a_failure() -> None:
+    decision = decided(Observation(resource(), job(ended("Complete"), run=2), ()))
+    assert decision.status is not None
+    assert decision.status.failure is not None
+    assert decision.status.failure.reason == Reason.RESULT_LOST
+
+
+def test_a_manifest_of_another_version_fails_with_a_sentence() -> None:
+    decision = decided(Observation(resource(spec={"teleport": True})))
+    assert decision.status is not None
+    assert decision.status.failure is not None
+    assert decision.status.failure.reason == Reason.INVALID_MANIFEST
+    assert "spec.teleport" in decision.status.failure.message
+
+
+def test_a_job_of_an_older_version_is_followed_to_its_end() -> None:
+    seen = Observation(resource(spec={"teleport": True}), job(ended("Complete")))
+    decision = decided(replace(seen, pods=(terminated(0, SUCCESS),)))
+    assert decision.status is not None
+    assert decision.status.phase == "Succeeded"
+
+
+def test_a_changed_spec_has_no_effect_and_says_so() -> None:
+    decision = decided(Observation(resource(generation=2), job(), (running(),)))
+    assert [event.reason for event in decision.events] == ["SpecChangeIgnored"]
+    assert decision.status is not None
+    assert decision.status.observed_generation == 1
+
+
+def test_a_transition_time_moves_only_with_the_status() -> None:
+    first = decided(Observation(resource(), job(), (pod(),)), 10).status
+    assert first is not None
+    stored = observe.resource(export_body(status=first.to_wire()))
+    later = decided(Observation(stored, job(), (running(),)), 20).status
+    assert later is not None
+    times = {entry.type: entry.last_transition_time for entry in later.conditions}
+    assert times["Scheduled"] == at(20)
+    assert times["Published"] == at(10)
+
+
+class Cluster:
+    """What would be stored: one export, its Jobs, and pods that end as scripted."""
+
+    def __init__(self, script: list[tuple[int, Any, str]]) -> None:
+        self.body = export_body()
+        self.jobs: dict[str, int] = {}
+        self.script = script
+
+    def observe(self) -> Observation:
+        seen = Observation(observe.resource(self.body))
+        if not self.jobs:
+            return seen
+        run = max(self.jobs.values())
+        exit_code, result, reason = self.script[min(run, len(self.script)) - 1]
+        done = ended("Complete") if exit_code == 0 else ended("Failed", "PodFailurePolicy")
+        pods = () if reason == "lost" else (terminated(exit_code, result, reason),)
+        return replace(seen, job=job(done, run), pods=pods)
+
+    def apply(self, decision: Decision, steps: int) -> int:
+        """Carry out at most `steps` writes of the decision; return how many were left over."""
+        if isinstance(decision.action, CreateJob):
+            if steps == 0:
+                return 0
+            meta = decision.action.manifest["metadata"]
+            self.jobs.setdefault(meta["name"], int(meta["annotations"]["modelexport.dev/run"]))
+            return steps - 1
+        if decision.status is not None and steps:
+            self.body = {**self.body, "status": decision.status.to_wire()}
+            return steps - 1
+        return steps
+
+
+SCRIPTS: dict[str, list[tuple[int, Any, str]]] = {
+    "succeeds": [(0, SUCCESS, "")],
+    "fails": [(15, failure(Reason.VERIFICATION_FAILED, Stage.VERIFY, *EXPORTED), "Error")],
+    "result lost once": [(0, SUCCESS, "lost"), (0, SUCCESS, "")],
+    "result lost twice": [(0, SUCCESS, "lost"), (0, SUCCESS, "lost")],
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
+@pytest.mark.parametrize("lives", [(0, 1, 9), (1, 9), (1, 0, 1, 0, 1, 9), (2, 9), (9,)])
+def test_any_crash_leads_to_the_same_end(
+    script: list[tuple[int, Any, str]], lives: tuple[int, ...]
+) -> None:
+    """Each life of the operator ends after so many writes; the last one is long enough."""
+
+    def outcome(cluster: Cluster, budgets: tuple[int, ...]) -> tuple[Any, Any]:
+        for budget in budgets:
+            left = budget
+            for _ in range(6):
+                decision = decide(cluster.observe(), NOW + timedelta(seconds=60), SETTINGS)
+                left = cluster.apply(decision, left)
+                if left == 0:
+                    break
+        return cluster.body["status"], cluster.jobs
+
+    assert outcome(Cluster(script), lives) == outcome(Cluster(script), (9,))

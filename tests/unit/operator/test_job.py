@@ -1,0 +1,133 @@
+"""The Job that a ModelExport becomes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from modelexport_api.pod import MANIFEST_ENV
+from modelexport_api.reasons import PERMANENT_EXIT_CODES, ExitCode
+from modelexport_api.resource import parse
+from modelexport_operator.job import JobError, build, job_name
+from modelexport_operator.settings import Settings
+from unit.operator.objects import SETTINGS, UID, export
+
+
+def container(job: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = job["spec"]["template"]["spec"]["containers"][0]
+    return found
+
+
+def env(job: dict[str, Any]) -> dict[str, str]:
+    return {entry["name"]: entry["value"] for entry in container(job)["env"]}
+
+
+@pytest.mark.parametrize("name", ["a", "x" * 63, "x" * 253, "a" * 53 + ".b" + "c" * 20])
+def test_the_name_is_a_label_and_differs_by_uid(name: str) -> None:
+    first, second = job_name(name, "uid-1"), job_name(name, "uid-2")
+    assert first != second
+    assert first == job_name(name, "uid-1")
+    assert max(len(first), len(job_name(name, "uid-1", 2))) <= 63
+    assert first.startswith(name[:50].rstrip("."))
+
+
+def test_the_owner_is_the_export() -> None:
+    (owner,) = build(export(), SETTINGS)["metadata"]["ownerReferences"]
+    assert owner["uid"] == UID
+    assert owner["controller"] is True
+
+
+def test_the_manifest_round_trips_without_the_pod_template() -> None:
+    made = export({"podTemplate": {"spec": {"nodeSelector": {"a": "b"}}}})
+    sent = json.loads(env(build(made, SETTINGS))[MANIFEST_ENV])
+    assert "podTemplate" not in sent["spec"]
+    assert parse(sent).spec == made.spec.model_copy(update={"pod_template": None})
+
+
+def test_only_flaky_infrastructure_is_retried() -> None:
+    spec = build(export({"backoffLimit": 5}), SETTINGS)["spec"]
+    ignore, fail = spec["podFailurePolicy"]["rules"]
+    assert spec["backoffLimit"] == 5
+    assert ignore == {
+        "action": "Ignore",
+        "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}],
+    }
+    assert fail["action"] == "FailJob"
+    assert fail["onExitCodes"]["values"] == list(PERMANENT_EXIT_CODES)
+    assert ExitCode.RETRYABLE not in fail["onExitCodes"]["values"]
+    assert spec["podReplacementPolicy"] == "Failed"
+
+
+def test_credentials_come_from_the_secret_and_nothing_from_kubernetes() -> None:
+    job = build(export({"storage": {"secretName": "s3"}}), SETTINGS)
+    pod = job["spec"]["template"]["spec"]
+    assert container(job)["envFrom"] == [{"secretRef": {"name": "s3"}}]
+    assert pod["automountServiceAccountToken"] is False
+    assert pod["enableServiceLinks"] is False
+
+
+def test_the_pod_is_restricted() -> None:
+    pod = build(export(), SETTINGS)["spec"]["template"]["spec"]
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert pod["containers"][0]["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "readOnlyRootFilesystem": True,
+    }
+
+
+def test_an_additional_container_is_hardened() -> None:
+    sidecar = {"spec": {"initContainers": [{"name": "warm", "image": "w"}]}}
+    pod = build(export({"podTemplate": sidecar}), SETTINGS)["spec"]["template"]["spec"]
+    assert pod["initContainers"][0]["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+
+
+def test_the_users_template_goes_over_the_charts() -> None:
+    def limits(**kinds: object) -> dict[str, Any]:
+        return {"spec": {"containers": [{"name": "exporter", "resources": {"limits": kinds}}]}}
+
+    chart = limits(**{"nvidia.com/gpu": 1, "memory": "8Gi"})
+    settings = Settings(exporter_image="exporter:1", pod_template=chart)
+    assert container(build(export(), settings))["resources"] == {
+        "limits": {"nvidia.com/gpu": 1, "memory": "8Gi"}
+    }
+    users = export({"podTemplate": limits(**{"nvidia.com/gpu": 0, "cpu": 2})})
+    assert container(build(users, settings))["resources"] == {"limits": {"memory": "8Gi", "cpu": 2}}
+
+
+@pytest.mark.parametrize(
+    ("pod_spec", "words"),
+    [
+        ({"restartPolicy": "OnFailure"}, "restartPolicy cannot be changed"),
+        ({"automountServiceAccountToken": True}, "automountServiceAccountToken cannot be changed"),
+        ({"hostNetwork": True}, "hostNetwork cannot be changed"),
+        ({"serviceAccountName": "x"}, "use spec.serviceAccountName"),
+        ({"securityContext": {"runAsUser": 0}}, "must not be 0"),
+        ({"securityContext": {"runAsNonRoot": False}}, "runAsNonRoot cannot be changed"),
+        ({"volumes": [{"name": "a", "hostPath": {"path": "/"}}]}, "hostPath is not allowed"),
+        ({"containers": [{"name": "exporter", "command": ["sh"]}]}, "command cannot be set"),
+        (
+            {"containers": [{"name": "exporter", "env": [{"name": MANIFEST_ENV, "value": "{}"}]}]},
+            "is set by the operator",
+        ),
+        (
+            {"initContainers": [{"name": "i", "securityContext": {"privileged": True}}]},
+            "privileged cannot be changed",
+        ),
+        ({"containers": [{"name": "exporter", "ports": [{"hostPort": 1}]}]}, "hostPort"),
+        ({"containers": "x"}, "containers must be a list"),
+    ],
+)
+def test_what_is_protected_is_refused_by_name(pod_spec: dict[str, Any], words: str) -> None:
+    with pytest.raises(JobError, match=words) as caught:
+        build(export({"podTemplate": {"spec": pod_spec}}), SETTINGS)
+    assert str(caught.value).startswith("spec.podTemplate")
+
+
+def test_a_spec_that_no_process_can_be_given_is_refused() -> None:
+    kwargs = {"model": {"factory": "digits:build", "kwargs": {"table": "x" * 130_000}}}
+    with pytest.raises(JobError, match=r"shorten spec\.model\.kwargs"):
+        build(export(kwargs), SETTINGS)

@@ -1,0 +1,119 @@
+"""The work queue, on a clock of its own."""
+
+from __future__ import annotations
+
+import asyncio
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modelexport_operator.queue import LONGEST_PAUSE, Schedule, WorkQueue
+
+
+def drain(schedule: Schedule, now: float) -> list[str]:
+    taken = []
+    while (key := schedule.take(now)) is not None:
+        taken.append(key)
+        schedule.done(key)
+    return taken
+
+
+def test_keys_are_taken_in_the_order_they_became_due() -> None:
+    schedule = Schedule()
+    schedule.add("late", 5)
+    schedule.add("early", 1)
+    schedule.add("next", 2)
+    assert drain(schedule, 4) == ["early", "next"]
+    assert schedule.next_due() == 5
+
+
+def test_a_key_is_in_it_once_and_its_earliest_appointment_wins() -> None:
+    schedule = Schedule()
+    for when in (3, 1, 2):
+        schedule.add("a", when)
+    assert drain(schedule, 10) == ["a"]
+
+
+def test_a_key_is_not_worked_on_twice_at_a_time_and_not_forgotten() -> None:
+    schedule = Schedule()
+    schedule.add("a", 0)
+    assert schedule.take(0) == "a"
+    schedule.add("a", 1)
+    schedule.add("b", 1)
+    assert schedule.take(1) == "b"
+    assert schedule.take(1) is None
+    schedule.done("a")
+    assert schedule.take(1) == "a"
+
+
+def test_pauses_double_up_to_a_limit_and_begin_anew_after_success() -> None:
+    schedule = Schedule()
+    pauses = [schedule.add_failed("a", 0) for _ in range(12)]
+    assert pauses[:4] == [0.5, 1, 2, 4]
+    assert pauses[-1] == LONGEST_PAUSE
+    schedule.forget_failures("a")
+    assert schedule.add_failed("a", 0) == 0.5
+
+
+def test_the_age_of_the_oldest_key_counts_waiting_and_working() -> None:
+    schedule = Schedule()
+    schedule.add("a", 0)
+    schedule.add("later", 100)
+    assert schedule.oldest(7) == 7
+    schedule.take(7)
+    assert schedule.oldest(10) == 3
+    schedule.done("a")
+    assert schedule.oldest(10) == 0
+
+
+def test_an_appointment_that_is_moved_a_thousand_times_costs_nothing() -> None:
+    schedule = Schedule()
+    for when in range(10_000, 0, -1):
+        schedule.add("a", when)
+    assert len(schedule._heap) < 100
+
+
+keys = st.sampled_from("abcd")
+steps = st.lists(
+    st.tuples(st.sampled_from(["add", "take", "done", "fail"]), keys, st.floats(0, 5)), max_size=60
+)
+
+
+@given(steps)
+def test_nothing_is_lost_and_nothing_runs_twice(found: list[tuple[str, str, float]]) -> None:
+    schedule, now = Schedule(), 0.0
+    owed: set[str] = set()
+    working: set[str] = set()
+    for step, key, delay in found:
+        now += 0.1
+        if step == "add":
+            schedule.add(key, now + delay)
+            owed.add(key)
+        elif step == "fail":
+            schedule.add_failed(key, now)
+            owed.add(key)
+        elif step == "take" and (taken := schedule.take(now)) is not None:
+            assert taken not in working
+            working.add(taken)
+            owed.discard(taken)
+        elif step == "done" and key in working:
+            schedule.done(key)
+            working.discard(key)
+    for key in working:
+        schedule.done(key)
+    assert set(drain(schedule, now + 1_000)) == owed
+
+
+def test_a_worker_sleeps_until_there_is_something_to_take() -> None:
+    async def scenario() -> list[str]:
+        now = 0.0
+        queue = WorkQueue(lambda: now)
+        worker = asyncio.create_task(queue.take())
+        await asyncio.sleep(0)
+        assert not worker.done()
+        queue.add("a")
+        first = await worker
+        queue.add("b", after=0.0)
+        return [first, await queue.take()]
+
+    assert asyncio.run(scenario()) == ["a", "b"]
