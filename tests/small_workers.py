@@ -86,7 +86,7 @@ def verify(
 
 def act(name: str, report: ReportProgress | None = None) -> object:
     """Do what user code does at its worst."""
-    actions = {
+    actions: dict[str, Callable[[], object]] = {
         "": lambda: "fine",
         "mismatch": lambda: None,
         "print": _print,

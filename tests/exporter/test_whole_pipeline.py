@@ -1,0 +1,85 @@
+"""The pod's process with the real workers, from a checkpoint to a published artifact."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import torch
+
+from modelexport_api.pod import MANIFEST_ENV, PodResult, parse_log_line
+from modelexport_api.resource import ModelExport
+from modelexport_api.spec import Storage
+from modelexport_api.status import Stage
+from modelexport_exporter.__main__ import TERMINATION_LOG_ENV, WORK_DIR_ENV
+from modelexport_exporter.storage import Location
+
+CODE = b"""\
+import torch
+
+print("a factory may print")
+
+
+def build():
+    return torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
+"""
+
+
+def test_a_small_model(
+    root: str, storage: Storage, place: Callable[..., Location], tmp_path: Path
+) -> None:
+    module = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
+    torch.save(module.state_dict(), tmp_path / "model.pt")
+    checkpoint = place("run/model.pt")
+    checkpoint.store.upload(tmp_path / "model.pt", checkpoint.key, lambda _moved: None)
+    code = place("code/small_net.py")
+    code.store.write(code.key, CODE)
+    resource = ModelExport.model_validate(
+        {
+            "metadata": {"name": "small"},
+            "spec": {
+                "source": {"uri": f"{root}run/model.pt"},
+                "storage": storage.to_wire(),
+                "model": {"factory": "small_net:build", "code": {"uri": f"{root}code/"}},
+                "inputs": [{"name": "x", "shape": ["batch", 4]}],
+                "dims": {"batch": {"max": 16}},
+                "outputs": ["y"],
+                "destination": {"uri": f"{root}out"},
+            },
+        }
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "modelexport_exporter"],
+        env={
+            **os.environ,
+            MANIFEST_ENV: json.dumps(resource.to_wire()),
+            WORK_DIR_ENV: str(tmp_path / "work"),
+            TERMINATION_LOG_ENV: str(tmp_path / "termination-log"),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    lines = [parse_log_line(line) for line in done.stderr.splitlines()]
+    assert all(lines), "every line of the log is structured, whatever user code prints"
+    stages = [line.progress.stage for line in lines if line and line.progress]
+    assert list(dict.fromkeys(stages)) == list(Stage)
+    result = PodResult.model_validate_json((tmp_path / "termination-log").read_text())
+    assert result.artifact is not None
+    assert result.artifact.uri == f"{root}out/model.onnx"
+    model = place("out/model.onnx")
+    answer = model.store.read(model.key)
+    assert answer is not None
+    session = onnxruntime.InferenceSession(answer[0], providers=["CPUExecutionProvider"])
+    x = np.random.default_rng(0).normal(size=(11, 4)).astype(np.float32)
+    (found,) = session.run(["y"], {"x": x})
+    np.testing.assert_allclose(found, module(torch.from_numpy(x)).detach(), atol=1e-5)

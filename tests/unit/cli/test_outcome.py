@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import io
+from datetime import UTC, datetime
+
+from modelexport_api.pod import PodResult
+from modelexport_api.reasons import Reason
+from modelexport_api.status import Artifact, Failure, Phase, Stage, Verdict, VerificationResult
+from modelexport_cli.console import print_result
+from modelexport_cli.outcome import status_of
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+SUCCEEDED = PodResult(
+    outcome="Succeeded",
+    artifact=Artifact(
+        uri="file:///home/me/a%20model/model.onnx",
+        sha256="d",
+        size_bytes=2_500_000,
+        opset=20,
+        ir_version=10,
+        exporter="Dynamo (torch 2.15.0)",
+        inputs=[],
+        outputs=[],
+    ),
+    verification=VerificationResult(
+        verdict=Verdict.VERIFIED,
+        provider="CPU",
+        samples=8,
+        max_abs_error=1e-6,
+        max_rel_error=2e-7,
+        tolerance_source="Default",
+    ),
+    completed=list(Stage),
+    report_uri="file:///home/me/a%20model/report.json",
+)
+FAILED = PodResult(
+    outcome="Failed",
+    completed=[Stage.FETCH, Stage.LOAD, Stage.CAPTURE, Stage.CONVERT, Stage.CONTRACT],
+    failure=Failure(
+        reason=Reason.VERIFICATION_FAILED, message="off", hint="look", stage=Stage.VERIFY
+    ),
+    report_uri="s3://b/out/failed/m-0/report.json",
+)
+
+
+def conditions(result: PodResult) -> dict[str, str]:
+    status = status_of(result, NOW, NOW, 3)
+    return {condition.type: condition.status for condition in status.conditions}
+
+
+def test_success() -> None:
+    assert status_of(SUCCEEDED, NOW, NOW, 3).phase is Phase.SUCCEEDED
+    assert conditions(SUCCEEDED) == {
+        "Exported": "True",
+        "Verified": "True",
+        "Published": "True",
+        "Complete": "True",
+    }
+
+
+def test_failure_says_how_far_it_came() -> None:
+    assert status_of(FAILED, NOW, NOW, 3).phase is Phase.FAILED
+    assert conditions(FAILED) == {
+        "Exported": "True",
+        "Verified": "False",
+        "Published": "False",
+        "Failed": "True",
+    }
+
+
+def shown(result: PodResult) -> str:
+    stream = io.StringIO()
+    print_result(result, 12.34, stream)
+    return stream.getvalue()
+
+
+def test_a_person_sees_verdict_artifact_and_report() -> None:
+    lines = shown(SUCCEEDED).splitlines()
+    assert lines[0].startswith("Verified  8 samples on CPU agree with eager PyTorch")
+    assert lines[1] == "Artifact  /home/me/a model/model.onnx"
+    assert lines[2].strip().startswith("2.5 MB, opset 20")
+    assert lines[3] == "Report    /home/me/a model/report.json"
+
+
+def test_a_person_sees_reason_message_hint_and_report() -> None:
+    assert shown(FAILED).splitlines() == [
+        "Failed    VerificationFailed in Verify, after 12.3 s",
+        "          off",
+        "To do     look",
+        "Report    s3://b/out/failed/m-0/report.json",
+    ]
