@@ -35,7 +35,6 @@ class GoPart:
     """The version of modules that MODULE replaces by directories of its own ('staging')."""
     source: Path | None = None
     """The module's directory, for a command of our own."""
-    optional: bool = False
 
     @property
     def directory(self) -> Path:
@@ -91,15 +90,8 @@ PAUSE = GoPart(
     commands={"pause": "pause"},
     source=Path(__file__).parent / "pause",
 )
-KWOK = GoPart(
-    name="kwok",
-    version=versions.KWOK,
-    module="sigs.k8s.io/kwok",
-    commands={"kwok": "sigs.k8s.io/kwok/cmd/kwok"},
-    optional=True,
-)
 
-PARTS = (VERSITYGW, ETCD, PAUSE, KUBERNETES, HELM, KWOK)
+PARTS = (VERSITYGW, ETCD, PAUSE, KUBERNETES, HELM)
 CONTROL_PLANE_PARTS = (ETCD, KUBERNETES)
 NODE_PARTS = (ETCD, KUBERNETES, PAUSE, VERSITYGW)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 ETCD = "3.6.8"
 KUBERNETES = "1.36.3"
 HELM = "4.3.1"
-KWOK = "0.8.0"
 VERSITYGW = "1.8.0"
 PAUSE = "1"
 
