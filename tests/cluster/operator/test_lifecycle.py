@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from kubernetes.client.exceptions import ApiException
 
 from cluster.operator.replica import Replica
 from cluster.operator.world import SUCCESS, World, eventually, failure
@@ -160,19 +161,17 @@ def test_a_pod_that_the_namespace_refuses_is_the_reason(world: World, operator: 
     assert 'serviceaccount "nobody" not found' in status["failure"]["message"]
 
 
-def test_a_changed_pod_template_changes_nothing_and_says_so(
-    world: World, operator: Replica
-) -> None:
-    world.create("digits", podTemplate={"spec": {"nodeSelector": {"gpu": "a100"}}})
+def test_a_changed_spec_is_refused_and_the_export_goes_on(world: World, operator: Replica) -> None:
+    template: dict[str, object] = {"spec": {"nodeSelector": {"gpu": "a100"}}}
+    world.create("digits", podTemplate=template)
     pod = world.live_pod("digits")
     world.run_pod(pod)
-    world.wait_for("digits", "Scheduled")
-    changed = {"spec": {"podTemplate": {"spec": {"nodeSelector": {"gpu": "h100"}}}}}
-    world.patch("digits", changed)
-    eventually(
-        lambda: "SpecChangeIgnored" in {e["reason"] for e in world.events("digits")}, "a warning"
-    )
+    for change in (
+        {"podTemplate": {"spec": {"nodeSelector": {"gpu": "h100"}}}},
+        {"model": {"kwargs": {"hidden": 2}}},
+    ):
+        with pytest.raises(ApiException, match="immutable"):
+            world.patch("digits", {"spec": change})
     world.end_pod(pod, 0, SUCCESS)
     status = world.wait_for("digits", "Complete")
-    assert world.export("digits")["metadata"]["generation"] == 2
     assert status["observedGeneration"] == 1
