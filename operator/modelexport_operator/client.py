@@ -236,8 +236,9 @@ class Api:
 
 
 async def _load_credentials() -> None:
-    if os.environ.get("KUBECONFIG"):
-        await kubernetes_config.load_kube_config()  # type: ignore[no-untyped-call]
+    kubeconfig = os.environ.get("KUBECONFIG")
+    if kubeconfig:
+        await kubernetes_config.load_kube_config(kubeconfig)  # type: ignore[no-untyped-call]
     else:
         kubernetes_config.load_incluster_config()  # type: ignore[no-untyped-call]
 

@@ -1,0 +1,69 @@
+"""What the cache keeps, and what it does not believe."""
+
+from __future__ import annotations
+
+import pytest
+
+from modelexport_operator.cache import Cache
+from unit.operator.objects import UID, export_body, job_body
+
+COMPLETE = {
+    "phase": "Succeeded",
+    "observedGeneration": 1,
+    "conditions": [
+        {
+            "type": "Complete",
+            "status": "True",
+            "reason": "Published",
+            "lastTransitionTime": "2026-05-01T12:00:00Z",
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize(("version", "news"), [("9", False), ("10", False), ("11", True)])
+def test_an_older_version_never_replaces_a_newer_one(version: str, news: bool) -> None:
+    cache = Cache()
+    assert cache.put_resource(export_body(resourceVersion="10"))
+    assert cache.put_resource(export_body(resourceVersion=version)) == news
+
+
+def test_an_ended_export_is_kept_without_its_spec() -> None:
+    cache = Cache()
+    cache.put_resource(export_body(spec={"model": {"factory": "a:b"}}, status=COMPLETE))
+    found = cache.resource(UID)
+    assert found is not None
+    assert found.terminal
+    assert found.export is None
+    assert cache.live() == []
+    assert cache.phases() == {"Succeeded": 1}
+
+
+def test_the_last_run_is_the_job() -> None:
+    cache = Cache()
+    for run in (2, 1):
+        assert cache.put_job(job_body(run=run)) == UID
+    found = cache.job_of(UID)
+    assert found is not None
+    assert found.run == 2
+    cache.drop_job(job_body(run=2))
+    found = cache.job_of(UID)
+    assert found is not None
+    assert found.run == 1
+
+
+def test_a_complete_list_ends_what_it_does_not_hold() -> None:
+    cache = Cache()
+    cache.put_resource(export_body(uid="vanished", resourceVersion="5"))
+    cache.put_resource(export_body(uid="listed", resourceVersion="6"))
+    cache.put_resource(export_body(uid="created since", resourceVersion="9"))
+    cache.put_resource(export_body(uid="elsewhere", namespace="other", resourceVersion="5"))
+    cache.keep_resources({"listed"}, "8", "ml")
+    assert set(cache.live()) == {"listed", "created since", "elsewhere"}
+
+
+def test_a_job_that_vanished_wakes_its_export() -> None:
+    cache = Cache()
+    cache.put_job(job_body())
+    assert cache.keep_jobs(set(), "30", None) == {UID}
+    assert cache.job_of(UID) is None

@@ -1,0 +1,73 @@
+"""The configuration file, and the sentences for its mistakes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from modelexport_operator.settings import SettingsError, load, parse
+
+FILE = """
+exporterImage: exporter:1
+podTemplate:
+  spec:
+    containers:
+      - name: exporter
+        resources: {limits: {nvidia.com/gpu: 1}}
+workVolume: {sizeLimit: 50Gi}
+watchNamespaces: []
+lease: {name: modelexport}
+api: {qps: 50, burst: 100}
+"""
+
+
+def test_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(FILE)
+    found = load(path)
+    assert found.exporter_image == "exporter:1"
+    assert found.work_volume.size_limit == "50Gi"
+    assert found.port == 8080
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ({}, "exporterImage: Field required"),
+        ([], "the file: Input should be"),
+        ({"exporterImage": "a", "wokers": 3}, "wokers: Extra inputs"),
+        ({"exporterImage": "a", "port": 0}, "port: Input should be greater"),
+        ({"exporterImage": "a", "lease": {"durationSeconds": 5}}, "expected retrySeconds"),
+        (
+            {"exporterImage": "a", "podTemplate": {"spec": {"hostNetwork": True}}},
+            "spec.hostNetwork cannot be changed",
+        ),
+        (
+            {"exporterImage": "a", "podTemplate": {"spec": {"containers": [{"image": "b"}]}}},
+            "every entry needs its `name`",
+        ),
+    ],
+)
+def test_a_mistake_has_a_sentence(document: object, words: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        parse(document)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("text", [None, "a: [", "exporterImage: ''"])
+def test_the_process_says_so_and_ends_without_a_traceback(tmp_path: Path, text: str | None) -> None:
+    path = tmp_path / "config.yaml"
+    if text is not None:
+        path.write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-m", "modelexport_operator", "--config", path],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("bad configuration in ")
+    assert "Traceback" not in done.stderr
