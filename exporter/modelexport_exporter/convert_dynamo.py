@@ -18,6 +18,7 @@ from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.allocation import reraise_out_of_memory
 from modelexport_exporter.capture import quiet
 from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.onnxscript_private import comparing_operators_first
 from modelexport_exporter.program_dims import symbol_names
 from modelexport_exporter.torch_private import UnsupportedOperator, unsupported_operators
 from modelexport_exporter.user_frame import innermost, shorten
@@ -34,7 +35,7 @@ def convert_dynamo(
     """Return the program's translation, with inputs, outputs and dims named as declared."""
     names = symbol_names(program, spec)
     try:
-        with quiet():
+        with quiet(), comparing_operators_first():
             converted = torch.onnx.export(
                 program,
                 dynamo=True,

@@ -85,7 +85,7 @@ def build_with_weights(
 
 def _for_inference(module: torch.nn.Module) -> torch.nn.Module:
     for parameter in module.parameters():  # a ScriptModule has no requires_grad_ of its own
-        parameter.requires_grad_(mode=False)
+        parameter.requires_grad_(False)
     return module.eval()
 
 
