@@ -20,7 +20,8 @@ class Layout:
         """Remove every image but NAME, and what only they used."""
         path = self.directory / "index.json"
         index = json.loads(path.read_text())
-        index["manifests"] = [d for d in index["manifests"] if d["annotations"][_NAME] == name]
+        # A second push of the same name takes it away from the first image's entry.
+        index["manifests"] = [d for d in index["manifests"] if _name_of(d) == name]
         path.write_text(json.dumps(index))
         manifest = self._manifest()
         used = {self._blob(d) for d in [self._entry(), manifest["config"], *manifest["layers"]]}
@@ -42,3 +43,8 @@ class Layout:
     def _blob(self, descriptor: dict[str, Any]) -> Path:
         digest: str = descriptor["digest"]
         return self.directory.joinpath("blobs", *digest.split(":"))
+
+
+def _name_of(descriptor: dict[str, Any]) -> str | None:
+    name: str | None = descriptor.get("annotations", {}).get(_NAME)
+    return name

@@ -178,8 +178,7 @@ def install(cluster: NodeCluster, helm: Path, operator_image: str, exporter_imag
                 *(helm, "install", RELEASE, CHART, "--kubeconfig", cluster.kubeconfig),
                 *("--namespace", SYSTEM, "--create-namespace", "--values", file),
                 *("--wait", "--timeout", "120s"),
-            ],
-            environment={"HELM_CACHE_HOME": scratch, "HELM_CONFIG_HOME": scratch},
+            ]
         )
 
 
