@@ -1,11 +1,12 @@
 """How much verifying may cost, and whether the next sample fits: pure, from what earlier ones took.
 
 The rule. The smallest sample always runs. Any other runs if its estimate fits what is left of the
-time (TIME_BUDGET_SECONDS in all) and of the memory (MEMORY_SHARE of what is free now). The estimate
-is linear in the number of input elements, its slope the steepest that samples of a comparable
-volume showed; attention, quadratic in one dim, is met because each dim runs alone at its maximum
-before all do together. The corner where all dims are at their maximum is made smaller in one dim
-where it does not fit; other samples are left out. Both are told.
+time (TIME_BUDGET_SECONDS in all; on a CPU, time that other processes took does not count) and of
+the memory (MEMORY_SHARE of what is free now). The estimate is linear in the number of input
+elements, its slope the steepest that samples of a comparable volume showed; attention, quadratic in
+one dim, is met because each dim runs alone at its maximum before all do together. The corner where
+all dims are at their maximum is made smaller in one dim where it does not fit; other samples are
+left out. Both are told.
 """
 
 from __future__ import annotations

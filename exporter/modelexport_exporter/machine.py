@@ -7,6 +7,7 @@ import ctypes
 import math
 import os
 import resource
+import time
 from pathlib import Path
 
 CGROUP = Path("/sys/fs/cgroup")
@@ -42,6 +43,14 @@ def free_memory(cgroup: Path = CGROUP, meminfo: Path = Path("/proc/meminfo")) ->
 def peak_memory() -> int:
     """Return the largest resident size that this process has had, in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def busy_seconds() -> float:
+    """Return a clock that stands still while other processes have the CPUs.
+
+    It advances by the time in which this process would have done its work alone, on all its CPUs.
+    """
+    return time.process_time() / cpu_count()
 
 
 def release_memory() -> None:

@@ -1,10 +1,9 @@
 """Which inputs the artifact is verified on: a pure function of the spec.
 
 Sizes: all dims at their minimum; all at a size in between (primes, a different one for each dim,
-and none that the capture
-ran with, so that nothing swapped or baked in agrees by chance); each dim alone at its
-maximum and at its size in between, the others at their minimum; all at their maximum, last,
-because it is the dearest (`budget` decides whether it fits).
+and none that the capture ran with, so that nothing swapped or baked in agrees by chance); each dim
+alone at its maximum, and at its size in between, the others at their minimum; all at their maximum,
+last, because it is the dearest (`budget` decides whether it fits).
 Values: standard normal ones, large ones, zeros and the range's upper end. What `range` declares is
 never left, and both of its ends occur.
 """
@@ -64,12 +63,16 @@ def plan_samples(spec: ModelExportSpec) -> tuple[Sample, ...]:
     """Return the samples in the order in which they are to be run, cheap and telling ones first."""
     lowest = {name: dim.min for name, dim in spec.dims.items()}
     between = sizes_between(spec.dims, avoided=capture_sizes(spec).values())
-    cases: list[tuple[dict[str, int], Values]] = []
+    highest = {name: dim.max for name, dim in spec.dims.items()}
+    plan: list[tuple[dict[str, int], Values]] = []
     if lowest != between:
-        cases += [(lowest, Values.NORMAL), (lowest, Values.NORMAL)]
-    cases += [(between, values) for values in (Values.NORMAL, *Values)]
-    cases += [(sizes, Values.NORMAL) for sizes in _further_sizes(spec.dims, lowest, between)]
-    return tuple(Sample(sizes, values, seed) for seed, (sizes, values) in enumerate(cases))
+        plan += [(lowest, Values.NORMAL), (lowest, Values.NORMAL)]
+    plan += [(between, Values.NORMAL)]
+    plan += _unmet(plan, [{**lowest, name: highest[name]} for name in spec.dims])
+    plan += [(between, values) for values in Values]
+    plan += _unmet(plan, [{**lowest, name: between[name]} for name in spec.dims])
+    plan += _unmet(plan, [highest])
+    return tuple(Sample(sizes, values, seed) for seed, (sizes, values) in enumerate(plan))
 
 
 def sizes_between(dims: Mapping[str, Dim], avoided: Iterable[int] = ()) -> dict[str, int]:
@@ -115,16 +118,16 @@ def draw(inputs: Sequence[Input], sample: Sample) -> dict[str, Array]:
     }
 
 
-def _further_sizes(
-    dims: Mapping[str, Dim], lowest: dict[str, int], between: dict[str, int]
-) -> Iterator[dict[str, int]]:
-    highest = {name: dim.max for name, dim in dims.items()}
-    seen = [lowest, between]
-    alone = [{**lowest, name: sizes[name]} for sizes in (highest, between) for name in dims]
-    for sizes in [*alone, highest]:
-        if sizes not in seen:
-            seen.append(sizes)
-            yield sizes
+def _unmet(
+    plan: Sequence[tuple[dict[str, int], Values]], candidates: Iterable[dict[str, int]]
+) -> list[tuple[dict[str, int], Values]]:
+    """Return those sizes, each once, that the plan does not meet yet, with normal values."""
+    met = [sizes for sizes, _ in plan]
+    unmet: list[dict[str, int]] = []
+    for sizes in candidates:
+        if sizes not in met and sizes not in unmet:
+            unmet.append(sizes)
+    return [(sizes, Values.NORMAL) for sizes in unmet]
 
 
 def _size_between(dim: Dim, taken: set[int]) -> int:

@@ -35,6 +35,14 @@ PROVIDER_OPTIONS: dict[Provider, dict[str, str]] = {
 }
 _ERRORS_ONLY = 3
 _ONNX_BFLOAT16 = 16
+_NO_KERNEL = ("NOT_IMPLEMENTED", "Type Error")
+_NO_KERNEL_HINT = (
+    "onnxruntime has no kernel for this operator in this element type, on this provider. Export "
+    "the model in float32, raise export.opset, or verify on another provider."
+)
+_INVALID_HINT = (
+    "Try the other route (export.exporter), another export.opset, or export.optimize: false."
+)
 _OUT_OF_MEMORY = ("failed to allocate memory", "bad_alloc", "out of memory", "bad allocation")
 
 
@@ -101,8 +109,7 @@ def _open(model_path: Path, provider: Provider, options: Any) -> Any:  # noqa: A
         raise ExportFailure(
             Reason.RUNTIME_FAILED,
             f"onnxruntime {onnxruntime.__version__} cannot load the exported file: {text}",
-            "Try the other route (export.exporter), another export.opset, or export.optimize: "
-            "false.",
+            _NO_KERNEL_HINT if any(sign in text for sign in _NO_KERNEL) else _INVALID_HINT,
         ) from error
     session.disable_fallback()
     return session

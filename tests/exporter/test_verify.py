@@ -10,7 +10,9 @@ import numpy as np
 import onnx
 import pytest
 import torch
+import torchvision
 from onnx import numpy_helper
+from safetensors.torch import save_file
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Provider
@@ -51,6 +53,32 @@ def test_a_trained_network_verifies(tmp_path: Path, dynamo: bool) -> None:
     assert 0 < outcome.summary.max_rel_error < 1e-5
     assert outcome.left_out == ()
     assert outcome.first_problem is None
+
+
+UPSAMPLING = replace(
+    catalog.DIVIDED_POOL,
+    factory="torch.nn:Upsample",
+    kwargs={"scale_factor": 2.7, "mode": "bilinear"},
+    inputs=[{"name": "x", "shape": ["batch", 3, "height", 65]}],
+    dims={"batch": {"min": 1, "max": 3}, "height": {"min": 40, "max": 300}},
+    write=lambda path: save_file({}, path),
+    checkpoint_name="checkpoint.safetensors",
+)
+RESNET = replace(
+    catalog.DIVIDED_POOL,
+    factory="torchvision.models:resnet18",
+    inputs=[{"name": "x", "shape": ["batch", 3, "height", 80]}],
+    dims={"batch": {"min": 1, "max": 3}, "height": {"min": 64, "max": 160}},
+    write=catalog.initialised(torchvision.models.resnet18),
+)
+
+
+@pytest.mark.parametrize("model", [UPSAMPLING, RESNET], ids=["bilinear upsampling", "resnet18"])
+def test_right_models_are_not_refused_for_their_rounding(tmp_path: Path, model: RealModel) -> None:
+    task = task_for(model, tmp_path)
+    outcome = verify(task, convert(task, dynamo=False))
+    assert outcome.first_problem is None
+    assert outcome.summary.verdict is Verdict.VERIFIED
 
 
 def test_the_sentence_encoder_verifies_on_both_kinds_of_kernels(

@@ -1,11 +1,18 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 
-from modelexport_exporter.machine import cpu_count, free_memory, peak_memory, release_memory
+from modelexport_exporter.machine import (
+    busy_seconds,
+    cpu_count,
+    free_memory,
+    peak_memory,
+    release_memory,
+)
 from modelexport_exporter.memory import anonymous_bytes
 
 MEMINFO = "MemTotal: 9000 kB\nMemAvailable:    1000000 kB\n"
@@ -77,6 +84,12 @@ def test_free_memory(tmp_path: Path, files: dict[str, str], expected: int) -> No
 
 def test_this_process_has_had_some_memory() -> None:
     assert peak_memory() > 1 << 20
+
+
+def test_waiting_is_not_work() -> None:
+    before = busy_seconds()
+    time.sleep(0.2)
+    assert busy_seconds() - before < 0.1
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")

@@ -120,3 +120,10 @@ def test_a_file_that_is_no_model(tmp_path: Path) -> None:
     with pytest.raises(ExportFailure, match="cannot load the exported file") as caught:
         Session(path, Provider.CPU)
     assert caught.value.reason is Reason.RUNTIME_FAILED
+
+
+def test_an_element_type_without_a_kernel(tmp_path: Path) -> None:
+    path = write(tmp_path / "m.onnx", "Sin", TensorProto.BFLOAT16)
+    with pytest.raises(ExportFailure, match="cannot load the exported file") as caught:
+        Session(path, Provider.CPU)
+    assert "Export the model in float32" in caught.value.hint

@@ -11,10 +11,10 @@ from modelexport_exporter.tolerance import FLOORS, choose_tolerance
     [
         pytest.param(None, "float32", ["float32"], 2e-4, "Default", id="float32"),
         pytest.param(None, "float64", ["float64"], 2e-9, "Default", id="float64"),
-        pytest.param(None, "float16", [], 4e-2, "Default", id="float16"),
+        pytest.param(None, "float16", [], 2e-2, "Default", id="float16"),
         pytest.param(None, "bfloat16", ["bfloat16"], 1e-1, "Default", id="bfloat16"),
         pytest.param(
-            None, "float32", ["float16", "float32"], 4e-2, "Default", id="half weights, float32 out"
+            None, "float32", ["float16", "float32"], 2e-2, "Default", id="half weights, float32 out"
         ),
         pytest.param(None, "float32", ["float64"], 2e-4, "Default", id="the output rounds last"),
         pytest.param(
