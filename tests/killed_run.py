@@ -15,12 +15,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 from modelexport_api.resource import ModelExport
-from modelexport_exporter.files import FileStore
+from modelexport_exporter.files import FileStore, PendingFile
 from modelexport_exporter.log import JsonLog
 from modelexport_exporter.pipeline import Settings, run
 from modelexport_exporter.s3 import S3Store
+from modelexport_exporter.s3_upload import PendingUpload
 
-WRITES = ("upload", "write", "write_if", "move", "delete", "abandon_uploads")
+WRITES = {
+    FileStore: ("stage", "write", "write_if", "delete", "discard_staged"),
+    S3Store: ("stage", "write", "write_if", "delete", "discard_staged"),
+    PendingFile: ("publish",),
+    PendingUpload: ("publish",),
+}
 SETTINGS = {"export_entry": "small_workers:export", "verify_entry": "small_workers:verify"}
 
 
@@ -31,21 +37,21 @@ class Killer:
         self.kill_at = kill_at
         self.count = 0
 
-    def before(self, write: Callable[..., None]) -> Callable[..., None]:
-        def counted(*arguments: object, **named: object) -> None:
+    def before(self, write: Callable[..., object]) -> Callable[..., object]:
+        def counted(*arguments: object, **named: object) -> object:
             if self.count == self.kill_at:
                 os.kill(os.getpid(), signal.SIGKILL)
             self.count += 1
-            write(*arguments, **named)
+            return write(*arguments, **named)
 
         return counted
 
 
 def main(resource: str, work_dir: str, kill_at: str) -> int:
     killer = Killer(int(kill_at))
-    for store in (FileStore, S3Store):
-        for name in WRITES:
-            setattr(store, name, killer.before(getattr(store, name)))
+    for kind, names in WRITES.items():
+        for name in names:
+            setattr(kind, name, killer.before(getattr(kind, name)))
     settings = Settings(Path(work_dir), **SETTINGS, preload=("small_workers",))
     result = run(ModelExport.model_validate_json(resource), settings, JsonLog(sys.stderr))
     print(killer.count)

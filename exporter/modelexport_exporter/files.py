@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import glob
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -79,11 +81,13 @@ class FileStore:
             if _describe(Path(found.key)) != found:
                 raise storage_errors.replaced(self.uri(found.key))
 
-    def upload(self, source: Path, key: str, on_bytes: OnBytes) -> None:
-        """Copy a file to its place by way of a temporary name."""
-        with self._typed_errors(key), _temporary(Path(key)) as temporary:
-            _link_or_copy(source, temporary, on_bytes)
-            temporary.replace(key)
+    def stage(self, source: Path, key: str, staging: str, on_bytes: OnBytes) -> PendingFile:
+        """Bring a file into the staging directory, which is on the target's file system."""
+        staged = Path(staging) / Path(key).name
+        with self._typed_errors(key):
+            staged.parent.mkdir(parents=True, exist_ok=True)
+            _link_or_copy(source, staged, on_bytes)
+        return PendingFile(staged, Path(key), self._role)
 
     def write(self, key: str, content: bytes) -> None:
         """Write a small file, whatever is there."""
@@ -101,12 +105,6 @@ class FileStore:
                 raise ConditionFailedError(key)
             temporary.replace(path)
 
-    def move(self, key: str, target: str) -> None:
-        """Rename a file."""
-        with self._typed_errors(target):
-            Path(target).parent.mkdir(parents=True, exist_ok=True)
-            Path(key).replace(target)
-
     def delete(self, keys: Iterable[str]) -> None:
         """Delete files, and the directories of ours that became empty by it."""
         for key in keys:
@@ -114,10 +112,13 @@ class FileStore:
                 Path(key).unlink(missing_ok=True)
                 self._prune(Path(key).parent)
 
-    def abandon_uploads(self, prefix: str) -> None:
-        """Remove a directory with whatever is left in it."""
-        shutil.rmtree(prefix, ignore_errors=True)
-        self._prune(Path(prefix).parent)
+    def discard_staged(self, directory: str, is_ours: Callable[[str], bool], staging: str) -> None:
+        """Remove every staging directory whose path begins with `staging`."""
+        del directory, is_ours
+        parent = Path(staging).parent
+        for found in parent.glob(f"{glob.escape(Path(staging).name)}*"):
+            shutil.rmtree(found, ignore_errors=True)
+        self._prune(parent)
 
     @staticmethod
     def _prune(directory: Path) -> None:
@@ -136,6 +137,26 @@ class FileStore:
             yield
         except OSError as error:
             raise storage_errors.from_os_error(error, self._role, key) from error
+
+
+@dataclass(frozen=True)
+class PendingFile:
+    """A file in a staging directory."""
+
+    staged: Path
+    target: Path
+    role: Role
+
+    def publish(self) -> None:
+        """Rename it to its place, over what was there."""
+        try:
+            self.staged.replace(self.target)
+        except OSError as error:
+            raise storage_errors.from_os_error(error, self.role, str(self.target)) from error
+
+    def discard(self) -> None:
+        """Remove it."""
+        self.staged.unlink(missing_ok=True)
 
 
 def _describe(path: Path) -> StoredObject:

@@ -1,11 +1,12 @@
 """Puts a verified artifact under its final name, so that any process may die at any instruction.
 
-Files are uploaded to `<destination>/.staging/<resource>-<random>/` while verification still runs.
-After the verdict they are moved on the store's side: external data first (its name carries its
-digest, so it never replaces what a reader holds), then model.onnx and report.json, and
+Files are brought to the store while verification still runs, unseen: as multipart uploads that are
+not completed, or in `<destination>/.staging/<resource>-<random>/` on a file system. After the
+verdict they appear under their names, without another copy: external data first (its name carries
+its digest, so it never replaces what a reader holds), then model.onnx and report.json, and
 manifest.json last, by a conditional write. Only then is deleted what nothing speaks of any more.
-A process that dies in between leaves an artifact that is the old one, or none, to whoever reads
-the manifest; the next run overwrites the rest.
+A process that dies in between leaves the old artifact, or none, to whoever reads the manifest; the
+next run overwrites the rest.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from modelexport_exporter import manifest as manifests
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.identity import digest_of
 from modelexport_exporter.manifest import MANIFEST_NAME, Decision, Found, Manifest, Work
-from modelexport_exporter.storage import ConditionFailedError, Location, OnBytes
+from modelexport_exporter.storage import ConditionFailedError, Location, OnBytes, Pending
 
 MODEL_NAME = "model.onnx"
 REPORT_NAME = "report.json"
@@ -67,7 +68,7 @@ class Publication:
 
     destination: Location
     resource: str
-    staged: set[str] = field(default_factory=set)
+    staged: dict[str, Pending] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._staging = self.destination.child(f"{STAGING_NAME}/{self.resource}-")
@@ -114,9 +115,9 @@ class Publication:
         self._own.store.write(self._own.child(_MARKER_NAME).key, b"")
 
     def stage(self, path: Path, name: str, on_bytes: OnBytes) -> None:
-        """Upload a file to where no reader looks."""
-        self._own.store.upload(path, self._own.child(name).key, on_bytes)
-        self.staged.add(name)
+        """Bring a file to where no reader looks."""
+        target = self.destination.child(name).key
+        self.staged[name] = self.destination.store.stage(path, target, self._own.key, on_bytes)
 
     def commit(self, claim: Claim) -> Manifest:
         """Make the staged files the artifact; return the manifest that is in force now.
@@ -150,11 +151,10 @@ class Publication:
         return current.manifest
 
     def _promote(self) -> dict[str, str | None]:
-        """Move the staged files to their names; return the etags that they have there."""
+        """Make the staged files appear under their names; return the etags they have there."""
         names = promotion_order(self.staged)
         for name in names:
-            store = self.destination.store
-            store.move(self._own.child(name).key, self.destination.child(name).key)
+            self.staged.pop(name).publish()
         return self._etags(names)
 
     def _etags(self, names: Iterable[str]) -> dict[str, str | None]:
@@ -184,7 +184,9 @@ class Publication:
         found = self.destination.store.names(self.destination.key, _MOST_NAMES)
         orphans = [name for name in found if _DATA_NAME.match(name) and name not in kept]
         self.destination.store.delete(self.destination.child(name).key for name in orphans)
-        self.close(everything=True)
+        self.destination.store.discard_staged(
+            self.destination.key, _is_artifact_name, self._staging.key
+        )
 
     def publish_failure(self, name: str, report: bytes) -> str:
         """Store the report of a failure; return its URI."""
@@ -198,16 +200,12 @@ class Publication:
         if where.store.stat(where.key) is not None:
             where.store.delete([where.key])
 
-    def close(self, *, everything: bool) -> None:
-        """Remove what this attempt staged; with `everything`, what killed ones left as well."""
-        store = self.destination.store
-        mine = self._staging.key if everything else self._own.key
-        staging = self.destination.child(STAGING_NAME).as_directory()
-        for name in store.names(staging.key, _MOST_NAMES):
-            directory = staging.child(name).as_directory()
-            if directory.key.startswith(mine):
-                store.abandon_uploads(directory.key)
-                store.delete(found.key for found in store.list_all(directory.key))
+    def close(self) -> None:
+        """Drop what this attempt staged and did not publish."""
+        for pending in self.staged.values():
+            pending.discard()
+        self.staged.clear()
+        self.destination.store.delete([self._own.child(_MARKER_NAME).key])
 
 
 @contextlib.contextmanager
@@ -216,10 +214,13 @@ def opened(publication: Publication) -> Iterator[Publication]:
     try:
         publication.open()
         yield publication
-    except BaseException:
+    finally:
         with contextlib.suppress(ExportFailure):
-            publication.close(everything=False)
-        raise
+            publication.close()
+
+
+def _is_artifact_name(name: str) -> bool:
+    return name in {MODEL_NAME, REPORT_NAME} or _DATA_NAME.match(name) is not None
 
 
 def taken(uri: str) -> ExportFailure:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from modelexport_api.spec import AddressingStyle, Storage
 from modelexport_exporter import storage_errors
 from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.s3_upload import THREADS, PendingUpload
 from modelexport_exporter.storage import ConditionFailedError, OnBytes, Role, StoredObject
 from modelexport_exporter.storage_errors import Access
 
@@ -29,9 +30,6 @@ T = TypeVar("T")
 MIB = 1024 * 1024
 PART_BYTES = 64 * MIB
 READ_BYTES = MIB
-THREADS = 2
-COPY_PART_BYTES = 1024 * MIB
-"""Server-side copies above this size go in parts; S3 refuses to copy more than 5 GiB at once."""
 PART_ATTEMPTS = 5
 SMALL_OBJECT_BYTES = 64 * MIB
 _MISSING = {"404", "NoSuchKey", "NoSuchVersion"}
@@ -164,17 +162,24 @@ class S3Store:
             raise
         yield from iter(lambda: body.read(READ_BYTES), b"")
 
-    def upload(self, source: Path, key: str, on_bytes: OnBytes) -> None:
-        """Store a file under the key, in parallel parts."""
-        from boto3.s3.transfer import TransferConfig
-
-        config = TransferConfig(
-            multipart_threshold=PART_BYTES, multipart_chunksize=PART_BYTES, max_concurrency=THREADS
-        )
+    def stage(self, source: Path, key: str, staging: str, on_bytes: OnBytes) -> PendingUpload:
+        """Upload the parts of a multipart upload to the key itself, without completing it."""
+        del staging
         with self._typed_errors(key):
-            self._client.upload_file(
-                str(source), self._bucket, key, Config=config, Callback=on_bytes
+            answer = self._client.create_multipart_upload(
+                Bucket=self._bucket, Key=key, ChecksumAlgorithm="CRC32"
             )
+        upload_id = answer["UploadId"]
+        pending = PendingUpload(
+            self._client, self._bucket, key, upload_id, self._typed_errors, parts=[]
+        )
+        try:
+            pending.send(source, PART_BYTES, on_bytes)
+        except BaseException:
+            with contextlib.suppress(ExportFailure):
+                pending.discard()
+            raise
+        return pending
 
     def write(self, key: str, content: bytes) -> None:
         """Store a small content under the key, whatever is there."""
@@ -194,35 +199,24 @@ class S3Store:
                     raise ConditionFailedError(key) from error
                 raise
 
-    def move(self, key: str, target: str) -> None:
-        """Copy on the server, in parts where it is large, then delete the original."""
-        from boto3.s3.transfer import TransferConfig
-
-        config = TransferConfig(
-            multipart_threshold=COPY_PART_BYTES, multipart_chunksize=COPY_PART_BYTES // 4
-        )
-        with self._typed_errors(target):
-            self._client.copy(
-                {"Bucket": self._bucket, "Key": key}, self._bucket, target, Config=config
-            )
-            self._client.delete_object(Bucket=self._bucket, Key=key)
-
     def delete(self, keys: Iterable[str]) -> None:
         """Delete objects one by one: DeleteObjects needs a digest that some servers refuse."""
         for key in keys:
             with self._typed_errors(key):
                 self._client.delete_object(Bucket=self._bucket, Key=key)
 
-    def abandon_uploads(self, prefix: str) -> None:
-        """Abort the multipart uploads that a killed process left below the prefix."""
-        with self._typed_errors(prefix):
+    def discard_staged(self, directory: str, is_ours: Callable[[str], bool], staging: str) -> None:
+        """Abort uploads to our names in the directory; delete what lies below `staging`."""
+        with self._typed_errors(directory):
             pages = self._client.get_paginator("list_multipart_uploads").paginate(
-                Bucket=self._bucket, Prefix=prefix
+                Bucket=self._bucket, Prefix=directory
             )
             for upload in (item for page in pages for item in page.get("Uploads", [])):
-                self._client.abort_multipart_upload(
-                    Bucket=self._bucket, Key=upload["Key"], UploadId=upload["UploadId"]
-                )
+                if is_ours(upload["Key"].removeprefix(directory)):
+                    self._client.abort_multipart_upload(
+                        Bucket=self._bucket, Key=upload["Key"], UploadId=upload["UploadId"]
+                    )
+        self.delete(found.key for found in self.list_all(staging))
 
     @cached_property
     def _client(self) -> S3Client:

@@ -42,6 +42,16 @@ class ConditionFailedError(Exception):
     """A conditional write found that somebody else had written first."""
 
 
+class Pending(Protocol):
+    """A file that is in the store already, but not under its key."""
+
+    def publish(self) -> None:
+        """Make it appear under its key at once, in place of what was there."""
+
+    def discard(self) -> None:
+        """Drop it."""
+
+
 class Store(Protocol):
     """Objects under keys. A directory is a prefix that ends in a slash."""
 
@@ -66,8 +76,11 @@ class Store(Protocol):
     def download(self, found: StoredObject, target: Path, on_bytes: OnBytes) -> None:
         """Write exactly this object to a file; fail if it was replaced in the meantime."""
 
-    def upload(self, source: Path, key: str, on_bytes: OnBytes) -> None:
-        """Store a file under the key."""
+    def stage(self, source: Path, key: str, staging: str, on_bytes: OnBytes) -> Pending:
+        """Bring a file to the store, unseen by readers of the key.
+
+        `staging` is a directory for stores that have to keep it somewhere until it is published.
+        """
 
     def write(self, key: str, content: bytes) -> None:
         """Store a small content under the key, whatever is there."""
@@ -78,14 +91,14 @@ class Store(Protocol):
         Raises ConditionFailedError otherwise.
         """
 
-    def move(self, key: str, target: str) -> None:
-        """Put the object under another key without moving its bytes through this machine."""
-
     def delete(self, keys: Iterable[str]) -> None:
         """Delete objects; those that are gone already are no error."""
 
-    def abandon_uploads(self, prefix: str) -> None:
-        """Drop what a killed process left half-uploaded below the prefix."""
+    def discard_staged(self, directory: str, is_ours: Callable[[str], bool], staging: str) -> None:
+        """Drop what killed processes staged for our names in a directory.
+
+        That is everything below keys that begin with `staging`.
+        """
 
 
 @dataclass(frozen=True)

@@ -303,7 +303,11 @@ def check_reader_is_safe(place: Place) -> None:
 
 
 def test_killed_at_any_write_it_is_safe_to_read_and_to_run_again(
-    place: Place, resource: Make, tmp_path: Path, checkpoint: Location
+    place: Place,
+    resource: Make,
+    tmp_path: Path,
+    checkpoint: Location,
+    request: pytest.FixtureRequest,
 ) -> None:
     """First for an empty destination, then for one whose artifact is replaced."""
     contents = [CHECKPOINT, b"the next weights"]
@@ -321,6 +325,10 @@ def test_killed_at_any_write_it_is_safe_to_read_and_to_run_again(
         assert kill_at > 5
         check_artifact(place, content)
     assert list((tmp_path / "work").iterdir()) == []
+    if checkpoint.uri.startswith("s3:"):
+        client = request.getfixturevalue("s3").client()
+        uploads = client.list_multipart_uploads(Bucket=request.getfixturevalue("bucket"))
+        assert uploads.get("Uploads", []) == []
 
 
 @pytest.mark.usefixtures("checkpoint")

@@ -73,22 +73,24 @@ def test_replacing_what_is_gone_fails_the_condition(place: Place) -> None:
         where.store.write_if(where.key, b"x", replaces='"0123"')
 
 
-def test_upload_move_download_keep_the_content(
+def test_a_staged_file_is_unseen_until_it_is_published(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(s3_module, "PART_BYTES", 5 << 20)
-    monkeypatch.setattr(s3_module, "COPY_PART_BYTES", 20 << 20)
-    content = bytes(range(256)) * 4096 * 25  # 25 MiB: multipart in all three directions
+    content = bytes(range(256)) * 4096 * 11  # 11 MiB: several parts in both directions
     source = tmp_path / "source.bin"
     source.write_bytes(content)
-    staged, final = place(".staging/x/model.data"), place("model.data")
+    final, staging = place("model.data"), place(".staging/x/")
+    put(final, b"old")
     moved: list[int] = []
 
-    staged.store.upload(source, staged.key, moved.append)
-    staged.store.move(staged.key, final.key)
+    pending = final.store.stage(source, final.key, staging.key, moved.append)
+    answer = final.store.read(final.key)
+    assert answer is not None
+    assert answer[0] == b"old"
+    pending.publish()
 
     assert sum(moved) == len(content)
-    assert staged.store.stat(staged.key) is None
     found = final.store.stat(final.key)
     assert found is not None
     moved.clear()
@@ -96,6 +98,27 @@ def test_upload_move_download_keep_the_content(
     final.store.download(found, target, moved.append)
     assert target.read_bytes() == content
     assert sum(moved) == len(content)
+
+
+def test_what_a_killed_process_staged_is_discarded_by_name(
+    place: Place, root: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    source = tmp_path / "source.bin"
+    source.write_bytes(b"x")
+    for name in ("ours", "theirs"):
+        where = place(f"out/{name}")
+        where.store.stage(source, where.key, place(f"out/.staging/{name}-1/").key, lambda _n: None)
+    out = place("out/")
+
+    out.store.discard_staged(out.key, lambda name: name == "ours", place("out/.staging/ours-").key)
+
+    if root.startswith("file:"):
+        assert [Path(item.key).name for item in out.store.list_all(out.key)] == ["theirs"]
+    else:
+        client = request.getfixturevalue("s3").client()
+        bucket = request.getfixturevalue("bucket")
+        uploads = client.list_multipart_uploads(Bucket=bucket)["Uploads"]
+        assert [upload["Key"] for upload in uploads] == ["out/theirs"]
 
 
 def test_an_empty_object_can_be_downloaded(place: Place, tmp_path: Path) -> None:

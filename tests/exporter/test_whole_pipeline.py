@@ -37,7 +37,7 @@ def test_a_small_model(
     module = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
     torch.save(module.state_dict(), tmp_path / "model.pt")
     checkpoint = place("run/model.pt")
-    checkpoint.store.upload(tmp_path / "model.pt", checkpoint.key, lambda _moved: None)
+    checkpoint.store.write(checkpoint.key, (tmp_path / "model.pt").read_bytes())
     code = place("code/small_net.py")
     code.store.write(code.key, CODE)
     resource = ModelExport.model_validate(
