@@ -132,7 +132,9 @@ def _patience(job: ObservedJob, now: datetime) -> timedelta:
 
 
 def _fail(seen: Observation, why: Failure, now: datetime) -> Decision:
-    ended = status.failed(seen, why, _result(seen), now)
+    told = _result(seen)
+    speaks = told is not None and (told.failure == why or why.reason == Reason.RETRIES_EXHAUSTED)
+    ended = status.failed(seen, why, told if speaks else None, now)
     hint = f" ({why.hint})" if why.hint else ""
     return Decision(
         status=ended, events=(Event("Warning", why.reason, f"{why.message}{hint}", "end"),)

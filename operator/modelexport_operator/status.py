@@ -82,7 +82,7 @@ def failed(
     seen: Observation, failure: Failure, result: PodResult | None, now: datetime
 ) -> ModelExportStatus:
     """Return the final status of an export that failed; conditions tell where it stopped."""
-    completed = result.completed if result else []
+    completed = result.completed if result else _before(failure.stage)
     reached = _reached(seen)
     scheduled = (
         Fact(ConditionType.SCHEDULED, "True", "Scheduled")
@@ -121,6 +121,12 @@ def _stages(failure: Failure, completed: list[Stage], *, reached: bool) -> list[
         else:
             facts.append(Fact(kind, "False", "NotReached"))
     return facts
+
+
+def _before(stage: Stage | None) -> list[Stage]:
+    """Return what must have been completed when a pod that left no result was at `stage`."""
+    order = list(Stage)
+    return order[: order.index(stage)] if stage is not None else []
 
 
 def _reached(seen: Observation) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from kubernetes.client.exceptions import ApiException
 
-from cluster.operator.replica import Replica
+from cluster.operator.replica import Operators, Replica
 from cluster.operator.world import SUCCESS, World, eventually, failure
 from modelexport_api.reasons import ExitCode, Reason
 from modelexport_api.status import Stage
@@ -36,6 +36,17 @@ def test_success_is_read_from_the_termination_message(world: World, operator: Re
     assert 'modelexport_finished_total{phase="Succeeded",reason="Published"} 1.0' in operator.read(
         "/metrics"
     )
+
+
+def test_all_namespaces_are_watched_unless_some_are_named(
+    world: World, operators: Operators
+) -> None:
+    operators.start(watchNamespaces=[])
+    world.create("digits")
+    pod = world.live_pod("digits")
+    world.run_pod(pod)
+    world.end_pod(pod, 0, SUCCESS)
+    world.wait_for("digits", "Complete")
 
 
 def test_a_users_mistake_fails_at_once(world: World, operator: Replica) -> None:

@@ -78,6 +78,7 @@ def test_reason(
 WHERE = [
     ("before a pod ran", LATE, (pod(),), ["False", "False", "False", "False"]),
     ("in fetch", BY_POLICY, (NOT_FOUND,), ["True", "False", "False", "False"]),
+    ("killed in verify", EXHAUSTED, (UNREACHABLE, oom()), ["True", "True", "False", "False"]),
     ("in verify", BY_POLICY, (MISMATCH,), ["True", "True", "False", "False"]),
     (
         "in publish",
