@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import onnx_ir as ir
+import torch
 from numpy.typing import NDArray
 
 from modelexport_exporter.values import WrittenFile
@@ -61,20 +62,14 @@ class _Writer:
         self.position = 0
 
     def write(self, tensor: ir.TensorProtocol) -> Placed:
-        array = _array(tensor)
-        if array is None:
-            return self._append([memoryview(tensor.tobytes())])
-        key = (
-            array.__array_interface__["data"][0],
-            array.shape,
-            array.strides,
-            array.dtype.str,
-        )
-        if key not in self._known:
-            self._known[key] = self._append(_contiguous_blocks(array))
-        return self._known[key]
+        memory = _lasting_memory(tensor)
+        if memory is None:
+            return self._append(_blocks(tensor))
+        if memory not in self._known:
+            self._known[memory] = self._append(_blocks(tensor))
+        return self._known[memory]
 
-    def _append(self, blocks: Iterator[memoryview] | list[memoryview]) -> Placed:
+    def _append(self, blocks: Iterator[memoryview]) -> Placed:
         self._write(memoryview(bytes(-self.position % ALIGNMENT)))
         offset = self.position
         for block in blocks:
@@ -87,14 +82,30 @@ class _Writer:
         self.position += block.nbytes
 
 
-def _array(tensor: ir.TensorProtocol) -> NDArray[Any] | None:
-    """Return the tensor's memory as numpy sees it; None for packed types."""
-    if tensor.dtype.itemsize < 1:
+def _lasting_memory(tensor: ir.TensorProtocol) -> tuple[object, ...] | None:
+    """Return what identifies the tensor's memory, if the tensor itself keeps it alive.
+
+    Tensors that are read or computed when asked return memory that is gone after the write; the
+    next one may get the same address.
+    """
+    if not isinstance(tensor, ir.Tensor):
         return None
+    raw = tensor.raw
+    if isinstance(raw, np.ndarray):
+        return (raw.__array_interface__["data"][0], raw.shape, raw.strides, raw.dtype.str)
+    if isinstance(raw, torch.Tensor) and not (raw.is_conj() or raw.is_neg()):
+        return (raw.data_ptr(), tuple(raw.shape), raw.stride(), raw.dtype)
+    return None
+
+
+def _blocks(tensor: ir.TensorProtocol) -> Iterator[memoryview]:
+    if tensor.dtype.itemsize < 1:  # packed: several elements in a byte
+        yield memoryview(tensor.tobytes())
+        return
     array: NDArray[Any] = tensor.numpy()
     unsigned: np.dtype[Any] = np.dtype(f"<u{array.dtype.itemsize}")
     # ml_dtypes (bfloat16, float8) have no buffer interface; their bytes are what counts.
-    return array if array.dtype.kind in "biufc" else array.view(unsigned)
+    yield from _contiguous_blocks(array if array.dtype.kind in "biufc" else array.view(unsigned))
 
 
 def _contiguous_blocks(array: NDArray[Any]) -> Iterator[memoryview]:

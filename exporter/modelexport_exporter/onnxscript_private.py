@@ -27,8 +27,8 @@ def comparing_operators_first() -> Iterator[None]:
             return refused
         return full_match(self, model, graph, node, **options)
 
-    matcher.match = match
+    matcher.match = match  # type: ignore[method-assign, assignment]
     try:
         yield
     finally:
-        matcher.match = full_match
+        matcher.match = full_match  # type: ignore[method-assign]

@@ -16,8 +16,9 @@ import torch
 from safetensors.torch import save_file
 from torch.utils._pytree import tree_leaves
 
-from modelexport_api.spec import ModelExportSpec
+from modelexport_api.spec import Exporter, ModelExportSpec
 from modelexport_api.status import Stage
+from modelexport_exporter import write
 from modelexport_exporter.example_inputs import example_inputs
 from modelexport_exporter.export_worker import export_model
 from modelexport_exporter.load import load_module
@@ -182,6 +183,21 @@ def test_a_trained_sentence_encoder(minilm: Path, tmp_path: Path) -> None:
     data = [file for file in converted.files if file.name.endswith(".data")]
     assert [file.name for file in data] == [f"model.{data[0].sha256[:12]}.data"]
     assert data[0].size_bytes > 80 << 20
+
+
+@pytest.mark.parametrize("exporter", ["Dynamo", "TorchScript"])
+@pytest.mark.parametrize("name", ["tied weights", "LSTM of constant length"])
+def test_weights_beside_the_model(
+    name: str, exporter: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(write, "EMBED_BELOW", 0)
+    monkeypatch.setattr(write, "SMALL_TENSOR", 16)
+    make, spec, sizes = FORMATS[name]
+    export = spec.export.model_copy(update={"exporter": Exporter(exporter)})
+    task = task_for(spec.model_copy(update={"export": export}), make(tmp_path), tmp_path)
+    converted = export_model(task, ignore)
+    assert len(converted.files) == 2
+    assert_same_as_eager(task, converted, sizes)
 
 
 def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:

@@ -68,6 +68,21 @@ def test_shared_memory_is_written_once(tmp_path: Path) -> None:
     assert file.size_bytes == ALIGNMENT + MATRIX.nbytes
 
 
+def test_memory_that_is_only_lent_is_never_taken_for_shared(tmp_path: Path) -> None:
+    def lazily(index: int) -> ir.Value:
+        def make() -> ir.TensorProtocol:
+            return ir.Tensor(np.full(100_000, index, dtype=np.float32))
+
+        shape = ir.Shape([100_000])
+        tensor = ir.LazyTensor(make, dtype=ir.DataType.FLOAT, shape=shape, name=f"w{index}")
+        return ir.Value(name=f"w{index}", const_value=tensor)
+
+    file, places = write_external_data([lazily(index) for index in range(8)], tmp_path)
+    for index in range(8):
+        content = np.frombuffer(bytes_at(tmp_path, file.name, places[f"w{index}"]), np.float32)
+        assert set(content) == {index}
+
+
 def test_packed_types_keep_their_packed_bytes(tmp_path: Path) -> None:
     packed = np.array([0x21, 0x43], dtype=np.uint8)
     tensor = ir.PackedTensor(packed, ir.DataType.INT4, shape=ir.Shape([4]), name="w0")
