@@ -105,6 +105,7 @@ EXIT_CODES: dict[Reason, ExitCode] = {
     Reason.DESTINATION_DENIED: ExitCode.DESTINATION,
     Reason.OUT_OF_MEMORY: ExitCode.RESOURCES,
     Reason.DISK_FULL: ExitCode.RESOURCES,
+    Reason.DEADLINE_EXCEEDED: ExitCode.RESOURCES,
     Reason.STORE_UNAVAILABLE: ExitCode.RETRYABLE,
     Reason.WORKER_DIED: ExitCode.RETRYABLE,
     Reason.INTERRUPTED: ExitCode.RETRYABLE,
