@@ -62,7 +62,8 @@ def admit(costs: Sequence[Cost], volume: int, room: Room) -> Admission:
     if min(in_time, in_memory) >= 1:
         return Admission(fits=True)
     if in_time < in_memory:
-        why = f"would take about {seconds:.0f} s of {TIME_BUDGET_SECONDS:.0f} s for all samples"
+        left = f"{max(room.seconds, 0.0):.0f} s are left of {TIME_BUDGET_SECONDS:.0f} s"
+        why = f"would take about {seconds:.0f} s, {left}"
     else:
         why = f"would take about {growth / 1e9:.1f} GB of memory, {room.free_bytes / 1e9:.1f} free"
     return Admission(fits=False, factor=min(in_time, in_memory), why=why)

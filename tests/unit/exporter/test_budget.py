@@ -23,18 +23,18 @@ LONG = Cost(volume=1024, seconds=1.3, peak_bytes=2 * GB)
             [MINIMUM], 322, PLENTY, (True, ""), id="start-up does not grow with the volume"
         ),
         pytest.param(
-            [Cost(100, 10.5, GB)], 800, PLENTY, (False, "80 s of 30 s"), id="seconds do grow"
+            [Cost(100, 10.5, GB)], 800, PLENTY, (False, "about 80 s, 30 s are left of 30 s"), id="seconds do grow"
         ),
         pytest.param([MINIMUM, LONG], 16384, PLENTY, (True, ""), id="16 s of 30"),
         pytest.param(
-            [MINIMUM, LONG], 65536, PLENTY, (False, "64 s of 30 s"), id="64 s of 30"
+            [MINIMUM, LONG], 65536, PLENTY, (False, "about 64 s, 30 s are left"), id="64 s of 30"
         ),
         pytest.param(
             [MINIMUM, LONG], 16384, Room(30.0, 10 * GB), (False, "16.0 GB of memory, 10.0 free"),
             id="memory",
         ),
         pytest.param(
-            [MINIMUM, LONG], 16384, Room(1.0, 15 * GB), (False, "16 s of 30 s"),
+            [MINIMUM, LONG], 16384, Room(1.0, 15 * GB), (False, "about 16 s, 1 s are left"),
             id="both: the scarcer one is told",
         ),
         pytest.param(
