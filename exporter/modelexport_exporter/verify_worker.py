@@ -175,7 +175,8 @@ class _Verification:
             yield planned
         else:
             instead = f"{describe_sizes(ran[-1].dims)} ran instead" if ran else "left out"
-            self._left_out.append(f"{describe_sizes(planned.dims)}: {verdict.why}; {instead}")
+            where = f"{describe_sizes(planned.dims)} ({planned.values} values)"
+            self._left_out.append(f"{where}: {verdict.why}; {instead}")
 
     def _is_corner(self, sample: Sample) -> bool:
         return all(sample.dims[name] == dim.max for name, dim in self._spec.dims.items())

@@ -19,6 +19,7 @@ from modelexport_api.spec import Provider
 from modelexport_api.status import Verdict
 from modelexport_exporter import verify_worker
 from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.samples import plan_samples
 from modelexport_exporter.session import Session
 from modelexport_exporter.values import ConvertedModel, ExportTask, VerificationOutcome
 from modelexport_exporter.verdict import describe_mismatch
@@ -230,8 +231,9 @@ def test_what_does_not_fit_the_budget_is_told(
     outcome = verify(task, converted)
     assert outcome.summary.verdict is Verdict.VERIFIED
     assert {sample.dims["batch"] for sample in outcome.samples} == {1}
-    assert outcome.left_out[-1].startswith("batch=64: would take about")
-    assert outcome.left_out[-1].endswith("left out")
+    assert any("batch=64 (normal values): would take" in item for item in outcome.left_out)
+    assert any("batch=7 (zeros values): would take" in item for item in outcome.left_out)
+    assert len(outcome.samples) + len(outcome.left_out) == len(plan_samples(task.spec))
 
 
 def test_a_file_that_cannot_be_loaded(tmp_path: Path) -> None:

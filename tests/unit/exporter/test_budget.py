@@ -23,7 +23,8 @@ LONG = Cost(volume=1024, seconds=1.3, peak_bytes=2 * GB)
             [MINIMUM], 322, PLENTY, (True, ""), id="start-up does not grow with the volume"
         ),
         pytest.param(
-            [Cost(100, 10.5, GB)], 800, PLENTY, (False, "about 80 s, 30 s are left of 30 s"), id="seconds do grow"
+            [Cost(100, 10.5, GB)], 800, PLENTY, (False, "about 80 s, 30 s are left of 30 s"),
+            id="seconds do grow",
         ),
         pytest.param([MINIMUM, LONG], 16384, PLENTY, (True, ""), id="16 s of 30"),
         pytest.param(
