@@ -27,6 +27,8 @@ from modelexport_operator.settings import Settings
 LAST_RUN = 2
 _SOON = timedelta(seconds=2)
 _LATE = timedelta(seconds=60)
+_RUNNING = timedelta(seconds=120)
+"""When to look at a pod that runs, in case its end was missed."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ def _follow(seen: Observation, job: ObservedJob, now: datetime, settings: Settin
     if why is not None and job.stopped is None:
         return Decision(action=StopJob(job, why))
     pod = status.current_pod(seen.pods)
-    wait = None if pod is not None and pod.running else _patience(job, now)
+    wait = _RUNNING if pod is not None and pod.running else _patience(job, now)
     now_status = status.active(seen, now)
     return Decision(status=now_status, events=_trouble(seen, now_status), requeue_after=wait)
 

@@ -143,14 +143,20 @@ class Reconciler:
         seen = Observation(resource)
         if resource.terminal:
             return seen
-        job = self._cache.job_of(resource.uid) or await self._read_job(resource)
+        job = self._cache.job_of(resource.uid) or await self._read_job(
+            resource, resource.status.job_name
+        )
         if job is None:
             return seen
-        return await self._with_pods(replace(seen, job=job), job)
+        seen = await self._with_pods(replace(seen, job=job), job)
+        if job.finished or not seen.pods or current_pod(seen.pods) is not None:
+            return seen
+        # All pods are over and the Job is not: it retries, or the watch is late.
+        job = await self._read_job(resource, job.name)
+        return replace(seen, job=job) if job is not None else Observation(resource)
 
-    async def _read_job(self, resource: ObservedResource) -> ObservedJob | None:
-        """Ask for a Job that the status names and no watch has shown yet."""
-        name = resource.status.job_name
+    async def _read_job(self, resource: ObservedResource, name: str | None) -> ObservedJob | None:
+        """Ask for a Job that no watch has shown yet as it is."""
         if name is None:
             return None
         try:

@@ -10,13 +10,14 @@ import pytest
 
 from bed.control_plane import ControlPlane
 from cluster.operator.replica import USER, Operators, Replica, grant
-from cluster.operator.world import CRDS, World
+from cluster.operator.world import CRDS, NODE, World
 
 
 @pytest.fixture(scope="session")
 def operator_kubeconfig(control_plane: ControlPlane) -> Path:
     control_plane.kubectl("apply", "--filename", CRDS)
     control_plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+    control_plane.apply(NODE)
     grant(control_plane)
     pair = control_plane.authority.issue("operator", user=USER)
     return control_plane.kubeconfig_for(USER, pair)

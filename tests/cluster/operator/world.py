@@ -28,6 +28,8 @@ from modelexport_operator.job import job_name
 
 Object = dict[str, Any]
 T = TypeVar("T")
+NODE: Object = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "nowhere"}}
+"""Pods are bound to it; those on a node that does not exist are collected within a minute."""
 CRDS = Path(__file__).resolve().parents[3] / "crds"
 
 SPEC: Object = {
@@ -200,7 +202,7 @@ class World:
     # What the kubelet does.
 
     def bind(self, pod: str) -> None:
-        target = {"target": {"apiVersion": "v1", "kind": "Node", "name": "nowhere"}}
+        target = {"target": {"apiVersion": "v1", "kind": "Node", "name": NODE["metadata"]["name"]}}
         body = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": pod}, **target}
         self.core.create_namespaced_pod_binding(pod, self.namespace, body, _preload_content=False)
 

@@ -101,7 +101,8 @@ def test_an_active_job(
     found = conditions(decision)
     assert {kind: found[kind] for kind in wanted} == wanted
     assert not {"Complete", "Failed"} & set(found)
-    assert (decision.requeue_after is None) == (phase == "Running")
+    assert decision.requeue_after is not None
+    assert (decision.requeue_after == timedelta(seconds=120)) == (phase == "Running")
 
 
 @pytest.mark.parametrize(("age", "pause"), [(0, 2), (40, 10), (4000, 60)])
