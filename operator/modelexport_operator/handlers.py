@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Any
+from typing import Any, cast
 
 import kopf
 
@@ -67,6 +67,8 @@ async def watch(
     await kopf.operator(
         registry=registry(cache, queue),
         settings=settings(),
+        # Unused without peering; but kopf would look the user up, and a container's has no name.
+        identity=cast("Any", "modelexport-operator"),
         standalone=True,
         clusterwide=not namespaces,
         namespaces=namespaces,
