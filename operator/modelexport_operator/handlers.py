@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+from dataclasses import replace
 from typing import Any, cast
 
 import kopf
@@ -94,4 +96,18 @@ def _job(cache: Cache, queue: WorkQueue, kind: str | None, body: Any) -> None:  
 
 def _login(**kwargs: Any) -> kopf.ConnectionInfo | None:  # noqa: ANN401 - kopf's signature
     """Use the credentials that `client.py` uses."""
-    return kopf.login_with_kubeconfig(**kwargs) or kopf.login_with_service_account(**kwargs)
+    return kopf.login_with_kubeconfig(**kwargs) or _login_in_pod(**kwargs)
+
+
+def _login_in_pod(**kwargs: Any) -> kopf.ConnectionInfo | None:  # noqa: ANN401 - as above
+    """Take the API server's address from the pod's environment, as every other client does.
+
+    kopf asks DNS for kubernetes.default.svc: one more thing that can be down.
+    """
+    found = kopf.login_with_service_account(**kwargs)
+    host = os.environ.get("KUBERNETES_SERVICE_HOST")
+    if found is None or host is None:
+        return found
+    port = os.environ.get("KUBERNETES_SERVICE_PORT", "443")
+    address = f"[{host}]" if ":" in host else host
+    return replace(found, server=f"https://{address}:{port}")
