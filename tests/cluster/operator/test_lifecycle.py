@@ -118,6 +118,8 @@ def test_a_pod_that_cannot_start_fails_after_the_grace(world: World, operator: R
     world.cannot_start(pod, "ImagePullBackOff", 'Back-off pulling image "nope"')
     waiting = world.wait_for("digits", "Exported", "False")
     assert waiting["phase"] == "Pending"
+    eventually(lambda: world.is_being_deleted(pod), "the Job controller deletes the pod")
+    world.delete_pod(pod)
     status = world.wait_for("digits", "Failed")
     assert status["failure"]["reason"] == "PodCannotStart"
     assert 'Back-off pulling image "nope"' in status["failure"]["message"]

@@ -239,7 +239,12 @@ class World:
         }
         self._write(pod, "Succeeded" if exit_code == 0 else "Failed", {"terminated": ended})
 
+    def is_being_deleted(self, pod: str) -> bool:
+        found = {entry["metadata"]["name"]: entry["metadata"] for entry in self.all_pods()}
+        return "deletionTimestamp" in found.get(pod, {})
+
     def delete_pod(self, pod: str) -> None:
+        """The container is gone, and with it the pod."""
         self.core.delete_namespaced_pod(pod, self.namespace, grace_period_seconds=0)
 
     def delete_job(self, job: str) -> None:
