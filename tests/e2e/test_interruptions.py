@@ -59,8 +59,8 @@ def test_a_pod_that_needs_more_memory_than_it_may_have_is_not_started_again(user
     ended = user.wait(user.apply(user.manifest(FACTORY_ALLOCATES, podTemplate=template)), "Failed")
 
     assert ended.failure["reason"] == "OutOfMemory"
-    assert "1.0 GiB" in ended.failure["message"], "the limit"
-    assert "peak" in ended.failure["message"]
+    assert "limit 1.00 GiB" in ended.failure["message"]
+    assert "peak 1.00 GiB" in ended.failure["message"]
     assert "podTemplate" in ended.failure["hint"]
     assert len(user.pods(ended.name)) == 1
     assert not user.keys(f"{FACTORY_ALLOCATES.name}/onnx/") & {"model.onnx", "manifest.json"}
