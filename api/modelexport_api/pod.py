@@ -74,7 +74,8 @@ def encode_termination(result: PodResult, limit: int = MAX_TERMINATION_BYTES) ->
     """Return the result as JSON of at most `limit` bytes, dropping what the report also holds.
 
     Dropped in this order until it fits: the list of files, names and shapes of inputs and outputs,
-    the hint's and at last the message's tail. Reason, verdict and URIs always survive.
+    the manifest's URI (it lies beside the artifact), the hint's and at last the message's tail.
+    Reason, verdict and the URIs of artifact and report always survive.
     """
     for candidate in _ever_shorter(result):
         text = candidate.model_dump_json(by_alias=True, exclude_none=True)
@@ -91,6 +92,8 @@ def _ever_shorter(result: PodResult) -> Iterator[PodResult]:
         without_files = result.artifact.model_copy(update={"files": []})
         yield result.model_copy(update={"artifact": without_files})
         bare = without_files.model_copy(update={"inputs": [], "outputs": []})
+        yield result.model_copy(update={"artifact": bare})
+        bare = bare.model_copy(update={"manifest_uri": None})
         slim = result.model_copy(update={"artifact": bare})
         yield slim
     if result.failure is not None:

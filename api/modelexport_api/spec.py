@@ -6,10 +6,12 @@ Every docstring and description here is read by users: it becomes the CRD's docu
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from modelexport_api.base import ApiModel
 
@@ -24,6 +26,41 @@ DimName = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", min_length=1, max_length=63)
 ]
 DimSize = Annotated[int, Field(ge=0, le=2**31 - 1)]
+MAX_DEPTH = 64
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+def _plain(value: dict[str, Any]) -> dict[str, Any]:
+    """Refuse what YAML can say and JSON cannot: dates, binary data, .inf, cycles.
+
+    The API server never sends it; a file read by the command line may hold it. Depth is limited
+    for both: a value that the serializer gives up on would never get an answer.
+    """
+    if _deeper(value, MAX_DEPTH):
+        raise ValueError(f"expected at most {MAX_DEPTH} levels of nesting")
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"expected values that JSON can hold: {error}") from None
+    return value
+
+
+def _deeper(value: object, limit: int) -> bool:
+    level: list[object] = [value]
+    for _ in range(limit):
+        level = [child for entry in level for child in _children(entry)]
+        if not level:
+            return False
+    return True
+
+
+def _children(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+FreeForm = Annotated[dict[str, Any], AfterValidator(_plain)]
 
 
 class Format(StrEnum):
@@ -152,9 +189,7 @@ class Model(ApiModel):
             pattern=r"^[A-Za-z_][A-Za-z0-9_.]*:[A-Za-z_][A-Za-z0-9_.]*$", max_length=256
         ),
     ] = Field(description="`package.module:callable`; called with kwargs it returns the module.")
-    kwargs: dict[str, Any] = Field(
-        default_factory=dict, description="Keyword arguments of the factory."
-    )
+    kwargs: FreeForm = Field(default_factory=dict, description="Keyword arguments of the factory.")
     code: Code | None = Field(
         default=None, description="Where the factory's code is, if it is not in the image."
     )
@@ -171,7 +206,7 @@ class Input(ApiModel):
         description="A number for a constant dim, a name from `dims` for a dynamic one; "
         "[] is a scalar.",
     )
-    range: Annotated[list[float], Field(min_length=2, max_length=2)] | None = Field(
+    range: Annotated[list[Finite], Field(min_length=2, max_length=2)] | None = Field(
         default=None,
         description="Smallest and largest value that the input takes, both included: token ids, "
         "say. Absent: standard normal values, integers from 0 to 1.",
@@ -206,10 +241,10 @@ class Export(ApiModel):
 class Tolerance(ApiModel):
     """How far ONNX may be from eager PyTorch, for floating-point outputs."""
 
-    rtol: Annotated[float, Field(ge=0, le=1)] = Field(
+    rtol: Annotated[Finite, Field(ge=0, le=1)] = Field(
         default=0, description="Allowed error relative to the largest value of the output."
     )
-    atol: Annotated[float, Field(ge=0)] = Field(default=0, description="Allowed absolute error.")
+    atol: Annotated[Finite, Field(ge=0)] = Field(default=0, description="Allowed absolute error.")
 
 
 class Verification(ApiModel):
@@ -267,14 +302,14 @@ class ModelExportSpec(ApiModel):
         description="How often a pod is started again after a failure that is nobody's mistake: "
         "a killed pod, an unreachable store. User errors are never retried.",
     )
-    active_deadline_seconds: Annotated[int, Field(ge=1)] = Field(
+    active_deadline_seconds: Annotated[int, Field(ge=1, le=2**31 - 1)] = Field(
         default=3600, description="Seconds after which the export is stopped, retries included."
     )
     service_account_name: Annotated[str, StringConstraints(max_length=253)] | None = Field(
         default=None,
         description="Service account of the pod, for an identity in S3. Its token is not mounted.",
     )
-    pod_template: dict[str, Any] | None = Field(
+    pod_template: FreeForm | None = Field(
         default=None,
         description="Partial PodTemplateSpec, merged over the operator's defaults: image, "
         "resources, nodeSelector, tolerations, runtimeClassName, … The container is `exporter`.",

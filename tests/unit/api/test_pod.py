@@ -13,7 +13,15 @@ from modelexport_api.pod import (
     parse_log_line,
 )
 from modelexport_api.reasons import EXIT_CODES, PERMANENT_EXIT_CODES, ExitCode, Reason, is_retryable
-from modelexport_api.status import Artifact, ArtifactFile, Failure, Stage, TensorInfo
+from modelexport_api.status import (
+    Artifact,
+    ArtifactFile,
+    Failure,
+    Stage,
+    TensorInfo,
+    Verdict,
+    VerificationResult,
+)
 
 text = st.text(max_size=2048)
 
@@ -59,6 +67,34 @@ def test_termination_message_always_fits_and_keeps_the_reason(
 def test_a_small_result_is_kept_whole() -> None:
     result = PodResult(outcome="Succeeded", artifact=artifact(3, 2))
     assert PodResult.model_validate_json(encode_termination(result)) == result
+
+
+def test_the_longest_keys_of_s3_fit() -> None:
+    """Three URIs of a key of 1024 bytes and a bucket of 63; the manifest's follows from another."""
+    place = f"s3://{'b' * 63}/{'k' * 1012}"
+    published = artifact(9, 9).model_copy(
+        update={"uri": f"{place}/model.onnx", "manifest_uri": f"{place}/manifest.json"}
+    )
+    verification = VerificationResult(
+        verdict=Verdict.VERIFIED,
+        provider="CUDAExecutionProvider",
+        samples=123,
+        max_abs_error=1.2345678901234567e-5,
+        max_rel_error=1.2345678901234567e-5,
+        tolerance_source="Default",
+    )
+    result = PodResult(
+        outcome="Succeeded",
+        artifact=published,
+        verification=verification,
+        completed=list(Stage),
+        report_uri=f"{place}/{'report' * 60}.json",
+        peak_memory_bytes=10**12,
+    )
+    decoded = PodResult.model_validate_json(encode_termination(result))
+    assert decoded.artifact is not None
+    assert (decoded.artifact.uri, decoded.report_uri) == (published.uri, result.report_uri)
+    assert decoded.verification == verification
 
 
 def test_log_lines_with_progress_are_told_from_a_library_s_chatter() -> None:

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
 import yaml
 
 from modelexport_api.resource import ManifestError, parse, parse_yaml
-from unit.api.manifests import INVALID, VALID
+from unit.api.manifests import INVALID, VALID, X, changed
 
 
 def test_valid_manifest_is_parsed_with_defaults() -> None:
@@ -39,6 +40,48 @@ def test_what_the_api_server_adds_is_no_error() -> None:
         "status": {"phase": "Running"},
     }
     assert parse(server_side).metadata.uid == "u"
+
+
+def nested(levels: int) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for _ in range(levels):
+        value = {"k": value}
+    return value
+
+
+def kwargs(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - what YAML can say
+    return changed(model={"factory": "model:build", "kwargs": values})
+
+
+# YAML can say it; JSON, and so the API server, cannot.
+NOT_JSON = [
+    ("endless range", changed(inputs=[{**X, "range": [0, float("inf")]}]), "spec.inputs.0.range.1"),
+    ("NaN in a range", changed(inputs=[{**X, "range": [float("nan"), 1]}]), "spec.inputs.0.range"),
+    (
+        "endless tolerance",
+        changed(verification={"tolerance": {"atol": float("inf")}}),
+        "spec.verification.tolerance.atol",
+    ),
+    ("a date", kwargs(since=date(2026, 1, 1)), "spec.model.kwargs"),
+    ("binary data", kwargs(salt=b"\xff"), "spec.model.kwargs"),
+    ("NaN as an argument", kwargs(fill=float("nan")), "spec.model.kwargs"),
+    ("deep nesting", kwargs(deep=nested(5000)), "spec.model.kwargs"),
+    ("deep nesting in a template", changed(podTemplate=nested(300)), "spec.podTemplate"),
+    ("a longer time than clocks have", changed(activeDeadlineSeconds=10**11), "spec.activeDead"),
+]
+
+
+@pytest.mark.parametrize(
+    ("manifest", "field"), [row[1:] for row in NOT_JSON], ids=[row[0] for row in NOT_JSON]
+)
+def test_what_no_pod_can_be_told_is_refused(manifest: dict[str, Any], field: str) -> None:
+    with pytest.raises(ManifestError) as caught:
+        parse(manifest)
+    assert str(caught.value).startswith(field)
+
+
+def test_the_deepest_values_that_are_taken_can_be_written() -> None:
+    assert parse(kwargs(deep=nested(60))).to_wire()["spec"]["model"]["kwargs"]["deep"]
 
 
 @pytest.mark.parametrize(
