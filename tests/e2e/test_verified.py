@@ -32,9 +32,9 @@ def assert_published(user: User, ended: Ended, prefix: str) -> None:
     artifact = ended.status["artifact"]
     assert artifact["uri"] == f"s3://{user.bucket}/{prefix}model.onnx"
     assert artifact["manifestUri"] == f"s3://{user.bucket}/{prefix}manifest.json"
-    published = {file["name"] for file in manifest["files"]}
+    published = {file["name"] for file in manifest["artifact"]["files"]}
     assert user.keys(prefix) == published | {"manifest.json"}
-    for file in manifest["files"]:
+    for file in manifest["artifact"]["files"]:
         content = user.read(prefix + file["name"])
         assert hashlib.sha256(content).hexdigest() == file["sha256"]
         assert len(content) == file["sizeBytes"]
