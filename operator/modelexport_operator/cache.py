@@ -85,9 +85,14 @@ class Cache:
         return observe.resource(json.loads(entry.text)) if entry is not None else None
 
     def job_of(self, uid: str) -> ObservedJob | None:
-        """Return the Job of a ModelExport: the last run, if a result was lost."""
+        """Return the Job of a ModelExport: the last run, if a result was lost.
+
+        An owner reference across namespaces means nothing; whoever wrote it is not believed.
+        """
+        owner = self._resources.get(uid)
         jobs = [entry.job for entry in self._jobs.get(uid, {}).values()]
-        return max(jobs, key=lambda job: job.run, default=None)
+        own = [job for job in jobs if owner is None or job.namespace == owner.namespace]
+        return max(own, key=lambda job: job.run, default=None)
 
     def keep_resources(self, seen: Iterable[str], version: str, namespace: str | None) -> None:
         """Forget what a complete list as of `version` did not hold."""

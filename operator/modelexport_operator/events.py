@@ -17,7 +17,7 @@ from modelexport_operator.client import CONFLICT, ApiError
 from modelexport_operator.decide import Event
 from modelexport_operator.observe import ObservedResource
 
-NOTE_LIMIT = 1000
+NOTE_BYTES = 1024
 REMEMBERED = 10_000
 
 log = logging.getLogger(__name__)
@@ -63,14 +63,17 @@ def manifest(about: ObservedResource, event: Event, instance: str, now: datetime
     return {
         "apiVersion": "events.k8s.io/v1",
         "kind": "Event",
-        "metadata": {"name": f"{about.name[:200]}.{digest}", "namespace": about.namespace},
+        "metadata": {
+            "name": f"{about.name[:200].rstrip('-.')}.{digest}",
+            "namespace": about.namespace,
+        },
         "eventTime": now.isoformat(timespec="microseconds").replace("+00:00", "Z"),
         "reportingController": names.COMPONENT,
         "reportingInstance": instance[:128],
         "action": "Reconcile",
         "type": event.type,
         "reason": event.reason,
-        "note": event.message[:NOTE_LIMIT] or event.reason,
+        "note": _cut(event.message, NOTE_BYTES) or event.reason,
         "regarding": {
             "apiVersion": API_VERSION,
             "kind": KIND,
@@ -79,3 +82,11 @@ def manifest(about: ObservedResource, event: Event, instance: str, now: datetime
             "uid": about.uid,
         },
     }
+
+
+def _cut(text: str, length: int) -> str:
+    """Cut to so many bytes of UTF-8: the API server counts bytes here, not characters."""
+    encoded = text.encode()
+    if len(encoded) <= length:
+        return text
+    return encoded[: length - 3].decode(errors="ignore") + "…"

@@ -15,6 +15,18 @@ from typing import Any
 from modelexport_api.pod import CONTAINER, MANIFEST_ENV
 from modelexport_operator.pod_template import Template, TemplateError
 
+_VOLUMES = {
+    "configMap",
+    "csi",
+    "downwardAPI",
+    "emptyDir",
+    "ephemeral",
+    "persistentVolumeClaim",
+    "projected",
+    "secret",
+}
+"""What `restricted` lets a pod mount."""
+
 _POD_FIXED: dict[str, Any] = {
     "restartPolicy": "Never",
     "automountServiceAccountToken": False,
@@ -24,10 +36,12 @@ _POD_FIXED: dict[str, Any] = {
     "hostIPC": False,
     "activeDeadlineSeconds": None,
     "serviceAccountName": None,
+    "serviceAccount": None,
 }
 _INSTEAD = {
     "activeDeadlineSeconds": "; use spec.activeDeadlineSeconds",
     "serviceAccountName": "; use spec.serviceAccountName",
+    "serviceAccount": "; use spec.serviceAccountName",
 }
 _EXPORTER_FIXED: dict[str, Any] = {
     "command": None,
@@ -45,6 +59,7 @@ _SECURITY_FIXED: dict[str, Any] = {
     "seccompProfile": {"type": "RuntimeDefault"},
     "procMount": "Default",
     "windowsOptions": None,
+    "sysctls": None,
 }
 _ANY_FILE_SYSTEM = {key: v for key, v in _SECURITY_FIXED.items() if key != "readOnlyRootFilesystem"}
 
@@ -62,7 +77,7 @@ def harden(template: Template) -> Template:
     """Return the template with the hardening that additional containers did not think of."""
     spec = dict(template["spec"])
     for kind in ("containers", "initContainers"):
-        if kind in spec:
+        if spec.get(kind):
             spec[kind] = [
                 {**entry, "securityContext": {**HARDENED, **entry.get("securityContext", {})}}
                 for entry in spec[kind]
@@ -74,20 +89,43 @@ def _violations(template: Template) -> Iterator[str]:
     for key in template:
         if key not in {"metadata", "spec"}:
             yield f"{key} is no field of a pod template; expected metadata and spec"
+    _mapping(_mapping(template, "metadata"), "labels")
+    yield from _nulls(template, ("spec",), "")
     spec = _mapping(template, "spec")
+    yield from _nulls(spec, ("containers", "securityContext"), "spec.")
     yield from _differing(spec, _POD_FIXED, "spec")
     yield from _security(_mapping(spec, "securityContext"), _ANY_FILE_SYSTEM, "spec")
     for volume in _entries(spec, "volumes"):
-        if "hostPath" in volume:
-            yield f"spec.volumes[{volume.get('name')}].hostPath is not allowed"
+        yield from _in_volume(volume, f"spec.volumes[{volume.get('name')}]")
     for kind in ("containers", "initContainers"):
         for container in _entries(spec, kind):
             yield from _in_container(container, kind)
 
 
+def _in_volume(volume: Template, path: str) -> Iterator[str]:
+    for kind in volume:
+        if kind != "name" and kind not in _VOLUMES:
+            yield f"{path}.{kind} is not allowed; use a persistentVolumeClaim"
+    for source in _entries(_mapping(volume, "projected"), "sources"):
+        if "serviceAccountToken" in source and not _token(source).get("audience"):
+            yield f"{path} must not hold a token for the Kubernetes API; set its audience"
+
+
+def _token(source: Template) -> Template:
+    return _mapping(source, "serviceAccountToken")
+
+
+def _nulls(parent: Template, keys: tuple[str, ...], path: str) -> Iterator[str]:
+    """Refuse null where it would take away more than a default: the contract itself."""
+    for key in keys:
+        if key in parent and parent[key] is None:
+            yield f"{path}{key} cannot be null"
+
+
 def _in_container(container: Template, kind: str) -> Iterator[str]:
     path = f"spec.{kind}[{container.get('name')}]"
     is_exporter = kind == "containers" and container.get("name") == CONTAINER
+    yield from _nulls(container, ("securityContext",), f"{path}.")
     fixed = _SECURITY_FIXED if is_exporter else _ANY_FILE_SYSTEM
     yield from _security(_mapping(container, "securityContext"), fixed, path)
     for port in _entries(container, "ports"):
@@ -95,12 +133,18 @@ def _in_container(container: Template, kind: str) -> Iterator[str]:
             yield f"{path}.ports: hostPort is not allowed"
     if is_exporter:
         yield from _differing(container, _EXPORTER_FIXED, path)
+        yield from _nulls(container, ("env",), f"{path}.")
         if any(entry.get("name") == MANIFEST_ENV for entry in _entries(container, "env")):
             yield f"{path}.env: {MANIFEST_ENV} is set by the operator"
 
 
 def _security(context: Template, fixed: dict[str, Any], path: str) -> Iterator[str]:
     yield from _differing(context, fixed, f"{path}.securityContext")
+    for key in _mapping(context, "seLinuxOptions"):
+        if key != "level":
+            yield f"{path}.securityContext.seLinuxOptions.{key} cannot be set"
+    if _mapping(context, "appArmorProfile").get("type") == "Unconfined":
+        yield f"{path}.securityContext.appArmorProfile cannot be Unconfined"
     if context.get("runAsUser") == 0:
         yield f"{path}.securityContext.runAsUser must not be 0 (root)"
 

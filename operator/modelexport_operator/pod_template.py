@@ -112,7 +112,8 @@ def _merge_lists(below: list[Any], over: list[Any], key: str, path: str) -> list
 def _key_of(entry: object, by: str, path: str) -> str | int:
     key = entry.get(by) if isinstance(entry, dict) else None
     if not isinstance(key, str | int):
-        raise TemplateError(f"{path}: every entry needs its `{by}`, found {entry!r}")
+        found = f"only {', '.join(map(str, entry))}" if isinstance(entry, dict) else "no mapping"
+        raise TemplateError(f"{path}: every entry needs its `{by}`, found {found}")
     return key
 
 

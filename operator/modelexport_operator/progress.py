@@ -24,6 +24,8 @@ from modelexport_operator.observe import LogTail, ObservedResource
 LINES = 20
 INTERVAL = 2.0
 READERS = 8
+_LARGEST = 2**63
+"""What the model's own code prints is no promise of ours: a peak beyond this is no number."""
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +51,7 @@ def parse_tail(text: str) -> LogTail:
             continue
         progress = entry.progress or progress
         told = entry.fields.get("peakMemoryBytes")
-        peak = told if isinstance(told, int) else peak
+        peak = told if isinstance(told, int) and 0 < told < _LARGEST else peak
     return LogTail(progress, peak)
 
 

@@ -52,6 +52,18 @@ def test_the_last_run_is_the_job() -> None:
     assert found.run == 1
 
 
+def test_an_owner_in_another_namespace_is_not_believed() -> None:
+    cache = Cache()
+    cache.put_resource(export_body())
+    forged = job_body(run=9)
+    forged["metadata"] |= {"namespace": "elsewhere", "uid": "forged"}
+    cache.put_job(job_body())
+    cache.put_job(forged)
+    found = cache.job_of(UID)
+    assert found is not None
+    assert found.namespace == "ml"
+
+
 def test_a_complete_list_ends_what_it_does_not_hold() -> None:
     cache = Cache()
     cache.put_resource(export_body(uid="vanished", resourceVersion="5"))

@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from modelexport_api.pod import MANIFEST_ENV
 from modelexport_api.reasons import PERMANENT_EXIT_CODES, ExitCode
@@ -119,12 +121,62 @@ def test_the_users_template_goes_over_the_charts() -> None:
         ),
         ({"containers": [{"name": "exporter", "ports": [{"hostPort": 1}]}]}, "hostPort"),
         ({"containers": "x"}, "containers must be a list"),
+        ({"containers": None}, "containers cannot be null"),
+        ({"securityContext": None}, "securityContext cannot be null"),
+        ({"containers": [{"name": "exporter", "securityContext": None}]}, "cannot be null"),
+        ({"containers": [{"name": "exporter", "env": None}]}, "env cannot be null"),
+        ({"volumes": [{"name": "a", "nfs": {"server": "s", "path": "/"}}]}, "nfs is not allowed"),
+        (
+            {"volumes": [{"name": "a", "projected": {"sources": [{"serviceAccountToken": {}}]}}]},
+            "token for the Kubernetes API",
+        ),
+        ({"serviceAccount": "x"}, "use spec.serviceAccountName"),
+        ({"securityContext": {"sysctls": []}}, "sysctls cannot be set"),
+        ({"securityContext": {"seLinuxOptions": {"type": "spc_t"}}}, "seLinuxOptions.type"),
+        ({"securityContext": {"appArmorProfile": {"type": "Unconfined"}}}, "Unconfined"),
     ],
 )
 def test_what_is_protected_is_refused_by_name(pod_spec: dict[str, Any], words: str) -> None:
     with pytest.raises(JobError, match=words) as caught:
         build(export({"podTemplate": {"spec": pod_spec}}), SETTINGS)
     assert str(caught.value).startswith("spec.podTemplate")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(
+                ["metadata", "labels", "spec", "containers", "initContainers", "volumes", "name",
+                 "securityContext", "seLinuxOptions", "resources", "limits", "env", "ports"]
+            ),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=12,
+)  # fmt: skip
+
+
+@given(spec=st.dictionaries(st.sampled_from(["containers", "volumes", "securityContext"]), JSON),
+       metadata=JSON)  # fmt: skip
+def test_any_template_is_a_job_or_a_sentence(spec: dict[str, Any], metadata: object) -> None:
+    """The template is not validated at admission: nothing in it may stop the operator."""
+    try:
+        built = build(export({"podTemplate": {"metadata": metadata, "spec": spec}}), SETTINGS)
+    except JobError:
+        return
+    pod = built["spec"]["template"]["spec"]
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["automountServiceAccountToken"] is False
+
+
+def test_a_secret_in_an_entry_without_a_name_is_not_repeated() -> None:
+    env = {"containers": [{"name": "exporter", "env": [{"value": "hunter2"}]}]}
+    with pytest.raises(JobError, match="every entry needs its `name`") as caught:
+        build(export({"podTemplate": {"spec": env}}), SETTINGS)
+    assert "hunter2" not in str(caught.value)
 
 
 def test_a_spec_that_no_process_can_be_given_is_refused() -> None:

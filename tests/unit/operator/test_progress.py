@@ -28,5 +28,11 @@ def test_the_last_progress_and_the_last_peak_count() -> None:
     assert parse_tail(text) == LogTail(Progress(stage=Stage.VERIFY, percent=80), 300)
 
 
+def test_a_peak_that_is_no_memory_is_ignored() -> None:
+    """The model's own code writes to the same log."""
+    text = "\n".join([line(peakMemoryBytes=300), line(peakMemoryBytes=10**400)])
+    assert parse_tail(text).peak_memory_bytes == 300
+
+
 def test_a_log_without_a_word_for_us_tells_nothing() -> None:
     assert parse_tail("Segmentation fault\n{}\n") == LogTail()
