@@ -59,6 +59,8 @@ def reason_to_stop(seen: Observation, now: datetime, grace: timedelta) -> Failur
     for pod in seen.pods:
         if pod.terminated and is_out_of_memory(pod.terminated):
             return _out_of_memory(pod)
+        if _is_over_disk_limit(pod):
+            return _disk_full(pod)
         if pod.terminated and pod.terminated.reason in _NEVER_RAN:
             return _cannot_start(pod.terminated.reason, pod.terminated.message)
     stuck = next((pod for pod in seen.pods if pod.waiting_reason in CANNOT_START), None)
@@ -74,9 +76,12 @@ def of_finished(seen: Observation, job: ObservedJob) -> Failure | None:
     for pod in seen.pods:
         if pod.terminated and is_out_of_memory(pod.terminated):
             return _out_of_memory(pod)
+        if _is_over_disk_limit(pod):
+            return _disk_full(pod)
     if job.failed_reason == "DeadlineExceeded":
         return _deadline(seen, job)
-    return _of_ended([pod for pod in seen.pods if pod.terminated is not None], job)
+    over = [pod for pod in seen.pods if pod.terminated is not None or pod.phase == "Failed"]
+    return _of_ended(over, job)
 
 
 def is_out_of_memory(end: Terminated) -> bool:
@@ -146,6 +151,24 @@ def _out_of_memory(pod: ObservedPod) -> Failure:
     )
 
 
+def _is_over_disk_limit(pod: ObservedPod) -> bool:
+    """Tell whether the kubelet evicted the pod for its own limits, not for the node's pressure.
+
+    Pressure of the node comes with the condition DisruptionTarget, and is retried elsewhere.
+    """
+    spoke = pod.terminated is not None and pod.terminated.result is not None
+    return pod.failed_reason == "Evicted" and not pod.disrupted and not spoke
+
+
+def _disk_full(pod: ObservedPod) -> Failure:
+    return failure(
+        Reason.DISK_FULL,
+        f"the pod was evicted: {pod.failed_message.strip()}",
+        "raise sizeLimit of the volume `work`, or limits of ephemeral-storage, in spec.podTemplate",
+        stage=_last_stage(pod),
+    )
+
+
 def _cannot_start(reason: str, message: str) -> Failure:
     return failure(
         Reason.POD_CANNOT_START,
@@ -203,6 +226,8 @@ def _last_stage(pod: ObservedPod) -> Stage | None:
 
 def _ending(pod: ObservedPod) -> str:
     end = pod.terminated
+    if pod.failed_reason:
+        return f"{pod.failed_reason}: {pod.failed_message.strip()}"
     if end is None:
         return "no exit code"
     killed = " (killed from outside)" if end.exit_code == _KILLED else ""
@@ -212,7 +237,8 @@ def _ending(pod: ObservedPod) -> str:
 
 def _finished_at(pod: ObservedPod) -> float:
     end = pod.terminated
-    return end.finished_at.timestamp() if end is not None and end.finished_at is not None else 0
+    when = end.finished_at if end is not None and end.finished_at is not None else pod.created
+    return when.timestamp() if when is not None else 0
 
 
 def _cut(text: str, length: int) -> str:

@@ -103,6 +103,9 @@ class ObservedPod:
     terminated: Terminated | None
     disrupted: bool
     memory_limit: str | None
+    failed_reason: str = ""
+    """Why the pod as a whole failed: Evicted, UnexpectedAdmissionError, an init container."""
+    failed_message: str = ""
     log: LogTail = LogTail()
 
 
@@ -187,6 +190,7 @@ def pod(body: Object) -> ObservedPod:
     waiting: Object = next((s["waiting"] for s in [*inits, *states] if s.get("waiting")), {})
     state = _exporter(status.get("containerStatuses"), "state")
     unschedulable = next((c for c in conditions if _is_unschedulable(c)), None)
+    why, message = _failed(status)
     limits = ((_exporter(spec.get("containers"), "resources")).get("limits")) or {}
     return ObservedPod(
         name=meta["name"],
@@ -201,7 +205,23 @@ def pod(body: Object) -> ObservedPod:
         terminated=_terminated(state.get("terminated")),
         disrupted=_true(conditions, "DisruptionTarget") is not None,
         memory_limit=limits.get("memory"),
+        failed_reason=why,
+        failed_message=message,
     )
+
+
+def _failed(status: Object) -> tuple[str, str]:
+    """Return why a pod failed where its exporter cannot tell: it may never have run."""
+    if status.get("phase") != "Failed":
+        return "", ""
+    if status.get("reason"):
+        return status["reason"], status.get("message", "")
+    for entry in status.get("initContainerStatuses") or []:
+        end = (entry.get("state") or {}).get("terminated") or {}
+        if end.get("exitCode"):
+            message = f"{entry.get('name')} ended with exit code {end['exitCode']}"
+            return "InitContainerFailed", message
+    return "", ""
 
 
 def _terminated(state: Object | None) -> Terminated | None:

@@ -8,7 +8,8 @@ import pytest
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Progress, Stage
-from modelexport_operator.decide import decide
+from modelexport_operator import observe
+from modelexport_operator.decide import StopJob, decide
 from modelexport_operator.observe import LogTail, Observation, ObservedJob, ObservedPod
 from unit.operator.objects import (
     SETTINGS,
@@ -17,6 +18,7 @@ from unit.operator.objects import (
     failure,
     job,
     pod,
+    pod_body,
     resource,
     terminated,
 )
@@ -36,12 +38,32 @@ def oom() -> ObservedPod:
     return replace(terminated(137, reason="OOMKilled"), memory_limit="2Gi", log=tail)
 
 
+def unstarted(reason: str, message: str = "", **status: object) -> ObservedPod:
+    body = pod_body(phase="Failed", nodeName="node-1")
+    body["status"] |= {"reason": reason, "message": message, **status}
+    return observe.pod(body)
+
+
+INIT = {"name": "warm", "state": {"terminated": {"exitCode": 3}}}
+DISRUPTED = {"type": "DisruptionTarget", "status": "True"}
+
 ROWS: list[tuple[str, ObservedJob, tuple[ObservedPod, ...], Reason, str]] = [
     ("the pod's own words", BY_POLICY, (NOT_FOUND,), Reason.SOURCE_NOT_FOUND, "found this"),
     ("a permanent code first", BY_POLICY, (UNREACHABLE, MISMATCH), Reason.VERIFICATION_FAILED, ""),
     ("a code without words", BY_POLICY, (terminated(13),), Reason.INTERNAL_ERROR, "exit code 13"),
     ("retries are over", EXHAUSTED, (UNREACHABLE,), Reason.RETRIES_EXHAUSTED, "StoreUnavailable: "),
     ("killed each time", EXHAUSTED, (terminated(137),), Reason.RETRIES_EXHAUSTED, "killed from"),
+    ("no device left for the pod", EXHAUSTED,
+        (unstarted("UnexpectedAdmissionError", "no healthy devices"),),
+        Reason.RETRIES_EXHAUSTED, "UnexpectedAdmissionError: no healthy devices"),
+    ("an init container fails", EXHAUSTED, (unstarted("", initContainerStatuses=[INIT]),),
+        Reason.RETRIES_EXHAUSTED, "warm ended with exit code 3"),
+    ("over its disk limit", EXHAUSTED,
+        (unstarted("Evicted", 'EmptyDir volume "work" exceeds the limit "50Gi"'),),
+        Reason.DISK_FULL, 'exceeds the limit "50Gi"'),
+    ("evicted from a full node", EXHAUSTED,
+        (unstarted("Evicted", "The node was low", conditions=[DISRUPTED]),),
+        Reason.RETRIES_EXHAUSTED, "Evicted: The node was low"),
     ("out of memory: the limit", EXHAUSTED, (oom(),), Reason.OUT_OF_MEMORY, "memory limit of 2Gi"),
     ("out of memory: the peak", EXHAUSTED, (oom(),), Reason.OUT_OF_MEMORY, "1900 MiB"),
     ("out of memory: the stage", EXHAUSTED, (oom(),), Reason.OUT_OF_MEMORY, "during Verify"),
@@ -128,3 +150,10 @@ def test_a_deadline_tells_what_was_waited_for() -> None:
     assert status is not None
     assert status.failure is not None
     assert "no pod could be scheduled: 1 Insufficient nvidia.com/gpu" in status.failure.message
+
+
+def test_a_pod_over_its_disk_limit_is_not_tried_again() -> None:
+    seen = Observation(resource(), job({"active": 0, "failed": 1}), (unstarted("Evicted", "disk"),))
+    decision = decide(seen, at(60), SETTINGS)
+    assert isinstance(decision.action, StopJob)
+    assert decision.action.failure.reason == Reason.DISK_FULL
