@@ -8,10 +8,11 @@ owner, a refusal that will not change by itself is a fact to decide on, anything
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, Protocol
 
 from modelexport_api.status import ModelExportStatus
-from modelexport_operator import names, observe
+from modelexport_operator import failures, names, observe, status
 from modelexport_operator.client import ApiError
 from modelexport_operator.decide import CreateJob, StopJob
 from modelexport_operator.observe import Observation, ObservedResource
@@ -77,10 +78,10 @@ async def stop(api: Writes, action: StopJob, seen: Observation) -> tuple[Observa
 
 
 async def write_status(
-    api: Writes, resource: ObservedResource, status: ModelExportStatus
+    api: Writes, resource: ObservedResource, wanted: ModelExportStatus
 ) -> Body | None:
     """Write the status if it says anything new; return the resource's object if it was written."""
-    if same(resource.status, status):
+    if same(resource.status, wanted):
         return None
     metadata = {
         "namespace": resource.namespace,
@@ -88,7 +89,25 @@ async def write_status(
         "uid": resource.uid,
         "resourceVersion": resource.resource_version,
     }
-    return await api.apply_status(metadata, status.to_wire(), names.STATUS_MANAGER, force=True)
+    return await api.apply_status(metadata, wanted.to_wire(), names.STATUS_MANAGER, force=True)
+
+
+async def write_end(
+    api: Writes, seen: Observation, wanted: ModelExportStatus, now: datetime
+) -> tuple[ModelExportStatus, Body | None]:
+    """Write a status; return what was written. An end is written in any case.
+
+    An end holds what the pod said, and a checkpoint's own code may have said it. What the schema
+    refuses (a number beyond 64 bits) it would refuse for ever, and the export would never end.
+    """
+    try:
+        return wanted, await write_status(api, seen.resource, wanted)
+    except ApiError as error:
+        if error.status not in _MALFORMED or wanted.completion_time is None:
+            raise
+        why = failures.refused_result(error.message)
+    ended = status.failed(seen, why, None, now)
+    return ended, await write_status(api, seen.resource, ended)
 
 
 def same(stored: ModelExportStatus, wanted: ModelExportStatus) -> bool:

@@ -54,6 +54,15 @@ def refused_job(message: str) -> Failure:
     )
 
 
+def refused_result(message: str) -> Failure:
+    """Return the failure of an export whose pod said what no status can hold."""
+    return failure(
+        Reason.INTERNAL_ERROR,
+        f"the API server refused the status made of the pod's result: {message}",
+        "read the report and the pod's log; something other than the exporter wrote its result",
+    )
+
+
 def reason_to_stop(seen: Observation, now: datetime, grace: timedelta) -> Failure | None:
     """Return why the Job must not go on, although Kubernetes would retry or wait."""
     for pod in seen.pods:

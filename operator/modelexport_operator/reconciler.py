@@ -120,7 +120,7 @@ class Reconciler:
         if decision.status is None:
             return decision.requeue_after
         try:
-            body = await actions.write_status(self._api, resource, decision.status)
+            written, body = await actions.write_end(self._api, seen, decision.status, _now())
         except ApiError as error:
             if error.status == CONFLICT:
                 await self._gone(resource.uid)
@@ -128,8 +128,8 @@ class Reconciler:
         if body is not None:
             self._cache.put_resource(body)
             if observe.is_terminal(body):
-                reason = decision.status.failure.reason if decision.status.failure else "Published"
-                self._metrics.finished.labels(decision.status.phase, reason).inc()
+                reason = written.failure.reason if written.failure else "Published"
+                self._metrics.finished.labels(written.phase, reason).inc()
         return decision.requeue_after
 
     def _follow(self, seen: Observation) -> None:

@@ -10,6 +10,8 @@ import asyncio
 import logging
 import random
 import time
+from collections.abc import Callable
+from typing import Any
 
 from modelexport_api import PLURAL
 from modelexport_operator import names
@@ -73,7 +75,7 @@ class Resync:
             version = page.version
             for body in page.items:
                 seen.add(body["metadata"]["uid"])
-                self._cache.put_resource(body)
+                _take(self._cache.put_resource, body)
         self._cache.keep_resources(seen, version, namespace)
 
     async def _jobs(self, namespace: str | None) -> None:
@@ -83,6 +85,14 @@ class Resync:
             version = page.version
             for body in page.items:
                 seen.add(body["metadata"]["uid"])
-                self._cache.put_job(body)
+                _take(self._cache.put_job, body)
         for uid in self._cache.keep_jobs(seen, version, namespace):
             self._queue.add(uid)
+
+
+def _take(put: Callable[[dict[str, Any]], object], body: dict[str, Any]) -> None:
+    """Take one object in. One that cannot be taken must not keep the others out."""
+    try:
+        put(body)
+    except Exception:
+        log.exception("object %s not taken in", body["metadata"]["uid"])

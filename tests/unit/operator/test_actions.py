@@ -1,0 +1,68 @@
+"""An end is written, whatever the pod said."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from modelexport_api.reasons import Reason
+from modelexport_api.status import ModelExportStatus
+from modelexport_operator import actions, status
+from modelexport_operator.client import ApiError
+from modelexport_operator.observe import Observation
+from unit.operator.objects import SUCCESS, at, ended, job, resource, terminated
+
+BEYOND = 2**70
+
+
+class Server:
+    """Refuses what the schema of the CRD refuses: a number beyond 64 bits."""
+
+    def __init__(self, refusal: int) -> None:
+        self.refusal = refusal
+        self.stored: dict[str, Any] = {}
+
+    async def create_job(self, manifest: dict[str, Any]) -> dict[str, Any]:
+        raise NotImplementedError
+
+    async def get_job(self, namespace: str, name: str) -> dict[str, Any]:
+        raise NotImplementedError
+
+    async def patch_job(self, namespace: str, name: str, patch: dict[str, Any]) -> dict[str, Any]:
+        raise NotImplementedError
+
+    async def apply_status(
+        self, metadata: dict[str, Any], status: dict[str, Any], manager: str, *, force: bool
+    ) -> dict[str, Any]:
+        if status.get("artifact", {}).get("sizeBytes", 0) >= 2**63:
+            raise ApiError(self.refusal, "Invalid", "status.artifact.sizeBytes: Invalid value")
+        self.stored = {"metadata": metadata, "status": status}
+        return self.stored
+
+
+def written(server: Server) -> ModelExportStatus:
+    assert SUCCESS.artifact is not None
+    forged = SUCCESS.artifact.model_copy(update={"size_bytes": BEYOND})
+    result = SUCCESS.model_copy(update={"artifact": forged})
+    seen = Observation(resource(), job(ended("Complete")), (terminated(0, result),))
+    wanted = status.succeeded(seen, result, at(60))
+    found, _ = asyncio.run(actions.write_end(server, seen, wanted, at(60)))
+    return found
+
+
+@pytest.mark.parametrize("refusal", [400, 422])
+def test_a_result_that_the_schema_refuses_ends_the_export(refusal: int) -> None:
+    server = Server(refusal)
+    found = written(server)
+    assert found.failure is not None
+    assert found.failure.reason == Reason.INTERNAL_ERROR
+    assert "sizeBytes" in found.failure.message
+    assert server.stored["status"]["phase"] == "Failed"
+
+
+@pytest.mark.parametrize("refusal", [403, 409, 500])
+def test_what_may_pass_is_tried_again_and_not_taken_for_an_end(refusal: int) -> None:
+    with pytest.raises(ApiError):
+        written(Server(refusal))
