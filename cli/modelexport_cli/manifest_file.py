@@ -6,6 +6,7 @@ manifest's directory, since a pod has no such directory.
 
 from __future__ import annotations
 
+import posixpath
 from pathlib import Path
 from urllib.parse import quote
 
@@ -26,11 +27,16 @@ def read_manifest(path: Path) -> ModelExport:
         raise ManifestError(f"{path} is not text in UTF-8") from None
     try:
         documents = [document for document in yaml.safe_load_all(text) if document is not None]
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that is none
         raise ManifestError(f"{path} is not YAML: {error}") from None
+    except RecursionError:
+        raise ManifestError(f"{path} is nested too deeply") from None
     if len(documents) != 1:
         raise ManifestError(f"expected one ModelExport in {path}, found {len(documents)}")
-    return parse(resolve(documents[0], path.resolve().parent))
+    try:
+        return parse(resolve(documents[0], path.resolve().parent))
+    except RecursionError:  # an alias of YAML may hold itself
+        raise ManifestError(f"{path} is nested too deeply") from None
 
 
 def resolve(value: object, directory: Path) -> object:
@@ -51,4 +57,6 @@ def absolute(uri: str, directory: Path) -> str:
     """Return a URI with `file://./` replaced by the directory."""
     if not uri.startswith(_RELATIVE):
         return uri
-    return f"file://{quote(str(directory))}/{uri.removeprefix(_RELATIVE)}"
+    # `..` goes by the text, as in any URI: a link on the way is not followed.
+    path = posixpath.normpath(f"{quote(str(directory))}/{uri.removeprefix(_RELATIVE)}")
+    return f"file://{path}{'/' if uri.endswith('/') else ''}"

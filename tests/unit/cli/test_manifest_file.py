@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from modelexport_cli.manifest_file import absolute, resolve
+from modelexport_api.resource import ManifestError
+from modelexport_cli.manifest_file import absolute, read_manifest, resolve
 
 HERE = Path("/home/me/a model")
 
@@ -14,6 +15,8 @@ HERE = Path("/home/me/a model")
     [
         ("file://./w.pt", "file:///home/me/a%20model/w.pt"),
         ("file://./out/", "file:///home/me/a%20model/out/"),
+        ("file://./../../w.pt", "file:///home/w.pt"),
+        ("file://./", "file:///home/me/a%20model/"),
         ("file:///abs/w.pt", "file:///abs/w.pt"),
         ("s3://bucket/./x", "s3://bucket/./x"),
     ],
@@ -31,3 +34,22 @@ def test_only_values_of_uri_change() -> None:
         "source": {"uri": "file:///m/w.pt"},
         "model": {"kwargs": {"path": "file://./x"}, "code": {"uri": "file:///m/code/"}},
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("spec: [unclosed", "is not YAML"),
+        ("spec: 2026-13-45", "is not YAML"),
+        ("spec: &again {spec: *again}", "nested too deeply"),
+        ("spec: " + "[" * 5000, "nested too deeply"),
+        ("a: 1\n---\nb: 2", "found 2"),
+    ],
+    ids=["unclosed", "no such date", "a cycle", "deep", "two documents"],
+)
+def test_what_is_no_manifest_is_a_sentence(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "m.yaml"
+    path.write_text(text)
+    with pytest.raises(ManifestError, match=words) as caught:
+        read_manifest(path)
+    assert str(path) in str(caught.value)
