@@ -61,8 +61,10 @@ def parse_yaml(text: str) -> ModelExport:
     """Return the one ModelExport in a YAML text. Raises ManifestError."""
     try:
         documents = [document for document in yaml.safe_load_all(text) if document is not None]
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that is none
         raise ManifestError(f"the manifest is not YAML: {error}") from None
+    except RecursionError:
+        raise ManifestError("the manifest is nested too deeply") from None
     if len(documents) != 1:
         raise ManifestError(f"expected one ModelExport in the manifest, found {len(documents)}")
     return parse(documents[0])

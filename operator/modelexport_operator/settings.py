@@ -88,7 +88,7 @@ def load(path: Path) -> Settings:
         document = yaml.safe_load(path.read_text())
     except OSError as error:
         raise SettingsError(f"{path}: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, a date that is none
         raise SettingsError(f"{path} is not YAML: {error}") from None
     return parse(document)
 

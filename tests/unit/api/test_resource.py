@@ -88,6 +88,8 @@ def test_the_deepest_values_that_are_taken_can_be_written() -> None:
     ("text", "words"),
     [
         ("spec: [unclosed", "not YAML"),
+        ("spec: 2026-13-45", "not YAML"),
+        ("spec: " + "[" * 5000, "nested too deeply"),
         ("- a list", "not a YAML mapping"),
         ("", "found 0"),
         (yaml.safe_dump_all([VALID, VALID]), "found 2"),
