@@ -52,25 +52,22 @@ def _conditions(result: PodResult, ended: datetime, generation: int | None) -> l
             observed_generation=generation,
         )
 
-    found = [
-        condition(kind, true=True, reason=kind.value, message=_message(kind, result.verification))
-        if stage in result.completed
-        else condition(
-            kind,
-            true=False,
-            reason=failure.reason.value if failure else "Unknown",
-            message=failure.message if failure else "",
-        )
-        for kind, stage in _PROVED_BY.items()
-    ]
+    found: list[Condition] = []
+    for kind, stage in _PROVED_BY.items():
+        if stage in result.completed:
+            message = _message(kind, result.verification)
+            found.append(condition(kind, true=True, reason=kind.value, message=message))
+        elif failure is not None and all(entry.status == "True" for entry in found):
+            message = failure.message
+            found.append(condition(kind, true=False, reason=failure.reason.value, message=message))
+        else:
+            found.append(condition(kind, true=False, reason="NotReached", message=""))
     if failure is None:
         message = "the artifact of an earlier run is up to date" if result.reused else ""
-        end = condition(ConditionType.COMPLETE, true=True, reason="Succeeded", message=message)
+        end = condition(ConditionType.COMPLETE, true=True, reason="Published", message=message)
     else:
-        message = f"{failure.message} {failure.hint}".strip()
-        end = condition(
-            ConditionType.FAILED, true=True, reason=failure.reason.value, message=message[:4096]
-        )
+        reason, message = failure.reason.value, failure.message
+        end = condition(ConditionType.FAILED, true=True, reason=reason, message=message)
     return [*found, end]
 
 

@@ -14,7 +14,7 @@ from modelexport_api import API_VERSION, KIND
 from modelexport_api.pod import CONTAINER, MANIFEST_ENV, TERMINATION_LOG, WORK_DIR
 from modelexport_api.reasons import PERMANENT_EXIT_CODES
 from modelexport_api.resource import ModelExport
-from modelexport_operator import names, pod_contract, pod_template
+from modelexport_operator import file_uris, names, pod_contract, pod_template
 from modelexport_operator.pod_template import Template, TemplateError
 from modelexport_operator.settings import Settings
 
@@ -107,9 +107,11 @@ def _pod_template(resource: ModelExport, settings: Settings) -> Template:
     try:
         pod_contract.check(users)
         merged = pod_template.merge(_base(resource, settings), settings.pod_template, users)
-        return pod_template.pruned(pod_contract.harden(merged))
+        template = pod_template.pruned(pod_contract.harden(merged))
+        file_uris.check(resource.spec, template)
     except TemplateError as error:
         raise JobError(f"spec.{error}") from None
+    return template
 
 
 def _base(resource: ModelExport, settings: Settings) -> Template:

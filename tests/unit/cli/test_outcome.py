@@ -3,6 +3,8 @@ from __future__ import annotations
 import io
 from datetime import UTC, datetime
 
+import pytest
+
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Artifact, Failure, Phase, Stage, Verdict, VerificationResult
@@ -66,6 +68,20 @@ def test_failure_says_how_far_it_came() -> None:
         "Published": "False",
         "Failed": "True",
     }
+
+
+@pytest.mark.parametrize(
+    ("result", "reasons"),
+    [
+        (SUCCEEDED, ["Exported", "Verified", "Published", "Published"]),
+        (FAILED, ["Exported", "VerificationFailed", "NotReached", "VerificationFailed"]),
+    ],
+    ids=["success", "failure"],
+)
+def test_reasons_are_those_that_the_resource_would_get(
+    result: PodResult, reasons: list[str]
+) -> None:
+    assert [entry.reason for entry in status_of(result, NOW, NOW, 3).conditions] == reasons
 
 
 def shown(result: PodResult) -> str:

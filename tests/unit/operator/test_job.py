@@ -179,6 +179,35 @@ def test_a_secret_in_an_entry_without_a_name_is_not_repeated() -> None:
     assert "hunter2" not in str(caught.value)
 
 
+CLAIM = {"persistentVolumeClaim": {"claimName": "models"}}
+
+
+@pytest.mark.parametrize(
+    ("path", "volume", "kept"),
+    [
+        ("/work/out/", CLAIM, False),
+        ("/mnt/models/out/", CLAIM, True),
+        ("/mnt/mod%65ls/out/", CLAIM, True),
+        ("/mnt/modelsx/out/", CLAIM, False),
+        ("/mnt/models/out/", {"emptyDir": {}}, False),
+    ],
+)
+def test_an_artifact_is_not_published_into_the_pod(
+    path: str, volume: dict[str, Any], kept: bool
+) -> None:
+    mount = {"name": "models", "mountPath": "/mnt/models"}
+    pod = {
+        "containers": [{"name": "exporter", "volumeMounts": [mount]}],
+        "volumes": [{"name": "models", **volume}],
+    }
+    asked = export({"destination": {"uri": f"file://{path}"}, "podTemplate": {"spec": pod}})
+    if kept:
+        assert build(asked, SETTINGS)
+        return
+    with pytest.raises(JobError, match=r"spec\.destination\.uri: .* ends with the pod"):
+        build(asked, SETTINGS)
+
+
 def test_a_spec_that_no_process_can_be_given_is_refused() -> None:
     kwargs = {"model": {"factory": "digits:build", "kwargs": {"table": "x" * 130_000}}}
     with pytest.raises(JobError, match=r"shorten spec\.model\.kwargs"):
