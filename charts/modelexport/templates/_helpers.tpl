@@ -90,5 +90,6 @@ lease:
 resyncSeconds: {{ .Values.operator.resyncSeconds }}
 workers: {{ .Values.operator.workers }}
 api: {{- toYaml .Values.operator.api | nindent 2 }}
+podStartGraceSeconds: {{ .Values.operator.podStartGraceSeconds }}
 port: 8080
 {{- end }}

@@ -109,6 +109,22 @@ def test_every_value_for_export_pods_arrives_in_the_job(render: Render) -> None:
     assert values["env"][0] in spec["containers"][0]["env"]  # type: ignore[index]
 
 
+def test_every_value_for_the_operator_arrives_in_its_settings(render: Render) -> None:
+    limits = {"qps": 7, "burst": 8, "logQps": 9}
+    found = settings(
+        render(
+            operator={
+                "api": limits,
+                "podStartGraceSeconds": 33,
+                "resyncSeconds": 44,
+                "workers": 5,
+            }
+        )
+    )
+    assert found.api.to_wire() == limits
+    assert (found.pod_start_grace_seconds, found.resync_seconds, found.workers) == (33, 44, 5)
+
+
 def test_a_digest_takes_precedence_over_a_tag(render: Render) -> None:
     digest = "sha256:" + "a" * 64
     objects = render(operator={"image": {"repository": "host/op", "tag": "7", "digest": digest}})
