@@ -108,6 +108,8 @@ class Election:
                 async with asyncio.timeout(left):
                     if await self._try_once():
                         renewed = started
+                    elif self._seen is not None and self._seen.holder not in {"", self._identity}:
+                        raise LeadershipLostError(f"{self._seen.holder} holds the Lease")
             except TimeoutError:
                 continue
 

@@ -99,3 +99,19 @@ def test_a_leader_whose_requests_hang_gives_up_before_the_lease_expires() -> Non
                 await election.keep()
 
     asyncio.run(scenario())
+
+
+def test_a_leader_that_sees_another_one_ends_at_once() -> None:
+    async def scenario() -> None:
+        store = Store()
+        patient = LeaseSettings(duration_seconds=60, renew_seconds=30, retry_seconds=0.01)
+        election = Election(store, "ns", "me", patient)
+        await election.acquire()
+        assert store.lease is not None
+        spec = {**store.lease["spec"], "holderIdentity": "other"}
+        await store.write_lease({**store.lease, "spec": spec})
+        with pytest.raises(LeadershipLostError, match="other holds the Lease"):
+            async with asyncio.timeout(5):
+                await election.keep()
+
+    asyncio.run(scenario())
