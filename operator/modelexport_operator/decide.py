@@ -158,7 +158,7 @@ def _result(seen: Observation) -> PodResult | None:
 def _why_again(seen: Observation) -> tuple[Event, ...]:
     """Tell people why an export that had a Job gets another one."""
     if seen.job is not None:
-        message = f"the pod of Job {seen.job.name} was gone before its result was read; again"
+        message = f"no result of Job {seen.job.name} could be read; it is run again"
         return (Event("Warning", Reason.RESULT_LOST, message, seen.job.uid),)
     name = seen.resource.status.job_name
     if name is not None:

@@ -102,7 +102,8 @@ def result_lost(job: ObservedJob) -> Failure:
     """Return the failure of a Job whose result was lost twice."""
     return failure(
         Reason.RESULT_LOST,
-        f"the pod of Job {job.name} was gone before its result could be read, for the second time",
+        f"no result of Job {job.name} could be read, for the second time: its pod was gone, or "
+        "ended without a readable answer",
         "find out what deletes the pods (an aggressive clean-up, a node that is drained), and "
         "create the ModelExport again: what was published is found and not exported twice",
     )
