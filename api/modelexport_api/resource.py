@@ -25,8 +25,8 @@ class Metadata(ApiModel):
 class ModelExport(ApiModel):
     """A ModelExport without its status."""
 
-    api_version: Literal["modelexport.dev/v1alpha1"] = "modelexport.dev/v1alpha1"
-    kind: Literal["ModelExport"] = "ModelExport"
+    api_version: Literal["modelexport.dev/v1alpha1"]
+    kind: Literal["ModelExport"]
     metadata: Metadata
     spec: ModelExportSpec
 

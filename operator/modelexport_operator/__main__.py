@@ -11,6 +11,8 @@ from modelexport_operator import app, logs
 from modelexport_operator.settings import SettingsError, load
 
 BAD_CONFIGURATION = 2
+JSON_DEPTH = 10_000
+"""The API server stores what nests this deep, and one such object must not end every watch."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -23,6 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     except SettingsError as error:
         sys.stderr.write(f"bad configuration in {chosen.config}:\n{error}\n")
         return BAD_CONFIGURATION
+    sys.setrecursionlimit(2 * JSON_DEPTH)
     logs.configure(settings.log_format)
     return asyncio.run(app.run(settings))
 

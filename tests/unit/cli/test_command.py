@@ -79,6 +79,8 @@ def test_json_is_the_status_and_nothing_else(
     manifest.write_text(
         json.dumps(
             {
+                "apiVersion": "modelexport.dev/v1alpha1",
+                "kind": "ModelExport",
                 "metadata": {"name": "m"},
                 "spec": {
                     "source": {"uri": "file://./missing.pt"},
@@ -99,6 +101,7 @@ def test_json_is_the_status_and_nothing_else(
 def test_render_prints_the_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     manifest = tmp_path / "m.yaml"
     manifest.write_text(
+        "apiVersion: modelexport.dev/v1alpha1\nkind: ModelExport\n"
         "metadata: {name: m}\nspec:\n  source: {uri: s3://a/b}\n  inputs: [{name: x}]\n"
         "  destination: {uri: s3://a/out/}\n"
     )
