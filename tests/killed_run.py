@@ -15,11 +15,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from modelexport_api.resource import ModelExport
-from modelexport_exporter.files import FileStore, PendingFile
 from modelexport_exporter.log import JsonLog
 from modelexport_exporter.pipeline import Settings, run
-from modelexport_exporter.s3 import S3Store
-from modelexport_exporter.s3_upload import PendingUpload
+from modelexport_exporter.storage.files import FileStore, PendingFile
+from modelexport_exporter.storage.s3 import S3Store
+from modelexport_exporter.storage.s3_upload import PendingUpload
 
 WRITES = {
     FileStore: ("stage", "write", "write_if", "delete", "discard_staged"),

@@ -16,10 +16,10 @@ from torch.export import Dim as TorchDim
 from torch.export import ExportedProgram
 
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.capture_failure import explain_capture
+from modelexport_exporter.conversion.capture_failure import explain_capture
+from modelexport_exporter.conversion.torch_private import capturing_for_onnx
 from modelexport_exporter.dims import capture_sizes, is_dynamic, used_dims
 from modelexport_exporter.example_inputs import example_inputs
-from modelexport_exporter.torch_private import capturing_for_onnx
 
 DynamicShapes = tuple[dict[int, object], ...]
 

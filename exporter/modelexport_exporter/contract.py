@@ -15,10 +15,10 @@ import onnx
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Input, ModelExportSpec
 from modelexport_api.status import TensorInfo
-from modelexport_exporter.capture_failure import dim_label, requested_range
+from modelexport_exporter.conversion.capture_failure import dim_label, requested_range
 from modelexport_exporter.dims import is_dynamic
 from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.read_back import ArtifactFacts
+from modelexport_exporter.onnx_file.read_back import ArtifactFacts
 from modelexport_exporter.values import ContractFinding
 
 

@@ -15,13 +15,13 @@ from torch.export import ExportedProgram
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.allocation import reraise_out_of_memory
 from modelexport_exporter.capture import quiet
+from modelexport_exporter.conversion.onnxscript_private import comparing_operators_first
+from modelexport_exporter.conversion.program_dims import symbol_names
+from modelexport_exporter.conversion.torch_private import UnsupportedOperator, unsupported_operators
 from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.onnxscript_private import comparing_operators_first
-from modelexport_exporter.program_dims import symbol_names
-from modelexport_exporter.torch_private import UnsupportedOperator, unsupported_operators
-from modelexport_exporter.user_frame import innermost, shorten
+from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
+from modelexport_exporter.user_code.user_frame import innermost, shorten
 
 _NO_FUNCTION = "No ONNX function found"
 _NODE = re.compile(r"%(\w+) .*?target=([\w.]+)", re.DOTALL)

@@ -16,13 +16,13 @@ import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.allocation import reraise_out_of_memory
 from modelexport_exporter.capture import quiet
-from modelexport_exporter.capture_failure import inputs_mismatch, run_eagerly
+from modelexport_exporter.conversion.capture_failure import inputs_mismatch, run_eagerly
 from modelexport_exporter.dims import capture_sizes, is_dynamic
 from modelexport_exporter.example_inputs import example_inputs
 from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.user_frame import user_frame
+from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
+from modelexport_exporter.user_code.user_frame import user_frame
 
 _UNSUPPORTED = re.compile(r"operator '?(\w+::\w+)'?|unrecognized namespace (\w+::\w+)")
 

@@ -16,14 +16,14 @@ from modelexport_api.spec import Exporter
 from modelexport_api.status import Stage
 from modelexport_exporter.capture import capture
 from modelexport_exporter.contract import check_contract, check_file
+from modelexport_exporter.conversion.route import choose_route
 from modelexport_exporter.convert_dynamo import convert_dynamo
 from modelexport_exporter.convert_torchscript import converted_torchscript
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.load import LoadedModel, load_module
-from modelexport_exporter.read_back import read_back
-from modelexport_exporter.route import choose_route
+from modelexport_exporter.onnx_file.read_back import read_back
+from modelexport_exporter.onnx_file.write import MODEL_NAME, write_model
 from modelexport_exporter.values import ConvertedModel, ExportTask, ReportProgress, WrittenFile
-from modelexport_exporter.write import MODEL_NAME, write_model
 
 
 def export_model(task: ExportTask, progress: ReportProgress) -> ConvertedModel:

@@ -14,11 +14,12 @@ from pathlib import Path, PurePosixPath
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Source
 from modelexport_api.status import Stage
-from modelexport_exporter import checkpoint_files, storage_errors
+from modelexport_exporter.checkpoint import files as checkpoint_files
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.identity import SourceIdentity, sha256_file
 from modelexport_exporter.progress import ByteCounter
-from modelexport_exporter.storage import Location, StoredObject
+from modelexport_exporter.storage import errors as storage_errors
+from modelexport_exporter.storage.store import Location, StoredObject
 from modelexport_exporter.values import ReportProgress, SourceFile
 
 _NEIGHBOURS = 100

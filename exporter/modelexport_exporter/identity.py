@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.storage import StoredObject
+from modelexport_exporter.storage.store import StoredObject
 from modelexport_exporter.values import SourceFile
 
 _SCHEMA = 1

@@ -18,16 +18,20 @@ import torch
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Format, ModelExportSpec
 from modelexport_api.status import Stage
-from modelexport_exporter.allocation import reraise_out_of_memory
-from modelexport_exporter.bind_weights import CannotAssignError, bind_weights, tensors_on_meta
-from modelexport_exporter.checkpoint_nesting import find_state_dict
-from modelexport_exporter.checkpoint_pickle import read_pickled
-from modelexport_exporter.checkpoint_safetensors import read_safetensors
-from modelexport_exporter.exported_program_archive import load_exported_program
-from modelexport_exporter.factory import Factory, find_factory
+from modelexport_exporter.checkpoint.bind_weights import (
+    CannotAssignError,
+    bind_weights,
+    tensors_on_meta,
+)
+from modelexport_exporter.checkpoint.exported_program_archive import load_exported_program
+from modelexport_exporter.checkpoint.formats import Detected, detect
+from modelexport_exporter.checkpoint.nesting import find_state_dict
+from modelexport_exporter.checkpoint.safetensors_files import read_safetensors
+from modelexport_exporter.checkpoint.torch_save import read_pickled
 from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.formats import Detected, detect
-from modelexport_exporter.meta_build import build_for_real, build_on_meta
+from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
+from modelexport_exporter.user_code.factory import Factory, find_factory
+from modelexport_exporter.user_code.meta_build import build_for_real, build_on_meta
 from modelexport_exporter.values import ContractFinding, ExportTask, ReportProgress
 
 

@@ -23,14 +23,14 @@ from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Overwrite
 from modelexport_api.status import Stage, Verdict
 from modelexport_exporter import fetch as fetching
-from modelexport_exporter import identity, isolation
-from modelexport_exporter.code import fetch_code
-from modelexport_exporter.death import crashed
+from modelexport_exporter import identity
 from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.interruption import ignore_signals, interruptible
+from modelexport_exporter.isolation import worker
+from modelexport_exporter.isolation.death import crashed
+from modelexport_exporter.isolation.interruption import ignore_signals, interruptible
+from modelexport_exporter.isolation.memory import MemoryWatch
 from modelexport_exporter.log import Log
 from modelexport_exporter.manifest import Decision, Found, Manifest, decide
-from modelexport_exporter.memory import MemoryWatch
 from modelexport_exporter.progress import ByteCounter, ProgressReporter
 from modelexport_exporter.publish import (
     REPORT_NAME,
@@ -42,9 +42,10 @@ from modelexport_exporter.publish import (
     taken,
 )
 from modelexport_exporter.record import Record
-from modelexport_exporter.storage import Role, locate
+from modelexport_exporter.storage.store import Role, locate
+from modelexport_exporter.storage.workspace import workspace
+from modelexport_exporter.user_code.fetch_code import fetch_code
 from modelexport_exporter.values import ConvertedModel, ExportTask, VerificationOutcome
-from modelexport_exporter.workspace import workspace
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Settings:
     work_dir: Path
     export_entry: str = "modelexport_exporter.export_worker:export_model"
     verify_entry: str = "modelexport_exporter.verify_worker:verify_model"
-    preload: tuple[str, ...] = isolation.PRELOAD
+    preload: tuple[str, ...] = worker.PRELOAD
 
 
 def run(resource: ModelExport, settings: Settings, log: Log) -> PodResult:
@@ -99,7 +100,7 @@ class Pipeline:
             decision = self._decide(previous)
             if decision is Decision.REUSE and previous is not None:
                 return self._reuse(previous)
-            isolation.start_server(self._settings.preload)
+            worker.start_server(self._settings.preload)
             with opened(self._publication):
                 checkpoint = self._fetch(directory / "checkpoint")
                 if decision is Decision.COMPARE_CONTENT and previous is not None:
@@ -176,14 +177,14 @@ class Pipeline:
         assert isinstance(outcome, VerificationOutcome)
         self._record.verified(outcome)
         if outcome.summary.verdict is not Verdict.VERIFIED:
-            from modelexport_exporter.verdict import describe_mismatch
+            from modelexport_exporter.verification.verdict import describe_mismatch
 
             message, hint = describe_mismatch(outcome)
             raise ExportFailure(Reason.VERIFICATION_FAILED, message, hint, stage=Stage.VERIFY)
 
     def _work(self, entry: str, *arguments: object) -> object:
         try:
-            return isolation.run(
+            return worker.run(
                 entry,
                 arguments,
                 on_progress=self._report,

@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable
 
 from modelexport_api.status import Progress, Stage
+from modelexport_exporter.isolation.memory import MemoryWatch
 from modelexport_exporter.log import Log
-from modelexport_exporter.memory import MemoryWatch
 
 SHARES: dict[Stage, int] = {
     Stage.FETCH: 20,

@@ -24,7 +24,7 @@ from modelexport_exporter import manifest as manifests
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.identity import digest_of
 from modelexport_exporter.manifest import MANIFEST_NAME, Decision, Found, Manifest, Work
-from modelexport_exporter.storage import ConditionFailedError, Location, OnBytes, Pending
+from modelexport_exporter.storage.store import ConditionFailedError, Location, OnBytes, Pending
 
 MODEL_NAME = "model.onnx"
 REPORT_NAME = "report.json"

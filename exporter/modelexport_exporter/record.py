@@ -29,7 +29,7 @@ from modelexport_exporter.manifest import (
 )
 from modelexport_exporter.publish import MODEL_NAME, REPORT_NAME
 from modelexport_exporter.report import Report, ReportSource
-from modelexport_exporter.storage import Location
+from modelexport_exporter.storage.store import Location
 from modelexport_exporter.values import ConvertedModel, SourceFile, VerificationOutcome, WrittenFile
 
 _LARGEST = sys.float_info.max

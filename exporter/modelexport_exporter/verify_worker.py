@@ -14,36 +14,14 @@ import torch
 
 from modelexport_api.spec import Provider
 from modelexport_api.status import Stage, Verdict, VerificationResult
-from modelexport_exporter.budget import (
-    HEADROOM,
-    MEMORY_SHARE,
-    TIME_BUDGET_SECONDS,
-    Admission,
-    Cost,
-    Room,
-    admit,
-)
-from modelexport_exporter.compare import Array, compare_output, is_float, peak_of
-from modelexport_exporter.load import load_module
-from modelexport_exporter.machine import (
+from modelexport_exporter.isolation.machine import (
     busy_seconds,
     cpu_count,
     free_memory,
     peak_memory,
     release_memory,
 )
-from modelexport_exporter.reference import EagerReference
-from modelexport_exporter.samples import (
-    Sample,
-    Values,
-    describe_sizes,
-    draw,
-    plan_samples,
-    shrink,
-    volume,
-)
-from modelexport_exporter.session import Session, choose_provider
-from modelexport_exporter.tolerance import choose_tolerance
+from modelexport_exporter.load import load_module
 from modelexport_exporter.values import (
     ConvertedModel,
     ExportTask,
@@ -52,7 +30,29 @@ from modelexport_exporter.values import (
     SampleComparison,
     VerificationOutcome,
 )
-from modelexport_exporter.verdict import NOT_DETERMINISTIC
+from modelexport_exporter.verification.budget import (
+    HEADROOM,
+    MEMORY_SHARE,
+    TIME_BUDGET_SECONDS,
+    Admission,
+    Cost,
+    Room,
+    admit,
+)
+from modelexport_exporter.verification.compare import Array, compare_output, is_float, peak_of
+from modelexport_exporter.verification.reference import EagerReference
+from modelexport_exporter.verification.samples import (
+    Sample,
+    Values,
+    describe_sizes,
+    draw,
+    plan_samples,
+    shrink,
+    volume,
+)
+from modelexport_exporter.verification.session import Session, choose_provider
+from modelexport_exporter.verification.tolerance import choose_tolerance
+from modelexport_exporter.verification.verdict import NOT_DETERMINISTIC
 
 LARGE_MODEL_BYTES = 256 << 20
 """From here on prepacking, which copies all weights into memory, is confined to a few samples."""

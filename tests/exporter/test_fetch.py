@@ -14,7 +14,7 @@ from modelexport_api.spec import Source
 from modelexport_api.status import Stage
 from modelexport_exporter import fetch
 from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.storage import Location, Role
+from modelexport_exporter.storage.store import Location, Role
 
 Place = Callable[..., Location]
 
@@ -106,7 +106,7 @@ def test_a_version_is_fetched_though_a_newer_one_exists(
     s3: object, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     from modelexport_api.spec import Storage
-    from modelexport_exporter.storage import locate
+    from modelexport_exporter.storage.store import locate
 
     for name, value in s3.environment().items():  # type: ignore[attr-defined]
         monkeypatch.setenv(name, value)

@@ -13,16 +13,17 @@ import pytest
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
-from modelexport_exporter import isolation
 from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.memory import MemoryWatch
+from modelexport_exporter.isolation.memory import MemoryWatch
+from modelexport_exporter.isolation.worker import run as run_worker
+from modelexport_exporter.isolation.worker import start_server
 
 ENTRY = "small_workers:act"
 
 
 def run(behaviour: str, *, seconds: float = 60, output: list[str] | None = None) -> object:
-    isolation.start_server(("small_workers",))
-    return isolation.run(
+    start_server(("small_workers",))
+    return run_worker(
         ENTRY,
         (behaviour,),
         on_progress=lambda *_progress: None,

@@ -22,7 +22,7 @@ from modelexport_api.resource import ModelExport
 from modelexport_api.status import Stage
 from modelexport_exporter.log import JsonLog
 from modelexport_exporter.pipeline import Pipeline, Settings, run
-from modelexport_exporter.storage import Location
+from modelexport_exporter.storage.store import Location
 from modelexport_exporter.values import ConvertedModel, ExportTask
 
 Place = Callable[..., Location]

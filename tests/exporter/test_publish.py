@@ -15,7 +15,7 @@ from modelexport_api.status import Artifact, ArtifactFile, Verdict, Verification
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.manifest import Manifest, ManifestResource, ManifestSource, Work
 from modelexport_exporter.publish import Claim, Publication
-from modelexport_exporter.storage import Location
+from modelexport_exporter.storage.store import Location
 
 Place = Callable[..., Location]
 

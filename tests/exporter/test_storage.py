@@ -9,9 +9,9 @@ import pytest
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Storage
-from modelexport_exporter import s3 as s3_module
 from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.storage import ConditionFailedError, Location, Role, locate
+from modelexport_exporter.storage import s3 as s3_module
+from modelexport_exporter.storage.store import ConditionFailedError, Location, Role, locate
 
 Place = Callable[..., Location]
 

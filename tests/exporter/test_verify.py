@@ -19,10 +19,10 @@ from modelexport_api.spec import Provider
 from modelexport_api.status import Verdict
 from modelexport_exporter import verify_worker
 from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.samples import plan_samples
-from modelexport_exporter.session import Session
 from modelexport_exporter.values import ConvertedModel, ExportTask, VerificationOutcome
-from modelexport_exporter.verdict import describe_mismatch
+from modelexport_exporter.verification.samples import plan_samples
+from modelexport_exporter.verification.session import Session
+from modelexport_exporter.verification.verdict import describe_mismatch
 from modelexport_exporter.verify_worker import verify_model
 from models import catalog
 from models.catalog import RealModel

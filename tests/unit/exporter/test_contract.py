@@ -10,7 +10,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.status import TensorInfo
 from modelexport_exporter.contract import check_contract
 from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.read_back import ArtifactFacts
+from modelexport_exporter.onnx_file.read_back import ArtifactFacts
 from zoo.tasks import spec_for
 
 SPEC = spec_for(

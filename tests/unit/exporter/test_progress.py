@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelexport_api.status import Progress, Stage
+from modelexport_exporter.isolation.memory import MemoryWatch
 from modelexport_exporter.log import Level
-from modelexport_exporter.memory import MemoryWatch
 from modelexport_exporter.progress import (
     SHARES,
     AbandonedError,

@@ -1,0 +1,123 @@
+"""What runs inside a worker process before and after the function it was made for.
+
+A worker answers with exactly one of a result, an `ExportFailure` or a crash; what user code prints
+goes to a pipe of its own, so it can spoil neither the log nor `--output json`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import importlib
+import multiprocessing
+import os
+import select
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+from modelexport_api.reasons import Reason
+from modelexport_api.status import Stage
+from modelexport_exporter.failure import ExportFailure
+
+PROGRESS = "progress"
+RESULT = "result"
+FAILURE = "failure"
+CRASH = "crash"
+
+_PR_SET_PDEATHSIG = 1
+_CREDENTIALS = "AWS_"
+
+
+def work(entry: str, arguments: tuple[Any, ...], channel: Connection, output: Connection) -> None:
+    """Run `module:function(*arguments, report)` and send what became of it."""
+    die_with_parent()
+    if _nobody_listens(channel):
+        # The supervisor ended before the kernel could be asked for that signal.
+        os._exit(1)
+    # A group of its own: Ctrl-C reaches only the supervisor, which ends the whole group.
+    os.setsid()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    # User code that starts processes finds the start method that it knows; locks made here are
+    # not left to the resource tracker, which would complain about them on stderr.
+    multiprocessing.set_start_method("fork", force=True)
+    os.dup2(output.fileno(), 1)
+    os.dup2(output.fileno(), 2)
+    for name in [name for name in os.environ if name.startswith(_CREDENTIALS)]:
+        del os.environ[name]
+    lock = threading.Lock()
+
+    def send(*message: object) -> None:
+        with lock:
+            channel.send(message)
+
+    def report(stage: Stage, fraction: float, message: str) -> None:
+        send(PROGRESS, stage, fraction, message)
+
+    try:
+        result = _resolve(entry)(*arguments, report)
+        send(RESULT, result)
+    except ExportFailure as failure:
+        send(FAILURE, failure)
+    except SystemExit as leaving:
+        _leave(leaving.code if isinstance(leaving.code, int) else int(bool(leaving.code)))
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the supervisor tells it
+        _send_crash(send, error)
+    # No teardown of the interpreter: threads of user code could hang it, and all is said.
+    _leave(0)
+
+
+def die_with_parent() -> None:
+    """Ask the kernel to kill this process when its parent ends, however that ends."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def _nobody_listens(channel: Connection) -> bool:
+    poll = select.poll()
+    poll.register(channel.fileno(), 0)
+    return any(event & select.POLLERR for _, event in poll.poll(0))
+
+
+def _resolve(entry: str) -> Callable[..., object]:
+    module, _, name = entry.partition(":")
+    function: Callable[..., object] = getattr(importlib.import_module(module), name)
+    return function
+
+
+def _send_crash(send: Callable[..., None], error: BaseException) -> None:
+    text = "".join(traceback.format_exception(error))
+    typed = _typed(error)
+    if typed is not None:
+        send(FAILURE, typed)
+    else:
+        send(CRASH, f"{type(error).__name__}: {error}", text)
+
+
+def _typed(error: BaseException) -> ExportFailure | None:
+    """Return the failure for errors that mean the same wherever they are raised."""
+    out_of_memory = isinstance(error, MemoryError) or "can't allocate memory" in str(error)
+    if out_of_memory or type(error).__name__ == "OutOfMemoryError":
+        return ExportFailure(
+            Reason.OUT_OF_MEMORY,
+            f"an allocation failed: {error}" if str(error) else "an allocation failed",
+            "Give the pod more memory (resources.limits.memory in spec.podTemplate).",
+        )
+    if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        from modelexport_exporter.storage.errors import disk_full
+
+        return disk_full(str(error.filename or "the workspace"))
+    return None
+
+
+def _leave(code: int) -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            continue
+    os._exit(code)

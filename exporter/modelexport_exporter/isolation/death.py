@@ -1,0 +1,104 @@
+"""Why a worker ended without an answer: a pure decision over what is known about its death."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import dataclass
+
+from modelexport_api.reasons import Reason
+from modelexport_api.status import Stage
+from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.isolation.cgroup import Memory
+
+_SHOWN_LINES = 3
+
+
+@dataclass(frozen=True)
+class Death:
+    """A worker that ended without an answer."""
+
+    exit_code: int | None
+    """Negative: the signal that killed it."""
+    stage: Stage | None
+    in_factory: bool
+    """Whether the user's factory was running."""
+    before: Memory
+    after: Memory
+    output: tuple[str, ...] = ()
+    """The last lines that it printed."""
+
+    @property
+    def killed_for_memory(self) -> bool:
+        """Tell whether the kernel killed for memory, and this worker was killed."""
+        return (
+            self.exit_code in {-signal.SIGKILL, None, 255}
+            and self.after.oom_kills > self.before.oom_kills
+        )
+
+
+def explain(death: Death) -> ExportFailure:
+    """Return the failure that a worker's death stands for."""
+    how = _how(death.exit_code)
+    if death.killed_for_memory:
+        return ExportFailure(
+            Reason.OUT_OF_MEMORY,
+            f"the kernel killed the worker for memory: {_usage(death.after)}",
+            "Raise resources.limits.memory in spec.podTemplate.",
+            stage=death.stage,
+        )
+    last = "; last output: " + " | ".join(death.output[-_SHOWN_LINES:]) if death.output else ""
+    if death.in_factory:
+        return ExportFailure(
+            Reason.FACTORY_FAILED,
+            f"the process {how} while model.factory was running{last}",
+            "The factory must return a torch.nn.Module; it must not exit the process.",
+            stage=death.stage,
+        )
+    return ExportFailure(
+        Reason.WORKER_DIED,
+        f"the worker {how}{last}",
+        "It is tried again. If it repeats at the same place, a native library crashes: "
+        "run it locally with `modelexport run`.",
+        stage=death.stage,
+    )
+
+
+def too_late(stage: Stage | None) -> ExportFailure:
+    """Return the failure for a worker that ran past the deadline."""
+    return ExportFailure(
+        Reason.DEADLINE_EXCEEDED,
+        "the export did not end within spec.activeDeadlineSeconds and was stopped",
+        "Raise spec.activeDeadlineSeconds, or find out what hangs.",
+        stage=stage,
+    )
+
+
+def crashed(message: str, stage: Stage | None) -> ExportFailure:
+    """Return the failure for an exception that no stage expected."""
+    return ExportFailure(
+        Reason.INTERNAL_ERROR,
+        f"unexpected {message}",
+        "This is a defect of ModelExport: the log has the traceback. Please report it.",
+        stage=stage,
+    )
+
+
+def _how(exit_code: int | None) -> str:
+    if exit_code is None:
+        return "ended"
+    if exit_code < 0:
+        try:
+            return f"was killed by {signal.Signals(-exit_code).name}"
+        except ValueError:
+            return f"was killed by signal {-exit_code}"
+    return f"exited with code {exit_code}"
+
+
+def _usage(memory: Memory) -> str:
+    limit = _gib(memory.limit_bytes) if memory.limit_bytes else "no limit of its own"
+    peak = _gib(memory.peak_bytes) if memory.peak_bytes else "unknown"
+    return f"limit {limit}, peak {peak}"
+
+
+def _gib(size: int) -> str:
+    return f"{size / 2**30:.2f} GiB"

@@ -1,0 +1,196 @@
+"""Runs a function in a process of its own, whose death is a failure like any other.
+
+Workers are forked from a server that has imported torch already (`preload`), so that the import is
+paid once and goes on while the checkpoint is fetched. A worker that is killed, exits, or runs past
+the deadline ends in a typed failure; it never outlives the supervisor.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from multiprocessing import connection, forkserver
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerProcess
+from typing import Any
+
+from modelexport_api.status import Stage
+from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.isolation import cgroup, child
+from modelexport_exporter.isolation.death import Death, crashed, explain, too_late
+from modelexport_exporter.isolation.memory import MemoryWatch
+from modelexport_exporter.values import CALLING_FACTORY, ReportProgress
+
+PRELOAD = ("modelexport_exporter.preload",)
+_GUARD = "modelexport_exporter.isolation.fork_server"
+OnOutput = Callable[[str], None]
+"""Called with each line that a worker printed."""
+
+_POLL_SECONDS = 0.2
+_TAIL_LINES = 20
+_LINE_LIMIT = 2000
+_READ_BYTES = 65536
+
+
+def start_server(preload: Sequence[str] = PRELOAD) -> None:
+    """Begin importing what workers need. Call it from the main thread; returns at once."""
+    multiprocessing.get_context("forkserver").set_forkserver_preload([_GUARD, *preload])
+    forkserver.ensure_running()
+
+
+@dataclass
+class _Conversation:
+    """What a worker has said so far."""
+
+    on_progress: ReportProgress
+    on_output: OnOutput
+    stage: Stage | None = None
+    in_factory: bool = False
+    answer: tuple[Any, ...] | None = None
+    tail: deque[str] = field(default_factory=lambda: deque(maxlen=_TAIL_LINES))
+    rest: bytes = b""
+
+    def hear(self, message: tuple[Any, ...]) -> None:
+        if message[0] != child.PROGRESS:
+            self.answer = message
+            return
+        _, self.stage, fraction, text = message
+        self.in_factory = text.startswith(CALLING_FACTORY)
+        self.on_progress(self.stage, fraction, text)
+
+    def hear_output(self, data: bytes) -> None:
+        *lines, self.rest = (self.rest + data).split(b"\n")
+        if not data and self.rest:
+            lines, self.rest = [self.rest], b""
+        for line in lines:
+            text = line.decode(errors="replace").rstrip()[:_LINE_LIMIT]
+            if text:
+                self.tail.append(text)
+                self.on_output(text)
+
+
+def run(
+    entry: str,
+    arguments: tuple[object, ...],
+    *,
+    on_progress: ReportProgress,
+    on_output: OnOutput,
+    memory: MemoryWatch,
+    deadline: float | None = None,
+) -> object:
+    """Return what `module:function(*arguments, report)` returned in a fresh process.
+
+    `deadline` is in `time.monotonic()` seconds. Raises ExportFailure for every other end.
+    """
+    before = cgroup.read_memory()
+    conversation = _Conversation(on_progress, on_output)
+    with _started(entry, arguments) as worker:
+        in_time = _listen(worker, conversation, memory, deadline)
+        if conversation.answer is None and in_time:
+            worker.process.join(_POLL_SECONDS * 10)
+        exit_code = worker.process.exitcode
+    if conversation.answer is None and not in_time:
+        raise too_late(conversation.stage)
+    return _result(conversation, exit_code, before)
+
+
+def _result(conversation: _Conversation, exit_code: int | None, before: cgroup.Memory) -> object:
+    answer = conversation.answer
+    if answer is None:
+        death = Death(
+            exit_code=exit_code,
+            stage=conversation.stage,
+            in_factory=conversation.in_factory,
+            before=before,
+            after=cgroup.read_memory(),
+            output=tuple(conversation.tail),
+        )
+        raise explain(death)
+    kind, *content = answer
+    if kind == child.RESULT:
+        return content[0]
+    if kind == child.FAILURE:
+        failure: ExportFailure = content[0]
+        failure.stage = failure.stage or conversation.stage
+        raise failure
+    message, text = content
+    for line in text.splitlines():
+        conversation.on_output(line)
+    raise crashed(message, conversation.stage)
+
+
+@dataclass(frozen=True)
+class _Worker:
+    process: ForkServerProcess
+    channel: Connection
+    """What it says: progress, and its answer."""
+    output: Connection
+    """What it and its children print."""
+
+
+@contextlib.contextmanager
+def _started(entry: str, arguments: tuple[object, ...]) -> Iterator[_Worker]:
+    context = multiprocessing.get_context("forkserver")
+    channel, their_channel = context.Pipe(duplex=False)
+    output, their_output = context.Pipe(duplex=False)
+    process = context.Process(
+        target=child.work, args=(entry, arguments, their_channel, their_output)
+    )
+    with channel, output:
+        with their_channel, their_output:
+            process.start()
+        try:
+            yield _Worker(process, channel, output)
+        finally:
+            _end(process)
+
+
+def _end(process: ForkServerProcess) -> None:
+    """End the worker and whatever it started."""
+    if process.pid is not None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
+    process.join(5)
+
+
+def _listen(
+    worker: _Worker, conversation: _Conversation, memory: MemoryWatch, deadline: float | None
+) -> bool:
+    """Hear the worker out until it answered or ended; False when the deadline came first."""
+    open_ends = [worker.channel, worker.output]
+    ended = worker.process.sentinel
+    while deadline is None or time.monotonic() < deadline:
+        memory.look(worker.process.pid)
+        ready = connection.wait([*open_ends, ended], timeout=_POLL_SECONDS)
+        silent = True
+        for end in [end for end in open_ends if end in ready]:
+            if _hear(end, worker.channel, conversation):
+                silent = False
+            else:
+                open_ends.remove(end)
+        if silent and (conversation.answer is not None or ended in ready):
+            conversation.hear_output(b"")
+            return True
+    return conversation.answer is not None
+
+
+def _hear(end: Connection, channel: Connection, conversation: _Conversation) -> bool:
+    """Take in what one pipe holds; False at its end."""
+    try:
+        if end is channel:
+            conversation.hear(channel.recv())
+            return True
+        data = os.read(end.fileno(), _READ_BYTES)
+    except (EOFError, OSError):
+        return False
+    if data:
+        conversation.hear_output(data)
+    return bool(data)

@@ -1,0 +1,100 @@
+"""Write: an ONNX model in memory becomes files, with the digest of each.
+
+Guarantees the same bytes for the same model, nothing in them that tells where it was made (stack
+traces, source paths), small models in one file, and large ones beside one file of external data
+without a second copy of the weights in memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import onnx_ir as ir
+
+from modelexport_exporter.onnx_file.external_data import Placed, write_external_data
+from modelexport_exporter.values import WrittenFile
+
+MODEL_NAME = "model.onnx"
+EMBED_BELOW = 64 * 1024 * 1024
+"""Models whose weights are smaller stay one file."""
+SMALL_TENSOR = 1024
+"""Initializers up to this size stay in the model's file: shapes and scalars that tools read."""
+
+_KEPT_METADATA = ("pkg.torch.onnx.name_scopes", "pkg.torch.onnx.class_hierarchy")
+"""Which nn.Module a node comes from; no paths."""
+
+
+def write_model(model: ir.Model, directory: Path) -> tuple[WrittenFile, ...]:
+    """Write the model, and its external data if it is large; the model's file comes first."""
+    strip_traces(model)
+    large = [value for value in _initializers(model) if _nbytes(value) > SMALL_TENSOR]
+    if sum(_nbytes(value) for value in large) < EMBED_BELOW:
+        return (_write_graph(model, directory),)
+    data, places = write_external_data(large, directory)
+    for value in large:
+        value.const_value = _external(value, data.name, places[str(value.name)], directory)
+    return (_write_graph(model, directory), data)
+
+
+def strip_traces(model: ir.Model) -> None:
+    """Remove stack traces, source paths and torch's own notes."""
+    model.metadata_props.clear()
+    model.doc_string = None
+    graphs: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
+    for graph in graphs:
+        graph.metadata_props.clear()
+        graph.doc_string = None
+        for value in graph.inputs:
+            _strip_value(value)
+        for node in graph.all_nodes():
+            node.doc_string = None
+            kept = {
+                key: node.metadata_props[key]
+                for key in _KEPT_METADATA
+                if key in node.metadata_props
+            }
+            node.metadata_props.clear()
+            node.metadata_props.update(kept)
+            for value in node.outputs:
+                _strip_value(value)
+    for value in _initializers(model):
+        _strip_value(value)
+
+
+def _strip_value(value: ir.Value) -> None:
+    value.metadata_props.clear()
+    value.doc_string = None
+
+
+def _initializers(model: ir.Model) -> Iterator[ir.Value]:
+    """Yield the initializers of all graphs, those of loops and branches too."""
+    for graph in model.graphs():
+        yield from graph.initializers.values()
+
+
+def _nbytes(value: ir.Value) -> int:
+    return value.const_value.nbytes if value.const_value is not None else 0
+
+
+def _external(value: ir.Value, location: str, place: Placed, directory: Path) -> ir.ExternalTensor:
+    tensor = value.const_value
+    assert tensor is not None
+    assert value.name is not None
+    return ir.ExternalTensor(
+        location,
+        place.offset,
+        place.length,
+        tensor.dtype,
+        shape=ir.Shape(tensor.shape.numpy()),
+        name=value.name,
+        base_dir=directory,
+    )
+
+
+def _write_graph(model: ir.Model, directory: Path) -> WrittenFile:
+    content = ir.to_proto(model).SerializeToString(deterministic=True)
+    (directory / MODEL_NAME).write_bytes(content)
+    digest = hashlib.sha256(content).hexdigest()
+    return WrittenFile(name=MODEL_NAME, size_bytes=len(content), sha256=digest)

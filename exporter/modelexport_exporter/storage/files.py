@@ -1,0 +1,213 @@
+"""A `Store` over the file system, for `file://` URIs: keys are absolute paths.
+
+Nothing is ever seen half-written under its name: contents go to a temporary name in the same
+directory and are renamed. Conditional writes hold a lock on the directory, because a file system
+has no compare-and-swap.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import glob
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from modelexport_exporter.storage import errors as storage_errors
+from modelexport_exporter.storage.store import ConditionFailedError, OnBytes, Role, StoredObject
+
+_CHUNK = 4 * 1024 * 1024
+_OWN = {".staging", "failed"}
+"""Directories that exist only while something is in them, as prefixes do in S3."""
+
+
+class FileStore:
+    """Files under their absolute paths."""
+
+    def __init__(self, role: Role) -> None:
+        self._role = role
+
+    def uri(self, key: str) -> str:
+        """Return the file:// URI of a path."""
+        return f"file://{quote(key)}"
+
+    def stat(self, key: str, version_id: str | None = None) -> StoredObject | None:
+        """Return the file, or None where there is none. Files have no versions."""
+        path = Path(key)
+        with self._typed_errors(key):
+            if key.endswith("/") or not path.is_file():
+                return None
+            return _describe(path)
+
+    def list_all(self, prefix: str) -> list[StoredObject]:
+        """Return every file below a directory."""
+        root = Path(prefix)
+        with self._typed_errors(prefix):
+            if not root.is_dir():
+                return []
+            return [_describe(path) for path in sorted(root.rglob("*")) if path.is_file()]
+
+    def names(self, prefix: str, limit: int) -> list[str]:
+        """Return the first names directly below a directory; directories end in a slash."""
+        with self._typed_errors(prefix):
+            if not Path(prefix).is_dir():
+                return []
+            with os.scandir(prefix) as entries:
+                found = sorted(entry.name + "/" * entry.is_dir() for entry in entries)
+        return found[:limit]
+
+    def read(self, key: str) -> tuple[bytes, StoredObject] | None:
+        """Return a small file's content, or None where there is none."""
+        path = Path(key)
+        with self._typed_errors(key):
+            if not path.is_file():
+                return None
+            with path.open("rb") as handle:
+                return handle.read(), _describe(path)
+
+    def local_path(self, key: str) -> Path | None:
+        """Return the path itself: files are used in place."""
+        return Path(key)
+
+    def download(self, found: StoredObject, target: Path, on_bytes: OnBytes) -> None:
+        """Copy the file; fail if it was replaced in the meantime."""
+        with self._typed_errors(found.key):
+            _copy(Path(found.key), target, on_bytes)
+            if _describe(Path(found.key)) != found:
+                raise storage_errors.replaced(self.uri(found.key))
+
+    def stage(self, source: Path, key: str, staging: str, on_bytes: OnBytes) -> PendingFile:
+        """Bring a file into the staging directory, which is on the target's file system."""
+        staged = Path(staging) / Path(key).name
+        with self._typed_errors(key):
+            staged.parent.mkdir(parents=True, exist_ok=True)
+            _link_or_copy(source, staged, on_bytes)
+        return PendingFile(staged, Path(key), self._role)
+
+    def write(self, key: str, content: bytes) -> None:
+        """Write a small file, whatever is there."""
+        with self._typed_errors(key), _temporary(Path(key)) as temporary:
+            _write_through(temporary, content)
+            temporary.replace(key)
+
+    def write_if(self, key: str, content: bytes, *, replaces: str | None) -> None:
+        """Write a small file if its etag is still the one that is expected."""
+        path = Path(key)
+        with self._typed_errors(key), _temporary(path) as temporary, _locked(path.parent):
+            _write_through(temporary, content)
+            found = _describe(path).etag if path.is_file() else None
+            if found != replaces:
+                raise ConditionFailedError(key)
+            temporary.replace(path)
+
+    def delete(self, keys: Iterable[str]) -> None:
+        """Delete files, and the directories of ours that became empty by it."""
+        for key in keys:
+            with self._typed_errors(key):
+                Path(key).unlink(missing_ok=True)
+                self._prune(Path(key).parent)
+
+    def discard_staged(self, directory: str, is_ours: Callable[[str], bool], staging: str) -> None:
+        """Remove every staging directory whose path begins with `staging`."""
+        del directory, is_ours
+        parent = Path(staging).parent
+        for found in parent.glob(f"{glob.escape(Path(staging).name)}*"):
+            shutil.rmtree(found, ignore_errors=True)
+        self._prune(parent)
+
+    @staticmethod
+    def _prune(directory: Path) -> None:
+        """Remove empty directories upwards, up to the one that is an export's own."""
+        own = next((path for path in (directory, *directory.parents) if path.name in _OWN), None)
+        if own is None:
+            return
+        with contextlib.suppress(OSError):
+            while directory != own.parent:
+                directory.rmdir()
+                directory = directory.parent
+
+    @contextlib.contextmanager
+    def _typed_errors(self, key: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise storage_errors.from_os_error(error, self._role, key) from error
+
+
+@dataclass(frozen=True)
+class PendingFile:
+    """A file in a staging directory."""
+
+    staged: Path
+    target: Path
+    role: Role
+
+    def publish(self) -> None:
+        """Rename it to its place, over what was there."""
+        try:
+            self.staged.replace(self.target)
+        except OSError as error:
+            raise storage_errors.from_os_error(error, self.role, str(self.target)) from error
+
+    def discard(self) -> None:
+        """Remove it."""
+        self.staged.unlink(missing_ok=True)
+
+
+def _describe(path: Path) -> StoredObject:
+    found = path.stat()
+    etag = f"{found.st_mtime_ns:x}-{found.st_size:x}-{found.st_ino:x}"
+    return StoredObject(str(path), found.st_size, etag)
+
+
+def _copy(source: Path, target: Path, on_bytes: OnBytes) -> None:
+    """Copy with a progress call for each chunk."""
+    with source.open("rb") as reader, target.open("wb") as writer:
+        while chunk := reader.read(_CHUNK):
+            writer.write(chunk)
+            on_bytes(len(chunk))
+        writer.flush()
+        os.fsync(writer.fileno())
+
+
+def _link_or_copy(source: Path, target: Path, on_bytes: OnBytes) -> None:
+    """Give our own file a second name where the file system is the same; copy it otherwise."""
+    try:
+        os.link(source, target)
+    except OSError:
+        _copy(source, target, on_bytes)
+    else:
+        on_bytes(target.stat().st_size)
+
+
+def _write_through(path: Path, content: bytes) -> None:
+    with path.open("wb") as handle:
+        handle.write(content)
+        handle.flush()
+        os.fsync(handle.fileno())
+
+
+@contextlib.contextmanager
+def _temporary(target: Path) -> Iterator[Path]:
+    """Yield a free name next to the target, gone at the end whatever happens."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        yield temporary
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _locked(directory: Path) -> Iterator[None]:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

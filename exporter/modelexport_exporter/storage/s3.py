@@ -1,0 +1,285 @@
+"""A `Store` over one S3 bucket: keys are the bucket's keys.
+
+Downloads are pinned to the ETag that was seen first, in parallel ranges written in place. boto3 is
+imported when the first request is made: a run on local files never pays for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from modelexport_api.spec import AddressingStyle, Storage
+from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.storage import errors as storage_errors
+from modelexport_exporter.storage.errors import Access
+from modelexport_exporter.storage.s3_upload import THREADS, PendingUpload
+from modelexport_exporter.storage.store import ConditionFailedError, OnBytes, Role, StoredObject
+
+if TYPE_CHECKING:
+    from types_boto3_s3 import S3Client
+
+T = TypeVar("T")
+
+MIB = 1024 * 1024
+PART_BYTES = 64 * MIB
+READ_BYTES = MIB
+PART_ATTEMPTS = 5
+SMALL_OBJECT_BYTES = 64 * MIB
+_MISSING = {"404", "NoSuchKey", "NoSuchVersion"}
+_CONDITION = {"412", "PreconditionFailed", "409", "ConditionalRequestConflict"}
+
+
+class S3Store:
+    """Objects in a bucket."""
+
+    def __init__(self, bucket: str, storage: Storage, role: Role) -> None:
+        self._bucket = bucket
+        self._storage = storage
+        self._role = role
+
+    def uri(self, key: str) -> str:
+        """Return the s3:// URI of a key."""
+        return f"s3://{self._bucket}/{key}"
+
+    def stat(self, key: str, version_id: str | None = None) -> StoredObject | None:
+        """Return the object, or None where there is none."""
+        request: dict[str, Any] = {"Bucket": self._bucket, "Key": key}
+        if version_id:
+            request["VersionId"] = version_id
+        with self._typed_errors(key):
+            head = _or_none(lambda: self._client.head_object(**request))
+        if head is None:
+            return None
+        # "null" is how S3 calls the version of an object in a bucket without versions.
+        version = head.get("VersionId", "null")
+        return StoredObject(
+            key, head["ContentLength"], head["ETag"], None if version == "null" else version
+        )
+
+    def list_all(self, prefix: str) -> list[StoredObject]:
+        """Return every object below the prefix, in order of the keys."""
+        with self._typed_errors(prefix):
+            pages = self._client.get_paginator("list_objects_v2").paginate(
+                Bucket=self._bucket, Prefix=prefix
+            )
+            return [
+                StoredObject(item["Key"], item["Size"], item["ETag"])
+                for page in pages
+                for item in page.get("Contents", [])
+                if not item["Key"].endswith("/")
+            ]
+
+    def names(self, prefix: str, limit: int) -> list[str]:
+        """Return the first names directly below a directory; directories end in a slash."""
+        with self._typed_errors(prefix):
+            page = self._client.list_objects_v2(
+                Bucket=self._bucket, Prefix=prefix, Delimiter="/", MaxKeys=limit
+            )
+        keys = [item["Key"] for item in page.get("Contents", [])]
+        keys += [item["Prefix"] for item in page.get("CommonPrefixes", [])]
+        return sorted(key.removeprefix(prefix) for key in keys if key != prefix)
+
+    def read(self, key: str) -> tuple[bytes, StoredObject] | None:
+        """Return a small object's content, or None where there is none."""
+        with self._typed_errors(key):
+            answer = _or_none(lambda: self._client.get_object(Bucket=self._bucket, Key=key))
+            if answer is None:
+                return None
+            content = answer["Body"].read(SMALL_OBJECT_BYTES)
+        return content, StoredObject(key, len(content), answer["ETag"])
+
+    def local_path(self, key: str) -> Path | None:
+        """Return None: an object must be downloaded."""
+        return None
+
+    def download(self, found: StoredObject, target: Path, on_bytes: OnBytes) -> None:
+        """Write exactly this object to a file, in parallel ranges."""
+        starts = range(0, found.size_bytes, PART_BYTES)
+        descriptor = os.open(target, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o644)
+        pool = ThreadPoolExecutor(THREADS, thread_name_prefix="download")
+        try:
+            self._reserve(descriptor, found.size_bytes, target)
+            parts = [
+                pool.submit(self._download_part, found, start, descriptor, on_bytes, target)
+                for start in starts
+            ]
+            for part in parts:
+                part.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+            os.close(descriptor)
+
+    def _reserve(self, descriptor: int, size: int, target: Path) -> None:
+        """Find out that the disk is too small before the first byte is moved."""
+        try:
+            if size:
+                os.posix_fallocate(descriptor, 0, size)
+        except OSError as error:
+            raise storage_errors.from_os_error(error, self._role, str(target)) from error
+
+    def _download_part(
+        self, found: StoredObject, start: int, descriptor: int, on_bytes: OnBytes, target: Path
+    ) -> None:
+        """Write one range; a broken stream goes on where it broke, a few times."""
+        end = min(start + PART_BYTES, found.size_bytes)
+        position = start
+        for attempt in range(PART_ATTEMPTS):
+            try:
+                with self._typed_errors(found.key):
+                    for chunk in self._stream(found, position, end):
+                        _write_at(descriptor, chunk, position, self._role, target)
+                        position += len(chunk)
+                        on_bytes(len(chunk))
+            except ExportFailure as failure:
+                if not failure.describe().retryable or attempt == PART_ATTEMPTS - 1:
+                    raise
+                time.sleep(2**attempt / 4)
+            if position >= end:
+                return
+        raise storage_errors.unavailable(self._access(found.key), "the stream ended too early")
+
+    def _stream(self, found: StoredObject, start: int, end: int) -> Iterator[bytes]:
+        request: dict[str, Any] = {
+            "Bucket": self._bucket,
+            "Key": found.key,
+            "Range": f"bytes={start}-{end - 1}",
+            "IfMatch": found.etag,
+        }
+        if found.version_id:
+            request["VersionId"] = found.version_id
+        try:
+            body = self._client.get_object(**request)["Body"]
+        except Exception as error:
+            if _code(error) in _CONDITION:
+                raise storage_errors.replaced(self.uri(found.key)) from error
+            raise
+        yield from iter(lambda: body.read(READ_BYTES), b"")
+
+    def stage(self, source: Path, key: str, staging: str, on_bytes: OnBytes) -> PendingUpload:
+        """Upload the parts of a multipart upload to the key itself, without completing it."""
+        del staging
+        with self._typed_errors(key):
+            answer = self._client.create_multipart_upload(
+                Bucket=self._bucket, Key=key, ChecksumAlgorithm="CRC32"
+            )
+        upload_id = answer["UploadId"]
+        pending = PendingUpload(
+            self._client, self._bucket, key, upload_id, self._typed_errors, parts=[]
+        )
+        try:
+            pending.send(source, PART_BYTES, on_bytes)
+        except BaseException:
+            with contextlib.suppress(ExportFailure):
+                pending.discard()
+            raise
+        return pending
+
+    def write(self, key: str, content: bytes) -> None:
+        """Store a small content under the key, whatever is there."""
+        with self._typed_errors(key):
+            self._client.put_object(Bucket=self._bucket, Key=key, Body=content)
+
+    def write_if(self, key: str, content: bytes, *, replaces: str | None) -> None:
+        """Store a small content if the key's etag is still the one that is expected."""
+        condition = {"IfNoneMatch": "*"} if replaces is None else {"IfMatch": replaces}
+        request: dict[str, Any] = {"Bucket": self._bucket, "Key": key, "Body": content, **condition}
+        with self._typed_errors(key):
+            try:
+                self._client.put_object(**request)
+            except Exception as error:
+                # An If-Match on an object that is gone is answered with 404.
+                if _code(error) in _CONDITION | _MISSING:
+                    raise ConditionFailedError(key) from error
+                raise
+
+    def delete(self, keys: Iterable[str]) -> None:
+        """Delete objects one by one: DeleteObjects needs a digest that some servers refuse."""
+        for key in keys:
+            with self._typed_errors(key):
+                self._client.delete_object(Bucket=self._bucket, Key=key)
+
+    def discard_staged(self, directory: str, is_ours: Callable[[str], bool], staging: str) -> None:
+        """Abort uploads to our names in the directory; delete what lies below `staging`."""
+        with self._typed_errors(directory):
+            pages = self._client.get_paginator("list_multipart_uploads").paginate(
+                Bucket=self._bucket, Prefix=directory
+            )
+            for upload in (item for page in pages for item in page.get("Uploads", [])):
+                if is_ours(upload["Key"].removeprefix(directory)):
+                    self._client.abort_multipart_upload(
+                        Bucket=self._bucket, Key=upload["Key"], UploadId=upload["UploadId"]
+                    )
+        self.delete(found.key for found in self.list_all(staging))
+
+    @cached_property
+    def _client(self) -> S3Client:
+        import boto3
+        from botocore.config import Config
+
+        config = Config(
+            s3={"addressing_style": _addressing(self._storage)},
+            retries={"mode": "standard", "total_max_attempts": 6},
+            connect_timeout=10,
+            read_timeout=60,
+            max_pool_connections=THREADS * 4,
+            tcp_keepalive=True,
+        )
+        with self._typed_errors(""):
+            client: S3Client = boto3.session.Session().client(
+                "s3",
+                endpoint_url=self._storage.endpoint,
+                region_name=self._storage.region,
+                config=config,
+            )
+        return client
+
+    def _access(self, key: str) -> Access:
+        storage = self._storage
+        return Access(self._role, self.uri(key), storage.secret_name, storage.endpoint)
+
+    @contextlib.contextmanager
+    def _typed_errors(self, key: str) -> Iterator[None]:
+        from boto3.exceptions import Boto3Error
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        from modelexport_exporter.storage import s3_errors
+
+        try:
+            yield
+        except (ClientError, BotoCoreError, Boto3Error, ValueError) as error:
+            raise s3_errors.from_botocore(error, self._access(key)) from error
+
+
+def _addressing(storage: Storage) -> Literal["auto", "virtual", "path"]:
+    if storage.addressing_style is AddressingStyle.AUTO:
+        return "path" if storage.endpoint else "auto"
+    return "path" if storage.addressing_style is AddressingStyle.PATH else "virtual"
+
+
+def _code(error: Exception) -> str:
+    response: dict[str, Any] = getattr(error, "response", {})
+    return str(response.get("Error", {}).get("Code", ""))
+
+
+def _or_none(request: Callable[[], T]) -> T | None:
+    """Return None where the key does not exist; a missing bucket is an error."""
+    try:
+        return request()
+    except Exception as error:
+        if _code(error) in _MISSING:
+            return None
+        raise
+
+
+def _write_at(descriptor: int, chunk: bytes, position: int, role: Role, target: Path) -> None:
+    try:
+        os.pwrite(descriptor, chunk, position)
+    except OSError as error:
+        raise storage_errors.from_os_error(error, role, str(target)) from error

@@ -1,0 +1,110 @@
+"""Every error class of boto3, sorted into the few refusals that `errors` can tell.
+
+Pure: an exception goes in, an `ExportFailure` comes out.
+"""
+
+from __future__ import annotations
+
+from boto3.exceptions import Boto3Error
+from botocore import exceptions as boto
+
+from modelexport_api.reasons import Reason
+from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.storage.errors import Access, denied, missing, unavailable
+from modelexport_exporter.storage.store import Role
+
+_MISSING = {"404", "NoSuchKey", "NoSuchBucket", "NoSuchVersion", "405", "MethodNotAllowed"}
+_ARCHIVED = {"InvalidObjectState"}
+_ELSEWHERE = {"301", "PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocation"}
+_SKEWED = {"RequestTimeTooSkewed"}
+_UNKNOWN_CREDENTIALS = {
+    "InvalidAccessKeyId",
+    "SignatureDoesNotMatch",
+    "InvalidToken",
+    "ExpiredToken",
+    "TokenRefreshRequired",
+    "401",
+}
+_BUSY = {
+    "RequestTimeout",
+    "SlowDown",
+    "Throttling",
+    "ThrottlingException",
+    "TooManyRequests",
+    "InternalError",
+    "ServiceUnavailable",
+    "OperationAborted",
+    "ConditionalRequestConflict",
+}
+_NO_CREDENTIALS = (
+    boto.NoCredentialsError,
+    boto.PartialCredentialsError,
+    boto.CredentialRetrievalError,
+    boto.TokenRetrievalError,
+    boto.ProfileNotFound,
+    boto.UnauthorizedSSOTokenError,
+    boto.NoAuthTokenError,
+)
+_BAD_REQUEST = (boto.ParamValidationError, boto.InvalidRegionError, boto.NoRegionError)
+_SERVER_ERROR = 500
+
+
+def from_botocore(error: Exception, access: Access) -> ExportFailure:
+    """Return the failure that an error of boto3 stands for."""
+    if isinstance(error, Boto3Error):
+        # boto3 wraps what went wrong in a transfer and keeps it as the context.
+        inner = error.__cause__ or error.__context__
+        if isinstance(inner, Exception):
+            return from_botocore(inner, access)
+    if isinstance(error, boto.ClientError):
+        return _from_answer(error, access)
+    if isinstance(error, _NO_CREDENTIALS):
+        return denied(access, "no usable credentials were found", f"Check {access.identity}.")
+    if isinstance(error, (*_BAD_REQUEST, ValueError)):
+        return ExportFailure(
+            Reason.INVALID_MANIFEST,
+            f"{access.uri} cannot be asked for: {_one_line(error)}",
+            "Check the uri, spec.storage.endpoint and spec.storage.region.",
+        )
+    return unavailable(access, _one_line(error))
+
+
+def _from_answer(error: boto.ClientError, access: Access) -> ExportFailure:
+    code = str(error.response.get("Error", {}).get("Code", ""))
+    status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+    if code in _MISSING:
+        return missing(access, "the bucket does not exist" if code == "NoSuchBucket" else "")
+    if code in _ARCHIVED:
+        return missing(access, "the object is archived", "Restore the object, then run it again.")
+    if code in _ELSEWHERE:
+        return ExportFailure(
+            Reason.INVALID_MANIFEST,
+            f"{access.uri} lies in another region than the one asked ({code})",
+            "Set spec.storage.region to the bucket's region.",
+        )
+    if code in _BUSY or status >= _SERVER_ERROR:
+        return unavailable(access, f"{access.server} answered {code or status}")
+    return denied(access, *_refusal(code or str(status), access))
+
+
+def _refusal(code: str, access: Access) -> tuple[str, str]:
+    """Say who was refused, and what to check."""
+    if code in _SKEWED:
+        hint = "Set the node's clock; S3 refuses requests more than 15 minutes off."
+        return f"the clock is wrong ({code})", hint
+    if code in _UNKNOWN_CREDENTIALS:
+        hint = f"Check the keys in {access.identity}."
+        return f"{access.server} does not accept the credentials ({code})", hint
+    allowed = _permissions(access.role)
+    hint = f"Check what {access.identity} may do there: {allowed} are needed."
+    return f"{access.server} answered {code}", hint
+
+
+def _permissions(role: Role) -> str:
+    if role is Role.DESTINATION:
+        return "s3:PutObject, s3:GetObject, s3:DeleteObject and s3:ListBucket"
+    return "s3:GetObject and s3:ListBucket"
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

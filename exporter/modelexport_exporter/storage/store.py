@@ -1,0 +1,138 @@
+"""Objects under keys, in S3 or in directories: the little that an export needs of either.
+
+Every stage talks to a `Store` and never asks which one it is. A store is opened for a role, so that
+the same refusal is told as a missing checkpoint or as a destination that cannot be written. Every
+error that leaves a store is an `ExportFailure`, but for `ConditionFailedError`, which is an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import unquote, urlsplit
+
+from modelexport_api.spec import Storage
+
+OnBytes = Callable[[int], None]
+"""Called with the number of bytes that were moved since the last call, from any thread."""
+
+
+class Role(StrEnum):
+    """What a store is used for."""
+
+    SOURCE = "source"
+    CODE = "code"
+    DESTINATION = "destination"
+
+
+@dataclass(frozen=True)
+class StoredObject:
+    """An object as its store describes it. Another etag is another content."""
+
+    key: str
+    size_bytes: int
+    etag: str
+    version_id: str | None = None
+
+
+class ConditionFailedError(Exception):
+    """A conditional write found that somebody else had written first."""
+
+
+class Pending(Protocol):
+    """A file that is in the store already, but not under its key."""
+
+    def publish(self) -> None:
+        """Make it appear under its key at once, in place of what was there."""
+
+    def discard(self) -> None:
+        """Drop it."""
+
+
+class Store(Protocol):
+    """Objects under keys. A directory is a prefix that ends in a slash."""
+
+    def uri(self, key: str) -> str:
+        """Return the URI that a user would write for the key."""
+
+    def stat(self, key: str, version_id: str | None = None) -> StoredObject | None:
+        """Return the object, or None where there is none."""
+
+    def list_all(self, prefix: str) -> list[StoredObject]:
+        """Return every object whose key starts with the prefix, in order of the keys."""
+
+    def names(self, prefix: str, limit: int) -> list[str]:
+        """Return the first names directly below a directory; directories end in a slash."""
+
+    def read(self, key: str) -> tuple[bytes, StoredObject] | None:
+        """Return a small object's content, or None where there is none."""
+
+    def local_path(self, key: str) -> Path | None:
+        """Return where the object can be opened in place; None where it must be downloaded."""
+
+    def download(self, found: StoredObject, target: Path, on_bytes: OnBytes) -> None:
+        """Write exactly this object to a file; fail if it was replaced in the meantime."""
+
+    def stage(self, source: Path, key: str, staging: str, on_bytes: OnBytes) -> Pending:
+        """Bring a file to the store, unseen by readers of the key.
+
+        `staging` is a directory for stores that have to keep it somewhere until it is published.
+        """
+
+    def write(self, key: str, content: bytes) -> None:
+        """Store a small content under the key, whatever is there."""
+
+    def write_if(self, key: str, content: bytes, *, replaces: str | None) -> None:
+        """Store a small content if the key still has the etag `replaces` (None: is still free).
+
+        Raises ConditionFailedError otherwise.
+        """
+
+    def delete(self, keys: Iterable[str]) -> None:
+        """Delete objects; those that are gone already are no error."""
+
+    def discard_staged(self, directory: str, is_ours: Callable[[str], bool], staging: str) -> None:
+        """Drop what killed processes staged for our names in a directory.
+
+        That is everything below keys that begin with `staging`.
+        """
+
+
+@dataclass(frozen=True)
+class Location:
+    """A key in a store."""
+
+    store: Store
+    key: str
+
+    @property
+    def uri(self) -> str:
+        """Return the URI that a user would write."""
+        return self.store.uri(self.key)
+
+    def child(self, name: str) -> Location:
+        """Return the location of a name below this one."""
+        return Location(self.store, f"{self.key.rstrip('/')}/{name}" if self.key else name)
+
+    def as_directory(self) -> Location:
+        """Return the same location with the slash that a directory ends in."""
+        if not self.key or self.key.endswith("/"):
+            return self
+        return Location(self.store, self.key + "/")
+
+
+def locate(uri: str, storage: Storage, role: Role) -> Location:
+    """Return the location that a URI of the spec names. Nothing is asked over the network yet."""
+    parts = urlsplit(uri)
+    if parts.scheme == "file":
+        from modelexport_exporter.storage.files import FileStore
+
+        return Location(FileStore(role), unquote(parts.path))
+    from modelexport_exporter.storage.s3 import S3Store
+
+    # Not urlsplit: a key may hold ? and #.
+    bucket, _, key = uri.removeprefix("s3://").partition("/")
+    return Location(S3Store(bucket, storage, role), key)

@@ -1,0 +1,51 @@
+"""A directory for one run's files, gone afterwards, and the remains of killed runs with it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from modelexport_exporter.storage.errors import from_os_error
+from modelexport_exporter.storage.store import Role
+
+_PREFIX = "modelexport-run-"
+_LOCK_NAME = "lock"
+
+
+@contextlib.contextmanager
+def workspace(parent: Path) -> Iterator[Path]:
+    """Yield an empty directory below `parent`; a run that is alive holds a lock on its own."""
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        _sweep(parent)
+        directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+        descriptor = os.open(directory / _LOCK_NAME, os.O_CREAT | os.O_RDWR)
+    except OSError as error:
+        raise from_os_error(error, Role.DESTINATION, str(parent)) from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield directory
+    finally:
+        os.close(descriptor)
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _sweep(parent: Path) -> None:
+    """Remove the directories of runs that are no longer alive."""
+    for directory in parent.glob(f"{_PREFIX}*"):
+        try:
+            descriptor = os.open(directory / _LOCK_NAME, os.O_RDWR)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(directory, ignore_errors=True)
+        except BlockingIOError:
+            continue
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,52 @@
+"""Where in the user's own code an exception was raised: one line instead of a traceback."""
+
+from __future__ import annotations
+
+import sysconfig
+import traceback
+from pathlib import Path
+
+_LIBRARIES = tuple(
+    {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+)
+_OWN = str(Path(__file__).parents[1])
+
+
+def user_frame(error: BaseException, code_dir: Path | None) -> str:
+    """Return `file:line in function: source`, or an empty string when no frame is the user's."""
+    frames = [frame for frame in _frames(error) if _is_users(frame.filename, code_dir)]
+    if not frames:
+        return ""
+    last = frames[-1]
+    line = f": {last.line}" if last.line else ""
+    return f"{shorten(last.filename, code_dir)}:{last.lineno} in {last.name}{line}"
+
+
+def shorten(filename: str, code_dir: Path | None) -> str:
+    """Return the path as the user knows it: below the code's root, or the bare name."""
+    path = Path(filename)
+    if code_dir is not None and path.is_relative_to(code_dir):
+        return str(path.relative_to(code_dir))
+    return path.name
+
+
+def innermost(error: BaseException) -> BaseException:
+    """Return the exception that began the chain."""
+    seen: set[int] = set()
+    while id(error) not in seen:
+        seen.add(id(error))
+        cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+        if cause is None:
+            break
+        error = cause
+    return error
+
+
+def _frames(error: BaseException) -> list[traceback.FrameSummary]:
+    return list(traceback.extract_tb(error.__traceback__))
+
+
+def _is_users(filename: str, code_dir: Path | None) -> bool:
+    if code_dir is not None and Path(filename).is_relative_to(code_dir):
+        return True
+    return not filename.startswith(("<", _OWN, *_LIBRARIES))

@@ -1,0 +1,157 @@
+"""Whether two arrays are the same output: pure, on numpy arrays, without broadcasting.
+
+Integers and booleans are equal or wrong. Floating-point numbers may differ by the tolerance; NaN
+and infinities must be at the same places. Works in blocks, so that comparing takes no memory worth
+mentioning beside the outputs themselves.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelexport_exporter.values import OutputComparison
+from modelexport_exporter.verification.tolerance import Tolerance
+
+Array = NDArray[Any]
+BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class _Difference:
+    """What a pass over two arrays found."""
+
+    errors: int
+    """Elements beyond the limit, masks that differ included."""
+    max_error: float
+    worst: int
+    """Flat index of the element that is told about: a differing mask before the largest error."""
+    masks_differ: bool
+
+
+def is_float(dtype: np.dtype[Any]) -> bool:
+    """Tell whether a dtype holds floating-point numbers; numpy itself does not know bfloat16."""
+    return dtype.kind == "f" or dtype.name == "bfloat16"
+
+
+def peak_of(array: Array) -> float:
+    """Return the largest finite magnitude of an array, 0 when there is none."""
+    peak = 0.0
+    for _, block in _blocks(array):
+        magnitudes = np.abs(block)
+        magnitudes[~np.isfinite(magnitudes)] = 0
+        peak = max(peak, float(magnitudes.max()))
+    return peak
+
+
+def compare_output(
+    name: str, expected: Array, got: Array, tolerance: Tolerance, ordinary_peak: float = 0.0
+) -> OutputComparison:
+    """Compare an output of the artifact with eager's.
+
+    The errors are over the elements that can be compared: finite in both, none where shape or dtype
+    differ. `ordinary_peak`: the output's peak on ordinary inputs, where these are degenerate. Zeros
+    and constants make what is centred or normalised vanish; its rounding noise is no error.
+    """
+    mismatch = _different_kind(expected, got)
+    if mismatch:
+        return OutputComparison(name, 0.0, 0.0, 0.0, mismatch)
+    if not is_float(expected.dtype):
+        return _compare_exactly(name, expected, got)
+    peak = peak_of(expected)
+    limit = tolerance.limit(max(peak, ordinary_peak))
+    found = _float_difference(expected, got, limit)
+    problem = _describe(expected, got, found, limit) if found.errors else ""
+    relative = _relative(found.max_error, peak or ordinary_peak)
+    return OutputComparison(name, found.max_error, relative, limit, problem)
+
+
+def _different_kind(expected: Array, got: Array) -> str:
+    if expected.dtype != got.dtype:
+        return f"dtype is {got.dtype.name}, eager returns {expected.dtype.name}"
+    if expected.shape != got.shape:
+        return f"shape is {list(got.shape)}, eager returns {list(expected.shape)}"
+    return ""
+
+
+def _compare_exactly(name: str, expected: Array, got: Array) -> OutputComparison:
+    different = expected != got
+    count = int(np.count_nonzero(different))
+    if not count:
+        return OutputComparison(name, 0.0, 0.0, 0.0)
+    errors = [abs(int(e) - int(g)) for e, g in _some_pairs(expected, got, different)]
+    worst = int(np.flatnonzero(different)[0])
+    error = float(max(errors))
+    peak = max(abs(int(expected.min())), abs(int(expected.max())))
+    problem = _describe(expected, got, _Difference(count, error, worst, masks_differ=False), 0.0)
+    return OutputComparison(name, error, _relative(error, peak), 0.0, problem)
+
+
+def _relative(error: float, peak: float) -> float:
+    """Return a finite number, because reports are JSON: 1 for any error in an output of zeros."""
+    if not peak:
+        return 1.0 if error else 0.0
+    return min(error / peak, sys.float_info.max)
+
+
+def _some_pairs(expected: Array, got: Array, different: Array) -> Iterator[tuple[Any, Any]]:
+    """Yield differing pairs as Python numbers, which do not wrap; 100,000 of them tell enough."""
+    places = np.flatnonzero(different)[:100_000]
+    yield from zip(expected.flat[places].tolist(), got.flat[places].tolist(), strict=True)
+
+
+def _blocks(array: Array) -> Iterator[tuple[int, Array]]:
+    """Yield (offset, a float64 copy of the elements there) in the order of the flat array."""
+    flat = array.reshape(-1)
+    for start in range(0, flat.size, BLOCK):
+        yield start, flat[start : start + BLOCK].astype(np.float64)
+
+
+def _float_difference(expected: Array, got: Array, limit: float) -> _Difference:
+    errors, max_error, worst, worst_mask = 0, 0.0, 0, -1
+    for (start, want), (_, have) in zip(_blocks(expected), _blocks(got), strict=True):
+        unlike = _masks_differ(want, have)
+        both_finite = np.isfinite(want) & np.isfinite(have)
+        error = np.where(both_finite, np.abs(_subtract(want, have, both_finite)), 0.0)
+        errors += int(np.count_nonzero(unlike | (error > limit)))
+        if worst_mask < 0 and unlike.any():
+            worst_mask = start + int(np.argmax(unlike))
+        if float(error.max()) > max_error:
+            max_error, worst = float(error.max()), start + int(np.argmax(error))
+    max_error = min(max_error, sys.float_info.max)
+    if worst_mask >= 0:
+        return _Difference(errors, max_error, worst_mask, masks_differ=True)
+    return _Difference(errors, max_error, worst, masks_differ=False)
+
+
+def _masks_differ(want: Array, have: Array) -> Array:
+    unlike: Array = np.isnan(want) != np.isnan(have)
+    infinite = np.isinf(want) | np.isinf(have)
+    unlike |= infinite & ~np.isnan(want) & ~np.isnan(have) & (want != have)
+    return unlike
+
+
+def _subtract(want: Array, have: Array, where: Array) -> Array:
+    with np.errstate(over="ignore"):
+        return np.subtract(want, have, out=np.zeros_like(want), where=where)
+
+
+def _describe(expected: Array, got: Array, found: _Difference, limit: float) -> str:
+    index = [int(i) for i in np.unravel_index(found.worst, expected.shape)]
+    have, want = got.flat[found.worst], expected.flat[found.worst]
+    place = f"at {index} " if index else ""
+    text = f"{place}got {_number(have)}, eager returns {_number(want)}"
+    if is_float(expected.dtype) and not found.masks_differ:
+        text += f" (off by {found.max_error:.3g}, allowed {limit:.3g})"
+    if expected.size > 1:
+        text += f"; {found.errors} of {expected.size} elements differ"
+    return text
+
+
+def _number(value: np.generic) -> str:
+    return f"{float(value):.9g}" if is_float(value.dtype) else str(value.item())

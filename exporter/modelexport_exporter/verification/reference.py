@@ -1,0 +1,119 @@
+"""Eager PyTorch on the original module: what the artifact is held against."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import Input
+from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.user_code.user_frame import user_frame
+
+Array = NDArray[Any]
+
+
+class EagerReference:
+    """The original module, ready to be called with a sample's arrays."""
+
+    def __init__(
+        self,
+        module: torch.nn.Module,
+        inputs: Sequence[Input],
+        *,
+        device: str = "cpu",
+        code_dir: Path | None = None,
+    ) -> None:
+        """Put the module on the device, in eval mode, with TF32 off as in onnxruntime.
+
+        An ExportedProgram has its devices written into its graph, and cannot be switched to eval
+        mode: it stays as it is.
+        """
+        torch.backends.cuda.matmul.allow_tf32 = False
+        torch.backends.cudnn.allow_tf32 = False
+        self._inputs = tuple(inputs)
+        self._code_dir = code_dir
+        fixed = isinstance(module, torch.fx.GraphModule)
+        self._device = "cpu" if fixed else device
+        self._module = module if fixed else module.eval().to(device)
+
+    @property
+    def float_dtypes(self) -> frozenset[str]:
+        """Return the floating-point types of weights, buffers and inputs: the precision it has."""
+        tensors = [*self._module.parameters(), *self._module.buffers()]
+        weights = {_name(tensor.dtype) for tensor in tensors if tensor.is_floating_point()}
+        return frozenset(weights | {entry.dtype.value for entry in self._inputs})
+
+    def run(self, arrays: Mapping[str, Array], where: str) -> list[Array]:
+        """Call the module; return its output tensors in order, nested ones flattened."""
+        arguments = [to_tensor(arrays[entry.name]).to(self._device) for entry in self._inputs]
+        try:
+            with torch.inference_mode():
+                outputs = self._module(*arguments)
+                return [to_array(leaf) for leaf in flatten(outputs)]
+        except Exception as error:
+            raise _failure(error, where, self._code_dir) from error
+
+
+def flatten(value: object) -> Iterator[torch.Tensor]:
+    """Yield the tensors of an output in the order in which the exporters number them.
+
+    None is no output, a Python number is one (a tensor without dims). Dataclasses, which PyTorch
+    flattens only when they are registered, go by their fields.
+    """
+    leaves = torch.utils._pytree.tree_leaves(value)  # noqa: SLF001 - torch.export's own flattening
+    for leaf in leaves:
+        if isinstance(leaf, torch.Tensor):
+            yield leaf
+        elif isinstance(leaf, bool | int | float):
+            yield torch.tensor(leaf)
+        elif dataclasses.is_dataclass(leaf) and not isinstance(leaf, type):
+            yield from flatten([getattr(leaf, field.name) for field in dataclasses.fields(leaf)])
+        elif leaf is not None:
+            raise TypeError(f"an output is a {type(leaf).__name__}, not a tensor")
+
+
+def to_tensor(array: Array) -> torch.Tensor:
+    """Return a copy as a tensor: models may write into their inputs."""
+    if array.dtype == ml_dtypes.bfloat16:
+        return torch.from_numpy(array.view(np.int16).copy()).view(torch.bfloat16)
+    return torch.from_numpy(array.copy())
+
+
+def to_array(tensor: torch.Tensor) -> Array:
+    """Return a tensor as an array, on the CPU."""
+    plain = tensor.detach().cpu().resolve_conj().resolve_neg()
+    if plain.dtype is torch.bfloat16:
+        bits: Array = plain.contiguous().view(torch.int16).numpy()
+        return bits.view(ml_dtypes.bfloat16)
+    return np.asarray(plain.numpy())
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def _failure(error: Exception, where: str, code_dir: Path | None) -> ExportFailure:
+    lines = str(error).strip().splitlines() or [""]
+    text = f"{type(error).__name__}: {' '.join(lines[-1].split())[:600]}"
+    if isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in text:
+        return ExportFailure(
+            Reason.OUT_OF_MEMORY,
+            f"eager PyTorch ran out of memory at {where}: {text}",
+            "Give the pod (or the GPU) more memory, or declare smaller maxima in dims.",
+        )
+    frame = user_frame(error, code_dir)
+    return ExportFailure(
+        Reason.INPUTS_MISMATCH,
+        f"the model itself fails at {where}, which the spec declares: {text}"
+        + (f" ({frame})" if frame else ""),
+        "Declare in dims only sizes that the model supports, and in inputs[].range the values that "
+        "it takes (token ids below the size of the vocabulary, say).",
+    )

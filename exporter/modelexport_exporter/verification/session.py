@@ -1,0 +1,197 @@
+"""An onnxruntime session that runs where it says, or a typed failure.
+
+onnxruntime falls back to the CPU without an error when a provider cannot be loaded. A verdict for a
+GPU that was reached on a CPU is worth nothing, so the provider is read back from the session.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import Provider
+from modelexport_exporter.cuda_libraries import missing_libraries
+from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.isolation.machine import cpu_count
+
+Array = NDArray[Any]
+
+PROVIDERS = {
+    Provider.CUDA: "CUDAExecutionProvider",
+    Provider.CPU: "CPUExecutionProvider",
+}
+PROVIDER_OPTIONS: dict[Provider, dict[str, str]] = {
+    # Eager runs with TF32 off too: it rounds to 10 bits, which would hide what is verified.
+    Provider.CUDA: {"use_tf32": "0"},
+    Provider.CPU: {},
+}
+_ERRORS_ONLY = 3
+_ONNX_BFLOAT16 = 16
+_NO_KERNEL = ("NOT_IMPLEMENTED", "Type Error")
+_NO_KERNEL_HINT = (
+    "onnxruntime has no kernel for this operator in this element type, on this provider. Export "
+    "the model in float32, raise export.opset, or verify on another provider."
+)
+_INVALID_HINT = (
+    "Try the other route (export.exporter), another export.opset, or export.optimize: false."
+)
+_OUT_OF_MEMORY = ("failed to allocate memory", "bad_alloc", "out of memory", "bad allocation")
+
+
+def choose_provider(requested: Provider | None, cuda_available: bool) -> Provider:
+    """Return the requested provider, or CUDA where torch sees a GPU, otherwise CPU."""
+    if requested is Provider.CUDA and not cuda_available:
+        raise ExportFailure(
+            Reason.PROVIDER_UNAVAILABLE,
+            "verification.provider is CUDA, but torch sees no GPU in this container",
+            "Request one in podTemplate (resources.limits: nvidia.com/gpu: 1), on nodes with the "
+            "NVIDIA driver and container runtime; or set verification.provider to CPU.",
+        )
+    if requested is not None:
+        return requested
+    return Provider.CUDA if cuda_available else Provider.CPU
+
+
+class Session:
+    """An ONNX file, loaded for one provider."""
+
+    def __init__(self, model_path: Path, provider: Provider, *, prepack: bool = True) -> None:
+        """Load the file. `prepack=False` keeps weights where they are mapped from the file."""
+        if provider is Provider.CUDA:
+            _require_cuda_libraries()
+        self._session = _open(model_path, provider, _options(prepack=prepack))
+        self.provider = _read_back(self._session, provider)
+        self.input_names = tuple(entry.name for entry in self._session.get_inputs())
+        self.output_names = tuple(entry.name for entry in self._session.get_outputs())
+
+    def run(self, arrays: Mapping[str, Array], where: str) -> list[Array]:
+        """Run on arrays by name; names that the file dropped because it ignores them are left out.
+
+        `where` says in a failure's message which inputs these are.
+        """
+        feed = {name: _to_value(arrays[name]) for name in self.input_names}
+        try:
+            values = self._session.run_with_ort_values(None, feed)
+        except Exception as error:
+            raise _run_failure(error, where) from error
+        return [_to_array(value) for value in values]
+
+
+def _options(*, prepack: bool) -> Any:  # noqa: ANN401 - onnxruntime is untyped
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = cpu_count()
+    options.log_severity_level = _ERRORS_ONLY
+    # Arenas keep the largest sample's memory; one verification has no use for that.
+    options.enable_cpu_mem_arena = False
+    options.enable_mem_pattern = False
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    if not prepack:
+        options.add_session_config_entry("session.disable_prepacking", "1")
+    return options
+
+
+def _open(model_path: Path, provider: Provider, options: Any) -> Any:  # noqa: ANN401
+    providers = [(PROVIDERS[provider], PROVIDER_OPTIONS[provider])]
+    try:
+        session = onnxruntime.InferenceSession(str(model_path), options, providers=providers)
+    except Exception as error:
+        text = _one_line(error)
+        if _is_out_of_memory(text):
+            raise _out_of_memory(text, "while loading the file") from error
+        raise ExportFailure(
+            Reason.RUNTIME_FAILED,
+            f"onnxruntime {onnxruntime.__version__} cannot load the exported file: {text}",
+            _NO_KERNEL_HINT if any(sign in text for sign in _NO_KERNEL) else _INVALID_HINT,
+        ) from error
+    session.disable_fallback()
+    return session
+
+
+def _read_back(session: Any, expected: Provider) -> Provider:  # noqa: ANN401
+    obtained = session.get_providers()[0]
+    if obtained != PROVIDERS[expected]:
+        raise ExportFailure(
+            Reason.PROVIDER_UNAVAILABLE,
+            f"onnxruntime was asked for {PROVIDERS[expected]} and runs the model on {obtained}: "
+            "it could not start the provider and fell back in silence",
+            "Check that the node's driver is new enough for the CUDA version of onnxruntime-gpu "
+            f"{onnxruntime.__version__}, or set verification.provider to {Provider.CPU.value}.",
+        )
+    return expected
+
+
+def _require_cuda_libraries() -> None:
+    offered = onnxruntime.get_available_providers()
+    if PROVIDERS[Provider.CUDA] not in offered:
+        raise ExportFailure(
+            Reason.PROVIDER_UNAVAILABLE,
+            f"onnxruntime {onnxruntime.__version__} was built without CUDA; it offers "
+            f"{', '.join(offered)}",
+            "Install onnxruntime-gpu[cuda,cudnn] in place of onnxruntime in the exporter's image.",
+        )
+    missing = missing_libraries()
+    if missing:
+        raise ExportFailure(
+            Reason.PROVIDER_UNAVAILABLE,
+            f"onnxruntime's CUDA provider needs libraries that are not here: {', '.join(missing)}",
+            "Install onnxruntime-gpu[cuda,cudnn] in the exporter's image; python -m "
+            "modelexport_exporter.cuda_libraries checks it without a GPU.",
+        )
+
+
+def _run_failure(error: Exception, where: str) -> ExportFailure:
+    text = _one_line(error)
+    if _is_out_of_memory(text):
+        return _out_of_memory(text, f"at {where}")
+    return ExportFailure(
+        Reason.RUNTIME_FAILED,
+        f"onnxruntime {onnxruntime.__version__} fails to run the exported file at {where}: {text}",
+        "Eager PyTorch runs these inputs: a size or a branch was fixed during the export. Make the "
+        "code independent of sizes, declare only sizes that are used, or try the other route "
+        "(export.exporter) or export.optimize: false.",
+    )
+
+
+def _out_of_memory(text: str, where: str) -> ExportFailure:
+    return ExportFailure(
+        Reason.OUT_OF_MEMORY,
+        f"onnxruntime ran out of memory {where}: {text}",
+        "Give the pod (or the GPU) more memory, or declare smaller maxima in dims.",
+    )
+
+
+def _is_out_of_memory(text: str) -> bool:
+    return any(sign in text.lower() for sign in _OUT_OF_MEMORY)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:1000]
+
+
+def _to_value(array: Array) -> Any:  # noqa: ANN401
+    if array.dtype == ml_dtypes.bfloat16:
+        bits = array.view(np.uint16)
+        return onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, _ONNX_BFLOAT16)
+    return onnxruntime.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(array))
+
+
+def _to_array(value: Any) -> Array:  # noqa: ANN401
+    if not value.is_tensor():
+        raise ExportFailure(
+            Reason.RUNTIME_FAILED,
+            f"an output of the exported file is a {value.data_type()}, not a tensor",
+            "Return tensors from the model's forward method.",
+        )
+    if value.element_type() != _ONNX_BFLOAT16:
+        return np.asarray(value.numpy())
+    # numpy has no bfloat16, and onnxruntime therefore no numpy(): copy the bits.
+    bits = ctypes.string_at(value.data_ptr(), value.tensor_size_in_bytes())
+    return np.frombuffer(bits, dtype=ml_dtypes.bfloat16).reshape(value.shape())

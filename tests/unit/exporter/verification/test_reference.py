@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import ml_dtypes
+import numpy as np
+import pytest
+import torch
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import DType, Input
+from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.verification.reference import EagerReference, flatten, to_array, to_tensor
+
+A, B, C = torch.zeros(1), torch.ones(2), torch.ones(3)
+
+
+class Pair(NamedTuple):
+    first: torch.Tensor
+    second: torch.Tensor
+
+
+@dataclass
+class Output:
+    logits: torch.Tensor
+    loss: torch.Tensor | None
+    cache: tuple[torch.Tensor, ...]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        pytest.param(A, [A], id="a tensor"),
+        pytest.param((A, [B, {"z": C}]), [A, B, C], id="nested"),
+        pytest.param({"b": A, "a": B}, [A, B], id="a dict, in its own order"),
+        pytest.param(Pair(A, B), [A, B], id="a named tuple"),
+        pytest.param(Output(A, None, (B, C)), [A, B, C], id="a dataclass with None"),
+        pytest.param((A, 3), [A, torch.tensor(3)], id="a number"),
+    ],
+)
+def test_flatten(value: object, expected: list[torch.Tensor]) -> None:
+    found = list(flatten(value))
+    assert len(found) == len(expected)
+    assert all(torch.equal(one, two) for one, two in zip(found, expected, strict=True))
+
+
+def test_a_string_is_no_output() -> None:
+    with pytest.raises(TypeError, match="an output is a str"):
+        list(flatten((A, "label")))
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.float32, np.float16, ml_dtypes.bfloat16, np.int64, np.uint8, np.bool_]
+)
+def test_arrays_and_tensors_are_the_same_both_ways(dtype: Any) -> None:  # noqa: ANN401
+    for array in (np.arange(6).reshape(2, 3).astype(dtype), np.ones((), dtype)):
+        back = to_array(to_tensor(array))
+        assert back.dtype == array.dtype
+        np.testing.assert_array_equal(back, array)
+
+
+class InPlace(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.add_(1)
+
+
+class Picky(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.reshape(2, -1)
+
+
+ROWS = [Input(name="x", shape=["n", 3])]
+
+
+def test_a_model_that_writes_into_its_inputs_leaves_the_sample_alone() -> None:
+    array = np.zeros((2, 3), np.float32)
+    EagerReference(InPlace(), ROWS).run({"x": array}, "")
+    assert not array.any()
+
+
+def test_dropout_is_off() -> None:
+    module = torch.nn.Dropout(0.5).train()
+    array = np.ones((50, 3), np.float32)
+    (result,) = EagerReference(module, ROWS).run({"x": array}, "")
+    np.testing.assert_array_equal(result, array)
+
+
+def test_a_failure_at_a_declared_size_is_the_specs() -> None:
+    reference = EagerReference(Picky(), ROWS)
+    with pytest.raises(ExportFailure, match="the model itself fails at n=5") as caught:
+        reference.run({"x": np.ones((5, 3), np.float32)}, "n=5")
+    assert caught.value.reason is Reason.INPUTS_MISMATCH
+    assert "RuntimeError: shape" in caught.value.message
+    assert "in forward: return x.reshape(2, -1)" in caught.value.message
+
+
+def test_the_precision_is_that_of_weights_and_inputs() -> None:
+    module = torch.nn.Linear(3, 3).half()
+    tokens = [Input(name="x", dtype=DType.INT64, shape=["n", 3])]
+    assert EagerReference(module, tokens).float_dtypes == {"float16", "int64"}
+
+
+def test_an_exported_program_runs_as_it_is() -> None:
+    program = torch.export.export(torch.nn.Linear(3, 2), (torch.ones(4, 3),))
+    (result,) = EagerReference(program.module(), ROWS).run({"x": np.ones((4, 3), np.float32)}, "")
+    assert result.shape == (4, 2)

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+
+from modelexport_api.status import Verdict, VerificationResult
+from modelexport_exporter.values import OutputComparison, SampleComparison, VerificationOutcome
+from modelexport_exporter.verification.verdict import NOT_DETERMINISTIC, describe_mismatch
+
+RIGHT = OutputComparison("logits", 1e-7, 1e-8, 1e-4)
+WRONG = OutputComparison("logits", 0.5, 0.1, 1e-4, "at [0, 3] got 1, eager returns 1.5")
+RANDOM = OutputComparison("logits", 0.5, 0.1, 1e-4, f"at [0] got 1 ({NOT_DETERMINISTIC})")
+
+
+def outcome(*samples: tuple[int, OutputComparison]) -> VerificationOutcome:
+    summary = VerificationResult(
+        verdict=Verdict.MISMATCH,
+        provider="CPU",
+        samples=len(samples),
+        max_abs_error=0.5,
+        max_rel_error=0.1,
+        tolerance_source="Default",
+    )
+    compared = [
+        SampleComparison({"batch": size}, seed, (output,))
+        for seed, (size, output) in enumerate(samples)
+    ]
+    return VerificationOutcome(summary, tuple(compared), 1.0)
+
+
+def test_the_message_names_output_sizes_values_and_error() -> None:
+    message, _ = describe_mismatch(outcome((1, RIGHT), (7, WRONG), (64, WRONG)))
+    assert message == (
+        "output logits at batch=7 (normal values, seed 1): at [0, 3] got 1, eager returns 1.5. "
+        "2 of 3 samples differ."
+    )
+
+
+@pytest.mark.parametrize(
+    ("samples", "hint"),
+    [
+        pytest.param(((1, WRONG), (7, WRONG)), "An operator is converted wrongly", id="everywhere"),
+        pytest.param(
+            ((1, RIGHT), (7, WRONG)),
+            "It agrees at batch=1 and differs at batch=7: a number that depends on a size",
+            id="at some sizes",
+        ),
+        pytest.param(
+            ((7, RIGHT), (7, WRONG)), "An operator is converted wrongly", id="for some values"
+        ),
+        pytest.param(((1, RANDOM), (7, RANDOM)), "Make the model deterministic", id="by chance"),
+    ],
+)
+def test_the_hint_follows_from_where_it_differs(
+    samples: tuple[tuple[int, OutputComparison], ...], hint: str
+) -> None:
+    assert hint in describe_mismatch(outcome(*samples))[1]
+
+
+def test_an_outcome_without_a_mismatch_has_nothing_to_describe() -> None:
+    with pytest.raises(ValueError, match="no mismatch"):
+        describe_mismatch(outcome((1, RIGHT)))
