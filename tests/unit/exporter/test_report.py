@@ -10,6 +10,8 @@ from modelexport_exporter.values import OutputComparison, SampleComparison
 def test_the_pod_template_may_hold_secrets_and_is_left_out() -> None:
     resource = ModelExport.model_validate(
         {
+            "apiVersion": "modelexport.dev/v1alpha1",
+            "kind": "ModelExport",
             "metadata": {"name": "m"},
             "spec": {
                 "source": {"uri": "s3://a/b"},
