@@ -95,6 +95,8 @@ class OutputComparison:
     """The absolute error that was allowed; 0 for integer and boolean outputs."""
     problem: str = ""
     """Empty when the outputs agree: what differs, otherwise."""
+    only: str = ""
+    """What alone differs, so that no tolerance helps: dtype, shape, NaN and infinities."""
 
 
 @dataclass(frozen=True)

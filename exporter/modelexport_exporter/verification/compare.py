@@ -60,7 +60,8 @@ def compare_output(
     """
     mismatch = _different_kind(expected, got)
     if mismatch:
-        return OutputComparison(name, 0.0, 0.0, 0.0, mismatch)
+        only = "dtype" if expected.dtype != got.dtype else "shape"
+        return OutputComparison(name, 0.0, 0.0, 0.0, mismatch, only)
     if not is_float(expected.dtype):
         return _compare_exactly(name, expected, got)
     peak = peak_of(expected)
@@ -68,7 +69,8 @@ def compare_output(
     found = _float_difference(expected, got, limit)
     problem = _describe(expected, got, found, limit) if found.errors else ""
     relative = _relative(found.max_error, peak or ordinary_peak)
-    return OutputComparison(name, found.max_error, relative, limit, problem)
+    only = "NaN and infinities" if found.masks_differ and found.max_error <= limit else ""
+    return OutputComparison(name, found.max_error, relative, limit, problem, only)
 
 
 def _different_kind(expected: Array, got: Array) -> str:

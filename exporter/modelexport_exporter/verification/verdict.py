@@ -23,7 +23,16 @@ def describe_mismatch(outcome: VerificationOutcome) -> tuple[str, str]:
     )
     if len(outputs) > 1:
         message += f", in {len(outputs)} outputs"
+    only = _only(failed)
+    if only:
+        message += f"; only in {only}, where no tolerance applies"
     return message + ".", _hint(outcome, failed)
+
+
+def _only(failed: list[SampleComparison]) -> str:
+    """Return what differs beside values that can be compared, if these all agree."""
+    found = [item.only for entry in failed for item in entry.outputs if item.problem]
+    return " and ".join(dict.fromkeys(found)) if all(found) else ""
 
 
 def _hint(outcome: VerificationOutcome, failed: list[SampleComparison]) -> str:
@@ -40,11 +49,14 @@ def _hint(outcome: VerificationOutcome, failed: list[SampleComparison]) -> str:
             "depends on a size was fixed during the export (int(), .item(), a Python branch or "
             "loop over a shape). Compute it with tensors, or try the other export.exporter."
         )
-    return (
+    advice = (
         "The file does not compute what the model computes, and was not published. An operator is "
         "converted wrongly: try the other export.exporter, export.optimize: false, or write the "
-        "operation with others. If the error is harmless, set verification.tolerance."
+        "operation with others."
     )
+    if _only(failed):
+        return advice
+    return advice + " If the error is harmless, set verification.tolerance."
 
 
 NOT_DETERMINISTIC = "eager PyTorch differs from itself"

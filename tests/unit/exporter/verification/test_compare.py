@@ -139,6 +139,21 @@ def test_the_problem_says_what_differs_where(expected: Array, got: Array, proble
     json.dumps(asdict(result), allow_nan=False)  # what goes into reports must be JSON
 
 
+@pytest.mark.parametrize(
+    ("expected", "got", "only"),
+    [
+        pytest.param([1.0], [1.0, 1.0], "shape", id="shape"),
+        pytest.param([1.0, np.nan], [1.0, 2.0], "NaN and infinities", id="NaN"),
+        pytest.param([1.0, np.nan], [3.0, 2.0], "", id="NaN and a value"),
+        pytest.param([1.0], [2.0], "", id="a value"),
+        pytest.param([1.0], [1.0], "", id="nothing"),
+    ],
+)
+def test_what_no_tolerance_helps_with(expected: list[float], got: list[float], only: str) -> None:
+    result = compare_output("y", np.array(expected, F32), np.array(got, F32), TOLERANCE)
+    assert result.only == only
+
+
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16], ids=["float16", "bfloat16"])
 def test_half_precision(dtype: type[np.generic]) -> None:
     array = np.linspace(-2, 2, 50).astype(dtype)

@@ -8,6 +8,8 @@ from modelexport_exporter.verification.verdict import NOT_DETERMINISTIC, describ
 
 RIGHT = OutputComparison("logits", 1e-7, 1e-8, 1e-4)
 WRONG = OutputComparison("logits", 0.5, 0.1, 1e-4, "at [0, 3] got 1, eager returns 1.5")
+OTHER_DTYPE = OutputComparison("logits", 0.0, 0.0, 0.0, "dtype is int32", "dtype")
+OTHER_NANS = OutputComparison("logits", 0.0, 0.0, 1e-4, "at [0] got nan", "NaN and infinities")
 RANDOM = OutputComparison("logits", 0.5, 0.1, 1e-4, f"at [0] got 1 ({NOT_DETERMINISTIC})")
 
 
@@ -33,6 +35,22 @@ def test_the_message_names_output_sizes_values_and_error() -> None:
         "output logits at batch=7 (normal values, seed 1): at [0, 3] got 1, eager returns 1.5. "
         "2 of 3 samples differ."
     )
+
+
+@pytest.mark.parametrize(
+    ("samples", "only"),
+    [
+        pytest.param((OTHER_DTYPE,), "; only in dtype, where no tolerance applies.", id="dtype"),
+        pytest.param((RIGHT, OTHER_NANS), "; only in NaN and infinities,", id="NaN"),
+        pytest.param((OTHER_DTYPE, OTHER_NANS), "; only in dtype and NaN and", id="both"),
+        pytest.param((OTHER_NANS, WRONG), "", id="values too"),
+    ],
+)
+def test_what_alone_differs_is_told(samples: tuple[OutputComparison, ...], only: str) -> None:
+    message, hint = describe_mismatch(outcome(*((7, sample) for sample in samples)))
+    assert only in message
+    assert ("only in" in message) == bool(only)
+    assert ("verification.tolerance" in hint) != bool(only)
 
 
 @pytest.mark.parametrize(
