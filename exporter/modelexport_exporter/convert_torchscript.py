@@ -18,13 +18,15 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.capture import quiet
 from modelexport_exporter.conversion.capture_failure import inputs_mismatch, run_eagerly
+from modelexport_exporter.conversion.names import make_names_unique
 from modelexport_exporter.dims import capture_sizes, is_dynamic
 from modelexport_exporter.example_inputs import example_inputs
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
-from modelexport_exporter.user_code.user_frame import user_frame
+from modelexport_exporter.user_code.user_frame import text_of, user_frame
 
 _UNSUPPORTED = re.compile(r"operator '?(\w+::\w+)'?|unrecognized namespace (\w+::\w+)")
+_SURPLUS_NAMES = re.compile(r"output names provided \(\d+\) exceeded number of outputs \((\d+)\)")
 
 
 @contextmanager
@@ -52,7 +54,7 @@ def converted_torchscript(
                 )
         except Exception as error:
             raise _explain(error, spec, code_dir) from error
-        yield ir.load(path)
+        yield make_names_unique(ir.load(path))
 
 
 def dynamic_axes(spec: ModelExportSpec) -> dict[str, dict[int, str]]:
@@ -69,7 +71,15 @@ def dynamic_axes(spec: ModelExportSpec) -> dict[str, dict[int, str]]:
 
 def _explain(error: Exception, spec: ModelExportSpec, code_dir: Path | None) -> ExportFailure:
     reraise_out_of_memory(error)
-    text = " ".join(str(error).split())
+    text = text_of(error)
+    surplus = _SURPLUS_NAMES.search(text)
+    if surplus:
+        return ExportFailure(
+            Reason.CONTRACT_VIOLATED,
+            f"outputs: requested {', '.join(spec.outputs)} ({len(spec.outputs)}), but forward "
+            f"returns {surplus.group(1)}",
+            "outputs must name every tensor that forward returns, in order, and no more.",
+        )
     unsupported = _UNSUPPORTED.search(text)
     if isinstance(error, torch.onnx.errors.UnsupportedOperatorError) and unsupported:
         name = unsupported.group(1) or unsupported.group(2)

@@ -22,6 +22,19 @@ def user_frame(error: BaseException, code_dir: Path | None) -> str:
     return f"{shorten(last.filename, code_dir)}:{last.lineno} in {last.name}{line}"
 
 
+def message_of(error: BaseException) -> str:
+    """Return the exception's message, also of an exception that cannot say it."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - __str__ may be the user's
+        return "(an exception without a readable message)"
+
+
+def text_of(error: BaseException) -> str:
+    """Return the exception's message on one line."""
+    return " ".join(message_of(error).split())
+
+
 def shorten(filename: str, code_dir: Path | None) -> str:
     """Return the path as the user knows it: below the code's root, or the bare name."""
     path = Path(filename)
