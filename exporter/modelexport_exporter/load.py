@@ -32,7 +32,7 @@ from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.user_code.factory import Factory, find_factory
 from modelexport_exporter.user_code.meta_build import build_for_real, build_on_meta
-from modelexport_exporter.values import ContractFinding, ExportTask, ReportProgress
+from modelexport_exporter.values import CALLING_FACTORY, ContractFinding, ExportTask, ReportProgress
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,10 @@ def load_module(task: ExportTask, progress: ReportProgress = silent) -> LoadedMo
     if detected.format is Format.EXPORTED_PROGRAM:
         program = load_exported_program(task.checkpoint, allow_pickle=spec.source.allow_pickle)
         return LoadedModel(Format.EXPORTED_PROGRAM, program.module(), program)
-    factory = _factory(task, detected)
+    factory = _factory(task, detected, progress)
     state = _read_state(task.checkpoint, detected, spec)
     assert spec.model is not None
-    progress(Stage.LOAD, 0.5, f"calling factory {spec.model.factory}")
+    progress(Stage.LOAD, 0.5, f"{CALLING_FACTORY} {spec.model.factory}")
     module, findings = build_with_weights(factory, state)
     progress(Stage.LOAD, 1.0, "weights are bound")
     return LoadedModel(detected.format, module, findings=findings)
@@ -93,7 +93,7 @@ def _for_inference(module: torch.nn.Module) -> torch.nn.Module:
     return module.eval()
 
 
-def _factory(task: ExportTask, detected: Detected) -> Factory:
+def _factory(task: ExportTask, detected: Detected, progress: ReportProgress) -> Factory:
     if task.spec.model is None:
         raise ExportFailure(
             Reason.FACTORY_NOT_FOUND,
@@ -101,7 +101,10 @@ def _factory(task: ExportTask, detected: Detected) -> Factory:
             "spec names no model.factory",
             "Set model.factory to package.module:callable that returns the torch.nn.Module.",
         )
-    return find_factory(task.spec.model, task.code_dir)
+    progress(Stage.LOAD, 0.2, f"{CALLING_FACTORY} {task.spec.model.factory}: importing it")
+    factory = find_factory(task.spec.model, task.code_dir)
+    progress(Stage.LOAD, 0.3, "reading the weights")
+    return factory
 
 
 def _read_state(checkpoint: Path, detected: Detected, spec: ModelExportSpec) -> Mapping[str, Any]:

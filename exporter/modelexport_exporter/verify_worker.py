@@ -70,7 +70,7 @@ def verify_model(
     torch.set_num_threads(cpu_count())
     provider = choose_provider(task.spec.verification.provider, torch.cuda.is_available())
     reference = EagerReference(
-        load_module(task).module,
+        load_module(task, _as_verification(progress)).module,
         task.spec.inputs,
         device="cuda" if provider is Provider.CUDA else "cpu",
         code_dir=task.code_dir,
@@ -78,6 +78,11 @@ def verify_model(
     run = _Verification(task, converted, provider, reference)
     run.over_all_samples(progress)
     return run.outcome(time.monotonic() - started)
+
+
+def _as_verification(progress: ReportProgress) -> ReportProgress:
+    """Return a report for the second load of the model, which is a part of this stage."""
+    return lambda _stage, _fraction, message: progress(Stage.VERIFY, 0.0, message)
 
 
 class _Verification:
