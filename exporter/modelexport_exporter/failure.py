@@ -28,8 +28,13 @@ class ExportFailure(Exception):  # noqa: N818 - "failure" is the API's word for 
         """Return the failure as the API shows it; `stage` where the failure names none itself."""
         return Failure(
             reason=self.reason,
-            message=self.message[:MESSAGE_LIMIT],
-            hint=self.hint[:HINT_LIMIT],
+            message=printable(self.message)[:MESSAGE_LIMIT],
+            hint=printable(self.hint)[:HINT_LIMIT],
             stage=self.stage or stage,
             retryable=is_retryable(self.reason),
         )
+
+
+def printable(text: str) -> str:
+    """Return text that JSON can hold: names of files and user code's messages may not be."""
+    return text.encode(errors="backslashreplace").decode()

@@ -24,7 +24,7 @@ from modelexport_api.spec import Overwrite
 from modelexport_api.status import Stage, Verdict
 from modelexport_exporter import fetch as fetching
 from modelexport_exporter import identity
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.failure import ExportFailure, printable
 from modelexport_exporter.isolation import worker
 from modelexport_exporter.isolation.death import crashed
 from modelexport_exporter.isolation.interruption import ignore_signals, interruptible
@@ -69,7 +69,7 @@ def run(resource: ModelExport, settings: Settings, log: Log) -> PodResult:
             return pipeline.fail(failure)
         except Exception as error:  # noqa: BLE001 - a defect must reach the user as a result, too
             ignore_signals()
-            log.tell("error", "".join(traceback.format_exception(error)))
+            log.tell("error", printable("".join(traceback.format_exception(error))))
             return pipeline.fail(crashed(f"{type(error).__name__}: {error}", None))
 
 
@@ -261,6 +261,8 @@ class Pipeline:
             report = self._record.report(self._publication.destination, described).encode()
             try:
                 report_uri = self._publication.publish_failure(self._failed_name, report)
-            except ExportFailure as second:
-                self._log.tell("warning", f"the report could not be stored: {second.message}")
+            except Exception as second:  # noqa: BLE001 - the first failure is the one to tell
+                self._log.tell(
+                    "warning", f"the report could not be stored: {printable(str(second))}"
+                )
         return self._record.failed(described, report_uri)

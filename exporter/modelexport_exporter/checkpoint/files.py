@@ -54,7 +54,7 @@ def shards(index: bytes, uri: str) -> list[str]:
     try:
         weight_map = json.loads(index)["weight_map"]
         found = sorted(set(weight_map.values()))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (RecursionError, ValueError, KeyError, TypeError, AttributeError):
         found = []
     if not found or not all(_is_shard(name) for name in found):
         raise ExportFailure(

@@ -144,7 +144,7 @@ def _guess(head: bytes) -> str:
         b"{": "JSON text",
     }
     for magic, meaning in known.items():
-        if head.startswith(magic):
+        if head.startswith(magic) or (magic in {b"<", b"{"} and head.lstrip().startswith(magic)):
             return meaning
     return "no format that is known here"
 
@@ -160,7 +160,7 @@ def read_safetensors_header(path: Path) -> dict[str, dict[str, object]]:
         header = json.loads(text)
         tensors = {name: entry for name, entry in header.items() if name != "__metadata__"}
         end = max((entry["data_offsets"][1] for entry in tensors.values()), default=0)
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+    except (RecursionError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         raise ExportFailure(
             Reason.CHECKPOINT_CORRUPT,
             f"the header of {path.name} is damaged or cut off",

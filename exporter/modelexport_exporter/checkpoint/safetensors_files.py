@@ -90,7 +90,7 @@ def _read_index(index: Path) -> dict[str, str]:
     try:
         weight_map = json.loads(index.read_bytes())["weight_map"]
         return {str(key): str(place) for key, place in weight_map.items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (RecursionError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ExportFailure(
             Reason.CHECKPOINT_CORRUPT,
             f"{index.name} is not an index of safetensors shards (no weight_map)",

@@ -17,7 +17,13 @@ from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.checkpoint.state_dict_mismatch import describe_shape
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
-from modelexport_exporter.user_code.user_frame import innermost, shorten, user_frame
+from modelexport_exporter.user_code.user_frame import (
+    innermost,
+    message_of,
+    shorten,
+    text_of,
+    user_frame,
+)
 
 _FIX = re.compile(r"^\s*(\w+) = (.+)$", re.MULTILINE)
 _FIXED_DIM = re.compile(r"Dim\('\w+'(?:, min=(\d+))?(?:, max=(\d+))?\)")
@@ -25,6 +31,7 @@ _FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)\n\s*(.+)')
 _NOISE = re.compile(
     r"^(For (more|extended|C\+\+)|If you suspect|Caused by|The error above|consider using|$)"
 )
+_SMALLEST_MAX = 2
 _DATA_DEPENDENT = "GuardOnDataDependentSymNode"
 
 
@@ -37,9 +44,12 @@ def explain_capture(
 ) -> ExportFailure:
     """Return the failure that the error of torch.export stands for."""
     reraise_out_of_memory(error)
-    text = str(error)
+    text = message_of(error)
     if "Constraints violated" in text:
         return explain_constraints(text, spec)
+    tiny = [name for name, dim in spec.dims.items() if dim.min < dim.max < _SMALLEST_MAX]
+    if tiny and "Invalid ranges" in text:
+        return _too_small(tiny, spec)
     refused = run_eagerly(module, inputs)
     if refused is not None:
         return inputs_mismatch(refused, inputs, spec, code_dir)
@@ -59,6 +69,19 @@ def explain_capture(
         f"torch.export cannot capture the forward pass{place}: {_first_lines(text)}",
         "Write this line with torch operators only (no numpy, no Python values taken from "
         "tensors), or set export.exporter: TorchScript.",
+    )
+
+
+def _too_small(names: list[str], spec: ModelExportSpec) -> ExportFailure:
+    """Return the failure of dims of 0 and 1 only: torch.export gives sizes from 2 on a symbol."""
+    return ExportFailure(
+        Reason.DYNAMIC_DIM_SPECIALIZED,
+        "; ".join(
+            f"{dim_label(name, spec)}: requested {requested_range(name, spec)}, which torch.export "
+            "cannot keep dynamic"
+            for name in names
+        ),
+        "Set max to 2 or more, declare a constant size, or set export.exporter: TorchScript.",
     )
 
 
@@ -85,7 +108,7 @@ def inputs_mismatch(
         for entry, tensor in zip(spec.inputs, inputs, strict=True)
     )
     frame = user_frame(error, code_dir)
-    message = " ".join(str(error).split())[:600]
+    message = text_of(error)[:600]
     return ExportFailure(
         Reason.INPUTS_MISMATCH,
         f"the model cannot be called with the declared inputs ({given}): "

@@ -22,7 +22,8 @@ from typing import Any
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.failure import ExportFailure, printable
+from modelexport_exporter.user_code.user_frame import text_of, user_frame
 
 PROGRESS = "progress"
 RESULT = "result"
@@ -90,22 +91,31 @@ def _resolve(entry: str) -> Callable[..., object]:
 
 
 def _send_crash(send: Callable[..., None], error: BaseException) -> None:
-    text = "".join(traceback.format_exception(error))
+    text = printable("".join(traceback.format_exception(error)))
     typed = _typed(error)
     if typed is not None:
         send(FAILURE, typed)
     else:
-        send(CRASH, f"{type(error).__name__}: {error}", text)
+        send(CRASH, f"{type(error).__name__}: {text_of(error)}", text)
 
 
 def _typed(error: BaseException) -> ExportFailure | None:
     """Return the failure for errors that mean the same wherever they are raised."""
-    out_of_memory = isinstance(error, MemoryError) or "can't allocate memory" in str(error)
+    text = text_of(error)
+    out_of_memory = isinstance(error, MemoryError) or "can't allocate memory" in text
     if out_of_memory or type(error).__name__ == "OutOfMemoryError":
         return ExportFailure(
             Reason.OUT_OF_MEMORY,
-            f"an allocation failed: {error}" if str(error) else "an allocation failed",
+            f"an allocation failed: {text}" if text else "an allocation failed",
             "Give the pod more memory (resources.limits.memory in spec.podTemplate).",
+        )
+    if not isinstance(error, Exception):
+        # Factories are caught where they are called; what is left ran in forward.
+        frame = user_frame(error, None)
+        return ExportFailure(
+            Reason.CAPTURE_FAILED,
+            f"the model raised {type(error).__name__}: {text}" + (f" ({frame})" if frame else ""),
+            "forward must not interrupt the process; raise an ordinary exception.",
         )
     if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
         from modelexport_exporter.storage.errors import disk_full

@@ -11,6 +11,9 @@ from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.isolation.cgroup import Memory
 
 _SHOWN_LINES = 3
+_UNKNOWN = 255
+"""The exit code that the fork server tells when it does not know."""
+_MODEL_RUNS = {Stage.CAPTURE, Stage.CONVERT, Stage.VERIFY}
 
 
 @dataclass(frozen=True)
@@ -28,10 +31,15 @@ class Death:
     """The last lines that it printed."""
 
     @property
+    def left_by_itself(self) -> bool:
+        """Tell whether code of the model ended the process; 255 is a worker nobody waited for."""
+        return self.stage in _MODEL_RUNS and self.exit_code in range(_UNKNOWN)
+
+    @property
     def killed_for_memory(self) -> bool:
         """Tell whether the kernel killed for memory, and this worker was killed."""
         return (
-            self.exit_code in {-signal.SIGKILL, None, 255}
+            self.exit_code in {-signal.SIGKILL, None, _UNKNOWN}
             and self.after.oom_kills > self.before.oom_kills
         )
 
@@ -52,6 +60,13 @@ def explain(death: Death) -> ExportFailure:
             Reason.FACTORY_FAILED,
             f"the process {how} while model.factory was running{last}",
             "The factory must return a torch.nn.Module; it must not exit the process.",
+            stage=death.stage,
+        )
+    if death.left_by_itself:
+        return ExportFailure(
+            Reason.CAPTURE_FAILED,
+            f"the process {how} while the model ran{last}",
+            "forward must not exit the process (sys.exit, os._exit), nor call what does.",
             stage=death.stage,
         )
     return ExportFailure(

@@ -46,7 +46,7 @@ def from_os_error(error: OSError, role: Role, path: str) -> ExportFailure:
     access = Access(role, uri, None, None)
     if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
         return disk_full(path)
-    if error.errno in {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EISDIR}:
+    if error.errno in {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EISDIR, errno.ELOOP}:
         return missing(access, error.strerror or "")
     if error.errno in {errno.EIO, errno.ESTALE, errno.ETIMEDOUT}:
         return unavailable(access, error.strerror or "input/output error")

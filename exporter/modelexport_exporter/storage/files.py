@@ -58,7 +58,7 @@ class FileStore:
             if not Path(prefix).is_dir():
                 return []
             with os.scandir(prefix) as entries:
-                found = sorted(entry.name + "/" * entry.is_dir() for entry in entries)
+                found = sorted(entry.name + "/" * _is_directory(entry) for entry in entries)
         return found[:limit]
 
     def read(self, key: str) -> tuple[bytes, StoredObject] | None:
@@ -137,6 +137,11 @@ class FileStore:
             yield
         except OSError as error:
             raise storage_errors.from_os_error(error, self._role, key) from error
+        except ValueError as error:
+            if "\0" not in key:
+                raise
+            access = storage_errors.Access(self._role, self.uri(key), None, None)
+            raise storage_errors.missing(access, f"no such path can exist: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -157,6 +162,14 @@ class PendingFile:
     def discard(self) -> None:
         """Remove it."""
         self.staged.unlink(missing_ok=True)
+
+
+def _is_directory(entry: os.DirEntry[str]) -> bool:
+    """Tell a directory; a link that leads nowhere is none, and no error of its neighbours."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _describe(path: Path) -> StoredObject:

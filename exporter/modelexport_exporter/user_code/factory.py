@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import inspect
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +20,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import Model
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
-from modelexport_exporter.user_code.user_frame import user_frame
+from modelexport_exporter.user_code.user_frame import text_of, user_frame
 
 Factory = Callable[[], torch.nn.Module]
 
@@ -32,7 +33,7 @@ def find_factory(model: Model, code_dir: Path | None) -> Factory:
     module_name, _, attribute = model.factory.partition(":")
     function = _import(module_name, code_dir)
     for part in attribute.split("."):
-        function = _attribute(function, part, model.factory)
+        function = _attribute(function, part, model, code_dir)
     if not callable(function):
         raise ExportFailure(
             Reason.FACTORY_NOT_FOUND,
@@ -48,7 +49,7 @@ def _import(name: str, code_dir: Path | None) -> Any:  # noqa: ANN401
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         raise _not_importable(name, error, code_dir) from error
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # KeyboardInterrupt too: a worker gets no Ctrl-C
         reraise_out_of_memory(error)
         raise ExportFailure(
             Reason.FACTORY_FAILED,
@@ -67,29 +68,56 @@ def _not_importable(name: str, error: ModuleNotFoundError, code_dir: Path | None
             f"Add {missing} to model.code, or to the exporter's image (podTemplate).",
         )
     top = sorted(path.stem for path in code_dir.iterdir()) if code_dir is not None else []
-    near = difflib.get_close_matches(name.partition(".")[0], top, n=3)
+    first = name.partition(".")[0]
+    near = difflib.get_close_matches(first, top, n=3)
+    below = _folder_that_holds(first, code_dir)
     where = "model.code and the image" if code_dir is not None else "the image"
     found = f"; the root of model.code holds {', '.join(top[:8]) or 'nothing'}" if code_dir else ""
     return ExportFailure(
         Reason.FACTORY_NOT_FOUND,
         f"there is no module {missing or name} in {where}{found}",
-        _did_you_mean(near)
+        (
+            f"It lies in the folder {below}: zip the content of {below}, not the folder. "
+            if below
+            else ""
+        )
+        + _did_you_mean(near)
         + "model.factory is package.module:callable, as seen from the root of model.code.",
     )
 
 
-def _attribute(owner: Any, name: str, factory: str) -> Any:  # noqa: ANN401
-    if hasattr(owner, name):
+def _folder_that_holds(module: str, code_dir: Path | None) -> str:
+    """Return the folder at the code's root that should have been the root."""
+    if code_dir is None:
+        return ""
+    found = [*code_dir.glob(f"*/{module}.py"), *code_dir.glob(f"*/{module}/")]
+    return min((path.parent.name for path in found), default="")
+
+
+def _attribute(owner: Any, name: str, model: Model, code_dir: Path | None) -> Any:  # noqa: ANN401
+    try:
         return getattr(owner, name)
+    except AttributeError:
+        raise _no_attribute(owner, name, model.factory) from None
+    except BaseException as error:  # __getattr__ and properties are user code as well
+        raise ExportFailure(
+            Reason.FACTORY_FAILED,
+            f"looking {name} of {model.factory} up raised {_describe(error, code_dir)}",
+            "Name a function or a class that returns the torch.nn.Module.",
+        ) from error
+
+
+def _no_attribute(owner: Any, name: str, factory: str) -> ExportFailure:  # noqa: ANN401
     public = [item for item in dir(owner) if not item.startswith("_")]
     near = difflib.get_close_matches(name, public, n=3)
     own = [
         item
         for item in public
-        if getattr(getattr(owner, item), "__module__", "") == getattr(owner, "__name__", None)
+        if getattr(inspect.getattr_static(owner, item, None), "__module__", "")
+        == getattr(owner, "__name__", None)
     ]
     return_hint = _did_you_mean(near) or (f"It defines {', '.join(own[:8])}. " if own else "")
-    raise ExportFailure(
+    return ExportFailure(
         Reason.FACTORY_NOT_FOUND,
         f"model.factory is {factory}, but {getattr(owner, '__name__', owner)} has no {name}",
         return_hint + "Name the function or class that returns the torch.nn.Module.",
@@ -103,7 +131,7 @@ def _did_you_mean(near: list[str]) -> str:
 def _call(function: Callable[..., Any], model: Model, code_dir: Path | None) -> torch.nn.Module:
     try:
         module = function(**model.kwargs)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         reraise_out_of_memory(error)
         raise ExportFailure(
             Reason.FACTORY_FAILED,
@@ -120,6 +148,6 @@ def _call(function: Callable[..., Any], model: Model, code_dir: Path | None) -> 
 
 
 def _describe(error: BaseException, code_dir: Path | None) -> str:
-    text = " ".join(str(error).split())[:500]
+    text = text_of(error)[:500]
     frame = user_frame(error, code_dir)
     return f"{type(error).__name__}: {text}" + (f" ({frame})" if frame else "")

@@ -57,7 +57,11 @@ def _unpack(location: Location, target: Path, download: Path) -> None:
     if found is None:
         is_directory = bool(location.store.names(location.as_directory().key, 1))
         problem = "is a directory" if is_directory else "was not found"
-        hint = "End spec.model.code.uri with / for a directory." if is_directory else ""
+        hint = (
+            "End spec.model.code.uri with / for a directory."
+            if is_directory
+            else "Upload it, or correct spec.model.code.uri."
+        )
         raise _invalid(f"the model's code {location.uri} {problem}", hint)
     _check_size(location.uri, 1, found.size_bytes)
     archive = location.store.local_path(location.key)

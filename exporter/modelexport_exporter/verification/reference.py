@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Input
 from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.user_code.user_frame import user_frame
+from modelexport_exporter.user_code.user_frame import message_of, user_frame
 
 Array = NDArray[Any]
 
@@ -58,6 +58,8 @@ class EagerReference:
             with torch.inference_mode():
                 outputs = self._module(*arguments)
                 return [to_array(leaf) for leaf in flatten(outputs)]
+        except ExportFailure:
+            raise
         except Exception as error:
             raise _failure(error, where, self._code_dir) from error
 
@@ -77,7 +79,11 @@ def flatten(value: object) -> Iterator[torch.Tensor]:
         elif dataclasses.is_dataclass(leaf) and not isinstance(leaf, type):
             yield from flatten([getattr(leaf, field.name) for field in dataclasses.fields(leaf)])
         elif leaf is not None:
-            raise TypeError(f"an output is a {type(leaf).__name__}, not a tensor")
+            raise ExportFailure(
+                Reason.CONTRACT_VIOLATED,
+                f"an output of forward is a {type(leaf).__name__}, not a tensor",
+                "Return tensors only, in a tuple, list or dict.",
+            )
 
 
 def to_tensor(array: Array) -> torch.Tensor:
@@ -101,7 +107,7 @@ def _name(dtype: torch.dtype) -> str:
 
 
 def _failure(error: Exception, where: str, code_dir: Path | None) -> ExportFailure:
-    lines = str(error).strip().splitlines() or [""]
+    lines = message_of(error).strip().splitlines() or [""]
     text = f"{type(error).__name__}: {' '.join(lines[-1].split())[:600]}"
     if isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in text:
         return ExportFailure(

@@ -30,6 +30,8 @@ def death(
         pytest.param(death(-11, after=KILLED), Reason.WORKER_DIED, id="segfault beside a kill"),
         pytest.param(death(-11, in_factory=True), Reason.FACTORY_FAILED, id="segfault in factory"),
         pytest.param(death(0, in_factory=True), Reason.FACTORY_FAILED, id="exit 0 in factory"),
+        pytest.param(death(0), Reason.CAPTURE_FAILED, id="exit 0 in forward"),
+        pytest.param(death(255), Reason.WORKER_DIED, id="an exit nobody saw"),
         pytest.param(death(None), Reason.WORKER_DIED, id="unknown"),
     ],
 )

@@ -46,7 +46,7 @@ def test_flatten(value: object, expected: list[torch.Tensor]) -> None:
 
 
 def test_a_string_is_no_output() -> None:
-    with pytest.raises(TypeError, match="an output is a str"):
+    with pytest.raises(ExportFailure, match="an output of forward is a str"):
         list(flatten((A, "label")))
 
 

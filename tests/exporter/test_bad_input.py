@@ -1,0 +1,338 @@
+"""What a user can get wrong, through the whole pipeline: a reason, a hint, nothing published."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import torch
+
+from modelexport_api.pod import PodResult
+from modelexport_api.reasons import Reason
+from modelexport_api.resource import ModelExport
+from modelexport_exporter.manifest import MANIFEST_NAME
+from zoo.tasks import CODE
+
+HEAD = {
+    "apiVersion": "modelexport.dev/v1alpha1",
+    "kind": "ModelExport",
+    "metadata": {"name": "bad"},
+}
+INDEX = "model.safetensors.index.json"
+TRACE = {"export": {"exporter": "TorchScript"}}
+
+
+class Runner:
+    """Runs manifests in one process, as long as that lives."""
+
+    def __init__(self, work: Path) -> None:
+        self.work = work
+        self._process: subprocess.Popen[str] | None = None
+
+    def __call__(self, spec: dict[str, Any]) -> PodResult:
+        resource = ModelExport.model_validate({**HEAD, "spec": spec})
+        process = self._process = self._process or self._start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(resource.to_wire()) + "\n")
+        process.stdin.flush()
+        answer = process.stdout.readline()
+        if not answer:
+            self.close()
+        assert answer, "the pipeline raised"
+        assert list(self.work.iterdir()) == [], "the workspace is cleaned up"
+        return PodResult.model_validate_json(answer)
+
+    def _start(self) -> subprocess.Popen[str]:
+        tests = str(Path(__file__).parents[1])
+        return subprocess.Popen(
+            [sys.executable, "-m", "many_runs", str(self.work)],
+            env={**os.environ, "PYTHONPATH": tests, "OMP_NUM_THREADS": "1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def close(self) -> None:
+        """End the process; the next manifest gets another."""
+        process, self._process = self._process, None
+        if process is not None:
+            with process:
+                pass  # closes its stdin, and waits
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+    """What all tests here share, because importing torch is most of the time."""
+    runner = Runner(tmp_path_factory.mktemp("work"))
+    yield runner
+    runner.close()
+
+
+def spec_in(directory: Path, factory: str = "rude:Plain", **changes: Any) -> dict[str, Any]:  # noqa: ANN401
+    """A spec that is right, but for the changes; `{}` in their text is the directory."""
+    torch.save({"weight": torch.ones(4)}, directory / "model.pt")
+    spec = {
+        "source": {"uri": "file://{}/model.pt"},
+        "model": {"factory": factory, "code": {"uri": f"file://{CODE}/"}},
+        "inputs": [{"name": "x", "shape": ["batch", 4]}],
+        "dims": {"batch": {"max": 8}},
+        "destination": {"uri": "file://{}/out/"},
+        "activeDeadlineSeconds": 120,
+        **changes,
+    }
+    text = json.dumps(spec).replace("{}", str(directory))
+    parsed: dict[str, Any] = json.loads(text)
+    return parsed
+
+
+def check(result: PodResult, reason: Reason, said: tuple[str, ...], hint: str, out: Path) -> None:
+    failure = result.failure
+    assert failure is not None
+    assert failure.reason is reason, failure
+    for part in said:
+        assert part in failure.message
+    assert failure.hint
+    assert hint in failure.hint
+    assert "Traceback" not in failure.message
+    assert not failure.retryable
+    names = {path.name for path in out.rglob("*") if path.is_file()} if out.is_dir() else set()
+    assert names <= {"report.json"}, "nothing is published but the report"
+
+
+class Rude(NamedTuple):
+    factory: str
+    reason: Reason
+    said: tuple[str, ...]
+    hint: str = ""
+    changes: dict[str, Any] = {}  # noqa: RUF012
+
+
+RUDE = {
+    "an argument is missing": Rude(
+        "wants_width", Reason.FACTORY_FAILED, ("'width'",), "model.kwargs (given: none)"
+    ),
+    "the factory interrupts": Rude(
+        "interrupts", Reason.FACTORY_FAILED, ("raised KeyboardInterrupt", "rude.py:")
+    ),
+    "the factory raises what is no Exception": Rude(
+        "raises_no_exception", Reason.FACTORY_FAILED, ("raised Interruption: odd", "rude.py:")
+    ),
+    "an exception cannot be printed": Rude(
+        "raises_unprintable", Reason.FACTORY_FAILED, ("UnprintableError", "rude.py:")
+    ),
+    "a message is no unicode": Rude(
+        "raises_half_a_character", Reason.FACTORY_FAILED, (r"bad \udcff name",)
+    ),
+    "the factory is a property that raises": Rude(
+        "lookup.build", Reason.FACTORY_FAILED, ("RuntimeError: not yet", "rude.py:")
+    ),
+    "the factory closes every file": Rude(
+        "closes_everything", Reason.FACTORY_FAILED, ("while model.factory was running",)
+    ),
+    "the factory ends the process": Rude(
+        "ends_the_process", Reason.FACTORY_FAILED, ("exited with code 0",), "must not exit"
+    ),
+    "the factory hangs": Rude(
+        "hangs",
+        Reason.DEADLINE_EXCEEDED,
+        ("activeDeadlineSeconds",),
+        changes={"activeDeadlineSeconds": 2},
+    ),
+    "the factory dies in verification only": Rude(
+        "dies_in_verification",
+        Reason.FACTORY_FAILED,
+        ("exited with code 7 while model.factory was running",),
+        changes={
+            "model": {
+                "factory": "rude:dies_in_verification",
+                "kwargs": {"marker": "{}/marker"},
+                "code": {"uri": f"file://{CODE}/"},
+            }
+        },
+    ),
+    "forward exits": Rude("Exits", Reason.CAPTURE_FAILED, ("exited with code 0",), "sys.exit"),
+    "forward exits, traced": Rude(
+        "Exits", Reason.CAPTURE_FAILED, ("exited with code 0",), "sys.exit", TRACE
+    ),
+    "forward ends the process": Rude(
+        "Ends", Reason.CAPTURE_FAILED, ("exited with code 3",), "os._exit"
+    ),
+    "forward interrupts": Rude(
+        "Interrupts", Reason.CAPTURE_FAILED, ("KeyboardInterrupt", "rude.py:")
+    ),
+    "forward raises what cannot be printed": Rude(
+        "Unprintable", Reason.INPUTS_MISMATCH, ("UnprintableError", "rude.py:")
+    ),
+    "forward returns text": Rude(
+        "Text", Reason.CONVERSION_FAILED, ("output 1 of forward is the str 'label'",), "tensors"
+    ),
+    "forward returns text, traced": Rude(
+        "Text", Reason.CONTRACT_VIOLATED, ("an output of forward is a str",), "tensors", TRACE
+    ),
+    "forward returns a number": Rude(
+        "Number", Reason.CONVERSION_FAILED, ("output 1 of forward is the int 3",), "torch.tensor"
+    ),
+    "forward returns nothing": Rude("Nothing", Reason.CONTRACT_VIOLATED, ("no tensor",)),
+    "an output has another dtype": Rude(
+        "Complex",
+        Reason.VERIFICATION_FAILED,
+        (
+            "dtype is float32, eager returns complex64",
+            "only in dtype",
+        ),
+        "converted wrongly",
+    ),
+    "too many names of outputs": Rude(
+        "Plain",
+        Reason.CONTRACT_VIOLATED,
+        ("requested a, b (2)", "returns 1"),
+        changes={"outputs": ["a", "b"], **TRACE},
+    ),
+    "a dim of 0 and 1 only": Rude(
+        "Plain",
+        Reason.DYNAMIC_DIM_SPECIALIZED,
+        ("input x dim 0 (batch): requested 0..1",),
+        "Set max to 2",
+        {"dims": {"batch": {"min": 0, "max": 1}}},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RUDE)
+def test_a_model_that_misbehaves(name: str, run: Runner, tmp_path: Path) -> None:
+    case = RUDE[name]
+    result = run(spec_in(tmp_path, f"rude:{case.factory}", **case.changes))
+    check(result, case.reason, case.said, case.hint, tmp_path / "out")
+
+
+def test_a_factory_that_disturbs_its_process_does_no_harm(run: Runner, tmp_path: Path) -> None:
+    result = run(spec_in(tmp_path, "rude:disturbs"))
+    assert result.failure is None
+    assert (tmp_path / "out" / MANIFEST_NAME).exists()
+
+
+class Wrong(NamedTuple):
+    files: dict[str, bytes]
+    changes: dict[str, Any]
+    reason: Reason
+    said: tuple[str, ...]
+    hint: str = ""
+
+
+def source(name: str) -> dict[str, Any]:
+    return {"source": {"uri": f"file://{{}}/{name}"}}
+
+
+def code(name: str) -> dict[str, Any]:
+    return {"model": {"factory": "mine:build", "code": {"uri": f"file://{{}}/{name}"}}}
+
+
+def destination(name: str) -> dict[str, Any]:
+    return {"destination": {"uri": f"file://{{}}/{name}"}}
+
+
+WRONG = {
+    "empty checkpoint": Wrong(
+        {"a.pt": b""}, source("a.pt"), Reason.CHECKPOINT_CORRUPT, ("a.pt is empty",)
+    ),
+    "error page after an empty line": Wrong(
+        {"a.pt": b"\n\n<!DOCTYPE html><p>403" * 9},
+        source("a.pt"),
+        Reason.FORMAT_UNKNOWN,
+        ("HTML or XML page",),
+    ),
+    "error message in JSON": Wrong(
+        {"a.pt": b' {"error": "denied"}'}, source("a.pt"), Reason.FORMAT_UNKNOWN, ("JSON",)
+    ),
+    "directory without an index": Wrong(
+        {"d/pytorch_model.bin": b"x"},
+        source("d/"),
+        Reason.SOURCE_NOT_FOUND,
+        ("holds no safetensors", "pytorch_model.bin"),
+        "Name a file",
+    ),
+    "index without its shard": Wrong(
+        {f"d/{INDEX}": b'{"weight_map": {"weight": "one.safetensors"}}'},
+        source("d/"),
+        Reason.SOURCE_NOT_FOUND,
+        ("one.safetensors not found",),
+        "all shards",
+    ),
+    "index too deep": Wrong(
+        {f"d/{INDEX}": b"[" * 100_000}, source("d/"), Reason.CHECKPOINT_CORRUPT, ("no index",)
+    ),
+    "NUL in the source": Wrong({}, source("a%00b.pt"), Reason.SOURCE_NOT_FOUND, ("a%00b.pt",)),
+    "a device": Wrong(
+        {}, {"source": {"uri": "file:///dev/zero"}}, Reason.SOURCE_NOT_FOUND, ("/dev/zero",)
+    ),
+    "NUL in the destination": Wrong(
+        {}, destination("a%00b/"), Reason.DESTINATION_DENIED, ("no such path can exist",)
+    ),
+    "destination is a file": Wrong(
+        {"out": b""}, {}, Reason.DESTINATION_DENIED, ("Not a directory",), "destination.uri"
+    ),
+    "zip that is none": Wrong(
+        {"mine.zip": b"PK\x03\x04" * 9}, code("mine.zip"), Reason.CODE_INVALID, ("no zip file",)
+    ),
+    "zip that is not there": Wrong(
+        {}, code("mine.zip"), Reason.CODE_INVALID, ("was not found",), "Upload it"
+    ),
+    "code with a folder on top": Wrong(
+        {"code/net-main/mine.py": b"build = 1"},
+        code("code/"),
+        Reason.FACTORY_NOT_FOUND,
+        ("no module mine",),
+        "It lies in the folder net-main",
+    ),
+    "code that exits when it is imported": Wrong(
+        {"code/mine.py": b"import os; os._exit(3)"},
+        code("code/"),
+        Reason.FACTORY_FAILED,
+        ("exited with code 3 while model.factory was running",),
+    ),
+    "code that interrupts when it is imported": Wrong(
+        {"code/mine.py": b"raise KeyboardInterrupt"},
+        code("code/"),
+        Reason.FACTORY_FAILED,
+        ("importing mine raised KeyboardInterrupt",),
+    ),
+    "code that is no text": Wrong(
+        {"code/mine.py": b"\xff\0"}, code("code/"), Reason.FACTORY_FAILED, ("SyntaxError",)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_file_that_is_wrong(name: str, run: Runner, tmp_path: Path) -> None:
+    case = WRONG[name]
+    for path, content in case.files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(content)
+    result = run(spec_in(tmp_path, **case.changes))
+    check(result, case.reason, case.said, case.hint, tmp_path / "out")
+
+
+def test_a_zip_with_a_folder_on_top(run: Runner, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "mine.zip", "w") as archive:
+        archive.writestr("code/mine.py", "build = 1")
+    result = run(spec_in(tmp_path, **code("mine.zip")))
+    said = ("no module mine", "holds code")
+    check(result, Reason.FACTORY_NOT_FOUND, said, "content of code", tmp_path / "out")
+
+
+def test_a_link_that_leads_nowhere_does_not_hide_its_neighbours(
+    run: Runner, tmp_path: Path
+) -> None:
+    (tmp_path / "loop.pt").symlink_to("loop.pt")
+    result = run(spec_in(tmp_path, **source("typo.pt")))
+    said = ("typo.pt not found", "loop.pt, model.pt")
+    check(result, Reason.SOURCE_NOT_FOUND, said, "spec.source.uri", tmp_path / "out")
