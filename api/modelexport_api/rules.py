@@ -94,6 +94,12 @@ RULES: tuple[Rule, ...] = (
         holds=lambda spec: _unique(spec.outputs),
     ),
     Rule(
+        path=(),
+        cel="!has(self.outputs) || self.inputs.all(i, !(i.name in self.outputs))",
+        message="the names of outputs must differ from those of inputs",
+        holds=lambda spec: not set(spec.outputs) & {entry.name for entry in spec.inputs},
+    ),
+    Rule(
         path=("dims",),
         cel="self.all(n, n.matches('^[A-Za-z_][A-Za-z0-9_]*$') && n.size() <= 63)",
         message="the name of a dim is a letter or _, then letters, digits and _ (63 at most)",

@@ -78,6 +78,12 @@ INVALID: list[tuple[str, dict[str, Any], str, str]] = [
         "names of outputs must differ",
     ),
     (
+        "output named as an input",
+        changed(outputs=["image"]),
+        "spec",
+        "names of outputs must differ from those of inputs",
+    ),
+    (
         "dim upside down",
         changed(dims={"batch": {"min": 9, "max": 3}}),
         "spec.dims",
