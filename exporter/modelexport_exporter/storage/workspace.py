@@ -10,6 +10,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from modelexport_api.reasons import Reason
+from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.storage.errors import from_os_error
 from modelexport_exporter.storage.store import Role
 
@@ -26,13 +28,24 @@ def workspace(parent: Path) -> Iterator[Path]:
         directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
         descriptor = os.open(directory / _LOCK_NAME, os.O_CREAT | os.O_RDWR)
     except OSError as error:
-        raise from_os_error(error, Role.DESTINATION, str(parent)) from error
+        raise _unusable(error, parent) from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield directory
     finally:
         os.close(descriptor)
         shutil.rmtree(directory, ignore_errors=True)
+
+
+def _unusable(error: OSError, parent: Path) -> ExportFailure:
+    failure = from_os_error(error, Role.DESTINATION, str(parent))
+    if failure.reason is not Reason.DESTINATION_DENIED:
+        return failure
+    return ExportFailure(
+        failure.reason,
+        f"the directory for files in the making, {parent}, cannot be written: {error.strerror}",
+        "Choose another with --work-dir; in a pod, see to its volume in spec.podTemplate.",
+    )
 
 
 def _sweep(parent: Path) -> None:

@@ -37,3 +37,5 @@ def test_a_place_that_cannot_be_written_is_typed(tmp_path: Path) -> None:
     with pytest.raises(ExportFailure) as caught, workspace(tmp_path / "file" / "work"):
         pass
     assert caught.value.reason is Reason.DESTINATION_DENIED
+    assert "for files in the making" in caught.value.message
+    assert "--work-dir" in caught.value.hint
