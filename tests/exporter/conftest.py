@@ -57,6 +57,8 @@ def resource(root: str, storage: Storage) -> Callable[..., ModelExport]:
     def made(behaviour: str = "", *, uid: str | None = None, **spec: object) -> ModelExport:
         return ModelExport.model_validate(
             {
+                "apiVersion": "modelexport.dev/v1alpha1",
+                "kind": "ModelExport",
                 "metadata": {"name": "small", "uid": uid},
                 "spec": {
                     "source": {"uri": f"{root}run/model.pt"},

@@ -42,6 +42,8 @@ def test_a_small_model(
     code.store.write(code.key, CODE)
     resource = ModelExport.model_validate(
         {
+            "apiVersion": "modelexport.dev/v1alpha1",
+            "kind": "ModelExport",
             "metadata": {"name": "small"},
             "spec": {
                 "source": {"uri": f"{root}run/model.pt"},
