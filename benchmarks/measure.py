@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-INTERVAL = 0.05
+INTERVAL = 0.25
+"""The kernel walks all pages of a process for a reading: 10 ms, taken from what is measured."""
 
 
 @dataclass(frozen=True)

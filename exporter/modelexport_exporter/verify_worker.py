@@ -17,6 +17,7 @@ from modelexport_api.status import Stage, Verdict, VerificationResult
 from modelexport_exporter.isolation.machine import (
     busy_seconds,
     cpu_count,
+    free_large_blocks_at_once,
     free_memory,
     peak_memory,
     release_memory,
@@ -32,7 +33,6 @@ from modelexport_exporter.values import (
 )
 from modelexport_exporter.verification.budget import (
     HEADROOM,
-    MEMORY_SHARE,
     TIME_BUDGET_SECONDS,
     Admission,
     Cost,
@@ -55,10 +55,10 @@ from modelexport_exporter.verification.tolerance import choose_tolerance
 from modelexport_exporter.verification.verdict import NOT_DETERMINISTIC
 
 LARGE_MODEL_BYTES = 256 << 20
-"""From here on prepacking, which copies all weights into memory, is confined to a few samples."""
+"""From here on weights are not prepacked on a CPU: that would copy all of them into memory.
 
-PRODUCTION_SAMPLES = 3
-"""How many samples of a large model run on the kernels that production will use."""
+onnxruntime then packs them anew for each multiplication; outputs differ by rounding only.
+"""
 
 
 def verify_model(
@@ -67,6 +67,7 @@ def verify_model(
     """Compare the artifact with eager on every sample that the budget allows."""
     started = time.monotonic()
     progress(Stage.VERIFY, 0.0, "loading the original module")
+    free_large_blocks_at_once()
     torch.set_num_threads(cpu_count())
     provider = choose_provider(task.spec.verification.provider, torch.cuda.is_available())
     reference = EagerReference(
@@ -96,18 +97,15 @@ class _Verification:
         reference: EagerReference,
     ) -> None:
         self._spec = task.spec
-        self._model_path = converted.model_path
-        self._requested = provider
         # On a GPU this process waits, and its CPU time says nothing.
         self._clock = time.monotonic if provider is Provider.CUDA else busy_seconds
         self._reference = reference
-        self._large = sum(entry.size_bytes for entry in converted.files) >= LARGE_MODEL_BYTES
         self._left_out: list[str] = []
         self._costs: list[Cost] = []
         self._results: list[SampleComparison] = []
         self._ordinary_peaks: dict[str, float] = {}
-        self._production = not self._large or self._fits_prepacked(converted)
-        self._session = Session(self._model_path, provider, prepack=self._production)
+        prepack = provider is Provider.CUDA or self._is_small(converted)
+        self._session = Session(converted.model_path, provider, prepack=prepack)
 
     def over_all_samples(self, progress: ReportProgress) -> None:
         """Run the plan, within the budget."""
@@ -116,7 +114,6 @@ class _Verification:
             for sample in self._admissible(planned):
                 where = describe_sizes(sample.dims)
                 progress(Stage.VERIFY, position / len(plan), f"comparing at {where}")
-                self._choose_session()
                 self._run(sample)
                 release_memory()
         progress(Stage.VERIFY, 1.0, f"compared {len(self._results)} samples")
@@ -139,24 +136,15 @@ class _Verification:
             left_out=tuple(self._left_out),
         )
 
-    def _fits_prepacked(self, converted: ConvertedModel) -> bool:
-        needed = sum(entry.size_bytes for entry in converted.files)
-        free = free_memory()
-        if needed <= free * MEMORY_SHARE:
+    def _is_small(self, converted: ConvertedModel) -> bool:
+        size = sum(entry.size_bytes for entry in converted.files)
+        if size < LARGE_MODEL_BYTES:
             return True
         self._left_out.append(
-            f"onnxruntime's default kernels: prepacked weights would take {needed / 1e9:.1f} GB of "
-            f"memory, {free / 1e9:.1f} free; all samples ran without prepacking"
+            f"onnxruntime's prepacking, which would copy {size / 1e9:.1f} GB of weights into "
+            "memory: all samples ran without it (session.disable_prepacking)"
         )
         return False
-
-    def _choose_session(self) -> None:
-        """Leave the production session of a large model once it has run its share of samples."""
-        if self._large and self._production and len(self._results) >= PRODUCTION_SAMPLES:
-            self._production = False
-            del self._session  # before the next is opened: two would hold two copies of weights
-            release_memory()
-            self._session = Session(self._model_path, self._requested, prepack=False)
 
     def _admissible(self, planned: Sample) -> Iterator[Sample]:
         """Yield the sample, or what of it fits: each one is run before the next is decided.

@@ -20,7 +20,7 @@ from modelexport_api.status import Verdict
 from modelexport_exporter import verify_worker
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.values import ConvertedModel, ExportTask, VerificationOutcome
-from modelexport_exporter.verification.samples import plan_samples
+from modelexport_exporter.verification.samples import draw, plan_samples
 from modelexport_exporter.verification.session import Session
 from modelexport_exporter.verification.verdict import describe_mismatch
 from modelexport_exporter.verify_worker import verify_model
@@ -82,7 +82,7 @@ def test_right_models_are_not_refused_for_their_rounding(tmp_path: Path, model: 
     assert outcome.summary.verdict is Verdict.VERIFIED
 
 
-def test_the_sentence_encoder_verifies_on_both_kinds_of_kernels(
+def test_weights_of_a_large_model_are_not_prepacked_and_the_report_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(verify_worker, "LARGE_MODEL_BYTES", 1 << 20)
@@ -96,9 +96,23 @@ def test_the_sentence_encoder_verifies_on_both_kinds_of_kernels(
     task = task_for(catalog.MINILM, tmp_path)
     outcome = verify(task, convert(task, external=True))
     assert outcome.summary.verdict is Verdict.VERIFIED
-    assert opened == [True, False]
+    assert opened == [False]
+    assert "disable_prepacking" in outcome.left_out[0]
     assert {tuple(sample.dims.values()) for sample in outcome.samples} >= {(1, 1), (8, 1), (1, 128)}
     assert outcome.summary.max_rel_error < 2e-5
+
+
+@pytest.mark.parametrize("model", [catalog.MINILM, RESNET], ids=["MiniLM", "resnet18"])
+def test_prepacking_changes_no_more_than_the_rounding(tmp_path: Path, model: RealModel) -> None:
+    """What allows to verify large models without it, though production runs with it."""
+    task = task_for(model, tmp_path)
+    path = convert(task, external=True).model_path
+    with_it, without = (Session(path, Provider.CPU, prepack=prepack) for prepack in (True, False))
+    for sample in plan_samples(task.spec):
+        arrays = draw(task.spec.inputs, sample)
+        pairs = zip(with_it.run(arrays, ""), without.run(arrays, ""), strict=True)
+        for one, other in pairs:
+            assert np.abs(one - other).max() <= 4e-6 * np.abs(one).max()
 
 
 def flip_a_weight(model: onnx.ModelProto) -> None:

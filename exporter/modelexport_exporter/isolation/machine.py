@@ -12,6 +12,8 @@ from pathlib import Path
 
 CGROUP = Path("/sys/fs/cgroup")
 _UNLIMITED = 1 << 60
+_M_MMAP_THRESHOLD = -3
+_LARGE_BLOCK_BYTES = 1 << 20
 
 
 def cpu_count(cgroup: Path = CGROUP) -> int:
@@ -51,6 +53,16 @@ def busy_seconds() -> float:
     It advances by the time in which this process would have done its work alone, on all its CPUs.
     """
     return time.process_time() / cpu_count()
+
+
+def free_large_blocks_at_once() -> None:
+    """Let glibc give every large block back when it is freed, for the rest of the process.
+
+    By itself it raises the size from which it does so, up to 32 MiB, and keeps what is smaller: a
+    large sample of an encoder of BERT's size then took 255 MiB instead of 70.
+    """
+    with contextlib.suppress(OSError, AttributeError):  # other C libraries have no mallopt
+        ctypes.CDLL("libc.so.6").mallopt(_M_MMAP_THRESHOLD, _LARGE_BLOCK_BYTES)
 
 
 def release_memory() -> None:

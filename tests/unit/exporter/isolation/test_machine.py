@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -101,3 +103,35 @@ def test_freed_memory_goes_back_to_the_machine() -> None:
     release_memory()
     assert anonymous_bytes(os.getpid()) < held - 50_000_000
     assert len(keep) == 100_000
+
+
+HOLES = """
+import ctypes, os, sys
+from modelexport_exporter.isolation.machine import free_large_blocks_at_once
+from modelexport_exporter.isolation.memory import anonymous_bytes
+if sys.argv[1] == "at once":
+    free_large_blocks_at_once()
+libc = ctypes.CDLL("libc.so.6")
+libc.malloc.restype = ctypes.c_void_p
+libc.free.argtypes = [ctypes.c_void_p]
+
+def allocate(size):
+    block = libc.malloc(ctypes.c_size_t(size))
+    ctypes.memset(block, 1, size)
+    return block
+
+libc.free(allocate(16 << 20))
+before = anonymous_bytes(os.getpid())
+blocks = [allocate(2 << 20) for _ in range(32)]
+for block in blocks[:-1]:
+    libc.free(block)
+print((anonymous_bytes(os.getpid()) - before) >> 20)
+"""
+
+
+@pytest.mark.parametrize(("when", "kept"), [("later", 64), ("at once", 2)])
+def test_large_blocks_leave_no_holes(when: str, kept: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", HOLES, when], capture_output=True, text=True, check=True
+    )
+    assert abs(int(done.stdout) - kept) <= 1
