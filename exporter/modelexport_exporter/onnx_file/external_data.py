@@ -23,7 +23,7 @@ from modelexport_exporter.values import WrittenFile
 
 ALIGNMENT = 4096
 """Page size: offsets at which onnxruntime maps external data instead of reading it."""
-BLOCK_BYTES = 32 * 1024 * 1024
+BLOCK_BYTES = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True)
