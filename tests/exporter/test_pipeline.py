@@ -28,6 +28,7 @@ from modelexport_exporter.values import ConvertedModel, ExportTask
 Place = Callable[..., Location]
 Make = Callable[..., ModelExport]
 CHECKPOINT = b"weights" * 1000
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
 
 
 @pytest.fixture
@@ -249,16 +250,14 @@ def test_a_worker_that_fails_fails_the_export(
     assert [name for name in published(place) if not name.startswith("failed/")] == []
 
 
-def test_a_checkpoint_changed_during_the_export_is_noticed(
+def test_a_checkpoint_changed_during_the_export_never_changes_the_artifact(
     place: Place,
     resource: Make,
     tmp_path: Path,
     checkpoint: Location,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    path = checkpoint.store.local_path(checkpoint.key)
-    if path is None:
-        pytest.skip("an object is downloaded before; later changes cannot matter")
+    """A file is used in place, so the export starts again; an object was downloaded before."""
     verify = Pipeline._verify
 
     def changed(self: Pipeline, task: ExportTask, converted: ConvertedModel) -> None:
@@ -267,27 +266,19 @@ def test_a_checkpoint_changed_during_the_export_is_noticed(
 
     monkeypatch.setattr(Pipeline, "_verify", changed)
     result = export(resource(), tmp_path)
-    assert result.failure is not None
-    assert result.failure.reason is Reason.INTERRUPTED
-    assert "model.onnx" not in published(place)
+    if checkpoint.store.local_path(checkpoint.key) is None:
+        manifest = check_artifact(place)
+        assert manifest["source"]["sha256"] == hashlib.sha256(CHECKPOINT).hexdigest()
+    else:
+        assert result.failure is not None
+        assert result.failure.reason is Reason.INTERRUPTED
+        assert "model.onnx" not in published(place)
 
 
-def killed_run(resource: ModelExport, tmp_path: Path, kill_at: int) -> subprocess.CompletedProcess:  # type: ignore[type-arg]
-    return subprocess.run(
-        [
-            sys.executable,
-            *("-m", "killed_run", resource.model_dump_json(by_alias=True)),
-            *(str(tmp_path / "work"), str(kill_at)),
-        ],
-        env=process_environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def process_environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+def killed_run(resource: ModelExport, tmp_path: Path, kill_at: int) -> list[str]:
+    """The command of a run that kills itself just before that write."""
+    manifest = resource.model_dump_json(by_alias=True)
+    return [sys.executable, "-m", "killed_run", manifest, str(tmp_path / "work"), str(kill_at)]
 
 
 def check_reader_is_safe(place: Place) -> None:
@@ -317,7 +308,13 @@ def test_killed_at_any_write_it_is_safe_to_read_and_to_run_again(
     for content in contents:
         write(checkpoint, content)
         for kill_at in range(40):
-            done = killed_run(resource(), tmp_path, kill_at)
+            done = subprocess.run(
+                killed_run(resource(), tmp_path, kill_at),
+                env=ENVIRONMENT,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
             if done.returncode != -signal.SIGKILL:
                 break
             check_reader_is_safe(place)
@@ -336,12 +333,8 @@ def test_sigterm_ends_the_worker_and_clears_up(
     place: Place, resource: Make, tmp_path: Path
 ) -> None:
     with subprocess.Popen(
-        [
-            sys.executable,
-            *("-m", "killed_run", resource("hang").model_dump_json(by_alias=True)),
-            *(str(tmp_path / "work"), "-1"),
-        ],
-        env=process_environment(),
+        killed_run(resource("hang"), tmp_path, -1),
+        env=ENVIRONMENT,
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
