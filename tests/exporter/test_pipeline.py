@@ -28,7 +28,6 @@ from modelexport_exporter.values import ConvertedModel, ExportTask
 Place = Callable[..., Location]
 Make = Callable[..., ModelExport]
 CHECKPOINT = b"weights" * 1000
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
 
 
 @pytest.fixture
@@ -71,7 +70,6 @@ def artifact_names(content: bytes = CHECKPOINT) -> list[str]:
 
 
 def check_artifact(place: Place, content: bytes = CHECKPOINT) -> dict[str, Any]:
-    """What lies under the final names is whole, and nothing else lies there."""
     assert published(place) == artifact_names(content)
     manifest: dict[str, Any] = json.loads(read(place("out/manifest.json")) or b"")
     for file in manifest["artifact"]["files"]:
@@ -281,6 +279,10 @@ def killed_run(resource: ModelExport, tmp_path: Path, kill_at: int) -> list[str]
     return [sys.executable, "-m", "killed_run", manifest, str(tmp_path / "work"), str(kill_at)]
 
 
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+
+
 def check_reader_is_safe(place: Place) -> None:
     """Whatever a manifest or a model.onnx speaks of is there."""
     names = published(place)
@@ -310,7 +312,7 @@ def test_killed_at_any_write_it_is_safe_to_read_and_to_run_again(
         for kill_at in range(40):
             done = subprocess.run(
                 killed_run(resource(), tmp_path, kill_at),
-                env=ENVIRONMENT,
+                env=environment(),
                 capture_output=True,
                 text=True,
                 check=False,
@@ -334,7 +336,7 @@ def test_sigterm_ends_the_worker_and_clears_up(
 ) -> None:
     with subprocess.Popen(
         killed_run(resource("hang"), tmp_path, -1),
-        env=ENVIRONMENT,
+        env=environment(),
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
