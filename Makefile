@@ -56,7 +56,7 @@ testbed: setup ## Install and build what cluster tests need (root on Debian, Go;
 	PYTHONPATH=tests $(BIN)/python -m bed install
 
 bench: testbed ## Measure the pipeline against the script that people write by hand
-	PYTHONPATH=tests $(BIN)/python -m benchmarks.pipeline
+	PYTHONPATH=tests $(BIN)/python -m benchmarks.pipeline --rounds 3 --write
 
 clean: ## Remove what make created inside the tree
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

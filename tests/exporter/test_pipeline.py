@@ -56,7 +56,6 @@ def export(resource: ModelExport, tmp_path: Path) -> PodResult:
 
 
 def published(place: Place) -> list[str]:
-    """The names below the destination."""
     root = place("out/")
     return [item.key.removeprefix(root.key) for item in root.store.list_all(root.key)]
 
