@@ -57,17 +57,18 @@ def parse(document: object) -> ModelExport:
     return resource
 
 
-def parse_yaml(text: str) -> ModelExport:
-    """Return the one ModelExport in a YAML text. Raises ManifestError."""
+def one_document(text: str, subject: str = "the manifest") -> object:
+    """Return the one document in a YAML text, for `parse`. Raises ManifestError about `subject`."""
     try:
         documents = [document for document in yaml.safe_load_all(text) if document is not None]
     except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that is none
-        raise ManifestError(f"the manifest is not YAML: {error}") from None
+        raise ManifestError(f"{subject} is not YAML: {error}") from None
     except RecursionError:
-        raise ManifestError("the manifest is nested too deeply") from None
+        raise ManifestError(f"{subject} is nested too deeply") from None
     if len(documents) != 1:
-        raise ManifestError(f"expected one ModelExport in the manifest, found {len(documents)}")
-    return parse(documents[0])
+        raise ManifestError(f"expected one ModelExport in {subject}, found {len(documents)}")
+    document: object = documents[0]
+    return document
 
 
 def _sentences(error: ValidationError) -> list[str]:

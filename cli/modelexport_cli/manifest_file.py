@@ -10,9 +10,7 @@ import posixpath
 from pathlib import Path
 from urllib.parse import quote
 
-import yaml
-
-from modelexport_api.resource import ManifestError, ModelExport, parse
+from modelexport_api.resource import ManifestError, ModelExport, one_document, parse
 
 _RELATIVE = "file://./"
 
@@ -25,16 +23,9 @@ def read_manifest(path: Path) -> ModelExport:
         raise ManifestError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ManifestError(f"{path} is not text in UTF-8") from None
+    document = one_document(text, str(path))
     try:
-        documents = [document for document in yaml.safe_load_all(text) if document is not None]
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that is none
-        raise ManifestError(f"{path} is not YAML: {error}") from None
-    except RecursionError:
-        raise ManifestError(f"{path} is nested too deeply") from None
-    if len(documents) != 1:
-        raise ManifestError(f"expected one ModelExport in {path}, found {len(documents)}")
-    try:
-        return parse(resolve(documents[0], path.resolve().parent))
+        return parse(resolve(document, path.resolve().parent))
     except RecursionError:  # an alias of YAML may hold itself
         raise ManifestError(f"{path} is nested too deeply") from None
 

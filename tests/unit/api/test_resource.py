@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from modelexport_api.resource import ManifestError, parse, parse_yaml
+from modelexport_api.resource import ManifestError, one_document, parse
 from unit.api.manifests import INVALID, VALID, X, changed
 
 
@@ -97,4 +97,4 @@ def test_the_deepest_values_that_are_taken_can_be_written() -> None:
 )
 def test_what_is_no_manifest_says_so(text: str, words: str) -> None:
     with pytest.raises(ManifestError, match=words):
-        parse_yaml(text)
+        parse(one_document(text))
