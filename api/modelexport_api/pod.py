@@ -74,7 +74,8 @@ def encode_termination(result: PodResult, limit: int = MAX_TERMINATION_BYTES) ->
     """Return the result as JSON of at most `limit` bytes, dropping what the report also holds.
 
     Dropped in this order until it fits: the list of files, names and shapes of inputs and outputs,
-    the manifest's URI (it lies beside the artifact), the hint's and at last the message's tail.
+    the manifest's URI (it lies beside the artifact), the list of unsupported operators from its
+    end, the hint's and at last the message's tail.
     Reason, verdict and the URIs of artifact and report always survive.
     """
     for candidate in _ever_shorter(result):
@@ -97,8 +98,12 @@ def _ever_shorter(result: PodResult) -> Iterator[PodResult]:
         slim = result.model_copy(update={"artifact": bare})
         yield slim
     if result.failure is not None:
+        failure = result.failure
+        for count in (8, 3, 0):
+            failure = failure.model_copy(update={"ops": failure.ops[:count]})
+            yield slim.model_copy(update={"failure": failure})
         for length in (1024, 512, 256, 64):
-            yield slim.model_copy(update={"failure": _shortened(result.failure, length)})
+            yield slim.model_copy(update={"failure": _shortened(failure, length)})
 
 
 def _shortened(failure: Failure, length: int) -> Failure:

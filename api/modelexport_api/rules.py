@@ -9,9 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from modelexport_api.spec import Exporter, Format, ModelExportSpec
+from modelexport_api.spec import DType, Exporter, Format, InputKind, ModelExportSpec
 
-NEEDS_FACTORY = (Format.STATE_DICT, Format.SAFETENSORS)
+NEEDS_FACTORY = (
+    Format.STATE_DICT,
+    Format.SAFETENSORS,
+    Format.LIGHTNING,
+    Format.DISTRIBUTED_CHECKPOINT,
+)
+SCALARS = (InputKind.INT, InputKind.FLOAT, InputKind.BOOL, InputKind.CONSTANT)
+NOT_IN_ONNX = (DType.COMPLEX64, DType.COMPLEX128, DType.STRING)
 
 
 @dataclass(frozen=True)
@@ -55,10 +62,46 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         path=(),
-        cel="has(self.model) || !(self.source.format in ['StateDict', 'Safetensors'])",
-        message="model.factory is required: a StateDict or Safetensors checkpoint holds weights "
-        "but no graph",
-        holds=lambda spec: spec.model is not None or spec.source.format not in NEEDS_FACTORY,
+        cel="(has(self.model) && has(self.model.factory)) || !(self.source.format in "
+        "['StateDict', 'Safetensors', 'Lightning', 'DistributedCheckpoint'])",
+        message="model.factory is required: a checkpoint of this format holds weights but no graph",
+        holds=lambda spec: (
+            spec.source.format not in NEEDS_FACTORY
+            or (spec.model is not None and spec.model.factory is not None)
+        ),
+    ),
+    Rule(
+        path=("source",),
+        cel="self.format != 'Module' || (has(self.allowPickle) && self.allowPickle)",
+        message="format Module is a pickle, which runs code when it is loaded: set allowPickle if "
+        "you trust it as you trust your own code",
+        holds=lambda spec: spec.source.format is not Format.MODULE or spec.source.allow_pickle,
+    ),
+    Rule(
+        path=("inputs",),
+        cel="self.all(i, has(i.length) == (i.kind == 'Sequence'))",
+        message="length is the number of tensors of kind Sequence, and belongs to no other kind",
+        holds=lambda spec: all(
+            (entry.length is not None) == (entry.kind is InputKind.SEQUENCE)
+            for entry in spec.inputs
+        ),
+    ),
+    Rule(
+        path=("inputs",),
+        cel="self.all(i, !(i.dtype in ['complex64', 'complex128', 'string']))",
+        message="ONNX models take no complex numbers and torch models no strings: pass the real "
+        "and imaginary part as two inputs (torch.view_as_complex in forward), strings as kind "
+        "Constant or as token ids",
+        holds=lambda spec: all(entry.dtype not in NOT_IN_ONNX for entry in spec.inputs),
+    ),
+    Rule(
+        path=("inputs",),
+        cel="self.all(i, !(i.kind in ['Int', 'Float', 'Bool', 'Constant']) || "
+        "!has(i.shape) || size(i.shape) == 0)",
+        message="kinds Int, Float, Bool and Constant have no shape",
+        holds=lambda spec: all(
+            entry.kind not in SCALARS or not entry.shape for entry in spec.inputs
+        ),
     ),
     Rule(
         path=(),
@@ -113,6 +156,12 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         path=("export",),
+        cel="!has(self.customOpsets) || self.customOpsets.all(n, n.matches('^[A-Za-z0-9_.-]+$'))",
+        message="customOpsets maps the domain of a custom operator to its version",
+        holds=lambda _spec: True,  # the type of the keys says it
+    ),
+    Rule(
+        path=("export",),
         cel="self.exporter != 'Dynamo' || self.opset >= 18",
         message="exporter Dynamo writes opset 18 and newer; choose exporter TorchScript for older",
         holds=lambda spec: (
@@ -122,7 +171,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         path=("export",),
         cel="self.exporter != 'TorchScript' || self.opset <= 20",
-        message="exporter TorchScript writes opset 9 to 20; choose exporter Dynamo for newer",
+        message="exporter TorchScript writes opset 7 to 20; choose exporter Dynamo for newer",
         holds=lambda spec: (
             spec.export.exporter is not Exporter.TORCH_SCRIPT or spec.export.opset <= 20  # noqa: PLR2004
         ),

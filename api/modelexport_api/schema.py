@@ -60,6 +60,10 @@ def _rewrite(raw: Mapping[str, Any], definitions: Mapping[str, Any]) -> Schema:
         patterns = list(raw.get("patternProperties", {}).values())
         values = patterns[0] if patterns else raw.get("additionalProperties")
         _rewrite_map(schema, values, definitions)
+    elif "type" not in schema and "enum" not in schema:
+        schema["x-kubernetes-preserve-unknown-fields"] = True
+        schema["nullable"] = True
+        schema.pop("default", None)
     if schema.get("type") == "integer":
         schema["format"] = "int64"
     elif schema.get("type") == "number":

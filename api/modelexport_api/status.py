@@ -116,6 +116,30 @@ class VerificationResult(ApiModel):
     tolerance_source: str = Field(description="Where the limits come from: Default or Spec.")
 
 
+class Support(StrEnum):
+    """How an operator that no exporter translates can be supported."""
+
+    STANDARDISED = "Standardised"
+    DECOMPOSABLE = "Decomposable"
+    NEEDS_PLUGIN = "NeedsPlugin"
+    RUNTIME = "Runtime"
+
+
+class UnsupportedOp(ApiModel):
+    """An operator without a translation, and the way out."""
+
+    name: str = Field(description="The operator with its overload, such as aten::erfinv.default.")
+    count: int = Field(default=1, description="How often the model uses it.")
+    module: str = Field(default="", description="Path of the nn.Module that uses it first.")
+    source: str = Field(default="", description="The line that uses it first, as file:line.")
+    support: Support = Field(
+        description="Standardised: ONNX has it from a later opset on. Decomposable: other "
+        "operators compute it. NeedsPlugin: a plugin must translate it. Runtime: onnxruntime must "
+        "bring it."
+    )
+    hint: str = Field(default="", description="What to do, in a sentence.", max_length=512)
+
+
 class Failure(ApiModel):
     """Why the export failed, and what to do."""
 
@@ -125,6 +149,11 @@ class Failure(ApiModel):
     stage: Stage | None = Field(default=None, description="The stage that failed.")
     retryable: bool = Field(
         default=False, description="Whether the same spec may succeed when it is run again."
+    )
+    ops: list[UnsupportedOp] = Field(
+        default_factory=list,
+        max_length=32,
+        description="All operators without a translation, where these are the reason.",
     )
 
 

@@ -94,7 +94,7 @@ def _for_inference(module: torch.nn.Module) -> torch.nn.Module:
 
 
 def _factory(task: ExportTask, detected: Detected, progress: ReportProgress) -> Factory:
-    if task.spec.model is None:
+    if task.spec.model is None or task.spec.model.factory is None:
         raise ExportFailure(
             Reason.FACTORY_NOT_FOUND,
             f"{task.checkpoint.name} is a {detected}: it holds weights but no graph, and the "

@@ -30,6 +30,7 @@ def find_factory(model: Model, code_dir: Path | None) -> Factory:
     if code_dir is not None and str(code_dir) not in sys.path:
         sys.path.insert(0, str(code_dir))
         importlib.invalidate_caches()
+    assert model.factory is not None
     module_name, _, attribute = model.factory.partition(":")
     function = _import(module_name, code_dir)
     for part in attribute.split("."):
@@ -98,7 +99,7 @@ def _attribute(owner: Any, name: str, model: Model, code_dir: Path | None) -> An
     try:
         return getattr(owner, name)
     except AttributeError:
-        raise _no_attribute(owner, name, model.factory) from None
+        raise _no_attribute(owner, name, model.factory or "") from None
     except BaseException as error:  # __getattr__ and properties are user code as well
         raise ExportFailure(
             Reason.FACTORY_FAILED,
