@@ -99,7 +99,7 @@ INVALID: list[tuple[str, dict[str, Any], str, str]] = [
         "opset too new for TorchScript",
         changed(export={"exporter": "TorchScript", "opset": 21}),
         "spec.export",
-        "opset 9 to 20",
+        "opset 7 to 20",
     ),
     (
         "no such format",
