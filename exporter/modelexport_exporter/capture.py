@@ -1,6 +1,6 @@
 """Capture: from a module to an ExportedProgram that keeps the dims dynamic that were asked for.
 
-One attempt of torch.export (non-strict), at sizes from `dims`. Guarantees that the program's dims
+One attempt of torch.export, at sizes from `dims`. Guarantees that the program's dims
 are checked against the declared ones: torch never refines a range in silence here.
 """
 
@@ -25,9 +25,16 @@ DynamicShapes = tuple[dict[int, object], ...]
 
 
 def capture(
-    module: torch.nn.Module, spec: ModelExportSpec, code_dir: Path | None
+    module: torch.nn.Module,
+    spec: ModelExportSpec,
+    code_dir: Path | None,
+    *,
+    strict: bool = False,
 ) -> ExportedProgram:
-    """Return the module's graph, its weights the module's own."""
+    """Return the module's graph, its weights the module's own.
+
+    `strict`: read the forward pass's bytecode instead of running it as Python.
+    """
     inputs = example_inputs(spec, capture_sizes(spec))
     shapes = dynamic_shapes(spec)
     try:
@@ -36,7 +43,7 @@ def capture(
                 module,
                 inputs,
                 dynamic_shapes=_by_parameter(shapes),
-                strict=False,
+                strict=strict,
                 prefer_deferred_runtime_asserts_over_guards=True,
             )
     except Exception as error:

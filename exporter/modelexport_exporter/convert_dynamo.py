@@ -32,7 +32,7 @@ _IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 
 
 def convert_dynamo(
-    program: ExportedProgram, spec: ModelExportSpec, code_dir: Path | None
+    program: ExportedProgram, spec: ModelExportSpec, code_dir: Path | None, *, optimize: bool = True
 ) -> ir.Model:
     """Return the program's translation, with inputs, outputs and dims named as declared."""
     names = symbol_names(program, spec)
@@ -45,7 +45,7 @@ def convert_dynamo(
                 opset_version=spec.export.opset,
                 input_names=[entry.name for entry in spec.inputs],
                 output_names=spec.outputs or None,
-                optimize=spec.export.optimize,
+                optimize=optimize and spec.export.optimize,
                 verbose=False,
             )
     except Exception as error:

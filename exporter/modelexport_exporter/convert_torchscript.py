@@ -1,4 +1,4 @@
-"""Convert by the TorchScript route: trace, or take an archive's script, to an ONNX model.
+"""Convert by the TorchScript route: a trace, a compiled script or an archive's, to an ONNX model.
 
 torch writes a file here; it goes into a directory of its own that is gone afterwards.
 """
@@ -16,30 +16,44 @@ import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec
+from modelexport_api.status import Stage
 from modelexport_exporter.capture import quiet
 from modelexport_exporter.conversion.capture_failure import inputs_mismatch, run_eagerly
 from modelexport_exporter.conversion.names import make_names_unique
+from modelexport_exporter.conversion.torch_private import capturing_for_onnx
 from modelexport_exporter.dims import capture_sizes, is_dynamic
 from modelexport_exporter.example_inputs import example_inputs
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
-from modelexport_exporter.user_code.user_frame import text_of, user_frame
+from modelexport_exporter.user_code.user_frame import shorten, text_of, user_frame
 
 _UNSUPPORTED = re.compile(r"operator '?(\w+::\w+)'?|unrecognized namespace (\w+::\w+)")
+_SCRIPT_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 _SURPLUS_NAMES = re.compile(r"output names provided \(\d+\) exceeded number of outputs \((\d+)\)")
 
 
 @contextmanager
 def converted_torchscript(
-    module: torch.nn.Module, spec: ModelExportSpec, scratch: Path, code_dir: Path | None
+    module: torch.nn.Module,
+    spec: ModelExportSpec,
+    scratch: Path,
+    code_dir: Path | None,
+    *,
+    scripted: bool = False,
 ) -> Iterator[ir.Model]:
-    """Yield the traced model; its weights may lie in scratch files until the block ends."""
+    """Yield the converted model; its weights may lie in scratch files until the block ends.
+
+    `scripted`: compile the forward pass with torch.jit.script, so that control flow stays, instead
+    of tracing what runs for one set of inputs.
+    """
     inputs = example_inputs(spec, capture_sizes(spec))
     refused = run_eagerly(module, inputs)
     if refused is not None:
         raise inputs_mismatch(refused, inputs, spec, code_dir) from refused
     with TemporaryDirectory(dir=scratch, prefix=".torchscript-") as directory:
-        path = Path(directory) / "traced.onnx"
+        path = Path(directory) / "converted.onnx"
+        if scripted:
+            module = compile_script(module, code_dir)
         try:
             with quiet(), torch.no_grad():
                 torch.onnx.export(
@@ -55,6 +69,33 @@ def converted_torchscript(
         except Exception as error:
             raise _explain(error, spec, code_dir) from error
         yield make_names_unique(ir.load(path))
+
+
+def compile_script(module: torch.nn.Module, code_dir: Path | None) -> torch.nn.Module:
+    """Return the module compiled by torch.jit.script; one that is compiled already as it is."""
+    if isinstance(module, torch.jit.ScriptModule):
+        return module
+    try:
+        with quiet(), torch.no_grad(), capturing_for_onnx(dynamic=False):
+            compiled: torch.nn.Module = torch.jit.script(module)
+    except Exception as error:
+        reraise_out_of_memory(error)
+        frame = _scripted_line(str(error), code_dir) or user_frame(error, code_dir)
+        raise ExportFailure(
+            Reason.CAPTURE_FAILED,
+            f"torch.jit.script cannot compile the forward pass{f' at {frame}' if frame else ''}: "
+            f"{text_of(error)[:400]}",
+            "TorchScript takes a typed subset of Python: annotate arguments that are no tensors, "
+            "and keep to torch operators.",
+            stage=Stage.CAPTURE,
+        ) from error
+    return compiled
+
+
+def _scripted_line(text: str, code_dir: Path | None) -> str:
+    """Return the innermost line of the user's that the compiler names."""
+    frames = _SCRIPT_FRAME.findall(text)
+    return f"{shorten(frames[0][0], code_dir)}:{frames[0][1]}" if frames else ""
 
 
 def dynamic_axes(spec: ModelExportSpec) -> dict[str, dict[int, str]]:

@@ -13,7 +13,9 @@ import torch
 from modelexport_api.spec import DType, Input, ModelExportSpec
 from modelexport_exporter.dims import concrete_shape
 
-TORCH_DTYPES: dict[DType, torch.dtype] = {dtype: getattr(torch, dtype.value) for dtype in DType}
+TORCH_DTYPES: dict[DType, torch.dtype] = {
+    dtype: getattr(torch, dtype.value) for dtype in DType if dtype is not DType.STRING
+}
 
 
 def example_inputs(

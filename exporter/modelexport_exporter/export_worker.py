@@ -16,14 +16,21 @@ from modelexport_api.spec import Exporter
 from modelexport_api.status import Stage
 from modelexport_exporter.capture import capture
 from modelexport_exporter.contract import check_contract, check_file
-from modelexport_exporter.conversion.route import choose_route
+from modelexport_exporter.conversion.route import check_route
 from modelexport_exporter.convert_dynamo import convert_dynamo
 from modelexport_exporter.convert_torchscript import converted_torchscript
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.load import LoadedModel, load_module
 from modelexport_exporter.onnx_file.read_back import read_back
 from modelexport_exporter.onnx_file.write import MODEL_NAME, write_model
-from modelexport_exporter.values import ConvertedModel, ExportTask, ReportProgress, WrittenFile
+from modelexport_exporter.values import (
+    ROUTES,
+    ConvertedModel,
+    ExportTask,
+    ReportProgress,
+    Rung,
+    WrittenFile,
+)
 
 
 def export_model(task: ExportTask, progress: ReportProgress) -> ConvertedModel:
@@ -31,8 +38,8 @@ def export_model(task: ExportTask, progress: ReportProgress) -> ConvertedModel:
     clock = StageClock()
     with clock.stage(Stage.LOAD):
         loaded = load_module(task, progress)
-        route = choose_route(task.spec.export.exporter, loaded.format)
-    files = _convert(route, loaded, task, clock, progress)
+        check_route(task, loaded.format, loaded.module)
+    files = _convert(loaded, task, clock, progress)
     path = task.output_dir / MODEL_NAME
     with clock.stage(Stage.CONTRACT):
         progress(Stage.CONTRACT, 0.0, "reading the file back")
@@ -44,7 +51,7 @@ def export_model(task: ExportTask, progress: ReportProgress) -> ConvertedModel:
         files=files,
         opset=facts.opset,
         ir_version=facts.ir_version,
-        exporter=f"{route.value} (torch {torch.__version__.partition('+')[0]})",
+        exporter=describe_rung(task.rung),
         inputs=facts.inputs,
         outputs=facts.outputs,
         op_counts=facts.op_counts,
@@ -53,27 +60,33 @@ def export_model(task: ExportTask, progress: ReportProgress) -> ConvertedModel:
     )
 
 
+def describe_rung(rung: Rung) -> str:
+    """Return `TorchScript (Trace, torch 2.15.0)`; the plain route for its first rung."""
+    route = ROUTES[rung].value
+    version = f"torch {torch.__version__.partition('+')[0]}"
+    return f"{route} ({version})" if rung.value == route else f"{route} ({rung.value}, {version})"
+
+
 def _convert(
-    route: Exporter,
-    loaded: LoadedModel,
-    task: ExportTask,
-    clock: StageClock,
-    progress: ReportProgress,
+    loaded: LoadedModel, task: ExportTask, clock: StageClock, progress: ReportProgress
 ) -> tuple[WrittenFile, ...]:
-    spec = task.spec
-    if route is Exporter.TORCH_SCRIPT:
+    spec, rung = task.spec, task.rung
+    if ROUTES[rung] is Exporter.TORCH_SCRIPT:
+        scripted = rung is Rung.SCRIPT
         with clock.stage(Stage.CONVERT):
-            progress(Stage.CONVERT, 0.0, "tracing")
+            progress(Stage.CONVERT, 0.0, "compiling the script" if scripted else "tracing")
             with converted_torchscript(
-                loaded.module, spec, task.output_dir, task.code_dir
-            ) as traced:
-                return write_model(traced, task.output_dir)
+                loaded.module, spec, task.output_dir, task.code_dir, scripted=scripted
+            ) as converted:
+                return write_model(converted, task.output_dir)
     with clock.stage(Stage.CAPTURE):
         progress(Stage.CAPTURE, 0.0, "capturing the graph with torch.export")
-        program = loaded.program or capture(loaded.module, spec, task.code_dir)
+        strict = rung is Rung.DYNAMO_STRICT
+        program = loaded.program or capture(loaded.module, spec, task.code_dir, strict=strict)
     with clock.stage(Stage.CONVERT):
         progress(Stage.CONVERT, 0.0, "translating the graph to ONNX")
-        model = convert_dynamo(program, spec, task.code_dir)
+        optimize = rung is not Rung.DYNAMO_UNOPTIMIZED
+        model = convert_dynamo(program, spec, task.code_dir, optimize=optimize)
         progress(Stage.CONVERT, 0.6, "writing the model")
         return write_model(model, task.output_dir)
 

@@ -1,6 +1,6 @@
 """The story of an export, from a ModelExport to its result.
 
-    identify -> done already? -> fetch -> export worker -> verify worker -> publish
+    identify -> done already? -> fetch -> (export worker -> verify worker) by rungs -> publish
 
 This process stays small: it never imports torch, and everything that holds weights or runs a user's
 code happens in workers. Whatever happens, the answer is a `PodResult`; nothing lies under the final
@@ -10,21 +10,28 @@ name unless it was verified.
 from __future__ import annotations
 
 import contextlib
+import shutil
 import time
 import traceback
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_api.resource import ModelExport
-from modelexport_api.spec import Overwrite
+from modelexport_api.spec import Format, ModelExportSpec, Overwrite
 from modelexport_api.status import Stage, Verdict
 from modelexport_exporter import fetch as fetching
-from modelexport_exporter import identity
-from modelexport_exporter.failure import ExportFailure, printable
+from modelexport_exporter import identity, ladder
+from modelexport_exporter.checkpoint.formats import detect
+from modelexport_exporter.failure import (
+    ExportFailure,
+    NotDeterministic,
+    RouteDeferred,
+    printable,
+)
 from modelexport_exporter.isolation import worker
 from modelexport_exporter.isolation.death import crashed
 from modelexport_exporter.isolation.interruption import ignore_signals, interruptible
@@ -107,15 +114,74 @@ class Pipeline:
                     self._record.source_files = checkpoint.digests()
                     if self._decide(previous) is Decision.REUSE:
                         return self._reuse(previous)
-                output_dir = directory / "output"
-                output_dir.mkdir()
-                task = ExportTask(self._spec, checkpoint.checkpoint, code_dir, output_dir)
-                converted = self._export(task)
-                with self._staged(converted) as upload:
-                    self._verify(task, converted)
-                    self._record.source_files = checkpoint.digests()
-                    fetching.check_unchanged(self._source, self._identity)
-                    return self._publish(converted, upload, previous)
+                return self._climb(checkpoint, code_dir, directory, previous)
+
+    def _climb(
+        self,
+        checkpoint: fetching.Fetched,
+        code_dir: Path | None,
+        directory: Path,
+        previous: Found | None,
+    ) -> PodResult:
+        """Try rung after rung until a file verifies, and publish that one."""
+        form = _detected(checkpoint.checkpoint, self._spec)
+        task = ExportTask(self._spec, checkpoint.checkpoint, code_dir, directory)
+        attempts = self._record.attempts
+        while (step := ladder.next_step(self._spec, form, attempts)) is not None:
+            output_dir = directory / f"output-{len(attempts)}"
+            output_dir.mkdir()
+            attempt = replace(task, output_dir=output_dir, rung=step.rung, insist=step.insist)
+            result = self._attempt(attempt, checkpoint, previous)
+            if result is not None:
+                return result
+            shutil.rmtree(output_dir)
+        raise self._nothing_verified()
+
+    def _attempt(
+        self, task: ExportTask, checkpoint: fetching.Fetched, previous: Found | None
+    ) -> PodResult | None:
+        """Return the result if this rung's file was verified and published, else None."""
+        started = time.monotonic()
+        try:
+            converted = self._export(task)
+            with self._staged(converted) as upload:
+                self._verify(task, converted)
+                self._record.source_files = checkpoint.digests()
+                fetching.check_unchanged(self._source, self._identity)
+                self._note(task, started)
+                return self._publish(converted, upload, previous)
+        except ExportFailure as failure:
+            if self._stage is Stage.PUBLISH:
+                raise
+            self._note(task, started, failure)
+            self._publication.drop_staged()
+            return None
+
+    def _note(self, task: ExportTask, started: float, failure: ExportFailure | None = None) -> None:
+        """Keep how an attempt ended."""
+        self._record.attempts.append(
+            ladder.Attempt(
+                task.rung,
+                round(time.monotonic() - started, 3),
+                failure.describe(self._stage) if failure else None,
+                not_deterministic=isinstance(failure, NotDeterministic),
+                deferred=isinstance(failure, RouteDeferred),
+            )
+        )
+        if failure is not None:
+            message = f"{task.rung.value}: {failure.reason}: {printable(failure.message)}"
+            self._log.tell("warning", message)
+
+    def _nothing_verified(self) -> ExportFailure:
+        """Return the failure that says most, and what the other rungs failed for."""
+        attempts = self._record.attempts
+        failure = ladder.telling(attempts).failure
+        assert failure is not None
+        tried = ladder.summary(attempts)
+        message = f"{failure.message} (tried {tried})" if tried else failure.message
+        return ExportFailure(
+            failure.reason, message, failure.hint, stage=failure.stage, ops=tuple(failure.ops)
+        )
 
     @property
     def _identity(self) -> identity.SourceIdentity:
@@ -161,8 +227,9 @@ class Pipeline:
             )
 
     def _export(self, task: ExportTask) -> ConvertedModel:
-        self._report(Stage.LOAD, 0.0, "importing torch")
-        converted = self._work(self._settings.export_entry, task)
+        self._report(Stage.LOAD, 0.0, f"importing torch for {task.rung.value}")
+        deadline = ladder.attempt_deadline(time.monotonic(), self._deadline)
+        converted = self._work(deadline, self._settings.export_entry, task)
         assert isinstance(converted, ConvertedModel)
         self._record.exported(converted)
         for finding in converted.findings:
@@ -173,16 +240,20 @@ class Pipeline:
     def _verify(self, task: ExportTask, converted: ConvertedModel) -> None:
         """Return if the artifact computes what the model computes, raise otherwise."""
         self._report(Stage.VERIFY, 0.0, "starting the verification worker")
-        outcome = self._work(self._settings.verify_entry, task, converted)
+        outcome = self._work(self._deadline, self._settings.verify_entry, task, converted)
         assert isinstance(outcome, VerificationOutcome)
         self._record.verified(outcome)
         if outcome.summary.verdict is not Verdict.VERIFIED:
-            from modelexport_exporter.verification.verdict import describe_mismatch
+            from modelexport_exporter.verification.verdict import (
+                NOT_DETERMINISTIC,
+                describe_mismatch,
+            )
 
             message, hint = describe_mismatch(outcome)
-            raise ExportFailure(Reason.VERIFICATION_FAILED, message, hint, stage=Stage.VERIFY)
+            kind = NotDeterministic if NOT_DETERMINISTIC in message else ExportFailure
+            raise kind(Reason.VERIFICATION_FAILED, message, hint, stage=Stage.VERIFY)
 
-    def _work(self, entry: str, *arguments: object) -> object:
+    def _work(self, deadline: float, entry: str, *arguments: object) -> object:
         try:
             return worker.run(
                 entry,
@@ -190,7 +261,7 @@ class Pipeline:
                 on_progress=self._report,
                 on_output=lambda line: self._log.tell("info", line, worker=True),
                 memory=self._memory,
-                deadline=self._deadline,
+                deadline=deadline,
             )
         finally:
             self._record.peak_memory_bytes = self._memory.peak_bytes
@@ -237,6 +308,10 @@ class Pipeline:
         return self._record.succeeded(in_force, self._report_uri, reused=in_force is not manifest)
 
     @property
+    def _stage(self) -> Stage | None:
+        return self._report.stage
+
+    @property
     def _report_uri(self) -> str:
         return self._publication.destination.child(REPORT_NAME).uri
 
@@ -266,3 +341,11 @@ class Pipeline:
                     "warning", f"the report could not be stored: {printable(str(second))}"
                 )
         return self._record.failed(described, report_uri)
+
+
+def _detected(checkpoint: Path, spec: ModelExportSpec) -> Format | None:
+    """Return what the checkpoint is; None where loading it has to tell, or to complain."""
+    try:
+        return detect(checkpoint, spec.source.format).format
+    except ExportFailure:
+        return None

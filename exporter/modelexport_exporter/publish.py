@@ -200,11 +200,15 @@ class Publication:
         if where.store.stat(where.key) is not None:
             where.store.delete([where.key])
 
-    def close(self) -> None:
-        """Drop what this attempt staged and did not publish."""
+    def drop_staged(self) -> None:
+        """Drop what was staged and is not to be published."""
         for pending in self.staged.values():
             pending.discard()
         self.staged.clear()
+
+    def close(self) -> None:
+        """Drop what this run staged and did not publish."""
+        self.drop_staged()
         self.destination.store.delete([self._own.child(_MARKER_NAME).key])
 
 

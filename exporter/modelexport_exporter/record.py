@@ -20,6 +20,7 @@ from modelexport_api.resource import ModelExport
 from modelexport_api.status import Artifact, ArtifactFile, Failure, Stage, VerificationResult
 from modelexport_exporter import report as reports
 from modelexport_exporter.identity import SourceIdentity, installed_versions, source_digest
+from modelexport_exporter.ladder import Attempt
 from modelexport_exporter.manifest import (
     MANIFEST_NAME,
     Manifest,
@@ -48,6 +49,8 @@ class Record:
     source_files: tuple[SourceFile, ...] = ()
     converted: ConvertedModel | None = None
     outcome: VerificationOutcome | None = None
+    attempts: list[Attempt] = field(default_factory=list)
+    """The rungs of the ladder that were tried, in order."""
     peak_memory_bytes: int = 0
 
     @contextmanager
@@ -152,6 +155,7 @@ class Record:
             artifact=self.artifact(destination) if converted and not failure else None,
             operators=converted.op_counts if converted else {},
             findings=reports.findings(converted.findings) if converted else [],
+            attempts=reports.attempts(self.attempts),
             verification=self.verification,
             samples=reports.samples(outcome.samples) if outcome else [],
             left_out=list(outcome.left_out) if outcome else [],

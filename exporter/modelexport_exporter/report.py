@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Literal
 
@@ -16,7 +17,8 @@ from pydantic import Field
 from modelexport_api.base import ApiModel
 from modelexport_api.resource import ModelExport
 from modelexport_api.status import Artifact, ArtifactFile, Failure, Stage, VerificationResult
-from modelexport_exporter.values import ContractFinding, SampleComparison
+from modelexport_exporter.ladder import Attempt
+from modelexport_exporter.values import ContractFinding, Rung, SampleComparison
 
 
 class StageTime(ApiModel):
@@ -32,6 +34,15 @@ class Finding(ApiModel):
     subject: str
     requested: str
     obtained: str
+
+
+class TriedRung(ApiModel):
+    """One way to ONNX that was tried, and how it ended."""
+
+    rung: Rung
+    seconds: float
+    outcome: Literal["Verified", "Failed", "Deferred"]
+    failure: Failure | None = None
 
 
 class ComparedOutput(ApiModel):
@@ -88,6 +99,7 @@ class Report(ApiModel):
     artifact: Artifact | None = None
     operators: dict[str, int] = Field(default_factory=dict)
     findings: list[Finding] = Field(default_factory=list)
+    attempts: list[TriedRung] = Field(default_factory=list)
     verification: VerificationResult | None = None
     samples: list[ComparedSample] = Field(default_factory=list)
     left_out: list[str] = Field(default_factory=list)
@@ -121,6 +133,21 @@ def findings(found: tuple[ContractFinding, ...]) -> list[Finding]:
     return [
         Finding(subject=item.subject, requested=item.requested, obtained=item.obtained)
         for item in found
+    ]
+
+
+def attempts(tried: Sequence[Attempt]) -> list[TriedRung]:
+    """Return the ladder's attempts as they are written."""
+    return [
+        TriedRung(
+            rung=attempt.rung,
+            seconds=attempt.seconds,
+            outcome="Deferred"
+            if attempt.deferred
+            else ("Failed" if attempt.failure else "Verified"),
+            failure=attempt.failure,
+        )
+        for attempt in tried
     ]
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 
-from modelexport_api.spec import ModelExportSpec
+from modelexport_api.spec import Exporter, ModelExportSpec
 from modelexport_api.status import Stage, TensorInfo, VerificationResult
 
 ReportProgress = Callable[[Stage, float, str], None]
@@ -20,6 +21,31 @@ ReportProgress = Callable[[Stage, float, str], None]
 CALLING_FACTORY = "calling factory"
 """How the message of a worker's progress begins while the user's factory runs: a worker that dies
 then was ended by the user's code. Any other message ends that phase."""
+
+
+class Rung(StrEnum):
+    """One way from a module to ONNX; `ladder` decides which ones are tried, and in which order."""
+
+    DYNAMO = "Dynamo"
+    """torch.export, non-strict: the forward pass runs as Python on symbolic tensors."""
+    DYNAMO_STRICT = "DynamoStrict"
+    """torch.export, strict: the forward pass's bytecode is read."""
+    DYNAMO_UNOPTIMIZED = "DynamoUnoptimized"
+    """torch.export, and the translation as it is: the optimizer may keep stale shapes."""
+    SCRIPT = "Script"
+    """torch.jit.script: control flow over values stays control flow."""
+    TRACE = "Trace"
+    """torch.jit.trace: what ran for one set of inputs."""
+
+
+ROUTES: dict[Rung, Exporter] = {
+    Rung.DYNAMO: Exporter.DYNAMO,
+    Rung.DYNAMO_STRICT: Exporter.DYNAMO,
+    Rung.DYNAMO_UNOPTIMIZED: Exporter.DYNAMO,
+    Rung.SCRIPT: Exporter.TORCH_SCRIPT,
+    Rung.TRACE: Exporter.TORCH_SCRIPT,
+}
+"""Which of torch.onnx's two exporters a rung goes through."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +68,10 @@ class ExportTask:
     """Put on sys.path before the factory is imported."""
     output_dir: Path
     """An empty directory for model.onnx and its external data."""
+    rung: Rung = Rung.DYNAMO
+    """The way to ONNX that this attempt takes."""
+    insist: bool = False
+    """Whether to take it although a plugin would rather have the other route."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.values import ExportTask
+from modelexport_exporter.checkpoint.formats import detect
+from modelexport_exporter.ladder import next_step
+from modelexport_exporter.values import ExportTask, Rung
 
 CODE = Path(__file__).parent / "code"
 
@@ -38,8 +40,23 @@ def spec_for(
     return ModelExportSpec.model_validate(document)
 
 
-def task_for(spec: ModelExportSpec, checkpoint: Path, directory: Path) -> ExportTask:
+def task_for(
+    spec: ModelExportSpec, checkpoint: Path, directory: Path, rung: Rung | None = None
+) -> ExportTask:
     """Return the task that writes below the directory."""
     output = directory / "artifact"
     output.mkdir(exist_ok=True)
-    return ExportTask(spec=spec, checkpoint=checkpoint, code_dir=CODE, output_dir=output)
+    return ExportTask(
+        spec=spec,
+        checkpoint=checkpoint,
+        code_dir=CODE,
+        output_dir=output,
+        rung=rung or first_rung(spec, checkpoint),
+    )
+
+
+def first_rung(spec: ModelExportSpec, checkpoint: Path) -> Rung:
+    """Return where the ladder begins for this checkpoint."""
+    step = next_step(spec, detect(checkpoint, spec.source.format).format, ())
+    assert step is not None
+    return step.rung

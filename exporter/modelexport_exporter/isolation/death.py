@@ -82,7 +82,8 @@ def too_late(stage: Stage | None) -> ExportFailure:
     """Return the failure for a worker that ran past the deadline."""
     return ExportFailure(
         Reason.DEADLINE_EXCEEDED,
-        "the export did not end within spec.activeDeadlineSeconds and was stopped",
+        "it did not end within its share of spec.activeDeadlineSeconds (each way to ONNX may take "
+        "half of what is left) and was stopped",
         "Raise spec.activeDeadlineSeconds, or find out what hangs.",
         stage=stage,
     )

@@ -33,6 +33,7 @@ LARGE_SCALE = 16.0
 NUMPY_DTYPES: dict[DType, np.dtype[Any]] = {
     dtype: np.dtype(ml_dtypes.bfloat16 if dtype is DType.BFLOAT16 else dtype.value)
     for dtype in DType
+    if dtype is not DType.STRING
 }
 FLOATS = {DType.FLOAT16, DType.BFLOAT16, DType.FLOAT32, DType.FLOAT64}
 
