@@ -14,7 +14,7 @@ _OWN = str(Path(__file__).parents[1])
 
 def user_frame(error: BaseException, code_dir: Path | None) -> str:
     """Return `file:line in function: source`, or an empty string when no frame is the user's."""
-    frames = [frame for frame in _frames(error) if _is_users(frame.filename, code_dir)]
+    frames = [frame for frame in _frames(error) if is_users(frame.filename, code_dir)]
     if not frames:
         return ""
     last = frames[-1]
@@ -59,7 +59,8 @@ def _frames(error: BaseException) -> list[traceback.FrameSummary]:
     return list(traceback.extract_tb(error.__traceback__))
 
 
-def _is_users(filename: str, code_dir: Path | None) -> bool:
+def is_users(filename: str, code_dir: Path | None) -> bool:
+    """Tell whether a file is the user's own code, and not a library's or ours."""
     if code_dir is not None and Path(filename).is_relative_to(code_dir):
         return True
     return not filename.startswith(("<", _OWN, *_LIBRARIES))
