@@ -4,7 +4,8 @@ Sizes: all dims at their minimum; all at a size in between (primes, a different 
 and none that the capture ran with, so that nothing swapped or baked in agrees by chance); each dim
 alone at its maximum, and at its size in between, the others at their minimum; all at their maximum,
 last, because it is the dearest (`budget` decides whether it fits).
-Values: standard normal ones, large ones, zeros and the range's upper end. What `range` declares is
+Values: standard normal ones, large ones, zeros and the range's upper end; for models that run fast
+also those of `more_samples`: branches on values are met on both sides. What `range` declares is
 never left, and both of its ends occur.
 """
 
@@ -29,6 +30,8 @@ Array = NDArray[Any]
 
 LARGE_SCALE = 16.0
 """Standard deviation of large values: saturates sigmoid and softmax, overflows no float16 layer."""
+SMALL_SCALE = 1e-2
+"""Standard deviation of small values: most thresholds lie above."""
 
 NUMPY_DTYPES: dict[DType, np.dtype[Any]] = {
     dtype: np.dtype(ml_dtypes.bfloat16 if dtype is DType.BFLOAT16 else dtype.value)
@@ -49,6 +52,28 @@ class Values(StrEnum):
     """All zero, or what `range` allows nearest to it."""
     HIGHEST = "highest"
     """All at the upper end of `range`; 1 for floats without one."""
+    LOWEST = "lowest"
+    """All at the lower end of `range`; -1 for floats without one."""
+    POSITIVE = "positive"
+    """Magnitudes of normal floats; with a `range`, its upper half."""
+    NEGATIVE = "negative"
+    """Negated magnitudes of normal floats; with a `range`, its lower half."""
+    SMALL = "small"
+    """Normal floats of a small scale; with a `range`, normal ones again."""
+
+
+BASIC = (Values.NORMAL, Values.LARGE, Values.ZEROS, Values.HIGHEST)
+MORE = (
+    Values.LOWEST,
+    Values.POSITIVE,
+    Values.NEGATIVE,
+    Values.SMALL,
+    Values.NORMAL,
+    Values.LARGE,
+    Values.NORMAL,
+)
+DEGENERATE = frozenset({Values.ZEROS, Values.HIGHEST, Values.LOWEST})
+"""Constant inputs: what is centred or normalised vanishes."""
 
 
 @dataclass(frozen=True)
@@ -70,10 +95,17 @@ def plan_samples(spec: ModelExportSpec) -> tuple[Sample, ...]:
         plan += [(lowest, Values.NORMAL), (lowest, Values.NORMAL)]
     plan += [(between, Values.NORMAL)]
     plan += _unmet(plan, [{**lowest, name: highest[name]} for name in spec.dims])
-    plan += [(between, values) for values in Values]
+    plan += [(between, values) for values in BASIC]
     plan += _unmet(plan, [{**lowest, name: between[name]} for name in spec.dims])
     plan += _unmet(plan, [highest])
     return tuple(Sample(sizes, values, seed) for seed, (sizes, values) in enumerate(plan))
+
+
+def more_samples(spec: ModelExportSpec) -> tuple[Sample, ...]:
+    """Return further samples of other values, for models that run in no time."""
+    between = sizes_between(spec.dims, avoided=capture_sizes(spec).values())
+    first = len(plan_samples(spec))
+    return tuple(Sample(between, values, first + seed) for seed, values in enumerate(MORE))
 
 
 def sizes_between(dims: Mapping[str, Dim], avoided: Iterable[int] = ()) -> dict[str, int]:
@@ -175,36 +207,40 @@ def _floats(
     limits = ml_dtypes.finfo(NUMPY_DTYPES[entry.dtype])  # type: ignore[no-untyped-call]
     low, high = (float(np.clip(end, limits.min, limits.max)) for end in entry.range)
     match values:
-        case Values.NORMAL:
-            part = rng.random(shape)
-            return _with_both_ends(np.clip(low * (1 - part) + high * part, low, high), low, high)
         case Values.LARGE:
             return _with_both_ends(np.where(rng.integers(0, 2, shape), high, low), low, high)
         case Values.ZEROS:
             return np.full(shape, np.clip(0.0, low, high))
         case Values.HIGHEST:
             return np.full(shape, high)
+        case Values.LOWEST:
+            return np.full(shape, low)
+    middle = low / 2 + high / 2
+    low = middle if values is Values.POSITIVE else low
+    high = middle if values is Values.NEGATIVE else high
+    part = rng.random(shape)
+    return _with_both_ends(np.clip(low * (1 - part) + high * part, low, high), low, high)
 
 
 def _unbounded_floats(values: Values, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    match values:
-        case Values.NORMAL:
-            return np.asarray(rng.standard_normal(shape))
-        case Values.LARGE:
-            return np.asarray(rng.standard_normal(shape) * LARGE_SCALE)
-        case Values.ZEROS:
-            return np.zeros(shape)
-        case Values.HIGHEST:
-            return np.ones(shape)
+    normal = np.asarray(rng.standard_normal(shape))
+    made: dict[Values, Callable[[], Array]] = {
+        Values.NORMAL: lambda: normal,
+        Values.LARGE: lambda: np.asarray(normal * LARGE_SCALE),
+        Values.SMALL: lambda: np.asarray(normal * SMALL_SCALE),
+        Values.POSITIVE: lambda: np.abs(normal),
+        Values.NEGATIVE: lambda: -np.abs(normal),
+        Values.ZEROS: lambda: np.zeros(shape),
+        Values.HIGHEST: lambda: np.ones(shape),
+        Values.LOWEST: lambda: -np.ones(shape),
+    }
+    return made[values]()
 
 
 def _integers(
     low: int, high: int, values: Values, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Array:
     match values:
-        case Values.NORMAL:
-            drawn = rng.integers(low, high, size=shape, endpoint=True, dtype=np.int64)
-            return _with_both_ends(np.asarray(drawn), low, high)
         case Values.LARGE:
             ends = np.array([low, high], dtype=np.int64)
             return _with_both_ends(np.asarray(ends[rng.integers(0, 2, size=shape)]), low, high)
@@ -212,6 +248,13 @@ def _integers(
             return np.full(shape, min(max(0, low), high), dtype=np.int64)
         case Values.HIGHEST:
             return np.full(shape, high, dtype=np.int64)
+        case Values.LOWEST:
+            return np.full(shape, low, dtype=np.int64)
+    middle = (low + high) // 2
+    low = middle if values is Values.POSITIVE else low
+    high = middle if values is Values.NEGATIVE else high
+    drawn = rng.integers(low, high, size=shape, endpoint=True, dtype=np.int64)
+    return _with_both_ends(np.asarray(drawn), low, high)
 
 
 def _with_both_ends(array: Array, low: float, high: float) -> Array:
