@@ -11,7 +11,7 @@ COMPILE = PIP_FIND_LINKS= $(BIN)/uv pip compile --quiet --universal --python-ver
 	--generate-hashes --no-emit-index-url --no-annotate --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format lock crds testbed bench clean
+.PHONY: help setup demo test lint format lock crds testbed bench coverage clean
 
 help: ## List the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -57,6 +57,9 @@ testbed: setup ## Install and build what cluster tests need (root on Debian, Go;
 
 bench: testbed ## Measure the pipeline against the script that people write by hand
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.pipeline --rounds 3 --write
+
+coverage: setup ## Export everything the documents name, nightly cases too, and write docs/coverage.md
+	MODELEXPORT_COVERAGE=all $(BIN)/python -m pytest tests/seeds -m "nightly or not nightly"
 
 clean: ## Remove what make created inside the tree
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

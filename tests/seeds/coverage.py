@@ -1,0 +1,98 @@
+"""The table of the coverage, `docs/coverage.md`: written from a run, and read back to check one.
+
+The cases are the data; rows and totals are computed from them, so the page cannot disagree with
+itself. Error digits are left out: they differ from machine to machine.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from seeds.recording import Finding, Outcome
+from seeds.rows import ROWS
+
+PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
+_CASES = "## Cases"
+_NIGHTLY = "nightly"
+_HEAD = """\
+# Coverage
+
+What became of each operator, model, workflow, pitfall and API that the documents of three
+generations of torch.onnx name: exported through the whole pipeline, then compared with eager
+PyTorch at sizes and values that neither the export nor its verification used. *Right*: published,
+and the tests agree. *Refused*: a reason, with what to do about it. *Wrong*: published, and the
+tests do not agree.
+
+`make coverage` writes this page; the tests fail where it is not what they find.
+"""
+
+
+def render(findings: Iterable[Finding]) -> str:
+    """Return the page."""
+    cases = sorted(findings, key=_order)
+    return "\n".join([_HEAD, *_totals(cases), "", *_rows(cases), "", *_list(cases), ""])
+
+
+def parse(page: str) -> dict[str, Finding]:
+    """Return the findings that a page lists, by case."""
+    _, _, text = page.partition(_CASES)
+    lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    found = {}
+    for case, rows, outcome, by, when in lines[1:]:
+        name = case.strip("`")
+        ids = () if rows == "–" else tuple(rows.split(", "))
+        found[name] = Finding(ids, name, Outcome(outcome), by, when == _NIGHTLY)
+    return found
+
+
+def _order(finding: Finding) -> tuple[int, str]:
+    """Sort by the first row, then by name; cases of no row come last."""
+    positions = {row: position for position, row in enumerate(ROWS)}
+    first = min((positions[row] for row in finding.rows), default=len(positions))
+    return first, finding.case
+
+
+def _totals(cases: list[Finding]) -> list[str]:
+    outcomes = Counter(case.outcome for case in cases)
+    covered = {row for case in cases for row in case.rows}
+    return [
+        f"{len(cases)} cases: {outcomes[Outcome.RIGHT]} right, "
+        f"{outcomes[Outcome.REFUSED]} refused by name, {outcomes[Outcome.WRONG]} wrong; "
+        f"{len(covered)} of {len(ROWS)} rows."
+    ]
+
+
+def _rows(cases: list[Finding]) -> list[str]:
+    lines = ["| row | what | right | refused | wrong |", "|---|---|---|---|---|"]
+    for row, title in ROWS.items():
+        own = [case for case in cases if row in case.rows]
+        cells = [_by(own, outcome) for outcome in Outcome]
+        lines.append(f"| {row} | {title} | {' | '.join(cells)} |")
+    return lines
+
+
+def _by(cases: list[Finding], outcome: Outcome) -> str:
+    """Return `3: Dynamo 2, Script 1`."""
+    ways = Counter(case.by for case in cases if case.outcome is outcome)
+    if not ways:
+        return ""
+    listed = ", ".join(f"{way} {count}" for way, count in sorted(ways.items()))
+    return f"{ways.total()}: {listed}"
+
+
+def _list(cases: list[Finding]) -> list[str]:
+    head = [
+        _CASES,
+        "",
+        "| case | rows | outcome | route or reason | when |",
+        "|---|---|---|---|---|",
+    ]
+    return [*head, *(_line(case) for case in cases)]
+
+
+def _line(case: Finding) -> str:
+    when = _NIGHTLY if case.nightly else "always"
+    rows = ", ".join(case.rows) or "–"
+    return f"| `{case.case}` | {rows} | {case.outcome} | {case.by} | {when} |"
