@@ -17,12 +17,12 @@ import torch
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec
 from modelexport_api.status import Stage
+from modelexport_exporter.call import Lowered, Numbers
 from modelexport_exporter.capture import quiet
 from modelexport_exporter.conversion.capture_failure import inputs_mismatch, run_eagerly
 from modelexport_exporter.conversion.names import make_names_unique
 from modelexport_exporter.conversion.torch_private import capturing_for_onnx
-from modelexport_exporter.dims import capture_sizes, is_dynamic
-from modelexport_exporter.example_inputs import example_inputs
+from modelexport_exporter.dims import capture_sizes
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.user_code.user_frame import shorten, text_of, user_frame
@@ -35,7 +35,7 @@ _SURPLUS_NAMES = re.compile(r"output names provided \(\d+\) exceeded number of o
 @contextmanager
 def converted_torchscript(
     module: torch.nn.Module,
-    spec: ModelExportSpec,
+    lowered: Lowered,
     scratch: Path,
     code_dir: Path | None,
     *,
@@ -46,25 +46,28 @@ def converted_torchscript(
     `scripted`: compile the forward pass with torch.jit.script, so that control flow stays, instead
     of tracing what runs for one set of inputs.
     """
-    inputs = example_inputs(spec, capture_sizes(spec))
-    refused = run_eagerly(module, inputs)
+    spec, call = lowered.spec, lowered.call
+    refused = run_eagerly(module, lowered)
     if refused is not None:
-        raise inputs_mismatch(refused, inputs, spec, code_dir) from refused
+        raise inputs_mismatch(refused, lowered, code_dir) from refused
     with TemporaryDirectory(dir=scratch, prefix=".torchscript-") as directory:
         path = Path(directory) / "converted.onnx"
         if scripted:
             module = compile_script(module, code_dir)
+        numbers = Numbers.PYTHON if scripted else Numbers.TENSORS
+        args, kwargs = call.example(capture_sizes(spec), numbers=numbers)
         try:
             with quiet(), torch.no_grad():
                 torch.onnx.export(
                     module,
-                    inputs,
+                    args,
                     str(path),
+                    kwargs=kwargs,
                     dynamo=False,
                     opset_version=spec.export.opset,
-                    input_names=[entry.name for entry in spec.inputs],
+                    input_names=call.input_names,
                     output_names=spec.outputs or None,
-                    dynamic_axes=dynamic_axes(spec),
+                    dynamic_axes=call.dynamic_axes(),
                 )
         except Exception as error:
             raise _explain(error, spec, code_dir) from error
@@ -96,18 +99,6 @@ def _scripted_line(text: str, code_dir: Path | None) -> str:
     """Return the innermost line of the user's that the compiler names."""
     frames = _SCRIPT_FRAME.findall(text)
     return f"{shorten(frames[0][0], code_dir)}:{frames[0][1]}" if frames else ""
-
-
-def dynamic_axes(spec: ModelExportSpec) -> dict[str, dict[int, str]]:
-    """Return the named axes of each input."""
-    return {
-        entry.name: {
-            axis: size
-            for axis, size in enumerate(entry.shape)
-            if isinstance(size, str) and is_dynamic(spec.dims[size])
-        }
-        for entry in spec.inputs
-    }
 
 
 def _explain(error: Exception, spec: ModelExportSpec, code_dir: Path | None) -> ExportFailure:

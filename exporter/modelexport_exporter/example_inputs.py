@@ -1,21 +1,14 @@
-"""Input tensors of declared dtype, shape and range.
-
-Guarantees the same values for the same seed on every machine, all within the declared range.
-"""
+"""Input tensors for a spec whose inputs are all of kind Tensor, passed in order."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import torch
 
-from modelexport_api.spec import DType, Input, ModelExportSpec
+from modelexport_api.spec import ModelExportSpec
+from modelexport_exporter.call.draw import draw
 from modelexport_exporter.dims import concrete_shape
-
-TORCH_DTYPES: dict[DType, torch.dtype] = {
-    dtype: getattr(torch, dtype.value) for dtype in DType if dtype is not DType.STRING
-}
 
 
 def example_inputs(
@@ -24,20 +17,3 @@ def example_inputs(
     """Return one tensor for each input, in order."""
     generator = torch.Generator().manual_seed(seed)
     return tuple(draw(entry, concrete_shape(entry, sizes), generator) for entry in spec.inputs)
-
-
-def draw(entry: Input, shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
-    """Return a tensor of the input's dtype: standard normal, or evenly from its range."""
-    dtype = TORCH_DTYPES[entry.dtype]
-    if dtype is torch.bool:
-        return torch.randint(0, 2, shape, generator=generator).to(torch.bool)
-    if dtype.is_floating_point:
-        if entry.range is None:
-            return torch.randn(shape, generator=generator).to(dtype)
-        low, high = entry.range
-        return (low + (high - low) * torch.rand(shape, generator=generator)).to(dtype)
-    low, high = entry.range or (0.0, 1.0)
-    info = torch.iinfo(dtype)
-    smallest, largest = max(math.ceil(low), info.min), min(math.floor(high), info.max)
-    top = min(largest, torch.iinfo(torch.int64).max - 1) + 1
-    return torch.randint(smallest, top, shape, generator=generator, dtype=torch.int64).to(dtype)

@@ -14,6 +14,7 @@ import torch
 
 from modelexport_api.spec import Exporter
 from modelexport_api.status import Stage
+from modelexport_exporter.call import Lowered, lower
 from modelexport_exporter.capture import capture
 from modelexport_exporter.contract import check_contract, check_file
 from modelexport_exporter.conversion.route import check_route
@@ -39,12 +40,13 @@ def export_model(task: ExportTask, progress: ReportProgress) -> ConvertedModel:
     with clock.stage(Stage.LOAD):
         loaded = load_module(task, progress)
         check_route(task, loaded.format, loaded.module)
-    files = _convert(loaded, task, clock, progress)
+        lowered = lower(task.spec, loaded.module, task.code_dir)
+    files = _convert(loaded, lowered, task, clock, progress)
     path = task.output_dir / MODEL_NAME
     with clock.stage(Stage.CONTRACT):
         progress(Stage.CONTRACT, 0.0, "reading the file back")
         facts = read_back(path)
-        findings = check_contract(task.spec, facts)
+        findings = check_contract(lowered.spec, facts)
         check_file(path)
     return ConvertedModel(
         model_path=path,
@@ -68,25 +70,29 @@ def describe_rung(rung: Rung) -> str:
 
 
 def _convert(
-    loaded: LoadedModel, task: ExportTask, clock: StageClock, progress: ReportProgress
+    loaded: LoadedModel,
+    lowered: Lowered,
+    task: ExportTask,
+    clock: StageClock,
+    progress: ReportProgress,
 ) -> tuple[WrittenFile, ...]:
-    spec, rung = task.spec, task.rung
+    rung = task.rung
     if ROUTES[rung] is Exporter.TORCH_SCRIPT:
         scripted = rung is Rung.SCRIPT
         with clock.stage(Stage.CONVERT):
             progress(Stage.CONVERT, 0.0, "compiling the script" if scripted else "tracing")
             with converted_torchscript(
-                loaded.module, spec, task.output_dir, task.code_dir, scripted=scripted
+                loaded.module, lowered, task.output_dir, task.code_dir, scripted=scripted
             ) as converted:
                 return write_model(converted, task.output_dir)
     with clock.stage(Stage.CAPTURE):
         progress(Stage.CAPTURE, 0.0, "capturing the graph with torch.export")
         strict = rung is Rung.DYNAMO_STRICT
-        program = loaded.program or capture(loaded.module, spec, task.code_dir, strict=strict)
+        program = loaded.program or capture(loaded.module, lowered, task.code_dir, strict=strict)
     with clock.stage(Stage.CONVERT):
         progress(Stage.CONVERT, 0.0, "translating the graph to ONNX")
         optimize = rung is not Rung.DYNAMO_UNOPTIMIZED
-        model = convert_dynamo(program, spec, task.code_dir, optimize=optimize)
+        model = convert_dynamo(program, lowered.spec, task.code_dir, optimize=optimize)
         progress(Stage.CONVERT, 0.6, "writing the model")
         return write_model(model, task.output_dir)
 

@@ -14,6 +14,7 @@ import torch
 
 from modelexport_api.spec import Provider
 from modelexport_api.status import Stage, Verdict, VerificationResult
+from modelexport_exporter.call import lower
 from modelexport_exporter.isolation.machine import (
     busy_seconds,
     cpu_count,
@@ -70,13 +71,15 @@ def verify_model(
     free_large_blocks_at_once()
     torch.set_num_threads(cpu_count())
     provider = choose_provider(task.spec.verification.provider, torch.cuda.is_available())
+    module = load_module(task, _as_verification(progress)).module
+    lowered = lower(task.spec, module, task.code_dir)
     reference = EagerReference(
-        load_module(task, _as_verification(progress)).module,
-        task.spec.inputs,
+        module,
+        lowered.call,
         device="cuda" if provider is Provider.CUDA else "cpu",
         code_dir=task.code_dir,
     )
-    run = _Verification(task, converted, provider, reference)
+    run = _Verification(replace(task, spec=lowered.spec), converted, provider, reference)
     run.over_all_samples(progress)
     return run.outcome(time.monotonic() - started)
 

@@ -14,7 +14,9 @@ import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec
+from modelexport_exporter.call import Lowered
 from modelexport_exporter.checkpoint.state_dict_mismatch import describe_shape
+from modelexport_exporter.dims import capture_sizes
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.user_code.user_frame import (
@@ -38,21 +40,21 @@ _DATA_DEPENDENT = "GuardOnDataDependentSymNode"
 def explain_capture(
     error: Exception,
     module: torch.nn.Module,
-    inputs: tuple[torch.Tensor, ...],
-    spec: ModelExportSpec,
+    lowered: Lowered,
     code_dir: Path | None,
 ) -> ExportFailure:
     """Return the failure that the error of torch.export stands for."""
     reraise_out_of_memory(error)
+    spec = lowered.spec
     text = message_of(error)
     if "Constraints violated" in text:
         return explain_constraints(text, spec)
     tiny = [name for name, dim in spec.dims.items() if dim.min < dim.max < _SMALLEST_MAX]
     if tiny and "Invalid ranges" in text:
         return _too_small(tiny, spec)
-    refused = run_eagerly(module, inputs)
+    refused = run_eagerly(module, lowered)
     if refused is not None:
-        return inputs_mismatch(refused, inputs, spec, code_dir)
+        return inputs_mismatch(refused, lowered, code_dir)
     where = _location(error, text, code_dir)
     place = f" at {where}" if where else ""
     if type(innermost(error)).__name__ == _DATA_DEPENDENT or type(error).__name__ == (
@@ -85,36 +87,31 @@ def _too_small(names: list[str], spec: ModelExportSpec) -> ExportFailure:
     )
 
 
-def run_eagerly(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> Exception | None:
+def run_eagerly(module: torch.nn.Module, lowered: Lowered) -> Exception | None:
     """Return what the model raises when it is simply called, if it does."""
+    args, kwargs = lowered.call.example(capture_sizes(lowered.spec))
     try:
         with torch.no_grad():
-            module(*inputs)
+            module(*args, **kwargs)
     except Exception as error:  # noqa: BLE001 - forward is the user's code
         reraise_out_of_memory(error)
         return error
     return None
 
 
-def inputs_mismatch(
-    error: Exception,
-    inputs: tuple[torch.Tensor, ...],
-    spec: ModelExportSpec,
-    code_dir: Path | None,
-) -> ExportFailure:
+def inputs_mismatch(error: Exception, lowered: Lowered, code_dir: Path | None) -> ExportFailure:
     """Return the failure of a model that cannot be called with the declared inputs."""
-    given = ", ".join(
-        f"{entry.name}: {describe_shape(tensor)}"
-        for entry, tensor in zip(spec.inputs, inputs, strict=True)
-    )
+    values = lowered.call.example_values(capture_sizes(lowered.spec))
+    given = ", ".join(f"{name}: {describe_shape(tensor)}" for name, tensor in values.items())
     frame = user_frame(error, code_dir)
     message = text_of(error)[:600]
     return ExportFailure(
         Reason.INPUTS_MISMATCH,
         f"the model cannot be called with the declared inputs ({given}): "
         f"{type(error).__name__}: {message}" + (f" ({frame})" if frame else ""),
-        "inputs must list every tensor that forward needs, in its order, with the dtype, shape "
-        "and range that it expects; dims that depend on each other must share one name.",
+        "inputs must list every tensor that forward needs, in its order or by the names of its "
+        "parameters, with the dtype, shape and range that it expects; dims that depend on each "
+        "other must share one name.",
     )
 
 

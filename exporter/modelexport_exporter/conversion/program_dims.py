@@ -12,14 +12,16 @@ from dataclasses import dataclass
 
 import torch
 from torch.export import ExportedProgram
+from torch.export.graph_signature import ConstantArgument
+from torch.export.graph_signature import InputKind as InputOfProgram
 
 from modelexport_api.reasons import Reason
-from modelexport_api.spec import Input, ModelExportSpec
+from modelexport_api.spec import Input, InputKind, ModelExportSpec
+from modelexport_exporter.call.draw import TORCH_DTYPES
 from modelexport_exporter.checkpoint.bind_weights import describe_dtype
 from modelexport_exporter.conversion.capture_failure import dim_label, requested_range
 from modelexport_exporter.conversion.torch_private import size_expression
 from modelexport_exporter.dims import is_dynamic
-from modelexport_exporter.example_inputs import TORCH_DTYPES
 from modelexport_exporter.failure import ExportFailure
 
 
@@ -48,15 +50,14 @@ def symbol_names(program: ExportedProgram, spec: ModelExportSpec) -> dict[str, s
 
 
 def _sizes(program: ExportedProgram, spec: ModelExportSpec) -> Iterator[SizeInProgram]:
-    nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
-    tensors = [
-        nodes[name].meta["val"] for name in program.graph_signature.user_inputs if name in nodes
-    ]
+    tensors = list(_inputs(program))
     if len(tensors) != len(spec.inputs):
         raise _mismatch(
             f"the program takes {len(tensors)} inputs, the spec declares {len(spec.inputs)}"
         )
     for entry, tensor in zip(spec.inputs, tensors, strict=True):
+        if entry.kind is InputKind.INT and isinstance(tensor, torch.SymInt):
+            continue
         if not isinstance(tensor, torch.Tensor):
             raise _mismatch(f"input {entry.name} is a {type(tensor).__name__} in the program")
         if tensor.dtype != TORCH_DTYPES[entry.dtype] or tensor.dim() != len(entry.shape):
@@ -66,6 +67,14 @@ def _sizes(program: ExportedProgram, spec: ModelExportSpec) -> Iterator[SizeInPr
             )
         for axis, (declared, obtained) in enumerate(zip(entry.shape, tensor.shape, strict=True)):
             yield SizeInProgram(entry, axis, declared, obtained)
+
+
+def _inputs(program: ExportedProgram) -> Iterator[object]:
+    """Yield what the program takes; values that are fixed in it are no inputs."""
+    nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+    for entry in program.graph_signature.input_specs:
+        if entry.kind is InputOfProgram.USER_INPUT and not isinstance(entry.arg, ConstantArgument):
+            yield nodes[entry.arg.name].meta["val"]
 
 
 def _check_dynamic(size: SizeInProgram, program: ExportedProgram, spec: ModelExportSpec) -> None:

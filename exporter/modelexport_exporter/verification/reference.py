@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from modelexport_api.reasons import Reason
-from modelexport_api.spec import Input
+from modelexport_exporter.call import Call
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.user_code.user_frame import message_of, user_frame
 
@@ -26,7 +26,7 @@ class EagerReference:
     def __init__(
         self,
         module: torch.nn.Module,
-        inputs: Sequence[Input],
+        call: Call,
         *,
         device: str = "cpu",
         code_dir: Path | None = None,
@@ -38,7 +38,7 @@ class EagerReference:
         """
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.backends.cudnn.allow_tf32 = False
-        self._inputs = tuple(inputs)
+        self._call = call
         self._code_dir = code_dir
         fixed = isinstance(module, torch.fx.GraphModule)
         self._device = "cpu" if fixed else device
@@ -49,14 +49,21 @@ class EagerReference:
         """Return the floating-point types of weights, buffers and inputs: the precision it has."""
         tensors = [*self._module.parameters(), *self._module.buffers()]
         weights = {_name(tensor.dtype) for tensor in tensors if tensor.is_floating_point()}
-        return frozenset(weights | {entry.dtype.value for entry in self._inputs})
+        return frozenset(weights | {entry.dtype.value for entry in self._call.inputs})
+
+    def weights(self, keys: Mapping[str, str]) -> dict[str, Array]:
+        """Return weights of the state_dict by the name of the input that takes them."""
+        tensors = dict([*self._module.named_parameters(), *self._module.named_buffers()])
+        return {name: to_array(tensors[key]) for name, key in keys.items()}
 
     def run(self, arrays: Mapping[str, Array], where: str) -> list[Array]:
         """Call the module; return its output tensors in order, nested ones flattened."""
-        arguments = [to_tensor(arrays[entry.name]).to(self._device) for entry in self._inputs]
+        names = self._call.input_names
+        values = {name: to_tensor(arrays[name]).to(self._device) for name in names}
+        args, kwargs = self._call.arguments(values)
         try:
             with torch.inference_mode():
-                outputs = self._module(*arguments)
+                outputs = self._module(*args, **kwargs)
                 return [to_array(leaf) for leaf in flatten(outputs)]
         except ExportFailure:
             raise

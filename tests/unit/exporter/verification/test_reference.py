@@ -10,6 +10,8 @@ import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import DType, Input
+from modelexport_exporter.call import Call
+from modelexport_exporter.call.call import Leaf
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.verification.reference import EagerReference, flatten, to_array, to_tensor
 
@@ -70,7 +72,7 @@ class Picky(torch.nn.Module):
         return x.reshape(2, -1)
 
 
-ROWS = [Input(name="x", shape=["n", 3])]
+ROWS = Call.of([Leaf(Input(name="x", shape=["n", 3]))], {}, {})
 
 
 def test_a_model_that_writes_into_its_inputs_leaves_the_sample_alone() -> None:
@@ -97,7 +99,7 @@ def test_a_failure_at_a_declared_size_is_the_specs() -> None:
 
 def test_the_precision_is_that_of_weights_and_inputs() -> None:
     module = torch.nn.Linear(3, 3).half()
-    tokens = [Input(name="x", dtype=DType.INT64, shape=["n", 3])]
+    tokens = Call.of([Leaf(Input(name="x", dtype=DType.INT64, shape=["n", 3]))], {}, {})
     assert EagerReference(module, tokens).float_dtypes == {"float16", "int64"}
 
 

@@ -1,0 +1,11 @@
+"""How forward is called: from the manifest's inputs to `(args, kwargs)`, and back to leaf tensors.
+
+`lower` turns a spec into one whose inputs are tensors only, one for each leaf of what forward
+takes, in the order in which torch.onnx numbers them; and a `Call` that builds forward's arguments
+from those leaves. Everything else (dims, samples, contract, names) sees leaves alone.
+"""
+
+from modelexport_exporter.call.call import Call, Numbers
+from modelexport_exporter.call.lowering import Lowered, lower
+
+__all__ = ["Call", "Lowered", "Numbers", "lower"]

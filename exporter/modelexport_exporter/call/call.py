@@ -1,0 +1,162 @@
+"""A call of forward, described by its leaves: what stands in which place of `(args, kwargs)`."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import torch
+from torch.export import Dim as TorchDim
+from torch.utils import _pytree as pytree
+
+from modelexport_api.spec import Dim, Input, InputKind
+from modelexport_exporter.call.draw import draw
+from modelexport_exporter.dims import concrete_shape, is_dynamic
+
+Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+NUMBERS = frozenset({InputKind.INT, InputKind.FLOAT, InputKind.BOOL})
+
+
+class Numbers(StrEnum):
+    """What forward gets for inputs of kind Int, Float and Bool."""
+
+    PYTHON = "Python"
+    """Python's own: what eager runs with, and what a scripted graph declares."""
+    SYMBOLIC = "Symbolic"
+    """For torch.export: it keeps a Python int dynamic, but writes a float or a bool into the graph,
+    so these are tensors without dims."""
+    TENSORS = "Tensors"
+    """Tensors without dims: tracing writes every Python number into the graph."""
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A place that a tensor fills, or a number taken from one."""
+
+    entry: Input
+    """A tensor's name, dtype and shape; its kind is that of the declared input."""
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A place with a value that never changes; it is no input of the graph."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Call:
+    """How forward is called."""
+
+    slots: tuple[Leaf | Constant, ...]
+    """In torch.onnx's order: that of the flattened `(args, kwargs)`."""
+    structure: pytree.TreeSpec
+    """What holds the slots."""
+    dims: Mapping[str, Dim]
+
+    @classmethod
+    def of(cls, args: Iterable[Any], kwargs: Mapping[str, Any], dims: Mapping[str, Dim]) -> Call:
+        """Return the call with these arguments, which hold a Leaf or a Constant in each place."""
+        slots, structure = pytree.tree_flatten((tuple(args), dict(kwargs)))
+        return cls(tuple(slots), structure, dims)
+
+    @property
+    def inputs(self) -> list[Input]:
+        """Return the tensors that the graph takes, in its order."""
+        return [slot.entry for slot in self.slots if isinstance(slot, Leaf)]
+
+    @property
+    def input_names(self) -> list[str]:
+        """Return the names of the graph's inputs, in its order."""
+        return [entry.name for entry in self.inputs]
+
+    def arguments(
+        self, values: Mapping[str, torch.Tensor], numbers: Numbers = Numbers.PYTHON
+    ) -> Arguments:
+        """Return forward's `(args, kwargs)` for tensors by their names."""
+        filled = [
+            _filled(slot.entry, values[slot.entry.name], numbers)
+            if isinstance(slot, Leaf)
+            else copy.deepcopy(slot.value)
+            for slot in self.slots
+        ]
+        args, kwargs = pytree.tree_unflatten(filled, self.structure)
+        return args, kwargs
+
+    def example(
+        self, sizes: Mapping[str, int], seed: int = 0, numbers: Numbers = Numbers.PYTHON
+    ) -> Arguments:
+        """Return `(args, kwargs)` at these sizes: the same values for the same seed."""
+        return self.arguments(self.example_values(sizes, seed), numbers)
+
+    def example_values(self, sizes: Mapping[str, int], seed: int = 0) -> dict[str, torch.Tensor]:
+        """Return a tensor for each graph input."""
+        generator = torch.Generator().manual_seed(seed)
+        return {
+            entry.name: draw(entry, concrete_shape(entry, sizes), generator)
+            for entry in self.inputs
+        }
+
+    def dynamic_shapes(self, forward: Any) -> dict[str, Any]:  # noqa: ANN401 - any callable
+        """Return what torch.export takes for arguments with symbolic numbers, by parameter.
+
+        Dims of one name are one Dim. `forward` is what is captured; its signature names the
+        arguments.
+        """
+        dims = {
+            name: TorchDim(name, min=dim.min, max=dim.max)
+            for name, dim in self.dims.items()
+            if is_dynamic(dim)
+        }
+        shapes = (_shape(slot, dims) for slot in self.slots)
+        args, kwargs = _like(self.structure, shapes)
+        return dict(inspect.signature(forward).bind(*args, **kwargs).arguments)
+
+    def dynamic_axes(self) -> dict[str, dict[int, str]]:
+        """Return the named axes of each input, as the TorchScript route takes them."""
+        return {
+            entry.name: {
+                axis: size
+                for axis, size in enumerate(entry.shape)
+                if isinstance(size, str) and is_dynamic(self.dims[size])
+            }
+            for entry in self.inputs
+        }
+
+
+def _filled(entry: Input, value: torch.Tensor, numbers: Numbers) -> Any:  # noqa: ANN401
+    if entry.kind not in NUMBERS or numbers is Numbers.TENSORS:
+        return value
+    if numbers is Numbers.SYMBOLIC and entry.kind is not InputKind.INT:
+        return value
+    return value.item()
+
+
+def _shape(slot: Leaf | Constant, dims: Mapping[str, TorchDim]) -> Any:  # noqa: ANN401
+    if isinstance(slot, Constant):
+        return pytree.tree_map(lambda _: None, slot.value)
+    if slot.entry.kind is InputKind.INT:
+        return TorchDim.DYNAMIC
+    axes = {
+        axis: dims[size]
+        for axis, size in enumerate(slot.entry.shape)
+        if isinstance(size, str) and size in dims
+    }
+    return axes or None
+
+
+def _like(structure: pytree.TreeSpec, leaves: Iterator[Any]) -> Any:  # noqa: ANN401
+    """Return the leaves in the structure; a class of the user's becomes the list of its parts.
+
+    That is how torch.export wants dynamic shapes: a class made for tensors may not hold others.
+    """
+    if structure.is_leaf():
+        return next(leaves)
+    parts = [_like(part, leaves) for part in structure.children()]
+    if structure.type in pytree.BUILTIN_TYPES:
+        return pytree.SUPPORTED_NODES[structure.type].unflatten_fn(parts, structure.context)
+    return parts

@@ -1,0 +1,176 @@
+"""Nested names to nested values: `cache.0.key` is the key of the first element of `cache`.
+
+Numbers are places in a list or tuple, other names are keys of a dict. Which container it is, an
+annotation says (list, tuple, NamedTuple, dict, dataclass); without one it is a tuple or a dict.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import dataclasses
+import types
+import typing
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from inspect import Parameter
+from typing import Any
+
+import torch
+
+from modelexport_api.reasons import Reason
+from modelexport_exporter.failure import ExportFailure
+
+_CONTAINERS: dict[type, tuple[type, ...]] = {
+    list: (collections.abc.MutableSequence,),
+    tuple: (tuple,),
+    dict: (collections.abc.Mapping,),
+}
+Branch = dict[str, Any]
+"""By the next part of the name: another Branch, or what was declared."""
+
+
+def nest(declared: Iterable[tuple[str, Any]]) -> Branch:
+    """Return the tree of the dotted names."""
+    root: Branch = {}
+    for name, value in declared:
+        *path, last = name.split(".")
+        if not all((*path, last)):
+            raise _contradictory(f"input {name}: a part of its name is empty")
+        branch = root
+        for depth, part in enumerate(path, start=1):
+            branch = branch.setdefault(part, {})
+            if not isinstance(branch, dict):
+                outer = ".".join(path[:depth])
+                raise _contradictory(f"input {outer} is declared itself and as {name}")
+        if last in branch:
+            raise _contradictory(f"input {name} is declared itself and with parts of its own")
+        branch[last] = value
+    return {head: _plain(value) for head, value in root.items()}
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    """Take `input.1`, a name as older exporters gave it, for a plain input."""
+    if isinstance(value, dict) and len(value) == 1:
+        ((part, inner),) = value.items()
+        if part.isdigit() and int(part) > 0 and not isinstance(inner, dict):
+            return inner
+    return value
+
+
+def build(value: Any, annotation: Any, name: str) -> Any:  # noqa: ANN401
+    """Return what a parameter gets: the value itself, or the containers that its Branch stands for.
+
+    `annotation` is the parameter's, `name` the way to it.
+    """
+    if not isinstance(value, dict):
+        return value
+    wanted = _container(annotation, numbered=_is_numbered(value))
+    if _is_numbered(value) and wanted is not dict:
+        return _sequence(value, wanted, annotation, name)
+    hints = _fields(wanted, annotation)
+    parts = {
+        key: build(part, hints(key), f"{name}.{key}")
+        for key, part in value.items()
+        if _named(key, name)
+    }
+    if dataclasses.is_dataclass(wanted):
+        with suppress(ValueError):  # it is registered already
+            torch.export.register_dataclass(typing.cast("type[Any]", wanted))
+    if wanted is not dict:
+        return wanted(**parts)
+    if _key_type(annotation) is int:
+        return {int(key): part for key, part in parts.items()}
+    return parts
+
+
+def _sequence(value: Branch, wanted: type, annotation: Any, name: str) -> Any:  # noqa: ANN401
+    places = sorted(int(part) for part in value)
+    if places != list(range(len(value))):
+        raise _contradictory(
+            f"inputs {', '.join(f'{name}.{place}' for place in places)}: the places in {name} must "
+            f"be counted from 0, without a gap"
+        )
+    kinds = _elements(wanted, annotation)
+    parts = [build(value[str(place)], next(kinds), f"{name}.{place}") for place in places]
+    if _is_named_tuple(wanted):
+        return wanted(*parts)
+    return wanted(parts)
+
+
+def _is_numbered(value: Branch) -> bool:
+    return all(part.isdigit() for part in value)
+
+
+def _named(key: str, name: str) -> bool:
+    if key.isdigit():
+        raise _contradictory(
+            f"input {name}.{key} is a place in a list, but {name} has parts with names too"
+        )
+    return True
+
+
+def _container(annotation: Any, *, numbered: bool) -> Any:  # noqa: ANN401
+    """Return the class that an annotation names, else the usual one."""
+    for option in _options(annotation):
+        origin = typing.get_origin(option) or option
+        if not isinstance(origin, type):
+            continue
+        if _is_named_tuple(origin) or (dataclasses.is_dataclass(origin) and not numbered):
+            return origin
+        for container, names in _CONTAINERS.items():
+            if issubclass(origin, names):
+                return container
+    return tuple if numbered else dict
+
+
+def _options(annotation: Any) -> Sequence[Any]:  # noqa: ANN401
+    """Return the members of a Union, in order; what is no Union is its own only member."""
+    if typing.get_origin(annotation) in {typing.Union, types.UnionType}:
+        return [part for member in typing.get_args(annotation) for part in _options(member)]
+    return [annotation]
+
+
+def _parameters(annotation: Any, container: type) -> tuple[Any, ...]:  # noqa: ANN401
+    for option in _options(annotation):
+        origin = typing.get_origin(option)
+        if isinstance(origin, type) and typing.get_args(option) and issubclass(origin, container):
+            return typing.get_args(option)
+    return ()
+
+
+def _elements(wanted: type, annotation: Any) -> Iterator[Any]:  # noqa: ANN401
+    """Yield the annotation of each element."""
+    if _is_named_tuple(wanted):
+        yield from typing.get_type_hints(wanted).values()
+    arguments = _parameters(annotation, collections.abc.Sequence)
+    if issubclass(wanted, tuple) and arguments and arguments[-1] is not Ellipsis:
+        yield from arguments
+    while True:
+        yield arguments[0] if arguments else Parameter.empty
+
+
+def _fields(wanted: Any, annotation: Any) -> Any:  # noqa: ANN401
+    """Return a function from a key to the annotation of what it holds."""
+    if dataclasses.is_dataclass(wanted) or _is_named_tuple(wanted):
+        hints = typing.get_type_hints(wanted)
+        return lambda key: hints.get(key, Parameter.empty)
+    arguments = _parameters(annotation, collections.abc.Mapping)
+    return lambda _key: arguments[-1] if arguments else Parameter.empty
+
+
+def _key_type(annotation: Any) -> Any:  # noqa: ANN401
+    arguments = _parameters(annotation, collections.abc.Mapping)
+    return arguments[0] if arguments else str
+
+
+def _is_named_tuple(kind: Any) -> bool:  # noqa: ANN401
+    return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+def _contradictory(message: str) -> ExportFailure:
+    return ExportFailure(
+        Reason.INVALID_MANIFEST,
+        message,
+        "A name is either an input or the head of nested ones: cache.0.key is the entry `key` of "
+        "the first element of `cache`.",
+    )
