@@ -22,7 +22,7 @@ from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Format, ModelExportSpec, Overwrite
-from modelexport_api.status import Stage, Verdict
+from modelexport_api.status import Stage
 from modelexport_exporter import fetch as fetching
 from modelexport_exporter import identity, ladder
 from modelexport_exporter.checkpoint.formats import detect
@@ -52,7 +52,8 @@ from modelexport_exporter.record import Record
 from modelexport_exporter.storage.store import Role, locate
 from modelexport_exporter.storage.workspace import workspace
 from modelexport_exporter.user_code.fetch_code import fetch_code
-from modelexport_exporter.values import ConvertedModel, ExportTask, VerificationOutcome
+from modelexport_exporter.values import ConvertedModel, ExportTask
+from modelexport_exporter.workers import Workers
 
 
 @dataclass(frozen=True)
@@ -88,9 +89,17 @@ class Pipeline:
         self._settings = settings
         self._log = log
         self._record = Record(resource)
-        self._memory = MemoryWatch()
-        self._report = ProgressReporter(log, self._memory)
-        self._deadline = time.monotonic() + self._spec.active_deadline_seconds
+        memory = MemoryWatch()
+        self._report = ProgressReporter(log, memory)
+        self._workers = Workers(
+            settings.export_entry,
+            settings.verify_entry,
+            self._record,
+            self._report,
+            memory,
+            log,
+            deadline=time.monotonic() + self._spec.active_deadline_seconds,
+        )
         self._source = locate(self._spec.source.uri, self._spec.storage, Role.SOURCE)
         destination = locate(self._spec.destination.uri, self._spec.storage, Role.DESTINATION)
         metadata = resource.metadata
@@ -143,9 +152,9 @@ class Pipeline:
         """Return the result if this rung's file was verified and published, else None."""
         started = time.monotonic()
         try:
-            converted = self._export(task)
+            converted = self._workers.export(task)
             with self._staged(converted) as upload:
-                self._verify(task, converted)
+                self._workers.verify(task, converted)
                 self._record.source_files = checkpoint.digests()
                 fetching.check_unchanged(self._source, self._identity)
                 self._note(task, started)
@@ -225,46 +234,6 @@ class Pipeline:
             return fetching.fetch(
                 self._source, self._identity, self._spec.source, directory, self._report
             )
-
-    def _export(self, task: ExportTask) -> ConvertedModel:
-        self._report(Stage.LOAD, 0.0, f"importing torch for {task.rung.value}")
-        deadline = ladder.attempt_deadline(time.monotonic(), self._deadline)
-        converted = self._work(deadline, self._settings.export_entry, task)
-        assert isinstance(converted, ConvertedModel)
-        self._record.exported(converted)
-        for finding in converted.findings:
-            message = f"{finding.subject}: requested {finding.requested}, got {finding.obtained}"
-            self._log.tell("warning", message)
-        return converted
-
-    def _verify(self, task: ExportTask, converted: ConvertedModel) -> None:
-        """Return if the artifact computes what the model computes, raise otherwise."""
-        self._report(Stage.VERIFY, 0.0, "starting the verification worker")
-        outcome = self._work(self._deadline, self._settings.verify_entry, task, converted)
-        assert isinstance(outcome, VerificationOutcome)
-        self._record.verified(outcome)
-        if outcome.summary.verdict is not Verdict.VERIFIED:
-            from modelexport_exporter.verification.verdict import (
-                NOT_DETERMINISTIC,
-                describe_mismatch,
-            )
-
-            message, hint = describe_mismatch(outcome)
-            kind = NotDeterministic if NOT_DETERMINISTIC in message else ExportFailure
-            raise kind(Reason.VERIFICATION_FAILED, message, hint, stage=Stage.VERIFY)
-
-    def _work(self, deadline: float, entry: str, *arguments: object) -> object:
-        try:
-            return worker.run(
-                entry,
-                arguments,
-                on_progress=self._report,
-                on_output=lambda line: self._log.tell("info", line, worker=True),
-                memory=self._memory,
-                deadline=deadline,
-            )
-        finally:
-            self._record.peak_memory_bytes = self._memory.peak_bytes
 
     @contextlib.contextmanager
     def _staged(self, converted: ConvertedModel) -> Iterator[Future[None]]:

@@ -1,0 +1,72 @@
+"""The two workers of an attempt, seen by the supervisor: a typed answer or an ExportFailure."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from modelexport_api.reasons import Reason
+from modelexport_api.status import Stage, Verdict
+from modelexport_exporter import ladder
+from modelexport_exporter.failure import ExportFailure, NotDeterministic
+from modelexport_exporter.isolation import worker
+from modelexport_exporter.isolation.memory import MemoryWatch
+from modelexport_exporter.log import Log
+from modelexport_exporter.progress import ProgressReporter
+from modelexport_exporter.record import Record
+from modelexport_exporter.values import ConvertedModel, ExportTask, VerificationOutcome
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Runs the workers, and writes down what they find."""
+
+    export_entry: str
+    verify_entry: str
+    record: Record
+    report: ProgressReporter
+    memory: MemoryWatch
+    log: Log
+    deadline: float
+    """When the whole export has to end, in `time.monotonic()` seconds."""
+
+    def export(self, task: ExportTask) -> ConvertedModel:
+        """Return the file that the task's rung leads to."""
+        self.report(Stage.LOAD, 0.0, f"importing torch for {task.rung.value}")
+        deadline = ladder.attempt_deadline(time.monotonic(), self.deadline)
+        converted = self._work(deadline, self.export_entry, task)
+        assert isinstance(converted, ConvertedModel)
+        self.record.exported(converted)
+        for finding in converted.findings:
+            message = f"{finding.subject}: requested {finding.requested}, got {finding.obtained}"
+            self.log.tell("warning", message)
+        return converted
+
+    def verify(self, task: ExportTask, converted: ConvertedModel) -> None:
+        """Return if the artifact computes what the model computes, raise otherwise."""
+        self.report(Stage.VERIFY, 0.0, "starting the verification worker")
+        outcome = self._work(self.deadline, self.verify_entry, task, converted)
+        assert isinstance(outcome, VerificationOutcome)
+        self.record.verified(outcome)
+        if outcome.summary.verdict is not Verdict.VERIFIED:
+            from modelexport_exporter.verification.verdict import (
+                NOT_DETERMINISTIC,
+                describe_mismatch,
+            )
+
+            message, hint = describe_mismatch(outcome)
+            kind = NotDeterministic if NOT_DETERMINISTIC in message else ExportFailure
+            raise kind(Reason.VERIFICATION_FAILED, message, hint, stage=Stage.VERIFY)
+
+    def _work(self, deadline: float, entry: str, *arguments: object) -> object:
+        try:
+            return worker.run(
+                entry,
+                arguments,
+                on_progress=self.report,
+                on_output=lambda line: self.log.tell("info", line, worker=True),
+                memory=self.memory,
+                deadline=deadline,
+            )
+        finally:
+            self.record.peak_memory_bytes = self.memory.peak_bytes
