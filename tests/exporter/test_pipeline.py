@@ -21,9 +21,10 @@ from modelexport_api.reasons import EXIT_CODES, ExitCode, Reason
 from modelexport_api.resource import ModelExport
 from modelexport_api.status import Stage
 from modelexport_exporter.log import JsonLog
-from modelexport_exporter.pipeline import Pipeline, Settings, run
+from modelexport_exporter.pipeline import Settings, run
 from modelexport_exporter.storage.store import Location
 from modelexport_exporter.values import ConvertedModel, ExportTask
+from modelexport_exporter.workers import Workers
 
 Place = Callable[..., Location]
 Make = Callable[..., ModelExport]
@@ -255,13 +256,13 @@ def test_a_checkpoint_changed_during_the_export_never_changes_the_artifact(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A file is used in place, so the export starts again; an object was downloaded before."""
-    verify = Pipeline._verify
+    verify = Workers.verify
 
-    def changed(self: Pipeline, task: ExportTask, converted: ConvertedModel) -> None:
+    def changed(self: Workers, task: ExportTask, converted: ConvertedModel) -> None:
         verify(self, task, converted)
         write(checkpoint, b"changed")
 
-    monkeypatch.setattr(Pipeline, "_verify", changed)
+    monkeypatch.setattr(Workers, "verify", changed)
     result = export(resource(), tmp_path)
     if checkpoint.store.local_path(checkpoint.key) is None:
         manifest = check_artifact(place)
