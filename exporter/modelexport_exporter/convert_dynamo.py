@@ -15,26 +15,33 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument
 
 from modelexport_api.reasons import Reason
-from modelexport_api.spec import ModelExportSpec
+from modelexport_api.spec import Exporter, ModelExportSpec
 from modelexport_exporter.capture import quiet
 from modelexport_exporter.conversion.names import make_names_unique
 from modelexport_exporter.conversion.onnxscript_private import comparing_operators_first
 from modelexport_exporter.conversion.program_dims import symbol_names
-from modelexport_exporter.conversion.torch_private import UnsupportedOperator, unsupported_operators
+from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
+from modelexport_exporter.diagnosis.operators.in_program import find_unsupported
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
-from modelexport_exporter.user_code.user_frame import innermost, shorten
+from modelexport_exporter.plugins.plugins import Plugins
+from modelexport_exporter.user_code.user_frame import innermost
 
 _NO_FUNCTION = "No ONNX function found"
 _NODE = re.compile(r"%(\w+) .*?target=([\w.]+)", re.DOTALL)
-_FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
 _IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 
 
 def convert_dynamo(
-    program: ExportedProgram, spec: ModelExportSpec, code_dir: Path | None, *, optimize: bool = True
+    program: ExportedProgram,
+    spec: ModelExportSpec,
+    plugins: Plugins,
+    code_dir: Path | None,
+    *,
+    optimize: bool = True,
 ) -> ir.Model:
     """Return the program's translation, with inputs, outputs and dims named as declared."""
+    program = plugins.decomposed(program)
     names = symbol_names(program, spec)
     _refuse_constant_outputs(program)
     try:
@@ -42,6 +49,7 @@ def convert_dynamo(
             converted = torch.onnx.export(
                 program,
                 dynamo=True,
+                custom_translation_table=plugins.translations(program),
                 opset_version=spec.export.opset,
                 input_names=[entry.name for entry in spec.inputs],
                 output_names=spec.outputs or None,
@@ -97,9 +105,9 @@ def _explain(
     reraise_out_of_memory(error)
     cause = innermost(error)
     if _NO_FUNCTION in str(error) or _NO_FUNCTION in str(cause):
-        operators = unsupported_operators(program, spec.export.opset)
+        operators = find_unsupported(program, spec.export.opset, code_dir)
         if operators:
-            return _unsupported(operators, spec, code_dir)
+            return unsupported_failure(operators, Exporter.DYNAMO, spec.export.opset)
     node = _NODE.search(str(error))
     where = f" at {node.group(2)} ({node.group(1)})" if node else ""
     text = " ".join(str(cause).split())[:500]
@@ -109,25 +117,3 @@ def _explain(
         "Set export.exporter: TorchScript, or another export.opset; if the operator is named, "
         "write that line of the model with simpler operators.",
     )
-
-
-def _unsupported(
-    operators: list[UnsupportedOperator], spec: ModelExportSpec, code_dir: Path | None
-) -> ExportFailure:
-    listed = "; ".join(_described(operator, code_dir) for operator in operators[:8])
-    more = f"; and {len(operators) - 8} more" if len(operators) > 8 else ""  # noqa: PLR2004
-    return ExportFailure(
-        Reason.UNSUPPORTED_OPERATOR,
-        f"ONNX opset {spec.export.opset} has no translation for {listed}{more}",
-        "Write these lines with operators that ONNX has, or set export.exporter: TorchScript, "
-        "whose set of operators differs.",
-    )
-
-
-def _described(operator: UnsupportedOperator, code_dir: Path | None) -> str:
-    places = [f"module {operator.module}"] if operator.module else []
-    frames = _FRAME.findall(operator.stack_trace)
-    if frames:
-        filename, line, _ = frames[-1]
-        places.append(f"{shorten(filename, code_dir)}:{line}")
-    return operator.name + (f" ({', '.join(places)})" if places else "")

@@ -15,19 +15,22 @@ import onnx_ir as ir
 import torch
 
 from modelexport_api.reasons import Reason
-from modelexport_api.spec import ModelExportSpec
+from modelexport_api.spec import Exporter, ModelExportSpec, Weights
 from modelexport_api.status import Stage
 from modelexport_exporter.call import Lowered, Numbers
+from modelexport_exporter.call.call import Arguments
 from modelexport_exporter.capture import quiet
 from modelexport_exporter.conversion.capture_failure import inputs_mismatch, run_eagerly
 from modelexport_exporter.conversion.names import make_names_unique
 from modelexport_exporter.conversion.torch_private import capturing_for_onnx
+from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
+from modelexport_exporter.diagnosis.operators.in_script import unsupported_in_model
 from modelexport_exporter.dims import capture_sizes
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
+from modelexport_exporter.plugins.plugins import Plugins
 from modelexport_exporter.user_code.user_frame import shorten, text_of, user_frame
 
-_UNSUPPORTED = re.compile(r"operator '?(\w+::\w+)'?|unrecognized namespace (\w+::\w+)")
 _SCRIPT_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 _SURPLUS_NAMES = re.compile(r"output names provided \(\d+\) exceeded number of outputs \((\d+)\)")
 
@@ -36,6 +39,7 @@ _SURPLUS_NAMES = re.compile(r"output names provided \(\d+\) exceeded number of o
 def converted_torchscript(
     module: torch.nn.Module,
     lowered: Lowered,
+    plugins: Plugins,
     scratch: Path,
     code_dir: Path | None,
     *,
@@ -57,20 +61,22 @@ def converted_torchscript(
         numbers = Numbers.PYTHON if scripted else Numbers.TENSORS
         args, kwargs = call.example(capture_sizes(spec), numbers=numbers)
         try:
-            with quiet(), torch.no_grad():
+            with quiet(), torch.no_grad(), plugins.registered():
                 torch.onnx.export(
                     module,
                     args,
                     str(path),
                     kwargs=kwargs,
                     dynamo=False,
+                    **plugins.torchscript_options(),
                     opset_version=spec.export.opset,
                     input_names=call.input_names,
                     output_names=spec.outputs or None,
                     dynamic_axes=call.dynamic_axes(),
+                    do_constant_folding=lowered.spec.export.weights is Weights.EMBEDDED,
                 )
         except Exception as error:
-            raise _explain(error, spec, code_dir) from error
+            raise _explain(error, module, (args, kwargs), spec, code_dir) from error
         yield make_names_unique(ir.load(path))
 
 
@@ -101,7 +107,13 @@ def _scripted_line(text: str, code_dir: Path | None) -> str:
     return f"{shorten(frames[0][0], code_dir)}:{frames[0][1]}" if frames else ""
 
 
-def _explain(error: Exception, spec: ModelExportSpec, code_dir: Path | None) -> ExportFailure:
+def _explain(
+    error: Exception,
+    module: torch.nn.Module,
+    arguments: Arguments,
+    spec: ModelExportSpec,
+    code_dir: Path | None,
+) -> ExportFailure:
     reraise_out_of_memory(error)
     text = text_of(error)
     surplus = _SURPLUS_NAMES.search(text)
@@ -112,13 +124,14 @@ def _explain(error: Exception, spec: ModelExportSpec, code_dir: Path | None) -> 
             f"returns {surplus.group(1)}",
             "outputs must name every tensor that forward returns, in order, and no more.",
         )
-    unsupported = _UNSUPPORTED.search(text)
-    if isinstance(error, torch.onnx.errors.UnsupportedOperatorError) and unsupported:
-        name = unsupported.group(1) or unsupported.group(2)
+    if isinstance(error, torch.onnx.errors.UnsupportedOperatorError):
+        operators = unsupported_in_model(module, *arguments, spec.export.opset, code_dir)
+        if operators:
+            return unsupported_failure(operators, Exporter.TORCH_SCRIPT, spec.export.opset)
         return ExportFailure(
             Reason.UNSUPPORTED_OPERATOR,
-            f"the TorchScript route has no translation of {name} to ONNX opset "
-            f"{spec.export.opset}: {text[:300]}",
+            f"the TorchScript route cannot translate the model to ONNX opset {spec.export.opset}: "
+            f"{text[:500]}",
             "Raise export.opset where the message names a later one, set export.exporter: Dynamo, "
             "or write the line with operators that ONNX has.",
         )

@@ -8,21 +8,7 @@ from torch import nn
 from modelexport_exporter.conversion.torch_private import (
     capturing_for_onnx,
     size_expression,
-    unsupported_operators,
 )
-
-
-class Nested(nn.Module):
-    """Has an operator without a translation inside a branch."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.inner = nn.Module()
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        branch: torch.Tensor = torch.cond(x.sum() > 0, torch.special.ndtri, lambda y: y + 1, (x,))
-        other: torch.Tensor = torch.special.i0e(x)
-        return branch + other
 
 
 def test_models_can_tell_that_they_are_exported() -> None:
@@ -30,15 +16,6 @@ def test_models_can_tell_that_they_are_exported() -> None:
     with capturing_for_onnx(dynamic=True):
         assert torch.onnx.is_in_onnx_export()
     assert not torch.onnx.is_in_onnx_export()
-
-
-def test_all_unsupported_operators_are_found() -> None:
-    program = torch.export.export(Nested(), (torch.randn(3),))
-    found = {operator.name: operator for operator in unsupported_operators(program, 20)}
-    assert len(found) == 2
-    assert any("ndtri" in name for name in found)
-    assert any("i0e" in name for name in found)
-    assert all("in forward" in operator.stack_trace for operator in found.values())
 
 
 def test_sizes_are_written_as_torch_writes_them() -> None:

@@ -1,0 +1,1 @@
+"""Operators that no exporter translates: all of them, with their line and their way out."""

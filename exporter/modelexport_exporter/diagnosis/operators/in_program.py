@@ -1,0 +1,97 @@
+"""All operators of an ExportedProgram that torch.onnx has no translation for.
+
+torch's own error names the first, and as the primitive that it was decomposed to. Here the
+decomposed graph is walked, bodies of loops and branches included, and each node is named by the
+operator that the model called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch._ops import OpOverload
+from torch.export import ExportedProgram
+
+from modelexport_api.spec import Exporter
+from modelexport_api.status import UnsupportedOp
+from modelexport_exporter.diagnosis.operators import registries
+from modelexport_exporter.diagnosis.operators.support import advice_for
+from modelexport_exporter.diagnosis.operators.uses import OperatorUse, grouped, source_line
+
+
+def find_unsupported(
+    program: ExportedProgram,
+    opset: int,
+    code_dir: Path | None = None,
+    *,
+    translated: Collection[object] = (),
+    provided: Collection[str] = (),
+) -> list[UnsupportedOp]:
+    """Return one entry for each operator without a translation.
+
+    `translated`: targets that plugins translate; `provided`: operators that are rewritten unless
+    that is disabled.
+    """
+    uses = _uses(program, opset, code_dir, translated)
+    return grouped(uses, advice_for(Exporter.DYNAMO, opset, provided))
+
+
+def _uses(
+    program: ExportedProgram, opset: int, code_dir: Path | None, translated: Collection[object]
+) -> Iterator[OperatorUse]:
+    called = _called(program)
+    seen: set[tuple[int, str, str]] = set()
+    graph_module = registries.decompose(program, opset)
+    for position, part in enumerate(graph_module.modules()):
+        if not isinstance(part, torch.fx.GraphModule):
+            continue
+        for node in part.graph.nodes:
+            if node.op != "call_function" or registries.translates(node, opset, translated):
+                continue
+            origin, name = _origin(node, called)
+            if (position, origin, name) not in seen:
+                # One call may become several nodes that all lack a translation.
+                seen.add((position, origin, name))
+                trace = str(node.meta.get("stack_trace") or "")
+                yield OperatorUse(name, _module_path(node), source_line(trace, code_dir))
+
+
+def _called(program: ExportedProgram) -> dict[str, str]:
+    """Return the operator of each node before it is decomposed, by the node's name."""
+    return {
+        node.name: display_name(node.target)
+        for part in program.graph_module.modules()
+        if isinstance(part, torch.fx.GraphModule)
+        for node in part.graph.nodes
+        if isinstance(node.target, OpOverload)
+    }
+
+
+def _origin(node: torch.fx.Node, called: dict[str, str]) -> tuple[str, str]:
+    """Return the node that the model had in this one's place, and its operator."""
+    sources: list[Any] = list(node.meta.get("from_node") or ())
+    while sources:
+        source = sources[-1]
+        if source.name in called:
+            return source.name, called[source.name]
+        sources = list(source.from_node)
+    original = node.meta.get("original_aten")
+    return node.name, display_name(original if original is not None else node.target)
+
+
+def display_name(target: object) -> str:
+    """Return `aten::erfinv.default`."""
+    if isinstance(target, OpOverload):
+        schema = target._schema  # noqa: SLF001 - the only place that has both names
+        return f"{schema.name}.{schema.overload_name or 'default'}"
+    name = getattr(target, "__name__", None) or str(target)
+    return f"higher_order::{name}"
+
+
+def _module_path(node: torch.fx.Node) -> str:
+    stack = node.meta.get("nn_module_stack") or {}
+    paths = [str(path) for path, _ in stack.values()]
+    return paths[-1] if paths else ""

@@ -1,0 +1,150 @@
+"""How an operator without a translation can be supported: one of four verdicts, and a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from modelexport_api.spec import Exporter
+from modelexport_api.status import Support
+from modelexport_exporter.diagnosis.operators import registries
+from modelexport_exporter.diagnosis.operators.onnx_names import OnnxOperator, find_standard
+from modelexport_exporter.diagnosis.operators.runtime_operators import runtime_operator
+from modelexport_exporter.diagnosis.operators.skeleton import skeleton_name
+
+NEWEST_OPSET = 25
+"""The newest opset that a ModelExport can ask for."""
+_TORCHS_OWN = {"aten", "prims", "prim", "torchvision", "quantized", "quantized_decomposed"}
+_PLUGIN = "`modelexport diagnose MANIFEST --skeleton DIR` writes {file}, ready to fill in."
+
+
+@dataclass(frozen=True)
+class WayOut:
+    """A verdict and what to do."""
+
+    support: Support
+    hint: str
+
+
+Advice = Callable[[str], WayOut]
+"""Tells the way out for an operator's name with its overload."""
+
+
+def advice_for(route: Exporter, opset: int, provided: Collection[str] = ()) -> Advice:
+    """Return the advice for a route and an opset.
+
+    `provided`: names of operators that this exporter rewrites unless that is disabled.
+    """
+
+    def advise(name: str) -> WayOut:
+        base = without_overload(name)
+        if base in provided or name in provided:
+            return WayOut(
+                Support.DECOMPOSABLE,
+                f"This exporter rewrites {base} with operators that ONNX has, but not in this "
+                "form or not here: remove it from export.rewrites.disabled, or see whether its "
+                "arguments are unusual.",
+            )
+        return (
+            _by_route(name, route, opset)
+            or _by_standard(name, opset)
+            or _by_decomposition(name, route)
+            or _by_runtime(name)
+            or _by_plugin(name)
+        )
+
+    return advise
+
+
+def without_overload(name: str) -> str:
+    """Return `aten::erfinv` for `aten::erfinv.default`."""
+    namespace, separator, rest = name.partition("::")
+    return f"{namespace}{separator}{rest.partition('.')[0]}"
+
+
+def _by_route(name: str, route: Exporter, opset: int) -> WayOut | None:
+    """Return the way out where another opset or the other route translates it already."""
+    if route is Exporter.TORCH_SCRIPT:
+        later = registries.first_script_opset(without_overload(name))
+        if later is not None and later > opset:
+            return WayOut(Support.STANDARDISED, f"Set export.opset to {later} or newer.")
+        if registries.dynamo_translates(name):
+            return WayOut(
+                _kind(name),
+                "torch.export's route translates it: set export.exporter to Auto or Dynamo.",
+            )
+    elif registries.dynamo_translates(name, opset):
+        return WayOut(
+            Support.NEEDS_PLUGIN,
+            "torch.onnx translates it for real numbers, and its input is complex here: compute "
+            "with real and imaginary parts (torch.view_as_real), or translate it in a plugin: "
+            + _PLUGIN.format(file=skeleton_name(name)),
+        )
+    elif registries.script_translates(
+        without_overload(name), min(opset, registries.NEWEST_SYMBOLIC)
+    ):
+        return WayOut(
+            _kind(name),
+            "The TorchScript route translates it: set export.exporter to Auto or TorchScript.",
+        )
+    return None
+
+
+def _kind(name: str) -> Support:
+    return Support.STANDARDISED if find_standard(name) else Support.DECOMPOSABLE
+
+
+def _by_standard(name: str, opset: int) -> WayOut | None:
+    standard = find_standard(name)
+    if standard is None:
+        return None
+    return WayOut(
+        Support.STANDARDISED,
+        f"ONNX has {standard.name} from opset {standard.since} on{_reachable(standard, opset)} "
+        f"A plugin translates it in one line: {_PLUGIN.format(file=skeleton_name(name))}",
+    )
+
+
+def _reachable(standard: OnnxOperator, opset: int) -> str:
+    if standard.since > NEWEST_OPSET:
+        return f", newer than the opset {NEWEST_OPSET} that can be asked for."
+    if standard.since > opset:
+        return f": set export.opset to {standard.since} or newer."
+    return ", but torch.onnx does not translate to it."
+
+
+def _by_decomposition(name: str, route: Exporter) -> WayOut | None:
+    if route is Exporter.TORCH_SCRIPT and registries.torch_decomposes(name):
+        return WayOut(
+            Support.DECOMPOSABLE,
+            "torch computes it from smaller operators on torch.export's route: set "
+            "export.exporter to Auto or Dynamo.",
+        )
+    return None
+
+
+def _by_runtime(name: str) -> WayOut | None:
+    known = runtime_operator(name)
+    if known is None or name.partition("::")[0] == "aten":
+        return None
+    return WayOut(
+        Support.RUNTIME,
+        f"The installed onnxruntime has {known}: a plugin need only write that node. "
+        + _PLUGIN.format(file=skeleton_name(name)),
+    )
+
+
+def _by_plugin(name: str) -> WayOut:
+    file = skeleton_name(name)
+    if name.partition("::")[0] in _TORCHS_OWN:
+        return WayOut(
+            Support.NEEDS_PLUGIN,
+            "ONNX has no such operator. Write the line with smaller operators, or translate it in "
+            f"export.plugins: {_PLUGIN.format(file=file)}",
+        )
+    return WayOut(
+        Support.NEEDS_PLUGIN,
+        "It is a custom operator: translate it in export.plugins, to ONNX operators or to a node "
+        "of its own domain whose kernel export.runtimeLibraries brings. "
+        + _PLUGIN.format(file=file),
+    )
