@@ -15,6 +15,7 @@ import torch
 from torch.export import ExportedProgram
 
 from modelexport_exporter.call import Lowered, Numbers
+from modelexport_exporter.conversion.attention_masks import masks_taken_as_given
 from modelexport_exporter.conversion.capture_failure import explain_capture
 from modelexport_exporter.conversion.torch_private import capturing_for_onnx
 from modelexport_exporter.dims import capture_sizes, used_dims
@@ -30,7 +31,12 @@ def capture(
     spec, call = lowered.spec, lowered.call
     args, kwargs = call.example(capture_sizes(spec), numbers=Numbers.SYMBOLIC)
     try:
-        with quiet(), torch.no_grad(), capturing_for_onnx(dynamic=bool(used_dims(spec.inputs))):
+        with (
+            quiet(),
+            torch.no_grad(),
+            capturing_for_onnx(dynamic=bool(used_dims(spec.inputs))),
+            masks_taken_as_given(),
+        ):
             return torch.export.export(
                 module,
                 args,
