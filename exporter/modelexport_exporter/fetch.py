@@ -38,22 +38,27 @@ class Fetched:
 def identify(location: Location, source: Source) -> SourceIdentity:
     """Return what the source is, as its store describes it. Raises ExportFailure if it is not."""
     if location.key.endswith("/") or not location.key:
-        return SourceIdentity(location.uri, tuple(_directory(location)))
+        return SourceIdentity(location.uri, tuple(_directory(location, source)))
     found = location.store.stat(location.key, source.version_id)
     if found is None:
         raise _not_found(location, source)
     return SourceIdentity(location.uri, (found,))
 
 
-def _directory(location: Location) -> list[StoredObject]:
+def _directory(location: Location, source: Source) -> list[StoredObject]:
     names = location.store.names(location.key, _MOST_NAMES)
     if not names:
         raise _not_found(location, None)
-    index = checkpoint_files.find_index(names, location.uri)
-    if index is None:
-        return [_file(location.child(checkpoint_files.only_file(names, location.uri)))]
+    contents = checkpoint_files.choose(names, source.format, location.uri)
+    single = [name for name in contents.files if name != contents.index]
+    found = [_file(location.child(name)) for name in single]
+    return found if contents.index is None else found + _indexed(location, contents.index)
+
+
+def _indexed(location: Location, index: str) -> list[StoredObject]:
+    """Return the index of a directory, and the shards that it names."""
     where = location.child(index)
-    answer = location.store.read(where.key)
+    answer = where.store.read(where.key)
     if answer is None:
         raise storage_errors.replaced(where.uri)
     content, found = answer
@@ -84,7 +89,8 @@ def _not_found(location: Location, source: Source | None) -> ExportFailure:
         return ExportFailure(
             Reason.SOURCE_NOT_FOUND,
             f"{location.uri} is a directory",
-            "End spec.source.uri with / for a directory of safetensors shards, or name a file.",
+            "End spec.source.uri with / for a directory of shards, a Hugging Face model or a "
+            "DistributedCheckpoint; or name a file.",
         )
     parent = location.key.rstrip("/").rpartition("/")[0]
     prefix = f"{parent}/" if parent or location.key.startswith("/") else ""

@@ -12,6 +12,7 @@ import torch
 from modelexport_api.reasons import Reason
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.load import load_module
+from modelexport_exporter.values import Rung
 from zoo.checkpoints import (
     Make,
     RunsCode,
@@ -163,14 +164,6 @@ CASES: list[tuple[str, Make, str | None, dict[str, Any], Reason, str]] = [
         "head.bias: int8 (10,)",
     ),
     (
-        "DataParallel prefix",
-        torch_file({f"module.{name}": value for name, value in state().items()}),
-        DIGITS,
-        {},
-        Reason.STATE_DICT_MISMATCH,
-        "module.features.0.weight",
-    ),
-    (
         "tied weights that differ",
         torch_file({"embedding.weight": torch.ones(20, 6), "head.weight": torch.zeros(20, 6)}),
         "shapes:Tied",
@@ -248,7 +241,7 @@ CASES: list[tuple[str, Make, str | None, dict[str, Any], Reason, str]] = [
 def test_failure(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     spec = spec_for(case.factory, source=case.source)
-    task = task_for(spec, case.make(tmp_path), tmp_path)
+    task = task_for(spec, case.make(tmp_path), tmp_path, rung=Rung.DYNAMO)
     with pytest.raises(ExportFailure) as caught:
         load_module(task)
     failure = caught.value
@@ -261,12 +254,6 @@ def test_failure(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("content", "factory", "advice"),
     [
-        pytest.param(
-            {f"module.{name}": value for name, value in state().items()},
-            DIGITS,
-            "begins with module. (DataParallel adds it)",
-            id="DataParallel prefix",
-        ),
         pytest.param(state(), "vision.digits:biuld", "Did you mean build?", id="typing mistake"),
         pytest.param(
             state(), "visoin.digits:build", "Did you mean vision?", id="typing mistake in module"

@@ -10,16 +10,14 @@ from __future__ import annotations
 import json
 import struct
 import zipfile
-from dataclasses import dataclass
-from enum import Enum
+from dataclasses import replace
 from pathlib import Path
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Format
+from modelexport_exporter.checkpoint import files, pickle_peek
+from modelexport_exporter.checkpoint.layout import Detected, Layout
 from modelexport_exporter.failure import ExportFailure
-
-SAFETENSORS_SUFFIX = ".safetensors"
-INDEX_SUFFIX = ".safetensors.index.json"
 
 _ZIP_MAGIC = b"PK\x03\x04"
 _LEGACY_MAGIC = b"\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
@@ -27,36 +25,32 @@ _LEGACY_MAGIC = b"\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 _MAX_SAFETENSORS_HEADER = 100_000_000
 
 _FORMATS_HINT = (
-    "Supported: a state_dict saved with torch.save, safetensors (one file, or a directory of "
-    "shards with their index), TorchScript archives (torch.jit.save) and ExportedPrograms "
-    "(torch.export.save)."
+    "Supported: a state_dict or module saved with torch.save, Lightning's .ckpt, safetensors, "
+    "TorchScript archives (torch.jit.save), ExportedPrograms (torch.export.save), and directories "
+    "of shards with their index, of Hugging Face models and of torch.distributed.checkpoint."
 )
 _SAVE_AGAIN = "Save or upload the checkpoint again, and compare its size with the original."
 
 
-class Layout(Enum):
-    """How the bytes are arranged; decides what can be mapped into memory."""
-
-    ZIP = "zip"
-    LEGACY_PICKLE = "legacy pickle"
-    SAFETENSORS = "safetensors"
-    SHARDS = "directory of safetensors shards"
-
-
-@dataclass(frozen=True)
-class Detected:
-    """The format of a checkpoint and its layout on disk."""
-
-    format: Format
-    layout: Layout
-
-    def __str__(self) -> str:
-        return f"{self.format.value} ({self.layout.value})"
+_ALSO_READ_AS: dict[Format, frozenset[Format]] = {
+    # a checkpoint of Lightning is a dict with a state_dict, with or without Lightning's version
+    Format.LIGHTNING: frozenset((Format.STATE_DICT, Format.MODULE)),
+    # a module has a state_dict, and a dict may hold a module
+    Format.STATE_DICT: frozenset((Format.LIGHTNING, Format.MODULE)),
+    Format.MODULE: frozenset((Format.STATE_DICT, Format.LIGHTNING)),
+}
+"""What a declared format is looked for in, besides itself."""
 
 
 def detect(checkpoint: Path, declared: Format = Format.AUTO) -> Detected:
     """Return what the checkpoint is; fail where it is nothing known or not what was declared."""
-    found = _detect_directory(checkpoint) if checkpoint.is_dir() else _detect_file(checkpoint)
+    if checkpoint.is_dir():
+        contents = directory_contents(checkpoint, declared)
+        found = Detected(contents.format, contents.layout)
+    else:
+        found = _detect_file(checkpoint)
+    if found.format in _ALSO_READ_AS.get(declared, ()):
+        return replace(found, format=declared)
     if declared not in {Format.AUTO, found.format}:
         raise ExportFailure(
             Reason.FORMAT_UNKNOWN,
@@ -67,17 +61,10 @@ def detect(checkpoint: Path, declared: Format = Format.AUTO) -> Detected:
     return found
 
 
-def _detect_directory(directory: Path) -> Detected:
-    names = sorted(path.name for path in directory.iterdir())
-    if any(name.endswith((SAFETENSORS_SUFFIX, INDEX_SUFFIX)) for name in names):
-        return Detected(Format.SAFETENSORS, Layout.SHARDS)
-    listed = ", ".join(names[:5]) or "nothing"
-    raise ExportFailure(
-        Reason.FORMAT_UNKNOWN,
-        f"the checkpoint is a directory without safetensors files; it holds {listed}",
-        "A directory must hold *.safetensors shards, with their *.safetensors.index.json where "
-        "there are several. For any other checkpoint name the file itself in source.uri.",
-    )
+def directory_contents(directory: Path, declared: Format) -> files.Contents:
+    """Return which files of a directory on this machine make up the checkpoint."""
+    names = sorted(path.name + "/" * path.is_dir() for path in directory.iterdir())
+    return files.choose(names, declared, directory.name)
 
 
 def _detect_file(path: Path) -> Detected:
@@ -86,9 +73,10 @@ def _detect_file(path: Path) -> Detected:
     if not head:
         raise ExportFailure(Reason.CHECKPOINT_CORRUPT, f"{path.name} is empty", _SAVE_AGAIN)
     if head.startswith(_ZIP_MAGIC):
-        return Detected(_format_of_archive(path), Layout.ZIP)
+        found = _format_of_archive(path)
+        return _pickled(path, Layout.ZIP) if found is None else Detected(found, Layout.ZIP)
     if _LEGACY_MAGIC in head[:32]:
-        return Detected(Format.STATE_DICT, Layout.LEGACY_PICKLE)
+        return _pickled(path, Layout.LEGACY_PICKLE)
     if _looks_like_safetensors(head):
         return Detected(Format.SAFETENSORS, Layout.SAFETENSORS)
     raise ExportFailure(
@@ -98,8 +86,21 @@ def _detect_file(path: Path) -> Detected:
     )
 
 
-def _format_of_archive(path: Path) -> Format:
-    """Tell torch's three zip formats apart by their entries, below the archive's own name."""
+def _pickled(path: Path, layout: Layout) -> Detected:
+    """Tell what torch.save was given: weights, a checkpoint of Lightning, or an object."""
+    if layout is Layout.LEGACY_PICKLE:
+        found = pickle_peek.top_class_in_legacy_file(path)
+        return Detected(Format.MODULE if found else Format.STATE_DICT, layout, found)
+    found = pickle_peek.top_class_in_zip(path)
+    if found:
+        return Detected(Format.MODULE, layout, found)
+    if pickle_peek.is_lightning(path):
+        return Detected(Format.LIGHTNING, layout)
+    return Detected(Format.STATE_DICT, layout)
+
+
+def _format_of_archive(path: Path) -> Format | None:
+    """Tell torch's zip formats apart by their entries; None where the pickle has to tell."""
     try:
         with zipfile.ZipFile(path) as archive:
             entries = {name.partition("/")[2] for name in archive.namelist()}
@@ -116,7 +117,7 @@ def _format_of_archive(path: Path) -> Format:
     if "constants.pkl" in entries and any(name.startswith("code/") for name in entries):
         return Format.TORCH_SCRIPT
     if "data.pkl" in entries:
-        return Format.STATE_DICT
+        return None
     raise ExportFailure(
         Reason.FORMAT_UNKNOWN,
         f"{path.name} is a zip archive, but not one of torch's; it holds {', '.join(top)}",

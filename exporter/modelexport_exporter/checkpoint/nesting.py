@@ -1,7 +1,8 @@
 """Where the state_dict lies inside a checkpoint that holds more than weights.
 
 Training loops save dicts of epoch, optimizer and model. This finds the one state_dict without
-guessing: by `stateDictKey`, else the checkpoint itself, else the single usual key.
+guessing: by `stateDictKey`, else the checkpoint itself, else the single usual key, at the top or
+one level below it. A whole module is found in the same way.
 """
 
 from __future__ import annotations
@@ -24,8 +25,11 @@ def find_state_dict(checkpoint: object, key: str | None) -> Mapping[str, Any]:
     if _is_state_dict(checkpoint):
         return _as_state_dict(checkpoint)
     candidates = [name for name in USUAL_KEYS if _is_state_dict(_get(checkpoint, name))]
+    candidates = [name for name in candidates if _get(checkpoint, name)] or candidates
+    if not candidates:
+        candidates = _one_level_below(checkpoint)
     if len(candidates) == 1:
-        return _as_state_dict(_get(checkpoint, candidates[0]))
+        return _at_key(checkpoint, candidates[0])
     if candidates:
         raise ExportFailure(
             Reason.STATE_DICT_MISMATCH,
@@ -35,13 +39,39 @@ def find_state_dict(checkpoint: object, key: str | None) -> Mapping[str, Any]:
     raise _nothing_found(checkpoint)
 
 
-def _at_key(checkpoint: object, key: str) -> Mapping[str, Any]:
+def find_module(checkpoint: object, key: str | None) -> torch.nn.Module | None:
+    """Return the pickled module that the checkpoint is or holds, None where there is none."""
+    if key is not None:
+        places: list[object] = [follow(checkpoint, key)]
+    else:
+        places = [checkpoint, *(_get(checkpoint, name) for name in USUAL_KEYS)]
+    return next((place for place in places if isinstance(place, torch.nn.Module)), None)
+
+
+def _one_level_below(checkpoint: object) -> list[str]:
+    """Return the usual keys inside the checkpoint's own dicts, as `state.model`."""
+    outer = checkpoint.items() if isinstance(checkpoint, Mapping) else ()
+    found = {
+        f"{key}.{name}": _get(value, name)
+        for key, value in outer
+        for name in USUAL_KEYS
+        if isinstance(key, str) and not key.startswith("optim")
+    }
+    return [key for key, value in found.items() if value and _is_state_dict(value)]
+
+
+def follow(checkpoint: object, key: str) -> object:
     """Follow a dotted key; a key that contains the dots itself wins."""
     found = _get(checkpoint, key)
     if found is None:
         found = checkpoint
         for part in key.split("."):
             found = _get(found, part)
+    return found
+
+
+def _at_key(checkpoint: object, key: str) -> Mapping[str, Any]:
+    found = follow(checkpoint, key)
     if not _is_state_dict(found):
         what = "nothing" if found is None else f"a {type(found).__name__}"
         raise ExportFailure(
@@ -54,8 +84,13 @@ def _at_key(checkpoint: object, key: str) -> Mapping[str, Any]:
 
 
 def _is_state_dict(value: object) -> bool:
-    """Tell a module, or a dict of names that holds tensors (extra state may be anything)."""
+    """Tell a module, or a dict of names that holds tensors (extra state may be anything).
+
+    An empty dict is the state_dict of a module without weights; it is nobody's list of keys.
+    """
     if isinstance(value, torch.nn.Module):
+        return True
+    if isinstance(value, Mapping) and not value:
         return True
     return (
         isinstance(value, Mapping)
@@ -89,7 +124,7 @@ def _nothing_found(checkpoint: object) -> ExportFailure:
     nested = [
         str(name)
         for name, value in (checkpoint.items() if isinstance(checkpoint, Mapping) else ())
-        if _is_state_dict(value)
+        if value and _is_state_dict(value)
     ]
     advice = f"source.stateDictKey: {nested[0]} would take the one it has. " if nested else ""
     return ExportFailure(

@@ -1,7 +1,7 @@
 """The user's factory: imported, called, and held responsible for what it does.
 
 Guarantees that whatever happens in user code ends in FactoryNotFound or FactoryFailed with the
-line of that code, never in a traceback.
+line of that code, never in a traceback; and that what it returns is the bare network.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ from modelexport_api.spec import Model
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.user_code.user_frame import text_of, user_frame
+from modelexport_exporter.user_code.wrappers import as_module, unwrapped
 
 Factory = Callable[[], torch.nn.Module]
 
 
 def find_factory(model: Model, code_dir: Path | None) -> Factory:
     """Import the factory, the code's root first on sys.path, and bind its arguments."""
-    if code_dir is not None and str(code_dir) not in sys.path:
-        sys.path.insert(0, str(code_dir))
-        importlib.invalidate_caches()
+    put_on_path(code_dir)
     assert model.factory is not None
     module_name, _, attribute = model.factory.partition(":")
     function = _import(module_name, code_dir)
@@ -43,6 +42,13 @@ def find_factory(model: Model, code_dir: Path | None) -> Factory:
         )
     bound = function
     return lambda: _call(bound, model, code_dir)
+
+
+def put_on_path(code_dir: Path | None) -> None:
+    """Let the user's code be imported, before anything of the image that has the same name."""
+    if code_dir is not None and str(code_dir) not in sys.path:
+        sys.path.insert(0, str(code_dir))
+        importlib.invalidate_caches()
 
 
 def _import(name: str, code_dir: Path | None) -> Any:  # noqa: ANN401
@@ -131,7 +137,7 @@ def _did_you_mean(near: list[str]) -> str:
 
 def _call(function: Callable[..., Any], model: Model, code_dir: Path | None) -> torch.nn.Module:
     try:
-        module = function(**model.kwargs)
+        module = as_module(function(**model.kwargs))
     except BaseException as error:
         reraise_out_of_memory(error)
         raise ExportFailure(
@@ -143,9 +149,10 @@ def _call(function: Callable[..., Any], model: Model, code_dir: Path | None) -> 
         raise ExportFailure(
             Reason.FACTORY_FAILED,
             f"{model.factory} returned a {type(module).__name__}, not a torch.nn.Module",
-            "Return the module itself, with no weights loaded.",
+            "Return the module itself, with no weights loaded; or a function that torch.jit.script "
+            "or torch.jit.trace compiled.",
         )
-    return module
+    return unwrapped(module)
 
 
 def _describe(error: BaseException, code_dir: Path | None) -> str:

@@ -100,7 +100,7 @@ def test_a_foreign_archive_shows_what_it_holds(tmp_path: Path) -> None:
 
 
 def test_an_empty_directory_is_unknown(tmp_path: Path) -> None:
-    with pytest.raises(ExportFailure, match="it holds nothing"):
+    with pytest.raises(ExportFailure, match="it is empty"):
         detect(tmp_path)
 
 
