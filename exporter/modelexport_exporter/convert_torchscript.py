@@ -13,11 +13,12 @@ from tempfile import TemporaryDirectory
 
 import onnx_ir as ir
 import torch
+from torch.onnx import TrainingMode
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Exporter, ModelExportSpec, Weights
 from modelexport_api.status import Stage
-from modelexport_exporter.call import Lowered, Numbers
+from modelexport_exporter.call import Lowered, torchscript_call, with_own_names
 from modelexport_exporter.call.call import Arguments
 from modelexport_exporter.capture import quiet
 from modelexport_exporter.conversion.capture_failure import inputs_mismatch, run_eagerly
@@ -51,6 +52,7 @@ def converted_torchscript(
     of tracing what runs for one set of inputs.
     """
     spec, call = lowered.spec, lowered.call
+    trains = spec.model is not None and spec.model.training
     refused = run_eagerly(module, lowered)
     if refused is not None:
         raise inputs_mismatch(refused, lowered, code_dir) from refused
@@ -58,26 +60,27 @@ def converted_torchscript(
         path = Path(directory) / "converted.onnx"
         if scripted:
             module = compile_script(module, code_dir)
-        numbers = Numbers.PYTHON if scripted else Numbers.TENSORS
-        args, kwargs = call.example(capture_sizes(spec), numbers=numbers)
+        called = torchscript_call(module, call, capture_sizes(spec))
+        embedded = spec.export.weights is Weights.EMBEDDED and not trains
         try:
             with quiet(), torch.no_grad(), plugins.registered():
                 torch.onnx.export(
-                    module,
-                    args,
+                    called.module,
+                    called.args,
                     str(path),
-                    kwargs=kwargs,
                     dynamo=False,
                     **plugins.torchscript_options(),
                     opset_version=spec.export.opset,
                     input_names=call.input_names,
                     output_names=spec.outputs or None,
                     dynamic_axes=call.dynamic_axes(),
-                    do_constant_folding=lowered.spec.export.weights is Weights.EMBEDDED,
+                    do_constant_folding=embedded,
+                    # In EVAL mode BatchNorm is fused into the weights of the layer before it.
+                    training=TrainingMode.EVAL if embedded else TrainingMode.PRESERVE,
                 )
         except Exception as error:
-            raise _explain(error, module, (args, kwargs), spec, code_dir) from error
-        yield make_names_unique(ir.load(path))
+            raise _explain(error, called.module, (called.args, {}), spec, code_dir) from error
+        yield make_names_unique(with_own_names(ir.load(path)))
 
 
 def compile_script(module: torch.nn.Module, code_dir: Path | None) -> torch.nn.Module:

@@ -5,7 +5,16 @@ takes, in the order in which torch.onnx numbers them; and a `Call` that builds f
 from those leaves. Everything else (dims, samples, contract, names) sees leaves alone.
 """
 
+from modelexport_exporter.call.adapters import TorchScriptCall, torchscript_call, with_own_names
 from modelexport_exporter.call.call import Call, Numbers
 from modelexport_exporter.call.lowering import Lowered, lower
 
-__all__ = ["Call", "Lowered", "Numbers", "lower"]
+__all__ = [
+    "Call",
+    "Lowered",
+    "Numbers",
+    "TorchScriptCall",
+    "lower",
+    "torchscript_call",
+    "with_own_names",
+]

@@ -1,0 +1,154 @@
+"""Modules that take a call's leaves, for the TorchScript route.
+
+Tracing passes keyword-only arguments in order and turns NamedTuples into tuples; a scripted graph
+takes no dict, no None and no string, and confuses a list with its first element. So where a call is
+more than tensors in order, what is converted is a module that takes each leaf by itself and calls
+the model with what they make up. Its parameters are the model's.
+"""
+
+from __future__ import annotations
+
+import copy
+import linecache
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import count
+from types import MethodType
+from typing import Any
+
+import onnx_ir as ir
+import torch
+from torch.utils import _pytree as pytree
+
+from modelexport_api.spec import InputKind
+from modelexport_exporter.call.call import NUMBERS, Call, Leaf, Numbers
+
+_INNER = "adapted_model"
+_NATIVE = (tuple, list, dict)
+_TYPES = {InputKind.INT: "int", InputKind.FLOAT: "float", InputKind.BOOL: "bool"}
+_sources = count()
+
+
+@dataclass(frozen=True)
+class TorchScriptCall:
+    """What torch.onnx is given on the TorchScript route."""
+
+    module: torch.nn.Module
+    args: tuple[Any, ...]
+
+
+def torchscript_call(
+    module: torch.nn.Module, call: Call, sizes: Mapping[str, int]
+) -> TorchScriptCall:
+    """Return module and arguments: the module itself where its arguments can be passed as are."""
+    scripted = isinstance(module, torch.jit.ScriptModule | torch.jit.ScriptFunction)
+    numbers = Numbers.PYTHON if scripted else Numbers.TENSORS
+    args, _ = call.example(sizes, numbers=numbers)
+    if _is_plain(call, scripted=scripted):
+        return TorchScriptCall(module, args)
+    adapted = _scripted(module, call) if scripted else _traced(module, call)
+    leaves = [_leaf(call, name, sizes, numbers) for name in call.input_names]
+    return TorchScriptCall(adapted, tuple(leaves))
+
+
+def with_own_names(model: ir.Model) -> ir.Model:
+    """Return the model with its weights named as in the module that was adapted."""
+    prefix = f"{_INNER}."
+    for value in [*model.graph.initializers.values()]:
+        if value.name and value.name.startswith(prefix):
+            value.name = value.name.removeprefix(prefix)
+    return model
+
+
+def _leaf(call: Call, name: str, sizes: Mapping[str, int], numbers: Numbers) -> Any:  # noqa: ANN401
+    value = call.example_values(sizes)[name]
+    kind = next(entry.kind for entry in call.inputs if entry.name == name)
+    return value.item() if kind in NUMBERS and numbers is Numbers.PYTHON else value
+
+
+def _is_plain(call: Call, *, scripted: bool) -> bool:
+    args, kwargs = call.structure.children()
+    if kwargs.num_children:
+        return False
+    if scripted:
+        leaves = all(isinstance(slot, Leaf) for slot in call.slots)
+        return leaves and all(part.is_leaf() for part in args.children())
+    return all(_is_native(part) for part in args.children())
+
+
+def _is_native(structure: pytree.TreeSpec) -> bool:
+    if structure.is_leaf():
+        return True
+    return structure.type in _NATIVE and all(_is_native(part) for part in structure.children())
+
+
+def _traced(module: torch.nn.Module, call: Call) -> torch.nn.Module:
+    """Return the module with a forward that takes the leaves; all else is shared with it."""
+    names = call.input_names
+
+    def forward(_: torch.nn.Module, *leaves: torch.Tensor) -> Any:  # noqa: ANN401 - forward's own
+        values = dict(zip(names, leaves, strict=True))
+        args, kwargs = call.arguments(values, Numbers.TENSORS)
+        return module.forward(*args, **kwargs)
+
+    adapted = copy.copy(module)
+    adapted.forward = MethodType(forward, adapted)
+    return adapted
+
+
+def _scripted(module: Any, call: Call) -> torch.nn.Module:  # noqa: ANN401 - or a ScriptFunction
+    """Return a scripted module that calls the scripted one."""
+    writer = _Writer(call)
+    is_function = isinstance(module, torch.jit.ScriptFunction)
+    source = writer.source(_INNER if is_function else f"self.{_INNER}")
+    namespace: dict[str, Any] = {**writer.classes, _INNER: module}
+    filename = f"<adapted call {next(_sources)}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    exec(compile(source, filename, "exec"), namespace)  # noqa: S102 - made of literals and names
+    kind = type("Adapted", (torch.nn.Module,), {"forward": namespace["forward"]})
+    kind.__module__ = __name__
+    adapter: torch.nn.Module = kind().train(getattr(module, "training", False))
+    if not is_function:
+        setattr(adapter, _INNER, module)
+    scripted: torch.nn.Module = torch.jit.script(adapter)
+    return scripted
+
+
+class _Writer:
+    """Writes the forward that calls a scripted module, in the subset of Python that it is in."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self._names = {entry.name: f"leaf_{position}" for position, entry in enumerate(call.inputs)}
+        self._slots = iter(call.slots)
+        self.classes: dict[str, type] = {}
+
+    def source(self, callee: str) -> str:
+        """Return the source of forward."""
+        leaves = ", ".join(
+            f"{self._names[entry.name]}: {_TYPES.get(entry.kind, 'Tensor')}"
+            for entry in self._call.inputs
+        )
+        self.classes["Tensor"] = torch.Tensor
+        args, kwargs = self._call.structure.children()
+        passed = [self._expression(part) for part in args.children()]
+        keywords = zip(kwargs.context or [], kwargs.children(), strict=True)
+        passed += [f"{name}={self._expression(part)}" for name, part in keywords]
+        return f"def forward(self, {leaves}):\n    return {callee}({', '.join(passed)})\n"
+
+    def _expression(self, structure: pytree.TreeSpec) -> str:
+        if structure.is_leaf():
+            slot = next(self._slots)
+            return self._names[slot.entry.name] if isinstance(slot, Leaf) else repr(slot.value)
+        parts = [self._expression(part) for part in structure.children()]
+        kind = structure.type
+        if kind is dict:
+            pairs = zip(structure.context, parts, strict=True)
+            return "{" + ", ".join(f"{key!r}: {part}" for key, part in pairs) + "}"
+        if kind is list:
+            return f"[{', '.join(parts)}]"
+        if kind is tuple:
+            return f"({', '.join(parts)},)"
+        made = structure.context if isinstance(structure.context, type) else kind
+        self.classes[made.__name__] = made
+        return f"{made.__name__}({', '.join(parts)})"
