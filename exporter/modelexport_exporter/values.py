@@ -109,6 +109,8 @@ class ConvertedModel:
     """Nodes by operator, `Conv` or `domain::Op`."""
     findings: tuple[ContractFinding, ...] = ()
     """Differences that are told but do not fail the export: an unused input that was dropped."""
+    weight_inputs: dict[str, str] = field(default_factory=dict)
+    """Inputs that a consumer feeds with weights: name in the file -> key in the state_dict."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Wall time by stage."""
 
