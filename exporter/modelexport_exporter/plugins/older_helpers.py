@@ -1,0 +1,78 @@
+"""Helpers of torch.onnx.symbolic_helper that behaved differently, or are gone.
+
+Symbolic functions of 2018 got Python numbers where today's get Values of the graph; the helpers
+they call here take both.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.onnx._internal.torchscript_exporter import symbolic_helper
+
+Value = torch._C.Value  # noqa: SLF001
+_CONSTANT = "onnx::Constant"
+
+
+def constant_of(value: object) -> object:
+    """Return what a constant Value holds: a number, a list of numbers, or a tensor; None for None.
+
+    Any other Value, and anything that is no Value, is returned as it is.
+    """
+    if not isinstance(value, Value):
+        return value
+    node = value.node()
+    if node.mustBeNone():
+        return None
+    if node.kind() == _CONSTANT:
+        return symbolic_helper._node_get(node, "value")  # noqa: SLF001
+    if node.kind() in {"prim::ListConstruct", "prim::TupleConstruct"}:
+        items = [number_of(constant_of(item)) for item in node.inputs()]
+        if not any(isinstance(item, Value) for item in items):
+            return items
+    return value
+
+
+def number_of(value: object) -> object:
+    """Return the number in a tensor of one element; anything else as it is."""
+    if isinstance(value, torch.Tensor) and value.numel() == 1:
+        return value.item()
+    return value
+
+
+def _scalar(x: object) -> object:
+    """Convert a constant scalar into a Python number; None where it is not one."""
+    found = number_of(constant_of(x))
+    return found if isinstance(found, bool | int | float) else None
+
+
+def _if_scalar_type_as(*arguments: Any) -> Any:  # noqa: ANN401 - called as (self, tensor) or (g, self, tensor)
+    """Give a scalar the element type of a tensor."""
+    scalar, tensor = arguments[-2:]
+    if isinstance(scalar, Value):
+        return scalar
+    as_tensor = scalar if isinstance(scalar, torch.Tensor) else torch.tensor(scalar)
+    return symbolic_helper._if_scalar_type_as(as_tensor, tensor)  # type: ignore[no-untyped-call]  # noqa: SLF001
+
+
+def _broadcast_if_scalar(_x: object) -> dict[str, int]:
+    """Return no attributes: since opset 7 every operator broadcasts."""
+    return {}
+
+
+def _set_opset_version(_version: int) -> None:
+    """Do nothing: the manifest sets the opset."""
+
+
+HELPERS: dict[str, object] = {
+    "_scalar": _scalar,
+    "_if_scalar_type_as": _if_scalar_type_as,
+    "_broadcast_if_scalar": _broadcast_if_scalar,
+    "_set_opset_version": _set_opset_version,
+    "assert_training_mode": symbolic_helper.check_training_mode,
+    "_default_onnx_opset_version": 9,
+    "_onnx_main_opset": 20,
+    "_onnx_stable_opsets": list(range(7, 20)),
+    "_constant_folding_opset_versions": list(range(9, 21)),
+}

@@ -1,0 +1,185 @@
+"""All plugins of an export, loaded: the hooks that export and verification call.
+
+load_plugins -> Plugins.registered (TorchScript), .translations, .decompositions (torch.export)
+             -> .complete (the file) -> .configure_session (the runtime)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import onnx_ir as ir
+from torch.export import ExportedProgram
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import Exporter, ModelExportSpec
+from modelexport_api.status import Stage
+from modelexport_exporter.failure import ExportFailure, RouteDeferred
+from modelexport_exporter.plugins.contents import Contents, clash_of_symbolics
+from modelexport_exporter.plugins.imports import import_plugin
+from modelexport_exporter.plugins.older_torch import older_torch, recording_exports
+from modelexport_exporter.plugins.onnx_functions import add_functions, set_opsets
+from modelexport_exporter.plugins.static_symbolics import static_symbolics
+from modelexport_exporter.plugins.symbolics import (
+    PYTHON_OP,
+    Key,
+    SymbolicWatch,
+    choose,
+    registered,
+)
+from modelexport_exporter.user_code.factory import put_on_path
+from modelexport_exporter.user_code.user_frame import text_of, user_frame
+from modelexport_exporter.values import (
+    CALLING_FACTORY,
+    ROUTES,
+    ContractFinding,
+    ExportTask,
+    ReportProgress,
+)
+
+
+@dataclass
+class Plugins:
+    """What the plugins of a spec, and the model's own code, bring to an export."""
+
+    spec: ModelExportSpec
+    code_dir: Path | None
+    contents: Contents
+    watch: SymbolicWatch
+    _used_functions: list[Any] = field(default_factory=list)
+
+    @property
+    def custom_opsets(self) -> dict[str, int]:
+        """Return the versions of custom domains; the manifest has the last word."""
+        return {**self.contents.custom_opsets, **self.spec.export.custom_opsets}
+
+    def check_route(self, task: ExportTask) -> None:
+        """Hand the turn to the TorchScript route where translations exist that only it asks."""
+        if ROUTES[task.rung] is not Exporter.DYNAMO or task.insist:
+            return
+        wanted = self._wants_torchscript()
+        if wanted and self.spec.export.exporter is not Exporter.DYNAMO:
+            raise RouteDeferred(
+                Reason.UNSUPPORTED_OPERATOR,
+                f"the torch.export route would not use {wanted}",
+                "Define custom_translation_table for the torch.export route.",
+                stage=Stage.LOAD,
+            )
+
+    def _wants_torchscript(self) -> str:
+        """Return what only the TorchScript route uses; empty where there is nothing."""
+        opset = self.spec.export.opset
+        names = {name for name, _ in self.watch.changes()}
+        names -= {str(operator).split(".")[0] for operator in self._translated_names()}
+        if names and choose(self.watch.changes(), opset).functions:
+            return f"the symbolic functions of {', '.join(sorted(names)[:5])}"
+        static = static_symbolics(self.code_dir)
+        return f"the symbolic methods of {', '.join(static[:5])}" if static else ""
+
+    def _translated_names(self) -> set[str]:
+        """Return the operators that have a translation for the torch.export route as well."""
+        return {getattr(key, "name", lambda: "")() for key in self.contents.translations}
+
+    @contextmanager
+    def registered(self) -> Iterator[None]:
+        """Let the user's symbolic functions translate while the block runs (TorchScript)."""
+        opset = self.spec.export.opset
+        with registered(choose(self.watch.changes(), opset), opset) as used:
+            yield
+        self._used_functions.extend(used.functions)
+
+    def torchscript_options(self) -> dict[str, Any]:
+        """Return arguments of torch.onnx.export for the TorchScript route."""
+        inlining = not any(name == PYTHON_OP for name, _ in self.watch.changes())
+        return {"autograd_inlining": inlining}
+
+    def translations(self, program: ExportedProgram) -> dict[Any, Callable[..., Any]]:
+        """Return the custom_translation_table of all plugins (torch.export)."""
+        return dict(self.contents.translations)
+
+    def decomposed(self, program: ExportedProgram) -> ExportedProgram:
+        """Return the program with the plugins' decompositions applied (torch.export)."""
+        if not self.contents.decompositions:
+            return program
+        decomposed: ExportedProgram = program.run_decompositions(self.contents.decompositions)
+        return decomposed
+
+    def complete(self, model: ir.Model) -> None:
+        """Put the functions that the model uses into it, and the versions of custom domains."""
+        add_functions(model, [*self.contents.functions, *self._used_functions])
+        set_opsets(model, self.custom_opsets)
+
+    def configure_session(self, options: Any) -> None:  # noqa: ANN401 - onnxruntime is untyped
+        """Let the plugins set options of onnxruntime's session."""
+        for plugin, configure in self.contents.configure_session:
+            try:
+                configure(options)
+            except BaseException as error:
+                frame = user_frame(error, self.code_dir)
+                raise ExportFailure(
+                    Reason.CODE_INVALID,
+                    f"{plugin}.configure_session raised {type(error).__name__}: "
+                    f"{text_of(error)[:500]}" + (f" ({frame})" if frame else ""),
+                    "It is called with an onnxruntime.SessionOptions.",
+                ) from error
+
+    def findings(self, task: ExportTask) -> tuple[ContractFinding, ...]:
+        """Return what the plugins asked for and this route or opset does not use."""
+        opset = self.spec.export.opset
+        found = [
+            ContractFinding(
+                subject=f"symbolic function of {name}",
+                requested=f"opset {lowest} or newer",
+                obtained=f"not used: the file has opset {opset}",
+            )
+            for name, lowest in choose(self.watch.changes(), opset).too_new.items()
+        ]
+        if ROUTES[task.rung] is Exporter.DYNAMO and (wanted := self._wants_torchscript()):
+            found.append(
+                ContractFinding(wanted, "used for translation", "not used by the Dynamo route")
+            )
+        if ROUTES[task.rung] is Exporter.TORCH_SCRIPT and self.contents.translations:
+            found.append(
+                ContractFinding(
+                    "custom_translation_table",
+                    "used for translation",
+                    "not used by the TorchScript route",
+                )
+            )
+        return tuple(found)
+
+
+def load_plugins(task: ExportTask, progress: ReportProgress) -> Plugins:
+    """Import the plugins, in the order of the manifest. Raises ExportFailure."""
+    put_on_path(task.code_dir)
+    plugins = Plugins(task.spec, task.code_dir, Contents(), SymbolicWatch())
+    origins: dict[Key, tuple[str, object]] = {}
+    for name in task.spec.export.plugins:
+        # A worker that dies here was ended by the plugin.
+        progress(Stage.LOAD, 0.0, f"{CALLING_FACTORY}: importing the plugin {name}")
+        with older_torch(), recording_exports() as recorded:
+            module = import_plugin(name, task.code_dir)
+        _note_symbolics(name, plugins.watch, origins)
+        defined = {
+            "custom_opsets": recorded.custom_opsets or None,
+            "custom_translation_table": recorded.custom_translation_table or None,
+        } | vars(module)
+        plugins.contents.add(name, defined)
+    if task.spec.export.plugins:
+        progress(Stage.LOAD, 0.0, "plugins are imported")
+    return plugins
+
+
+def _note_symbolics(
+    plugin: str, watch: SymbolicWatch, origins: dict[Key, tuple[str, object]]
+) -> None:
+    """Fail where a plugin replaced the symbolic function of an earlier one."""
+    for key, function in watch.changes().items():
+        owner, known = origins.get(key, (plugin, function))
+        if known is not function:
+            raise clash_of_symbolics(owner, plugin, *key)
+        origins[key] = (owner, function)
