@@ -9,10 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
+import onnx_ir as ir
 import torch
 
-from modelexport_api.spec import Exporter
+from modelexport_api.spec import Exporter, Weights
 from modelexport_api.status import Stage
 from modelexport_exporter.call import Lowered, lower
 from modelexport_exporter.capture import capture
@@ -23,7 +25,10 @@ from modelexport_exporter.convert_torchscript import converted_torchscript
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.load import LoadedModel, load_module
 from modelexport_exporter.onnx_file.read_back import read_back
+from modelexport_exporter.onnx_file.weights import ArrangedWeights, arrange_weights
 from modelexport_exporter.onnx_file.write import MODEL_NAME, write_model
+from modelexport_exporter.plugins.older_torch import older_torch
+from modelexport_exporter.plugins.plugins import Plugins, load_plugins
 from modelexport_exporter.values import (
     ROUTES,
     ConvertedModel,
@@ -34,18 +39,23 @@ from modelexport_exporter.values import (
 )
 
 
+@older_torch()
 def export_model(task: ExportTask, progress: ReportProgress) -> ConvertedModel:
     """Export the task's checkpoint into its output directory and check what was written."""
     clock = StageClock()
     with clock.stage(Stage.LOAD):
+        plugins = load_plugins(task, progress)
         loaded = load_module(task, progress)
         check_route(task, loaded.format, loaded.module)
+        plugins.check_route(task)
         lowered = lower(task.spec, loaded.module, task.code_dir)
-    files = _convert(loaded, lowered, task, clock, progress)
+    arranged, files = _convert(loaded, lowered, plugins, task, clock=clock, progress=progress)
     path = task.output_dir / MODEL_NAME
     with clock.stage(Stage.CONTRACT):
         progress(Stage.CONTRACT, 0.0, "reading the file back")
         facts = read_back(path)
+        own = tuple(entry for entry in facts.inputs if entry.name not in arranged.inputs)
+        facts = replace(facts, inputs=own)
         findings = check_contract(lowered.spec, facts)
         check_file(path)
     return ConvertedModel(
@@ -57,7 +67,8 @@ def export_model(task: ExportTask, progress: ReportProgress) -> ConvertedModel:
         inputs=facts.inputs,
         outputs=facts.outputs,
         op_counts=facts.op_counts,
-        findings=loaded.findings + findings,
+        findings=loaded.findings + arranged.findings + findings + plugins.findings(task),
+        weight_inputs=arranged.inputs,
         seconds=clock.seconds,
     )
 
@@ -72,29 +83,41 @@ def describe_rung(rung: Rung) -> str:
 def _convert(
     loaded: LoadedModel,
     lowered: Lowered,
+    plugins: Plugins,
     task: ExportTask,
+    *,
     clock: StageClock,
     progress: ReportProgress,
-) -> tuple[WrittenFile, ...]:
+) -> tuple[ArrangedWeights, tuple[WrittenFile, ...]]:
     rung = task.rung
     if ROUTES[rung] is Exporter.TORCH_SCRIPT:
         scripted = rung is Rung.SCRIPT
         with clock.stage(Stage.CONVERT):
             progress(Stage.CONVERT, 0.0, "compiling the script" if scripted else "tracing")
             with converted_torchscript(
-                loaded.module, lowered, task.output_dir, task.code_dir, scripted=scripted
+                loaded.module, lowered, plugins, task.output_dir, task.code_dir, scripted=scripted
             ) as converted:
-                return write_model(converted, task.output_dir)
+                return _write(converted, loaded, plugins, task)
     with clock.stage(Stage.CAPTURE):
         progress(Stage.CAPTURE, 0.0, "capturing the graph with torch.export")
         strict = rung is Rung.DYNAMO_STRICT
         program = loaded.program or capture(loaded.module, lowered, task.code_dir, strict=strict)
     with clock.stage(Stage.CONVERT):
         progress(Stage.CONVERT, 0.0, "translating the graph to ONNX")
-        optimize = rung is not Rung.DYNAMO_UNOPTIMIZED
-        model = convert_dynamo(program, lowered.spec, task.code_dir, optimize=optimize)
+        # The optimizer folds weights into others, which no checkpoint holds.
+        whole = task.spec.export.weights is Weights.EMBEDDED
+        optimize = rung is not Rung.DYNAMO_UNOPTIMIZED and whole
+        model = convert_dynamo(program, lowered.spec, plugins, task.code_dir, optimize=optimize)
         progress(Stage.CONVERT, 0.6, "writing the model")
-        return write_model(model, task.output_dir)
+        return _write(model, loaded, plugins, task)
+
+
+def _write(
+    model: ir.Model, loaded: LoadedModel, plugins: Plugins, task: ExportTask
+) -> tuple[ArrangedWeights, tuple[WrittenFile, ...]]:
+    plugins.complete(model)
+    arranged = arrange_weights(model, loaded.module, task.spec.export)
+    return arranged, write_model(model, task.output_dir)
 
 
 class StageClock:

@@ -24,6 +24,8 @@ from modelexport_exporter.isolation.machine import (
     release_memory,
 )
 from modelexport_exporter.load import load_module
+from modelexport_exporter.plugins.older_torch import older_torch
+from modelexport_exporter.plugins.plugins import Plugins, load_plugins
 from modelexport_exporter.values import (
     ConvertedModel,
     ExportTask,
@@ -43,10 +45,12 @@ from modelexport_exporter.verification.budget import (
 from modelexport_exporter.verification.compare import Array, compare_output, is_float, peak_of
 from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.samples import (
+    DEGENERATE,
     Sample,
     Values,
     describe_sizes,
     draw,
+    more_samples,
     plan_samples,
     shrink,
     volume,
@@ -55,6 +59,9 @@ from modelexport_exporter.verification.session import Session, choose_provider
 from modelexport_exporter.verification.tolerance import choose_tolerance
 from modelexport_exporter.verification.verdict import NOT_DETERMINISTIC
 
+MORE_WITHIN_SECONDS = 2.0
+"""Further samples run only as long as all of them together took less."""
+
 LARGE_MODEL_BYTES = 256 << 20
 """From here on weights are not prepacked on a CPU: that would copy all of them into memory.
 
@@ -62,6 +69,7 @@ onnxruntime then packs them anew for each multiplication; outputs differ by roun
 """
 
 
+@older_torch()
 def verify_model(
     task: ExportTask, converted: ConvertedModel, progress: ReportProgress
 ) -> VerificationOutcome:
@@ -71,6 +79,7 @@ def verify_model(
     free_large_blocks_at_once()
     torch.set_num_threads(cpu_count())
     provider = choose_provider(task.spec.verification.provider, torch.cuda.is_available())
+    plugins = load_plugins(task, _as_verification(progress))
     module = load_module(task, _as_verification(progress)).module
     lowered = lower(task.spec, module, task.code_dir)
     reference = EagerReference(
@@ -79,7 +88,8 @@ def verify_model(
         device="cuda" if provider is Provider.CUDA else "cpu",
         code_dir=task.code_dir,
     )
-    run = _Verification(replace(task, spec=lowered.spec), converted, provider, reference)
+    lowered_task = replace(task, spec=lowered.spec)
+    run = _Verification(lowered_task, converted, plugins, provider, reference)
     run.over_all_samples(progress)
     return run.outcome(time.monotonic() - started)
 
@@ -96,6 +106,7 @@ class _Verification:
         self,
         task: ExportTask,
         converted: ConvertedModel,
+        plugins: Plugins,
         provider: Provider,
         reference: EagerReference,
     ) -> None:
@@ -108,6 +119,7 @@ class _Verification:
         self._results: list[SampleComparison] = []
         self._ordinary_peaks: dict[str, float] = {}
         prepack = provider is Provider.CUDA or self._is_small(converted)
+        self._weights = reference.weights(converted.weight_inputs)
         self._session = Session(converted.model_path, provider, prepack=prepack)
 
     def over_all_samples(self, progress: ReportProgress) -> None:
@@ -119,6 +131,10 @@ class _Verification:
                 progress(Stage.VERIFY, position / len(plan), f"comparing at {where}")
                 self._run(sample)
                 release_memory()
+        for sample in more_samples(self._spec):
+            if sum(cost.seconds for cost in self._costs) > MORE_WITHIN_SECONDS:
+                break
+            self._run(sample)
         progress(Stage.VERIFY, 1.0, f"compared {len(self._results)} samples")
 
     def outcome(self, seconds: float) -> VerificationOutcome:
@@ -190,7 +206,7 @@ class _Verification:
         where = f"{describe_sizes(sample.dims)} ({sample.values} values, seed {sample.seed})"
         arrays = draw(self._spec.inputs, sample)
         expected = self._reference.run(arrays, where)
-        got = self._session.run(arrays, where)
+        got = self._session.run({**arrays, **self._weights}, where)
         outputs = self._compare(sample, expected, got)
         if any(output.problem for output in outputs):
             outputs = self._blame_randomness(outputs, expected, self._reference.run(arrays, where))
@@ -215,7 +231,7 @@ class _Verification:
     def _compare_one(self, sample: Sample, name: str, want: Array, have: Array) -> OutputComparison:
         declared = self._spec.verification.tolerance
         tolerance = choose_tolerance(declared, want.dtype.name, self._reference.float_dtypes)
-        degenerate = sample.values in {Values.ZEROS, Values.HIGHEST}
+        degenerate = sample.values in DEGENERATE
         ordinary = self._ordinary_peaks.get(name, 0.0) if degenerate else 0.0
         if sample.values is Values.NORMAL and is_float(want.dtype):
             self._ordinary_peaks[name] = max(peak_of(want), self._ordinary_peaks.get(name, 0.0))
