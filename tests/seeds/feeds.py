@@ -15,6 +15,7 @@ import numpy as np
 from seeds.case import Array, Case
 
 _COMPOSITES = [size for size in range(4, 200) if any(size % d == 0 for d in range(2, size))]
+_NUMBERS = {"Int": "int64", "Float": "float32", "Bool": "bool"}
 _BITS = {"float16": np.float16, "float32": np.float32, "float64": np.float64}
 
 
@@ -55,10 +56,22 @@ def _draw(
     floats: Any,  # noqa: ANN401 - a function of rng and shape
 ) -> dict[str, Array]:
     feed: dict[str, Array] = {}
-    for entry in inputs:
+    for entry in (leaf for declared in inputs for leaf in _leaves(declared)):
         shape = tuple(sizes.get(size, size) for size in entry.get("shape", ()))
         feed[entry["name"]] = _one(entry, shape, rng, floats)
     return feed
+
+
+def _leaves(entry: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the tensors that stand for a declared input of any kind."""
+    kind = entry.get("kind", "Tensor")
+    if kind == "Sequence":
+        for place in range(entry["length"]):
+            yield {**entry, "name": f"{entry['name']}.{place}"}
+    elif kind in _NUMBERS:
+        yield {**entry, "dtype": _NUMBERS[kind], "shape": []}
+    elif kind != "Constant":
+        yield entry
 
 
 def _one(entry: Mapping[str, Any], shape: Any, rng: np.random.Generator, floats: Any) -> Array:  # noqa: ANN401

@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import importlib
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -71,12 +71,26 @@ class Exported:
         return self.result.artifact.exporter.partition(" ")[0]
 
 
+class Function(torch.nn.Module):
+    """Calls a function made with torch.jit.script; it has no weights."""
+
+    def __init__(self, function: Any) -> None:  # noqa: ANN401
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args: torch.Tensor) -> object:
+        return self.function(*args)
+
+
 def build_module(case: Case) -> torch.nn.Module:
     """Return the case's module as its factory makes it, with statistics that are not trivial."""
     name, _, attribute = case.factory.partition(":")
     torch.manual_seed(0)
     factory = getattr(importlib.import_module(f"seeds.code.{name}"), attribute)
-    module: torch.nn.Module = factory(**case.kwargs)
+    made: object = factory(**case.kwargs)
+    if not isinstance(made, torch.nn.Module):
+        return Function(made)
+    module = made
     for buffer_name, buffer in module.named_buffers():
         if buffer_name.endswith("running_mean"):
             buffer.normal_(std=0.5)
@@ -139,18 +153,28 @@ def open_session(path: Path) -> onnxruntime.InferenceSession:
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
+def fed(session: Any, feed: Mapping[str, Array]) -> dict[str, Any]:  # noqa: ANN401
+    """Return what of the feed the file takes; a list where it takes a sequence."""
+    given: dict[str, Any] = {}
+    for entry in session.get_inputs():
+        if entry.name in feed:
+            given[entry.name] = feed[entry.name]
+        elif entry.type.startswith("seq("):
+            parts = (name for name in feed if name.rpartition(".")[0] == entry.name)
+            given[entry.name] = [feed[name] for name in parts]
+    return given
+
+
 def judge(exported: Exported, session: Any = None) -> tuple[str, float]:  # noqa: ANN401
     """Return what the published file computes otherwise than eager, and the worst error."""
     case = exported.case
     session = session or open_session(exported.model_path)
-    taken = {entry.name for entry in session.get_inputs()}
     worst = 0.0
     for position, feed in enumerate(feeds_for(case)):
         want = eager(case, exported.module, feed)
         shapes = {name: list(values.shape) for name, values in feed.items()}
         try:
-            fed = {name: values for name, values in feed.items() if name in taken}
-            have = session.run(None, fed)
+            have = session.run(None, fed(session, feed))
         except Exception as error:  # noqa: BLE001 - whatever onnxruntime raises is a wrong file
             return f"feed {position} {shapes}: onnxruntime fails: {error}", float("inf")
         if len(want) != len(have):
@@ -176,12 +200,15 @@ class Bench:
     directory: Path
     recorder: Recorder
 
-    def check(self, case: Case) -> Exported:
-        """Export the case, record how it ended, and fail the test unless it ended as expected."""
+    def check(self, case: Case, opened: Callable[[Path], Any] = open_session) -> Exported:
+        """Export the case, record how it ended, and fail the test unless it ended as expected.
+
+        `opened`: makes what runs the file, with the interface of onnxruntime's session.
+        """
         exported = export(case, self.directory)
         failure = exported.result.failure
         if failure is None:
-            problem, error = judge(exported)
+            problem, error = judge(exported, opened(exported.model_path))
             outcome = Outcome.WRONG if problem else Outcome.RIGHT
             self._record(exported, outcome, exported.route, error)
             self._accept_published(exported, problem)
