@@ -180,7 +180,7 @@ def _to_value(array: Array) -> Any:  # noqa: ANN401
     if array.dtype == ml_dtypes.bfloat16:
         bits = array.view(np.uint16)
         return onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, _ONNX_BFLOAT16)
-    return onnxruntime.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(array))
+    return onnxruntime.OrtValue.ortvalue_from_numpy(np.asarray(array, order="C"))
 
 
 def _to_array(value: Any) -> Array:  # noqa: ANN401

@@ -17,8 +17,12 @@ from modelexport_exporter.verification import session as session_module
 from modelexport_exporter.verification.session import Session, choose_provider
 
 
-def write(path: Path, op: str, element: int = TensorProto.FLOAT) -> Path:
-    shape: list[str | int | None] = ["n", 3]
+def write(
+    path: Path,
+    op: str,
+    element: int = TensorProto.FLOAT,
+    shape: tuple[str | int | None, ...] = ("n", 3),
+) -> Path:
     graph = helper.make_graph(
         [helper.make_node(op, ["x"], ["y"])],
         "g",
@@ -41,6 +45,12 @@ def write(path: Path, op: str, element: int = TensorProto.FLOAT) -> Path:
 )
 def test_the_provider(requested: Provider | None, cuda: bool, expected: Provider) -> None:
     assert choose_provider(requested, cuda_available=cuda) is expected
+
+
+def test_a_number_stays_one(tmp_path: Path) -> None:
+    session = Session(write(tmp_path / "m.onnx", "Neg", shape=()), Provider.CPU)
+    (answer,) = session.run({"x": np.array(2.5, dtype=np.float32)}, "here")
+    assert answer.shape == ()
 
 
 def test_a_requested_gpu_that_torch_does_not_see() -> None:
