@@ -31,9 +31,10 @@ from modelexport_exporter.checkpoint.layout import Detected, Layout
 from modelexport_exporter.checkpoint.read_state import read_module, read_state
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
-from modelexport_exporter.user_code.factory import Factory, find_factory, put_on_path
+from modelexport_exporter.user_code.factory import Factory, find_factory
 from modelexport_exporter.user_code.global_state import Guard
 from modelexport_exporter.user_code.meta_build import build_for_real, build_on_meta, seed
+from modelexport_exporter.user_code.named_callable import put_on_path
 from modelexport_exporter.user_code.wrappers import unwrapped
 from modelexport_exporter.values import CALLING_FACTORY, ContractFinding, ExportTask, ReportProgress
 

@@ -31,7 +31,7 @@ from modelexport_exporter.plugins.symbolics import (
     choose,
     registered,
 )
-from modelexport_exporter.user_code.factory import put_on_path
+from modelexport_exporter.user_code.named_callable import put_on_path
 from modelexport_exporter.user_code.user_frame import text_of, user_frame
 from modelexport_exporter.values import (
     CALLING_FACTORY,

@@ -6,10 +6,6 @@ line of that code, never in a traceback; and that what it returns is the bare ne
 
 from __future__ import annotations
 
-import difflib
-import importlib
-import inspect
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,7 +16,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import Model
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
-from modelexport_exporter.user_code.user_frame import text_of, user_frame
+from modelexport_exporter.user_code.named_callable import Named, describe_error, find_callable
 from modelexport_exporter.user_code.wrappers import as_module, unwrapped
 
 Factory = Callable[[], torch.nn.Module]
@@ -28,111 +24,10 @@ Factory = Callable[[], torch.nn.Module]
 
 def find_factory(model: Model, code_dir: Path | None) -> Factory:
     """Import the factory, the code's root first on sys.path, and bind its arguments."""
-    put_on_path(code_dir)
     assert model.factory is not None
-    module_name, _, attribute = model.factory.partition(":")
-    function = _import(module_name, code_dir)
-    for part in attribute.split("."):
-        function = _attribute(function, part, model, code_dir)
-    if not callable(function):
-        raise ExportFailure(
-            Reason.FACTORY_NOT_FOUND,
-            f"model.factory {model.factory} is a {type(function).__name__}, not a callable",
-            "Name a function or a class that returns the torch.nn.Module.",
-        )
-    bound = function
-    return lambda: _call(bound, model, code_dir)
-
-
-def put_on_path(code_dir: Path | None) -> None:
-    """Let the user's code be imported, before anything of the image that has the same name."""
-    if code_dir is not None and str(code_dir) not in sys.path:
-        sys.path.insert(0, str(code_dir))
-        importlib.invalidate_caches()
-
-
-def _import(name: str, code_dir: Path | None) -> Any:  # noqa: ANN401
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        raise _not_importable(name, error, code_dir) from error
-    except BaseException as error:  # KeyboardInterrupt too: a worker gets no Ctrl-C
-        reraise_out_of_memory(error)
-        raise ExportFailure(
-            Reason.FACTORY_FAILED,
-            f"importing {name} raised {_describe(error, code_dir)}",
-            "Correct the module; it must be importable without arguments or a GPU.",
-        ) from error
-
-
-def _not_importable(name: str, error: ModuleNotFoundError, code_dir: Path | None) -> ExportFailure:
-    missing = error.name or ""
-    if missing != name and not name.startswith(f"{missing}."):
-        return ExportFailure(
-            Reason.FACTORY_NOT_FOUND,
-            f"importing {name} failed: it needs the module {missing}, which is not installed "
-            f"({user_frame(error, code_dir)})",
-            f"Add {missing} to model.code, or to the exporter's image (podTemplate).",
-        )
-    top = sorted(path.stem for path in code_dir.iterdir()) if code_dir is not None else []
-    first = name.partition(".")[0]
-    near = difflib.get_close_matches(first, top, n=3)
-    below = _folder_that_holds(first, code_dir)
-    where = "model.code and the image" if code_dir is not None else "the image"
-    found = f"; the root of model.code holds {', '.join(top[:8]) or 'nothing'}" if code_dir else ""
-    return ExportFailure(
-        Reason.FACTORY_NOT_FOUND,
-        f"there is no module {missing or name} in {where}{found}",
-        (
-            f"It lies in the folder {below}: zip the content of {below}, not the folder. "
-            if below
-            else ""
-        )
-        + _did_you_mean(near)
-        + "model.factory is package.module:callable, as seen from the root of model.code.",
-    )
-
-
-def _folder_that_holds(module: str, code_dir: Path | None) -> str:
-    """Return the folder at the code's root that should have been the root."""
-    if code_dir is None:
-        return ""
-    found = [*code_dir.glob(f"*/{module}.py"), *code_dir.glob(f"*/{module}/")]
-    return min((path.parent.name for path in found), default="")
-
-
-def _attribute(owner: Any, name: str, model: Model, code_dir: Path | None) -> Any:  # noqa: ANN401
-    try:
-        return getattr(owner, name)
-    except AttributeError:
-        raise _no_attribute(owner, name, model.factory or "") from None
-    except BaseException as error:  # __getattr__ and properties are user code as well
-        raise ExportFailure(
-            Reason.FACTORY_FAILED,
-            f"looking {name} of {model.factory} up raised {_describe(error, code_dir)}",
-            "Name a function or a class that returns the torch.nn.Module.",
-        ) from error
-
-
-def _no_attribute(owner: Any, name: str, factory: str) -> ExportFailure:  # noqa: ANN401
-    public = [item for item in dir(owner) if not item.startswith("_")]
-    near = difflib.get_close_matches(name, public, n=3)
-    own = [
-        item
-        for item in public
-        if getattr(inspect.getattr_static(owner, item, None), "__module__", "")
-        == getattr(owner, "__name__", None)
-    ]
-    return_hint = _did_you_mean(near) or (f"It defines {', '.join(own[:8])}. " if own else "")
-    return ExportFailure(
-        Reason.FACTORY_NOT_FOUND,
-        f"model.factory is {factory}, but {getattr(owner, '__name__', owner)} has no {name}",
-        return_hint + "Name the function or class that returns the torch.nn.Module.",
-    )
-
-
-def _did_you_mean(near: list[str]) -> str:
-    return f"Did you mean {' or '.join(near)}? " if near else ""
+    named = Named("model.factory", model.factory, "the torch.nn.Module")
+    function = find_callable(named, code_dir)
+    return lambda: _call(function, model, code_dir)
 
 
 def _call(function: Callable[..., Any], model: Model, code_dir: Path | None) -> torch.nn.Module:
@@ -142,7 +37,7 @@ def _call(function: Callable[..., Any], model: Model, code_dir: Path | None) -> 
         reraise_out_of_memory(error)
         raise ExportFailure(
             Reason.FACTORY_FAILED,
-            f"{model.factory} raised {_describe(error, code_dir)}",
+            f"{model.factory} raised {describe_error(error, code_dir)}",
             f"Correct the factory, or model.kwargs (given: {', '.join(model.kwargs) or 'none'}).",
         ) from error
     if not isinstance(module, torch.nn.Module):
@@ -153,9 +48,3 @@ def _call(function: Callable[..., Any], model: Model, code_dir: Path | None) -> 
             "or torch.jit.trace compiled.",
         )
     return unwrapped(module)
-
-
-def _describe(error: BaseException, code_dir: Path | None) -> str:
-    text = text_of(error)[:500]
-    frame = user_frame(error, code_dir)
-    return f"{type(error).__name__}: {text}" + (f" ({frame})" if frame else "")
