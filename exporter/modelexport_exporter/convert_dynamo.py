@@ -11,6 +11,7 @@ from pathlib import Path
 
 import onnx_ir as ir
 import torch
+from torch._ops import OpOverload
 from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument
 
@@ -20,6 +21,7 @@ from modelexport_exporter.capture import quiet
 from modelexport_exporter.conversion.names import make_names_unique
 from modelexport_exporter.conversion.onnxscript_private import comparing_operators_first
 from modelexport_exporter.conversion.program_dims import symbol_names
+from modelexport_exporter.decompositions import rewrite_program
 from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
 from modelexport_exporter.diagnosis.operators.in_program import find_unsupported
 from modelexport_exporter.failure import ExportFailure
@@ -42,6 +44,7 @@ def convert_dynamo(
 ) -> ir.Model:
     """Return the program's translation, with inputs, outputs and dims named as declared."""
     program = plugins.decomposed(program)
+    program = rewrite_program(program, _left_alone(program, spec, plugins))
     names = symbol_names(program, spec)
     _refuse_constant_outputs(program)
     try:
@@ -61,6 +64,18 @@ def convert_dynamo(
     assert converted is not None
     rename_dims(converted.model, names)
     return make_names_unique(converted.model)
+
+
+def _left_alone(
+    program: ExportedProgram, spec: ModelExportSpec, plugins: Plugins
+) -> frozenset[str]:
+    """Return the operators that the user, or a plugin of theirs, wants to translate as they are."""
+    translated = {
+        target._schema.name  # noqa: SLF001
+        for target in plugins.translations(program)
+        if isinstance(target, OpOverload)
+    }
+    return frozenset({*spec.export.rewrites.disabled, *translated})
 
 
 def _refuse_constant_outputs(program: ExportedProgram) -> None:

@@ -1,0 +1,53 @@
+"""A library of decompositions: operators that torch.onnx cannot translate, or translates wrongly.
+
+Each family of operators is a file; importing it registers its functions.
+"""
+
+from __future__ import annotations
+
+from modelexport_exporter.decompositions import (
+    activations,
+    bessel_functions,
+    cumulative,
+    divisions,
+    error_functions,
+    factorizations,
+    fourier,
+    gamma_functions,
+    linear_algebra,
+    order_statistics,
+    orthogonal_polynomials,
+    pooling,
+    reductions,
+    scattering,
+    searching,
+    signs,
+)
+from modelexport_exporter.decompositions.catalogue import DECOMPOSITIONS
+from modelexport_exporter.decompositions.rewrite import rewrite_program
+
+FAMILIES = (
+    activations,
+    bessel_functions,
+    cumulative,
+    divisions,
+    error_functions,
+    factorizations,
+    fourier,
+    gamma_functions,
+    linear_algebra,
+    order_statistics,
+    orthogonal_polynomials,
+    pooling,
+    reductions,
+    scattering,
+    searching,
+    signs,
+)
+
+__all__ = ["FAMILIES", "provided", "rewrite_program"]
+
+
+def provided() -> frozenset[str]:
+    """Return the operators that the library decomposes, such as aten::erfinv."""
+    return frozenset(entry.operator for entry in DECOMPOSITIONS.values())

@@ -1,0 +1,164 @@
+"""Pooling with a divisor of one's own, and to sizes that do not divide the input's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+from modelexport_exporter.decompositions.catalogue import Why, decomposes
+
+
+def _each(value: int | Sequence[int], count: int) -> list[int]:
+    values = [value] if isinstance(value, int) else list(value)
+    return values * count if len(values) == 1 else values
+
+
+def _divides(*arguments: object, divisor_override: int | None = None) -> bool:
+    return divisor_override is not None or len(arguments) > 6 and arguments[6] is not None  # noqa: RUF021
+
+
+def _summed(
+    x: Tensor,
+    dims: int,
+    kernel_size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    ceil_mode: bool,
+) -> Tensor:
+    """Return the sum over each window; zeros lie beyond the edges."""
+    kernel = _each(kernel_size, dims)
+    steps = _each(stride, dims) if stride else kernel
+    margins = _each(padding, dims)
+    extra = [step - 1 if ceil_mode else 0 for step in steps]
+    pads = [
+        pad
+        for axis in reversed(range(dims))
+        for pad in (margins[axis], margins[axis] + extra[axis])
+    ]
+    pool = F.avg_pool2d if dims == 2 else F.avg_pool3d
+    result = pool(F.pad(x, pads), kernel, steps) * math.prod(kernel)
+    if ceil_mode:
+        # A last window that would begin beyond the input and its left margin is none.
+        for axis in range(dims):
+            size = x.shape[axis - dims]
+            windows = (size + margins[axis] + steps[axis] - 1) // steps[axis]
+            index = [slice(None)] * result.dim()
+            index[axis - dims] = slice(None, windows)
+            result = result[tuple(index)]
+    return result
+
+
+@decomposes(
+    "aten::avg_pool2d",
+    why=Why.WRONG,
+    method="sum over the window, divided by divisor_override",
+    applies=_divides,
+)
+def avg_pool2d(
+    x: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int] = (),
+    padding: Sequence[int] = (0,),
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    assert divisor_override is not None
+    return _summed(x, 2, kernel_size, stride, padding, ceil_mode) / divisor_override
+
+
+@decomposes(
+    "aten::avg_pool3d",
+    why=Why.WRONG,
+    method="sum over the window, divided by divisor_override",
+    applies=_divides,
+)
+def avg_pool3d(
+    x: Tensor,
+    kernel_size: Sequence[int],
+    stride: Sequence[int] = (),
+    padding: Sequence[int] = (0,),
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    assert divisor_override is not None
+    return _summed(x, 3, kernel_size, stride, padding, ceil_mode) / divisor_override
+
+
+def _windows(size: int | torch.SymInt, windows: int, like: Tensor) -> Tensor:
+    """Return which positions (columns) belong to which window (rows) of an adaptive pool."""
+    i = torch.arange(windows, device=like.device).unsqueeze(1)
+    begin = i * size // windows
+    end = ((i + 1) * size + windows - 1) // windows
+    position = torch.arange(size, device=like.device).unsqueeze(0)
+    return (position >= begin) & (position < end)
+
+
+def _uneven(x: Tensor, output_size: Sequence[int]) -> bool:
+    """Return whether ONNX has no pool for it: the windows differ in size, or the dims are open."""
+    sizes = x.shape[-len(output_size) :]
+    if all(wanted == 1 for wanted in output_size):
+        return False
+    return any(
+        not isinstance(size, int) or wanted == 0 or size % wanted
+        for size, wanted in zip(sizes, output_size, strict=True)
+    )
+
+
+def _averaged(x: Tensor, output_size: Sequence[int]) -> Tensor:
+    for axis, wanted in enumerate(output_size, start=-len(output_size)):
+        window = _windows(x.shape[axis], wanted, x).to(x.dtype)
+        weights = window / window.sum(1, keepdim=True)
+        x = (x.movedim(axis, -1) @ weights.mT).movedim(-1, axis)
+    return x
+
+
+@decomposes(
+    "aten::adaptive_avg_pool1d",
+    "aten::adaptive_avg_pool2d",
+    "aten::adaptive_avg_pool3d",
+    "aten::_adaptive_avg_pool2d",
+    "aten::_adaptive_avg_pool3d",
+    why=Why.WRONG,
+    method="product with the matrix of the windows' weights, dim by dim",
+    accuracy="3e-7 (float32)",
+    applies=_uneven,
+)
+def adaptive_avg_pool(x: Tensor, output_size: Sequence[int]) -> Tensor:
+    return _averaged(x, output_size)
+
+
+def _best(x: Tensor, indices: Tensor | None, axis: int, wanted: int) -> tuple[Tensor, Tensor]:
+    """Return the maxima along one axis, and the flat index of each within the pooled dims."""
+    moved = x.movedim(axis, -1).unsqueeze(-2)
+    inside = _windows(x.shape[axis], wanted, x)
+    lowest = torch.full_like(moved, -float("inf"))
+    place = torch.where(inside, moved, lowest).argmax(-1, keepdim=True)
+    values = moved.expand(*moved.shape[:-2], *inside.shape).gather(-1, place)
+    if indices is None:
+        flat = place
+    else:
+        source = indices.movedim(axis, -1).unsqueeze(-2).expand(*moved.shape[:-2], *inside.shape)
+        flat = source.gather(-1, place)
+    return values.squeeze(-1).movedim(-1, axis), flat.squeeze(-1).movedim(-1, axis)
+
+
+@decomposes(
+    "aten::adaptive_max_pool1d",
+    "aten::adaptive_max_pool2d",
+    "aten::adaptive_max_pool3d",
+    method="maximum over a mask of the windows, dim by dim",
+)
+def adaptive_max_pool(x: Tensor, output_size: Sequence[int]) -> tuple[Tensor, Tensor]:
+    dims = len(output_size)
+    sizes = x.shape[-dims:]
+    flat = torch.arange(math.prod(sizes), device=x.device).reshape(sizes).expand(x.shape)
+    values, indices = x, flat
+    for axis in range(-1, -dims - 1, -1):
+        values, indices = _best(values, indices, axis, output_size[axis])
+    return values, indices

@@ -1,0 +1,73 @@
+"""Apply the library to an ExportedProgram, before torch.onnx translates it.
+
+Costs one walk over the nodes for a program that holds none of the operators; the program is then
+returned as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+import torch
+from torch._ops import OpOverload
+from torch.export import ExportedProgram
+
+from modelexport_exporter.decompositions.catalogue import (
+    COMPOSITES,
+    DECOMPOSITIONS,
+    Decomposition,
+    enabled,
+    overload,
+)
+
+Table = dict[OpOverload, Callable[..., Any]]
+
+
+def rewrite_program(program: ExportedProgram, disabled: Collection[str]) -> ExportedProgram:
+    """Return the program without the operators that the library decomposes."""
+    wanted = decomposable(disabled)
+    composite = {op for name in COMPOSITES if (op := overload(name)) and enabled(name, disabled)}
+    if not any(_needed(node, wanted) or node.target in composite for node in _calls(program)):
+        return program
+    table: Table = {op: _guarded(decomposition) for op, decomposition in wanted.items()}
+    table.update({op: op.decompose for op in composite})
+    rewritten: ExportedProgram = program.run_decompositions(table)
+    return rewritten
+
+
+def decomposable(disabled: Collection[str]) -> dict[OpOverload, Decomposition]:
+    """Return the decompositions that are not disabled, by operator."""
+    return {
+        op: decomposition
+        for name, decomposition in DECOMPOSITIONS.items()
+        if enabled(name, disabled) and (op := overload(name)) is not None
+    }
+
+
+def _calls(program: ExportedProgram) -> Iterator[torch.fx.Node]:
+    """Yield every call, in the bodies of loops and branches too."""
+    for module in program.graph_module.modules():
+        if isinstance(module, torch.fx.GraphModule):
+            yield from (node for node in module.graph.nodes if node.op == "call_function")
+
+
+def _needed(node: torch.fx.Node, wanted: dict[OpOverload, Decomposition]) -> bool:
+    decomposition = wanted.get(node.target)  # type: ignore[call-overload]
+    if decomposition is None:
+        return False
+    args, kwargs = torch.fx.node.map_arg(
+        (node.args, node.kwargs), lambda argument: argument.meta.get("val")
+    )
+    return bool(decomposition.applies(*args, **kwargs))
+
+
+def _guarded(decomposition: Decomposition) -> Callable[..., Any]:
+    """Return the function as a table of decompositions wants it: it may decline."""
+
+    def decompose(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        if not decomposition.applies(*args, **kwargs):
+            return NotImplemented
+        return decomposition.function(*args, **kwargs)
+
+    return decompose
