@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.call import Call
+from modelexport_exporter.call import NUMBERS, Call
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.user_code.user_frame import message_of, user_frame
 
@@ -31,7 +31,7 @@ class EagerReference:
         device: str = "cpu",
         code_dir: Path | None = None,
     ) -> None:
-        """Put the module on the device, in eval mode, with TF32 off as in onnxruntime.
+        """Put the module on the device, in the mode that it has, with TF32 off as in onnxruntime.
 
         An ExportedProgram has its devices written into its graph, and cannot be switched to eval
         mode: it stays as it is.
@@ -42,14 +42,15 @@ class EagerReference:
         self._code_dir = code_dir
         fixed = isinstance(module, torch.fx.GraphModule)
         self._device = "cpu" if fixed else device
-        self._module = module if fixed else module.eval().to(device)
+        self._module = module if fixed else module.to(device)
 
     @property
     def float_dtypes(self) -> frozenset[str]:
         """Return the floating-point types of weights, buffers and inputs: the precision it has."""
         tensors = [*self._module.parameters(), *self._module.buffers()]
         weights = {_name(tensor.dtype) for tensor in tensors if tensor.is_floating_point()}
-        return frozenset(weights | {entry.dtype.value for entry in self._call.inputs})
+        given = {entry.dtype.value for entry in self._call.inputs if entry.kind not in NUMBERS}
+        return frozenset(weights | given)
 
     def weights(self, keys: Mapping[str, str]) -> dict[str, Array]:
         """Return weights of the state_dict by the name of the input that takes them."""

@@ -81,11 +81,12 @@ def test_a_model_that_writes_into_its_inputs_leaves_the_sample_alone() -> None:
     assert not array.any()
 
 
-def test_dropout_is_off() -> None:
-    module = torch.nn.Dropout(0.5).train()
+@pytest.mark.parametrize("training", [False, True])
+def test_the_module_stays_in_the_mode_that_loading_chose(training: bool) -> None:
+    module = torch.nn.Dropout(0.5).train(training)
     array = np.ones((50, 3), np.float32)
     (result,) = EagerReference(module, ROWS).run({"x": array}, "")
-    np.testing.assert_array_equal(result, array)
+    assert np.array_equal(result, array) is not training
 
 
 def test_a_failure_at_a_declared_size_is_the_specs() -> None:
