@@ -19,6 +19,7 @@ from modelexport_api.status import Stage
 from modelexport_exporter.call import Lowered, lower
 from modelexport_exporter.capture import capture
 from modelexport_exporter.contract import check_contract, check_file
+from modelexport_exporter.conversion.capture_failure import run_eagerly
 from modelexport_exporter.conversion.route import check_route
 from modelexport_exporter.convert_dynamo import convert_dynamo
 from modelexport_exporter.convert_torchscript import converted_torchscript
@@ -47,8 +48,8 @@ def export_model(task: ExportTask, progress: ReportProgress) -> ConvertedModel:
         plugins = load_plugins(task, progress)
         loaded = load_module(task, progress)
         check_route(task, loaded.format, loaded.module)
-        plugins.check_route(task)
         lowered = lower(task.spec, loaded.module, task.code_dir)
+        plugins.check_route(task, lambda: run_eagerly(loaded.module, lowered))
     arranged, files = _convert(loaded, lowered, plugins, task, clock=clock, progress=progress)
     path = task.output_dir / MODEL_NAME
     with clock.stage(Stage.CONTRACT):
@@ -67,7 +68,7 @@ def export_model(task: ExportTask, progress: ReportProgress) -> ConvertedModel:
         inputs=facts.inputs,
         outputs=facts.outputs,
         op_counts=facts.op_counts,
-        findings=loaded.findings + arranged.findings + findings + plugins.findings(task),
+        findings=loaded.findings + arranged.findings + findings + plugins.findings(task, facts),
         weight_inputs=arranged.inputs,
         seconds=clock.seconds,
     )

@@ -52,6 +52,7 @@ from modelexport_exporter.record import Record
 from modelexport_exporter.storage.store import Role, locate
 from modelexport_exporter.storage.workspace import workspace
 from modelexport_exporter.user_code.fetch_code import fetch_code
+from modelexport_exporter.user_code.fetch_libraries import fetch_libraries
 from modelexport_exporter.values import ConvertedModel, ExportTask
 from modelexport_exporter.workers import Workers
 
@@ -134,7 +135,10 @@ class Pipeline:
     ) -> PodResult:
         """Try rung after rung until a file verifies, and publish that one."""
         form = _detected(checkpoint.checkpoint, self._spec)
-        task = ExportTask(self._spec, checkpoint.checkpoint, code_dir, directory)
+        libraries = self._fetch_libraries(directory)
+        task = ExportTask(
+            self._spec, checkpoint.checkpoint, code_dir, directory, runtime_libraries=libraries
+        )
         attempts = self._record.attempts
         while (step := ladder.next_step(self._spec, form, attempts)) is not None:
             output_dir = directory / f"output-{len(attempts)}"
@@ -212,6 +216,12 @@ class Pipeline:
             )
             self._record.identity = fetching.identify(self._source, self._spec.source)
         return code_dir
+
+    def _fetch_libraries(self, directory: Path) -> tuple[Path, ...]:
+        storage = self._spec.storage
+        uris = self._spec.export.runtime_libraries
+        with self._record.timed(Stage.FETCH):
+            return fetch_libraries([locate(uri, storage, Role.CODE) for uri in uris], directory)
 
     def _decide(self, previous: Found | None) -> Decision:
         overwrite = self._spec.destination.overwrite

@@ -72,6 +72,8 @@ class ExportTask:
     """The way to ONNX that this attempt takes."""
     insist: bool = False
     """Whether to take it although a plugin would rather have the other route."""
+    runtime_libraries: tuple[Path, ...] = ()
+    """Of onnxruntime custom operators, which verification loads."""
 
 
 @dataclass(frozen=True)

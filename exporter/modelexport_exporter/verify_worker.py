@@ -120,7 +120,9 @@ class _Verification:
         self._ordinary_peaks: dict[str, float] = {}
         prepack = provider is Provider.CUDA or self._is_small(converted)
         self._weights = reference.weights(converted.weight_inputs)
-        self._session = Session(converted.model_path, provider, prepack=prepack)
+        self._session = Session(
+            converted.model_path, provider, prepack=prepack, setup=plugins.session_setup()
+        )
 
     def over_all_samples(self, progress: ReportProgress) -> None:
         """Run the plan, within the budget."""

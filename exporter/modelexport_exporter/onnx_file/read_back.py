@@ -21,6 +21,8 @@ class ArtifactFacts:
     opset: int
     ir_version: int
     op_counts: dict[str, int]
+    functions: frozenset[str] = frozenset()
+    """Those with a body in the file, `domain::Op`."""
 
 
 def read_back(path: Path) -> ArtifactFacts:
@@ -35,6 +37,7 @@ def read_back(path: Path) -> ArtifactFacts:
         ),
         ir_version=model.ir_version,
         op_counts=dict(sorted(Counter(_operators(model)).items())),
+        functions=frozenset(f"{entry.domain}::{entry.name}" for entry in model.functions),
     )
 
 

@@ -7,7 +7,7 @@ load_plugins -> Plugins.registered (TorchScript), .translations, .decompositions
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,17 @@ import onnx_ir as ir
 from torch.export import ExportedProgram
 
 from modelexport_api.reasons import Reason
-from modelexport_api.spec import Exporter, ModelExportSpec
+from modelexport_api.spec import Exporter, ModelExportSpec, UnsupportedOps
 from modelexport_api.status import Stage
 from modelexport_exporter.failure import ExportFailure, RouteDeferred
+from modelexport_exporter.onnx_file.read_back import ArtifactFacts
 from modelexport_exporter.plugins.contents import Contents, clash_of_symbolics
+from modelexport_exporter.plugins.fall_through_dynamo import fall_through_table
+from modelexport_exporter.plugins.fall_through_torchscript import falling_through
 from modelexport_exporter.plugins.imports import import_plugin
 from modelexport_exporter.plugins.older_torch import older_torch, recording_exports
 from modelexport_exporter.plugins.onnx_functions import add_functions, set_opsets
+from modelexport_exporter.plugins.runtime import SessionSetup, foreign_operators, register_libraries
 from modelexport_exporter.plugins.static_symbolics import static_symbolics
 from modelexport_exporter.plugins.symbolics import (
     PYTHON_OP,
@@ -50,19 +54,31 @@ class Plugins:
     code_dir: Path | None
     contents: Contents
     watch: SymbolicWatch
+    libraries: tuple[Path, ...] = ()
+    """Of onnxruntime custom operators."""
     _used_functions: list[Any] = field(default_factory=list)
+    _unused: str = ""
+    """What only the other route would use."""
 
     @property
     def custom_opsets(self) -> dict[str, int]:
         """Return the versions of custom domains; the manifest has the last word."""
         return {**self.contents.custom_opsets, **self.spec.export.custom_opsets}
 
-    def check_route(self, task: ExportTask) -> None:
-        """Hand the turn to the TorchScript route where translations exist that only it asks."""
-        if ROUTES[task.rung] is not Exporter.DYNAMO or task.insist:
+    @property
+    def _falls_through(self) -> bool:
+        return self.spec.export.unsupported_ops is UnsupportedOps.FALL_THROUGH
+
+    def check_route(self, task: ExportTask, run: Callable[[], object]) -> None:
+        """Hand the turn to the TorchScript route where translations exist that only it asks.
+
+        `run` runs the model once.
+        """
+        if ROUTES[task.rung] is not Exporter.DYNAMO:
             return
-        wanted = self._wants_torchscript()
-        if wanted and self.spec.export.exporter is not Exporter.DYNAMO:
+        self._unused = wanted = self._wants_torchscript(run)
+        pinned = self.spec.export.exporter is Exporter.DYNAMO
+        if wanted and not task.insist and not pinned:
             raise RouteDeferred(
                 Reason.UNSUPPORTED_OPERATOR,
                 f"the torch.export route would not use {wanted}",
@@ -70,14 +86,14 @@ class Plugins:
                 stage=Stage.LOAD,
             )
 
-    def _wants_torchscript(self) -> str:
+    def _wants_torchscript(self, run: Callable[[], object]) -> str:
         """Return what only the TorchScript route uses; empty where there is nothing."""
         opset = self.spec.export.opset
         names = {name for name, _ in self.watch.changes()}
         names -= {str(operator).split(".")[0] for operator in self._translated_names()}
         if names and choose(self.watch.changes(), opset).functions:
             return f"the symbolic functions of {', '.join(sorted(names)[:5])}"
-        static = static_symbolics(self.code_dir)
+        static = static_symbolics(self.code_dir, run)
         return f"the symbolic methods of {', '.join(static[:5])}" if static else ""
 
     def _translated_names(self) -> set[str]:
@@ -88,7 +104,10 @@ class Plugins:
     def registered(self) -> Iterator[None]:
         """Let the user's symbolic functions translate while the block runs (TorchScript)."""
         opset = self.spec.export.opset
-        with registered(choose(self.watch.changes(), opset), opset) as used:
+        with ExitStack() as stack:
+            used = stack.enter_context(registered(choose(self.watch.changes(), opset), opset))
+            if self._falls_through:
+                stack.enter_context(falling_through())
             yield
         self._used_functions.extend(used.functions)
 
@@ -99,7 +118,10 @@ class Plugins:
 
     def translations(self, program: ExportedProgram) -> dict[Any, Callable[..., Any]]:
         """Return the custom_translation_table of all plugins (torch.export)."""
-        return dict(self.contents.translations)
+        known = self.contents.translations
+        if not self._falls_through:
+            return dict(known)
+        return {**fall_through_table(program, self.spec.export.opset, list(known)), **known}
 
     def decomposed(self, program: ExportedProgram) -> ExportedProgram:
         """Return the program with the plugins' decompositions applied (torch.export)."""
@@ -113,8 +135,12 @@ class Plugins:
         add_functions(model, [*self.contents.functions, *self._used_functions])
         set_opsets(model, self.custom_opsets)
 
-    def configure_session(self, options: Any) -> None:  # noqa: ANN401 - onnxruntime is untyped
-        """Let the plugins set options of onnxruntime's session."""
+    def session_setup(self) -> SessionSetup:
+        """Return what the plugins and libraries add to onnxruntime."""
+        return SessionSetup(self._configure_session, torch_runs_its_own=self._falls_through)
+
+    def _configure_session(self, options: Any) -> None:  # noqa: ANN401 - onnxruntime is untyped
+        register_libraries(options, self.libraries)
         for plugin, configure in self.contents.configure_session:
             try:
                 configure(options)
@@ -127,8 +153,8 @@ class Plugins:
                     "It is called with an onnxruntime.SessionOptions.",
                 ) from error
 
-    def findings(self, task: ExportTask) -> tuple[ContractFinding, ...]:
-        """Return what the plugins asked for and this route or opset does not use."""
+    def findings(self, task: ExportTask, facts: ArtifactFacts) -> tuple[ContractFinding, ...]:
+        """Return what this route or opset does not use, and what a consumer must bring."""
         opset = self.spec.export.opset
         found = [
             ContractFinding(
@@ -138,25 +164,25 @@ class Plugins:
             )
             for name, lowest in choose(self.watch.changes(), opset).too_new.items()
         ]
-        if ROUTES[task.rung] is Exporter.DYNAMO and (wanted := self._wants_torchscript()):
+        if self._unused:
             found.append(
-                ContractFinding(wanted, "used for translation", "not used by the Dynamo route")
+                ContractFinding(self._unused, "used to translate", "not used by the Dynamo route")
             )
         if ROUTES[task.rung] is Exporter.TORCH_SCRIPT and self.contents.translations:
             found.append(
                 ContractFinding(
                     "custom_translation_table",
-                    "used for translation",
+                    "used to translate",
                     "not used by the TorchScript route",
                 )
             )
-        return tuple(found)
+        return tuple(found) + foreign_operators(facts.op_counts, facts.functions)
 
 
 def load_plugins(task: ExportTask, progress: ReportProgress) -> Plugins:
     """Import the plugins, in the order of the manifest. Raises ExportFailure."""
     put_on_path(task.code_dir)
-    plugins = Plugins(task.spec, task.code_dir, Contents(), SymbolicWatch())
+    plugins = Plugins(task.spec, task.code_dir, Contents(), SymbolicWatch(), task.runtime_libraries)
     origins: dict[Key, tuple[str, object]] = {}
     for name in task.spec.export.plugins:
         # A worker that dies here was ended by the plugin.

@@ -7,23 +7,54 @@ therefore belongs to the TorchScript route first.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from modelexport_exporter.user_code.user_frame import is_users
 
 
-def static_symbolics(code_dir: Path | None) -> tuple[str, ...]:
-    """Return the names of the user's Function classes with a `symbolic` of their own."""
-    return tuple(
-        sorted(
-            f"{function.__module__}.{function.__qualname__}"
-            for function in _subclasses(torch.autograd.Function)
-            if _has_symbolic(function) and _is_users(function, code_dir)
-        )
-    )
+def static_symbolics(code_dir: Path | None, run: Callable[[], object]) -> tuple[str, ...]:
+    """Return the user's Function classes with a `symbolic` of their own that a run applies."""
+    candidates = [
+        function
+        for function in _subclasses(torch.autograd.Function)
+        if _has_symbolic(function) and _is_users(function, code_dir)
+    ]
+    return tuple(sorted(_applied(candidates, run))) if candidates else ()
+
+
+def _applied(functions: list[type], run: Callable[[], object]) -> set[str]:
+    """Return the names of the functions whose forward is called while `run` runs."""
+    seen: set[str] = set()
+    with ExitStack() as stack:
+        for function in functions:
+            stack.enter_context(_watched(function, seen))
+        run()
+    return seen
+
+
+@contextmanager
+def _watched(function: Any, seen: set[str]) -> Iterator[None]:  # noqa: ANN401
+    # `apply` may be bound to a name of the user's; it looks `forward` up each time.
+    own = vars(function).get("forward")
+    original = function.forward
+
+    def forward(*arguments: Any, **options: Any) -> Any:  # noqa: ANN401
+        seen.add(f"{function.__module__}.{function.__qualname__}")
+        return original(*arguments, **options)
+
+    function.forward = staticmethod(forward)
+    try:
+        yield
+    finally:
+        if own is None:
+            del function.forward
+        else:
+            function.forward = own
 
 
 def _has_symbolic(function: type) -> bool:

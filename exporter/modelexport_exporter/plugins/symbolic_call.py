@@ -48,7 +48,7 @@ def schema_of(g: jit_utils.GraphContext) -> torch._C.FunctionSchema | None:
     By the time of the translation numbers are constant tensors, so that the node itself often
     matches no schema any more: then it is the first whose arguments the inputs can be.
     """
-    node = g.original_node
+    node: Any = g.original_node
     if node is None:
         return None
     text = node.schema()

@@ -6,13 +6,10 @@ GPU that was reached on a CPU is worth nothing, so the provider is read back fro
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import ml_dtypes
-import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
@@ -21,6 +18,9 @@ from modelexport_api.spec import Provider
 from modelexport_exporter.cuda_libraries import missing_libraries
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.isolation.machine import cpu_count
+from modelexport_exporter.plugins.runtime import SessionSetup, UnknownOperator, unknown_operator
+from modelexport_exporter.plugins.torch_nodes import TorchNodes, hosted_by_torch, library_path
+from modelexport_exporter.verification.feed import run_session
 
 Array = NDArray[Any]
 
@@ -34,7 +34,6 @@ PROVIDER_OPTIONS: dict[Provider, dict[str, str]] = {
     Provider.CPU: {},
 }
 _ERRORS_ONLY = 3
-_ONNX_BFLOAT16 = 16
 _NO_KERNEL = ("NOT_IMPLEMENTED", "Type Error")
 _NO_KERNEL_HINT = (
     "onnxruntime has no kernel for this operator in this element type, on this provider. Export "
@@ -63,26 +62,63 @@ def choose_provider(requested: Provider | None, cuda_available: bool) -> Provide
 class Session:
     """An ONNX file, loaded for one provider."""
 
-    def __init__(self, model_path: Path, provider: Provider, *, prepack: bool = True) -> None:
-        """Load the file. `prepack=False` keeps weights where they are mapped from the file."""
+    def __init__(
+        self,
+        model_path: Path,
+        provider: Provider,
+        *,
+        prepack: bool = True,
+        setup: SessionSetup | None = None,
+    ) -> None:
+        """Load the file. `prepack=False` keeps weights where they are mapped from the file.
+
+        `setup`: what plugins and libraries add to the runtime.
+        """
         if provider is Provider.CUDA:
             _require_cuda_libraries()
-        self._session = _open(model_path, provider, _options(prepack=prepack))
+        self._torch_nodes = TorchNodes()
+        self._session = self._load(model_path, provider, setup or SessionSetup(), prepack=prepack)
         self.provider = _read_back(self._session, provider)
         self.input_names = tuple(entry.name for entry in self._session.get_inputs())
         self.output_names = tuple(entry.name for entry in self._session.get_outputs())
+        """Of what `run` returned last, where the file returns sequences."""
+
+    def _load(
+        self, model_path: Path, provider: Provider, setup: SessionSetup, *, prepack: bool
+    ) -> Any:  # noqa: ANN401
+        """Load the file as it is, or with unknown operators of PyTorch run by PyTorch."""
+
+        def options() -> Any:  # noqa: ANN401
+            made = _options(prepack=prepack)
+            setup.configure(made)
+            return made
+
+        try:
+            return _open(model_path, provider, options())
+        except UnknownOperator:
+            if not setup.torch_runs_its_own:
+                raise
+        with hosted_by_torch(model_path) as (copy, self._torch_nodes):
+            with_python = options()
+            if self._torch_nodes.names:
+                with_python.register_custom_ops_library(library_path())
+            return _open(copy, provider, with_python)
 
     def run(self, arrays: Mapping[str, Array], where: str) -> list[Array]:
         """Run on arrays by name; names that the file dropped because it ignores them are left out.
 
         `where` says in a failure's message which inputs these are.
         """
-        feed = {name: _to_value(arrays[name]) for name in self.input_names}
         try:
-            values = self._session.run_with_ort_values(None, feed)
+            outputs = run_session(self._session, arrays)
+        except ExportFailure:
+            raise
         except Exception as error:
+            self._torch_nodes.raise_first(where)
             raise _run_failure(error, where) from error
-        return [_to_array(value) for value in values]
+        self._torch_nodes.raise_first(where)
+        self.output_names = tuple(name for name, _ in outputs)
+        return [array for _, array in outputs]
 
 
 def _options(*, prepack: bool) -> Any:  # noqa: ANN401 - onnxruntime is untyped
@@ -106,6 +142,8 @@ def _open(model_path: Path, provider: Provider, options: Any) -> Any:  # noqa: A
         text = _one_line(error)
         if _is_out_of_memory(text):
             raise _out_of_memory(text, "while loading the file") from error
+        if unknown := unknown_operator(text):
+            raise UnknownOperator(unknown) from error
         raise ExportFailure(
             Reason.RUNTIME_FAILED,
             f"onnxruntime {onnxruntime.__version__} cannot load the exported file: {text}",
@@ -174,24 +212,3 @@ def _is_out_of_memory(text: str) -> bool:
 
 def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())[:1000]
-
-
-def _to_value(array: Array) -> Any:  # noqa: ANN401
-    if array.dtype == ml_dtypes.bfloat16:
-        bits = array.view(np.uint16)
-        return onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, _ONNX_BFLOAT16)
-    return onnxruntime.OrtValue.ortvalue_from_numpy(np.asarray(array, order="C"))
-
-
-def _to_array(value: Any) -> Array:  # noqa: ANN401
-    if not value.is_tensor():
-        raise ExportFailure(
-            Reason.RUNTIME_FAILED,
-            f"an output of the exported file is a {value.data_type()}, not a tensor",
-            "Return tensors from the model's forward method.",
-        )
-    if value.element_type() != _ONNX_BFLOAT16:
-        return np.asarray(value.numpy())
-    # numpy has no bfloat16, and onnxruntime therefore no numpy(): copy the bits.
-    bits = ctypes.string_at(value.data_ptr(), value.tensor_size_in_bytes())
-    return np.frombuffer(bits, dtype=ml_dtypes.bfloat16).reshape(value.shape())

@@ -1,0 +1,225 @@
+"""Runs nodes that fell through in PyTorch, inside onnxruntime.
+
+onnxruntime-extensions calls Python for operators of its domain. The file itself stays as it is: a
+copy beside it, with each such node replaced by a Python operator, is what verification loads.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import torch
+from numpy.typing import NDArray
+
+from modelexport_api.reasons import Reason
+from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.plugins.fall_through import Call, read_node
+
+_DOMAIN = "ai.onnx.contrib"
+_COPY_NAME = "verified-with-torch.onnx"
+_ELEMENT = onnx.TensorProto
+_HOSTED: dict[int, str] = {
+    _ELEMENT.FLOAT: "dt_float",
+    _ELEMENT.DOUBLE: "dt_double",
+    _ELEMENT.INT8: "dt_int8",
+    _ELEMENT.INT16: "dt_int16",
+    _ELEMENT.INT32: "dt_int32",
+    _ELEMENT.INT64: "dt_int64",
+    _ELEMENT.UINT8: "dt_uint8",
+    _ELEMENT.UINT16: "dt_uint16",
+    _ELEMENT.UINT32: "dt_uint32",
+    _ELEMENT.UINT64: "dt_uint64",
+    _ELEMENT.BOOL: "dt_bool",
+}
+"""Element types that Python operators take; half precision passes through float32."""
+_HALF: dict[int, torch.dtype] = {_ELEMENT.FLOAT16: torch.float16, _ELEMENT.BFLOAT16: torch.bfloat16}
+_numbers = itertools.count()
+
+
+@dataclass
+class TorchNodes:
+    """The nodes of a file that run in PyTorch, and what went wrong in them."""
+
+    names: list[str] = field(default_factory=list)
+    """Of the operators, `aten::erfinv`."""
+    errors: list[str] = field(default_factory=list)
+
+    def raise_first(self, where: str) -> None:
+        """Fail if a node failed: onnxruntime cannot carry an exception of Python."""
+        if self.errors:
+            raise ExportFailure(
+                Reason.RUNTIME_FAILED,
+                f"PyTorch fails to run a node that fell through, at {where}: {self.errors[0]}",
+                "A size or a branch was fixed during the export: make the code independent of "
+                "sizes, or translate the operator in a plugin.",
+            )
+
+
+@contextmanager
+def hosted_by_torch(model_path: Path) -> Iterator[tuple[Path, TorchNodes]]:
+    """Yield a copy of the file whose nodes of PyTorch's domains run in PyTorch, while it is needed.
+
+    It lies beside the file: external data is found relative to it.
+    """
+    model = onnx.load(model_path, load_external_data=False)
+    nodes = TorchNodes()
+    types = _types(model)
+    own = {(function.domain, function.name) for function in model.functions}
+    _host(model.graph, types, own, nodes)
+    if nodes.names and all(entry.domain != _DOMAIN for entry in model.opset_import):
+        model.opset_import.append(onnx.helper.make_opsetid(_DOMAIN, 1))
+    copy = model_path.with_name(_COPY_NAME)
+    onnx.save(model, copy)
+    try:
+        yield copy, nodes
+    finally:
+        copy.unlink()
+
+
+def library_path() -> str:
+    """Return the library of onnxruntime-extensions, for a session's options."""
+    from onnxruntime_extensions import get_library_path
+
+    return str(get_library_path())
+
+
+def _host(
+    graph: onnx.GraphProto,
+    types: Mapping[str, int],
+    own: set[tuple[str, str]],
+    nodes: TorchNodes,
+) -> None:
+    replaced: list[onnx.NodeProto] = []
+    for node in graph.node:
+        for attribute in node.attribute:
+            for inner in (attribute.g, *attribute.graphs):
+                _host(inner, types, own, nodes)
+        call = None if (node.domain, node.op_type) in own else _call(node)
+        replaced.extend([node] if call is None else _hosted(node, call, types, nodes))
+    del graph.node[:]
+    graph.node.extend(replaced)
+
+
+def _call(node: onnx.NodeProto) -> Call | None:
+    attributes = {entry.name: _python(entry) for entry in node.attribute}
+    return read_node(node.domain, node.op_type, attributes, len(node.input))
+
+
+def _python(attribute: onnx.AttributeProto) -> Any:  # noqa: ANN401
+    value = onnx.helper.get_attribute_value(attribute)
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, int | float):
+        return value
+    return [item.decode() if isinstance(item, bytes) else item for item in value]
+
+
+def _hosted(
+    node: onnx.NodeProto, call: Call, types: Mapping[str, int], nodes: TorchNodes
+) -> list[onnx.NodeProto]:
+    """Return the nodes that take the node's place, and define the Python operator."""
+    name = f"{node.domain}::{node.op_type}"
+    unique = f"Torch{next(_numbers)}_{node.op_type}"
+    inputs, outputs = list(node.input), list(node.output)
+    missing = [value for value in (*inputs, *outputs) if value not in types]
+    unknown = [
+        onnx.TensorProto.DataType.Name(types[value])
+        for value in (*inputs, *outputs)
+        if value in types and types[value] not in {*_HOSTED, *_HALF}
+    ]
+    if missing or unknown:
+        what = f"values of type {unknown[0]}" if unknown else f"{missing[0]}, whose type is unknown"
+        raise ExportFailure(
+            Reason.RUNTIME_FAILED,
+            f"{name} fell through and cannot be verified: it handles {what}",
+            "Translate the operator in a plugin (export.plugins).",
+        )
+    before, fed = _casts(inputs, types, unique, into=True)
+    after, got = _casts(outputs, types, unique, into=False)
+    _define(
+        unique,
+        call,
+        [types[value] for value in inputs],
+        [types[value] for value in outputs],
+        nodes,
+    )
+    nodes.names.append(name)
+    made = onnx.helper.make_node(unique, fed, got, name=node.name, domain=_DOMAIN)
+    return [*before, made, *after]
+
+
+def _casts(
+    values: list[str], types: Mapping[str, int], unique: str, *, into: bool
+) -> tuple[list[onnx.NodeProto], list[str]]:
+    """Return casts between half precision and float32, and the names beyond them."""
+    casts, names = [], []
+    for value in values:
+        if types[value] not in _HALF:
+            names.append(value)
+            continue
+        wide = f"{value}_{unique}_float32"
+        names.append(wide)
+        ends = ([value], [wide]) if into else ([wide], [value])
+        target = _ELEMENT.FLOAT if into else types[value]
+        casts.append(onnx.helper.make_node("Cast", *ends, to=target))
+    return casts, names
+
+
+def _define(
+    unique: str, call: Call, inputs: list[int], outputs: list[int], nodes: TorchNodes
+) -> None:
+    """Define the Python operator that runs a call, with the element types of its values."""
+    from onnxruntime_extensions import PyCustomOpDef, onnx_op
+
+    def kinds(types: list[int]) -> list[Any]:
+        return [getattr(PyCustomOpDef, _HOSTED.get(entry, "dt_float")) for entry in types]
+
+    kept = [_HALF.get(entry) for entry in inputs]
+
+    def run(*arrays: NDArray[Any]) -> Any:  # noqa: ANN401
+        # An exception would end the process: onnxruntime's threads cannot carry it.
+        try:
+            tensors = [
+                torch.from_numpy(np.ascontiguousarray(array)).to(dtype)
+                for array, dtype in zip(arrays, kept, strict=True)
+            ]
+            results = [_array(result) for result in call(tensors)]
+        except Exception as error:  # noqa: BLE001
+            nodes.errors.append(f"{call.operator}: {type(error).__name__}: {error}")
+            results = [np.zeros(0, dtype=np.float32) for _ in outputs]
+        return results[0] if len(results) == 1 else tuple(results)
+
+    onnx_op(op_type=unique, inputs=kinds(inputs), outputs=kinds(outputs))(run)
+
+
+def _array(tensor: torch.Tensor) -> NDArray[Any]:
+    wide = tensor.float() if tensor.dtype in _HALF.values() else tensor
+    array: NDArray[Any] = wide.detach().cpu().contiguous().numpy()
+    return array
+
+
+def _types(model: onnx.ModelProto) -> dict[str, int]:
+    """Return the element type of every value that has one."""
+    found: dict[str, int] = {}
+    for candidate in (onnx.shape_inference.infer_shapes(model), model):
+        _collect(candidate.graph, found)
+    return found
+
+
+def _collect(graph: onnx.GraphProto, found: dict[str, int]) -> None:
+    for value in (*graph.value_info, *graph.input, *graph.output):
+        if value.type.tensor_type.elem_type:
+            found[value.name] = value.type.tensor_type.elem_type
+    for tensor in graph.initializer:
+        found[tensor.name] = tensor.data_type
+    for node in graph.node:
+        for attribute in node.attribute:
+            for inner in (attribute.g, *attribute.graphs):
+                _collect(inner, found)
