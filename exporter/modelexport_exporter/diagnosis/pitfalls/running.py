@@ -1,0 +1,173 @@
+"""Pitfalls that are seen when the model runs: twice at the same inputs, and as a trace elsewhere.
+
+Nothing here raises for what the model does: a model that cannot be run is somebody else's finding.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from modelexport_exporter.call import Lowered, Numbers
+from modelexport_exporter.diagnosis.pitfalls.pitfall import Pitfall, PitfallKind
+from modelexport_exporter.diagnosis.tracing import Flattened, trace
+from modelexport_exporter.dims import capture_sizes
+from modelexport_exporter.user_code.user_frame import is_users, shorten, text_of
+from modelexport_exporter.verification.samples import describe_sizes, sizes_between
+
+_RTOL, _ATOL = 1e-3, 1e-4
+_MOST_LINES = 8
+Outputs = list[torch.Tensor]
+
+
+def running_pitfalls(
+    model: torch.nn.Module, lowered: Lowered, code_dir: Path | None
+) -> tuple[Pitfall, ...]:
+    """Return what two runs and a trace show; the model itself stays as it is."""
+    if isinstance(model, torch.jit.ScriptModule | torch.fx.GraphModule):
+        return ()
+    try:
+        twice = tuple(_run_twice(copy.deepcopy(model), lowered))
+    except Exception:  # noqa: BLE001 - forward is the user's code
+        return ()
+    if twice:
+        return twice  # a trace cannot agree with what does not agree with itself
+    try:
+        return tuple(_trace_elsewhere(copy.deepcopy(model), lowered, code_dir))
+    except Exception:  # noqa: BLE001
+        return ()
+
+
+def _run_twice(model: torch.nn.Module, lowered: Lowered) -> Iterator[Pitfall]:
+    before = _state(model)
+    first = _run(model, lowered, capture_sizes(lowered.spec))
+    changed = _changed(before, _state(model))
+    for path in changed[:_MOST_LINES]:
+        yield Pitfall(
+            PitfallKind.STATE,
+            f"one run of the model changes its {path}: a file has no memory between runs",
+            path,
+            "Take it as an input of forward and return its new value.",
+        )
+    second = _run(model, lowered, capture_sizes(lowered.spec))
+    if not changed and not _agree(first, second):
+        yield Pitfall(
+            PitfallKind.NOT_DETERMINISTIC,
+            "two runs of the model at the same inputs give different outputs",
+            "",
+            "Take random numbers as an input of forward; see that dropout follows self.training.",
+        )
+
+
+def _run(
+    model: Callable[..., Any], lowered: Lowered, sizes: Mapping[str, int], seed: int = 0
+) -> Outputs:
+    args, kwargs = lowered.call.example(sizes, seed)
+    with torch.no_grad():
+        return _tensors(model(*args, **kwargs))
+
+
+def _tensors(answer: object) -> Outputs:
+    return [leaf for leaf in pytree.tree_leaves(answer) if isinstance(leaf, torch.Tensor)]
+
+
+def _agree(one: Outputs, other: Outputs) -> bool:
+    return len(one) == len(other) and all(
+        a.shape == b.shape
+        and torch.allclose(a.double(), b.double(), rtol=_RTOL, atol=_ATOL, equal_nan=True)
+        for a, b in zip(one, other, strict=True)
+        if not (a.is_complex() or b.is_complex())
+    )
+
+
+def _state(model: torch.nn.Module) -> dict[str, object]:
+    """Return what a run may change: buffers, parameters and plain attributes."""
+    state: dict[str, object] = {
+        f"buffer {name}": tensor.detach().clone() for name, tensor in model.named_buffers()
+    }
+    state |= {f"parameter {name}": tensor._version for name, tensor in model.named_parameters()}  # noqa: SLF001
+    for path, part in model.named_modules():
+        for name, value in vars(part).items():
+            if isinstance(value, bool | int | float | str | tuple):
+                state[f"attribute {f'{path}.{name}'.lstrip('.')}"] = value
+            elif isinstance(value, torch.Tensor):
+                state[f"attribute {f'{path}.{name}'.lstrip('.')}"] = value.detach().clone()
+            elif isinstance(value, list | dict | set) and not name.startswith("_"):
+                state[f"length of {f'{path}.{name}'.lstrip('.')}"] = len(value)
+    return state
+
+
+def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
+    return [name for name in after if name not in before or _differ(before[name], after[name])]
+
+
+def _differ(one: object, other: object) -> bool:
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        return one.shape != other.shape or not torch.equal(one.nan_to_num(), other.nan_to_num())
+    if isinstance(one, torch.Tensor) or isinstance(other, torch.Tensor):
+        return True
+    return one != other and one == one and other == other  # noqa: PLR0124 - nan differs from itself
+
+
+def _trace_elsewhere(
+    model: torch.nn.Module, lowered: Lowered, code_dir: Path | None
+) -> Iterator[Pitfall]:
+    """Yield the lines that a trace warns of, if it then differs at other sizes or values."""
+    spec, call = lowered.spec, lowered.call
+    args, kwargs = call.example(capture_sizes(spec), numbers=Numbers.TENSORS)
+    flattened = Flattened(model, args, kwargs)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        traced = trace(flattened)
+    sizes = sizes_between(spec.dims, capture_sizes(spec).values())
+    lowest = {name: dim.min for name, dim in spec.dims.items()}
+    for where, seed in ((capture_sizes(spec), 1), (sizes, 2), (lowest, 3)):
+        problem = _disagreement(traced, flattened, lowered, where, seed)
+        if problem:
+            told = f"{describe_sizes(where)}, other values" if where else "other values"
+            yield from _blamed(caught, f"{problem} at {told}", code_dir)
+            return
+
+
+def _disagreement(
+    traced: Callable[..., Any],
+    eager: Flattened,
+    lowered: Lowered,
+    sizes: Mapping[str, int],
+    seed: int,
+) -> str:
+    args, kwargs = lowered.call.example(sizes, seed, numbers=Numbers.TENSORS)
+    tensors = Flattened(eager, args, kwargs).tensors
+    with torch.no_grad():
+        expected = _tensors(eager(*[tensor.clone() for tensor in tensors]))
+        try:
+            got = _tensors(traced(*tensors))
+        except Exception as error:  # noqa: BLE001 - TorchScript raises what it likes
+            return f"the graph of the capture fails ({text_of(error)[-160:]})"
+    return "" if _agree(expected, got) else "the graph of the capture gives other outputs"
+
+
+def _blamed(
+    caught: list[warnings.WarningMessage], problem: str, code_dir: Path | None
+) -> Iterator[Pitfall]:
+    lines = {
+        f"{shorten(warning.filename, code_dir)}:{warning.lineno}": str(warning.message)
+        for warning in caught
+        if issubclass(warning.category, torch.jit.TracerWarning)
+        and is_users(warning.filename, code_dir)
+    }
+    suggestion = (
+        "Keep to tensors from the inputs to the outputs: no Python numbers, branches or loops "
+        "taken from them."
+    )
+    for line, text in list(lines.items())[:_MOST_LINES]:
+        what = " ".join(text.partition(".")[0].split())[:160]
+        yield Pitfall(PitfallKind.BAKED, f"{problem}; {what}", line, suggestion)
+    if not lines:
+        yield Pitfall(PitfallKind.BAKED, problem, "", suggestion)

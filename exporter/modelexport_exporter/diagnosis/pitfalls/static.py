@@ -1,0 +1,49 @@
+"""Pitfalls that can be read in the user's code, without running the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import torch
+
+from modelexport_exporter.diagnosis.pitfalls import (
+    branches,
+    indexing,
+    input_writes,
+    loops,
+    numpy_in_forward,
+    packed_sequences,
+    python_numbers,
+    random_numbers,
+    shape_arithmetic,
+    state,
+    type_checks,
+)
+from modelexport_exporter.diagnosis.pitfalls.forward_code import ForwardCode, forward_codes
+from modelexport_exporter.diagnosis.pitfalls.pitfall import Pitfall
+
+DETECTORS: tuple[Callable[[ForwardCode], Iterator[Pitfall]], ...] = (
+    numpy_in_forward.find,
+    random_numbers.find,
+    python_numbers.find,
+    branches.find,
+    loops.find,
+    shape_arithmetic.find,
+    state.find,
+    indexing.find,
+    input_writes.find,
+    type_checks.find,
+    packed_sequences.find,
+)
+
+
+def static_pitfalls(model: torch.nn.Module, code_dir: Path | None) -> tuple[Pitfall, ...]:
+    """Return the pitfalls in the code of the model's own classes, each once."""
+    found = [
+        pitfall
+        for code in forward_codes(model, code_dir)
+        for detector in DETECTORS
+        for pitfall in detector(code)
+    ]
+    return tuple(dict.fromkeys(found))

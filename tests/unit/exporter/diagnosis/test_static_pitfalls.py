@@ -1,0 +1,61 @@
+"""Each pitfall is found at its line, and nothing is found where nothing is wrong."""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from modelexport_exporter.diagnosis.pitfalls.pitfall import PitfallKind
+from modelexport_exporter.diagnosis.pitfalls.static import static_pitfalls
+from zoo.code import pitfalls as zoo_of_pitfalls
+from zoo.tasks import CODE
+
+LINES = Path(zoo_of_pitfalls.__file__).read_text().splitlines()
+MODELS = {
+    name: model
+    for name, model in vars(zoo_of_pitfalls).items()
+    if inspect.isclass(model) and issubclass(model, nn.Module)
+}
+
+
+def expected(model: type[nn.Module]) -> Counter[str]:
+    """Return `pitfalls.py:17 Random` for each line of a class that is marked."""
+    first = inspect.getsourcelines(model)[1]
+    lines = range(first, first + len(inspect.getsource(model).splitlines()))
+    kinds = {kind.value for kind in PitfallKind}
+    return Counter(
+        f"pitfalls.py:{line} {word}"
+        for line in lines
+        for word in LINES[line - 1].rpartition("  # ")[2].split()
+        if word in kinds and "  # " in LINES[line - 1]
+    )
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_is_read_in_the_code(name: str) -> None:
+    found = static_pitfalls(MODELS[name](), CODE)
+    wanted = expected(MODELS[name])
+    assert {f"{pitfall.source} {pitfall.kind.value}" for pitfall in found} >= set(wanted)
+    surplus = {f"{p.source} {p.kind.value}" for p in found} - set(wanted)
+    allowed = {"NumpyMean": "PythonNumber", "Retensored": "PythonNumber"}
+    assert all(allowed.get(name, "-") in entry for entry in surplus), surplus
+    assert all(pitfall.suggestion.endswith(".") for pitfall in found)
+
+
+def test_code_of_libraries_is_not_read() -> None:
+    assert static_pitfalls(nn.TransformerEncoderLayer(8, 2), None) == ()
+
+
+def test_a_script_has_no_code_to_read() -> None:
+    scripted: nn.Module = torch.jit.script(nn.Linear(2, 2))
+    assert static_pitfalls(scripted, None) == ()
+
+
+def test_a_module_that_is_used_twice_is_told_once() -> None:
+    twice = nn.Sequential(zoo_of_pitfalls.Item(), zoo_of_pitfalls.Item())
+    assert len(static_pitfalls(twice, CODE)) == 1

@@ -1,0 +1,236 @@
+"""Modules that run in PyTorch and change their meaning in a graph, one for each kind of pitfall.
+
+The line that is to blame ends in a comment with the kind's name.
+"""
+# mypy: ignore-errors
+# ruff: noqa: PERF401
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F  # noqa: N812
+
+
+class NumpyMean(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        mean = np.mean(x.detach().cpu().numpy())  # NumPy
+        return x - float(mean)
+
+
+class NumpyMethod(nn.Module):
+    def forward(self, x):  # noqa: ANN001
+        array = x.numpy()  # NumPy
+        return torch.from_numpy(array * 2)  # NumPy
+
+
+class NumpyNoise(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + np.random.rand()  # Random
+
+
+class Noise(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + torch.randn(x.shape)  # Random
+
+
+class PythonNoise(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * random.random()  # Random
+
+
+class AlwaysDrops(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return F.dropout(x, 0.5)  # Random
+
+
+class Item(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        scale = x.max().item()  # PythonNumber
+        return x * scale
+
+
+class Retensored(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = torch.tensor(float(x.sum()))  # PythonNumber
+        return x * y
+
+
+class ToList(nn.Module):
+    def forward(self, x: torch.Tensor, sizes: torch.Tensor) -> torch.Tensor:
+        first, second = sizes.tolist()  # PythonNumber
+        return x * first + second
+
+
+class BranchesOnData(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.sum() > 0:  # DataBranch
+            return x * 2
+        return x - 1
+
+
+class BranchesInHelper(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.choose(x.mean())
+
+    def choose(self, value):  # noqa: ANN001
+        return value if value > 0 else -value  # DataBranch
+
+
+class BranchesOnSize(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.shape[0] > 4:  # SizeBranch
+            return x * 2
+        return x
+
+
+class LoopsOverData(nn.Module):
+    def forward(self, x: torch.Tensor, times: torch.Tensor) -> torch.Tensor:
+        for _ in range(int(times)):  # DataLoop PythonNumber
+            x = x * 2
+        return x
+
+
+class LoopsUntil(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        while x.sum() < 100:  # DataLoop
+            x = x * 2
+        return x
+
+
+class LoopsOverRows(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows = []
+        for position in range(x.shape[0]):  # SizeLoop
+            rows.append(x[position] * position)  # ListAppend
+        return torch.stack(rows)
+
+
+class LoopsOverTensor(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        total = torch.zeros(x.shape[1:])
+        for row in x:  # SizeLoop
+            total = total + row
+        return total
+
+
+class ShapeInPlace(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        batch, length = x.shape
+        length += 2  # ShapeArithmetic
+        return x.new_zeros(batch, length)
+
+
+class CountsItself(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("count", torch.zeros(()))
+        self.calls = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.count += 1  # State
+        self.calls = self.calls + 1  # State
+        return x * self.count
+
+
+class ReadsNegative(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        index = torch.tensor([-1, 0])
+        return x[index]  # IndexRead
+
+
+class WritesThroughTwo(nn.Module):
+    def forward(self, x: torch.Tensor, i: torch.Tensor, j: torch.Tensor) -> torch.Tensor:
+        y = x.clone()
+        y[i, j] = 0  # IndexWrite
+        return y
+
+
+class WritesApart(nn.Module):
+    def forward(self, x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
+        y = x.clone()
+        y[i, :, i] = 0  # IndexWrite
+        return y
+
+
+class WritesNegative(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = x.clone()
+        y[torch.tensor([-1])] = 0  # IndexWrite
+        return y
+
+
+class WritesInput(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x[:, 0] = 0  # InputWrite
+        return x * 2
+
+
+class WritesData(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = x + 1
+        y.data[0] = 0  # InputWrite
+        return y
+
+
+class ChecksType(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        length = x.shape[0]
+        if isinstance(length, int):  # TypeCheck
+            return x * length
+        return x
+
+
+class ExportsOtherwise(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if torch.onnx.is_in_onnx_export():  # ExportBranch
+            return x * 2
+        return x * 3
+
+
+class Packs(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.rnn = nn.GRU(4, 4)
+
+    def forward(self, x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        packed = nn.utils.rnn.pack_padded_sequence(x, lengths)  # PackedSequence
+        return self.rnn(packed)[1]
+
+
+class Harmless(nn.Module):
+    """Everything here is right in a graph too."""
+
+    def __init__(self, activation: str = "relu", layers: int = 2) -> None:
+        super().__init__()
+        self.activation = activation
+        self.scale = nn.Parameter(torch.ones(4))
+        self.layers = nn.ModuleList(nn.Linear(4, 4) for _ in range(layers))
+        self.dropout = nn.Dropout(0.1)
+
+    def forward(
+        self, x: torch.Tensor, mask: torch.Tensor | None = None, flip: bool = False
+    ) -> dict[str, torch.Tensor]:
+        batch, width = x.shape[0], x.size(-1)
+        kept = []
+        for number, layer in enumerate(self.layers):
+            x = layer(x)
+            kept.append(x)
+            if number == 0 and self.activation == "relu":
+                x = F.relu(x)
+        if mask is not None:
+            x = x * mask
+        if flip:
+            x = x.flip(0)
+        if x.dim() == 3 or x.dtype == torch.float64:
+            x = x.float()
+        x = F.dropout(x, 0.1, training=self.training)
+        y = x.reshape(batch, 2, width // 2).clone()
+        y[:, 0] = 0
+        y[y < 0] = 1
+        print("shape", y.shape)
+        total = sum(kept)
+        return {"y": y + torch.arange(width // 2), "x": x * self.scale, "total": total}
