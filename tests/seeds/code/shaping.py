@@ -1,0 +1,362 @@
+"""Operators that reduce, join, cut and rearrange tensors: one output a form."""
+
+import torch
+from torch import Tensor, nn
+
+
+class Cat(nn.Module):
+    def forward(self, x: Tensor, y: Tensor, count: Tensor) -> tuple[Tensor, ...]:
+        return (
+            torch.cat([x, y], 0),
+            torch.cat((x, x, x), dim=-1),
+            torch.concat([x, y]),
+            torch.concatenate([y, x], dim=0),
+            torch.cat([x, count], 1),
+            torch.stack([x, x], dim=1),
+            torch.hstack([x, x]),
+            torch.vstack([x, y]),
+            torch.cat([x, x.new_zeros(0, 4)], 0),
+            torch.cat([x[:0], y]),
+        )
+
+
+class MatMul(nn.Module):
+    def forward(self, x: Tensor, y: Tensor, batch: Tensor) -> tuple[Tensor, ...]:
+        return (
+            torch.mm(x, y),
+            x.mm(y).t(),
+            x @ y,
+            torch.matmul(batch, y),
+            torch.bmm(batch, batch.transpose(1, 2)),
+            torch.mv(x, y[:, 0]),
+            torch.dot(x[0], y[:, 0]),
+            torch.einsum("ij,jk->ik", x, y),
+            torch.einsum("bij,jk->bki", batch, y),
+            torch.outer(x[0], y[0]),
+        )
+
+
+class AddMM(nn.Module):
+    def forward(self, bias: Tensor, x: Tensor, y: Tensor, full: Tensor) -> tuple[Tensor, ...]:
+        z = full.clone()
+        z.addmm_(x, y, beta=2, alpha=-1)
+        return (
+            torch.addmm(bias, x, y),
+            torch.addmm(bias, x, y, beta=0.5, alpha=2),
+            torch.addmm(full, x, y, beta=0, alpha=0.25),
+            full.addmm(x, y, beta=-1.5),
+            z,
+            torch.addmm(bias[0], x, y, alpha=3),
+            torch.baddbmm(full[None], x[None], y[None], beta=0.1, alpha=10),
+            torch.addmv(bias, y.t(), x[0], beta=3, alpha=2),
+            torch.addr(full[0], x[0, :1], y[0], beta=0.5, alpha=2),
+        )
+
+
+class Linear(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.one = nn.Linear(4, 3)
+        self.two = nn.Linear(4, 3, bias=False)
+        self.both = nn.Bilinear(4, 4, 2)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        return self.one(x), self.two(x), self.both(x, x), self.one(x[:, None]), self.two(x[0])
+
+
+class Mean(nn.Module):
+    def forward(self, x: Tensor, flag: Tensor) -> tuple[Tensor, ...]:
+        return (
+            x.mean(),
+            torch.mean(x, 1),
+            x.mean((0, 2)),
+            x.mean(-1, keepdim=True),
+            torch.mean(x, dim=[1, 2], keepdim=True),
+            flag.float().mean(0),
+            x.mean(dtype=torch.float64),
+            x.mean((-2, -3)),
+            torch.var_mean(x, 1)[1],
+            x.std(2),
+            x.var((0, 2), unbiased=False),
+        )
+
+
+class Sum(nn.Module):
+    """Also of integers and booleans, which sum to int64."""
+
+    def forward(self, x: Tensor, count: Tensor, flag: Tensor) -> tuple[Tensor, ...]:
+        return (
+            x.sum(),
+            torch.sum(x, 1),
+            x.sum((0, 2), keepdim=True),
+            count.sum(),
+            count.to(torch.int32).sum(1),
+            flag.sum(),
+            flag.sum(-1),
+            x.sum(0, dtype=torch.float64),
+            x.sum(()),
+            torch.cumsum(x, 1),
+            torch.cumsum(count, 0),
+            torch.logsumexp(x, 1),
+            x.norm(dim=1),
+            torch.count_nonzero(count, dim=1),
+            x.nansum(),
+        )
+
+
+class Prod(nn.Module):
+    def forward(self, x: Tensor, count: Tensor, flag: Tensor) -> tuple[Tensor, ...]:
+        return (
+            x.prod(),
+            torch.prod(x, 1),
+            x.prod(-1, keepdim=True),
+            count.prod(0),
+            count.to(torch.int32).prod(),
+            flag.prod(1),
+            x.prod(2, dtype=torch.float64),
+        )
+
+
+class CumProd(nn.Module):
+    def forward(self, x: Tensor, count: Tensor) -> tuple[Tensor, ...]:
+        return torch.cumprod(x, 1), count.cumprod(0)
+
+
+class Maximum(nn.Module):
+    """Of all, of two, along a dim with indices; with ties the first place wins or not: values."""
+
+    def forward(self, x: Tensor, y: Tensor, count: Tensor) -> tuple[Tensor, ...]:
+        values, places = x.max(1)
+        lowest, where = torch.min(x, dim=-1, keepdim=True)
+        return (
+            x.max(),
+            values,
+            places,
+            torch.max(x, y),
+            x.maximum(y),
+            count.max(),
+            torch.max(count, 1)[0],
+            torch.amax(x, (0, 2)),
+            x.min(),
+            lowest,
+            where,
+            torch.min(x, y),
+            torch.minimum(x, y),
+            count.min(),
+            torch.min(count, 0)[0],
+            torch.amin(x, -1, True),
+            torch.aminmax(x, dim=0)[1],
+            torch.fmax(x, y),
+        )
+
+
+class Extremes(nn.Module):
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        return x.argmax(1), x.argmin(-1), x.argmax(), torch.topk(x, 2, dim=1)[0], x.sort(1)[0]
+
+
+class AllAny(nn.Module):
+    def forward(self, flag: Tensor, count: Tensor) -> tuple[Tensor, ...]:
+        return flag.all(), flag.any(1), torch.all(count, dim=1), torch.any(count), flag.all(0, True)
+
+
+class Transposes(nn.Module):
+    def forward(self, x: Tensor, cube: Tensor) -> tuple[Tensor, ...]:
+        return (
+            x.t(),
+            torch.t(x[0]),
+            x.T,
+            cube.transpose(1, 2),
+            torch.transpose(cube, -1, 0),
+            cube.permute(2, 0, 1),
+            torch.permute(cube, (0, -1, 1)),
+            cube.mT,
+            cube.swapaxes(0, 1),
+            torch.movedim(cube, 0, -1),
+            cube.transpose(0, 1).contiguous().view(cube.size(1), -1),
+            cube.permute(*range(cube.dim() - 1, -1, -1)),
+            x.clone().t_() + 1,
+        )
+
+
+class Expand(nn.Module):
+    """Not only before an operator that broadcasts."""
+
+    def forward(self, row: Tensor, x: Tensor) -> tuple[Tensor, ...]:
+        return (
+            row.expand(x.size(0), 4),
+            row.expand_as(x),
+            row.expand(3, -1, -1),
+            row.expand(x.shape),
+            torch.broadcast_to(row, (2, x.shape[0], 4)),
+            x[:, :1].expand(-1, 6),
+            row.expand(x.size(0), -1) + x,
+            x.unsqueeze(1).expand(-1, 5, -1).reshape(-1, 4),
+            x.repeat(2, 3),
+            x[:, None].repeat_interleave(2, 1),
+            torch.tile(row, (x.size(0), 1)),
+            row[0].expand(4),
+        )
+
+
+class View(nn.Module):
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        n, c = x.size(0), x.size(1)
+        return (
+            x.view(-1),
+            x.view(n, -1),
+            x.view(n, c * 4),
+            x.view(n * c, 4),
+            x.view(n, 2, -1, 4),
+            x.view(*x.shape[:2], 2, 2),
+            x.view(x.shape),
+            x.reshape(-1, 2),
+            x.flatten(1),
+            torch.flatten(x),
+            x.unflatten(1, (2, 3)),
+            x.view(2, -1),
+            x.view_as(x),
+            x.reshape((n, c, 1, 4)),
+            torch.ravel(x),
+            x.view(n, c, 4)[:, 0],
+        )
+
+
+class Split(nn.Module):
+    def forward(self, x: Tensor, wide: Tensor) -> tuple[Tensor, ...]:
+        a, b, c = wide.split([1, 4, 2], dim=1)
+        d, e = torch.split(wide, 4, 1)
+        f, g, h = wide.chunk(3, -1)
+        i, j = x.unbind(1)
+        left, right = torch.tensor_split(wide, 2, dim=1)
+        return a, b, c, d, e, f, g, h, i, j, left, right, sum(wide.split(3, dim=1)[:2])
+
+
+class SplitOfDynamic(nn.Module):
+    """The dynamic dim itself is split in two."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        half = x.size(0) // 2
+        a, b = x.split([half, x.size(0) - half], dim=0)
+        return a, b, a.sum(0) - b.sum(0)
+
+
+class Squeeze(nn.Module):
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        return (
+            x.squeeze(1),
+            torch.squeeze(x, -1),
+            x.squeeze((1, 3)),
+            x.unsqueeze(0),
+            torch.unsqueeze(x, -1),
+            x.squeeze(2),
+            x.clone().squeeze_(1),
+        )
+
+
+class SqueezeAll(nn.Module):
+    """Without a dim: which ones go depends on the sizes."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        return x.squeeze(), torch.squeeze(x) * 2
+
+
+class Unfold(nn.Module):
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        return (
+            x.unfold(2, 3, 1),
+            x.unfold(-1, 2, 2),
+            x.unfold(2, 5, 4).sum(-1),
+            x.unfold(2, 6, 3),
+            x.unfold(1, 2, 1),
+        )
+
+
+class UnfoldDynamic(nn.Module):
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        return x.unfold(1, 4, 2), x.unfold(1, 3, 1).mean(-1)
+
+
+class Im2Col(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.columns = nn.Unfold((2, 3), dilation=(1, 2), padding=1, stride=(2, 1))
+        self.plain = nn.Unfold(2)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        return self.columns(x), self.plain(x)
+
+
+class Col2Im(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.fold = nn.Fold((6, 7), 2, stride=1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        result: Tensor = self.fold(nn.functional.unfold(x, 2))
+        return result
+
+
+class IndexSelect(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("order", torch.tensor([2, 0, 2]))
+
+    def forward(self, x: Tensor, places: Tensor) -> tuple[Tensor, ...]:
+        return (
+            x.index_select(1, self.order),
+            torch.index_select(x, 2, places),
+            torch.index_select(x, -1, self.order),
+            x.index_select(0, torch.zeros_like(places)),
+            torch.gather(x, 1, places[None, :, None].expand(x.size(0), -1, x.size(2))),
+            torch.take(x, places),
+            torch.narrow(x, 1, 1, 2),
+            x.select(2, -1),
+        )
+
+
+class ConstantPad(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.one = nn.ConstantPad1d((2, 1), 3.5)
+        self.two = nn.ConstantPad2d((1, 2, 3, 0), -1.0)
+        self.three = nn.ConstantPad3d(1, 0.25)
+        self.zero = nn.ZeroPad2d((0, 1, 2, 3))
+
+    def forward(self, x: Tensor, count: Tensor) -> tuple[Tensor, ...]:
+        pad = nn.functional.pad
+        return (
+            self.one(x[:, 0]),
+            self.two(x),
+            self.three(x[:, None]),
+            self.zero(x),
+            pad(x, (1, 1)),
+            pad(x, (-1, 2, 1, -1), value=9),
+            pad(count, (0, 2), value=7),
+            pad(x, (0, 0, 0, 0, 1, 1)),
+            torch.constant_pad_nd(x, (1, 0), 2),
+            pad(x > 0, (1, 1), value=True),
+        )
+
+
+class OtherPads(nn.Module):
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        pad = nn.functional.pad
+        return (
+            pad(x, (1, 2, 1, 0), mode="reflect"),
+            pad(x, (2, 1, 0, 1), mode="replicate"),
+            pad(x, (1, 2, 2, 1), mode="circular"),
+            nn.ReflectionPad1d(2)(x[:, 0]),
+        )
+
+
+class Flip(nn.Module):
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        return (
+            x.flip(0),
+            x.flip(1, 2),
+            torch.roll(x, 1, 1),
+            x.roll((1, -2), (0, 2)),
+            x.tril(),
+            x.triu(1),
+        )

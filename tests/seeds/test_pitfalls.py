@@ -1,0 +1,162 @@
+"""What a tracer gets wrong without a word: right here, or refused with the line and a way out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from modelexport_api.reasons import Reason
+from seeds.case import Case, Refusal, array, integers, refused, tensor
+from seeds.harness import Bench, each
+
+ROWS = {"n": (1, 12)}
+X = tensor("x", "n", 4)
+NUMBER = integers("times", low=0, high=9)
+DIVISOR = integers("y", low=1, high=4)
+TWELVE = tensor("x", 3, 4)
+LINE = ("pitfalls.py:",)
+PINNED = {"exporter": "TorchScript"}
+
+
+def told(*words: str) -> Refusal:
+    """Refused for what the model does with values, naming the line."""
+    return refused(
+        Reason.CAPTURE_FAILED,
+        Reason.VERIFICATION_FAILED,
+        Reason.CONVERSION_FAILED,
+        Reason.DYNAMIC_DIM_SPECIALIZED,
+        words=(*LINE, *words),
+    )
+
+
+RANDOM = refused(Reason.VERIFICATION_FAILED, words=["two runs"])
+
+
+def pitfall(row: str, name: str, model: str, *inputs: Any, **options: Any) -> Case:  # noqa: ANN401
+    """Return a case: right where a route is, otherwise refused with the line."""
+    dims = {k: v for k, v in ROWS.items() if any(k in i["shape"] for i in inputs or (X,))}
+    options = {"dims": dims, "or_refused": told(), **options}
+    return Case(row, name, f"pitfalls:{model}", inputs or (X,), **options)
+
+
+CASES = (
+    pitfall("D1", "numpy_mean", "NumpyMean"),
+    pitfall("D1", "numpy_concatenate", "NumpyConcatenate", X, tensor("y", "n", 4)),
+    pitfall("D1", "numpy_of_sizes", "NumpyOfSizes"),
+    pitfall("D1", "numpy_constants", "NumpyConstants", or_refused=None),
+    pitfall("D2", "numpy_random", "NumpyRandom", expected=RANDOM),
+    pitfall("D2", "torch_random", "TorchRandom", expected=RANDOM),
+    pitfall("D2", "python_random", "PythonRandom", expected=RANDOM),
+    pitfall("D2", "random_unused", "RandomUnused", or_refused=None, nightly=True),
+    pitfall("D3", "to_list", "ToList"),
+    pitfall("D3", "tensor_of_float", "TensorOfFloat"),
+    pitfall("D3", "item_arithmetic", "ItemArithmetic"),
+    pitfall("D3", "item_in_math", "ItemInMath"),
+    pitfall("D3", "int_of_tensor", "IntOfTensor", X, integers("k", low=1, high=4)),
+    pitfall("D3", "item_arithmetic_traced", "ItemArithmetic", export=PINNED, nightly=True),
+    pitfall("D4", "reshape_by_item", "ReshapeByItem", TWELVE, DIVISOR),
+    pitfall("D4", "reshape_by_tensor", "ReshapeByTensor", TWELVE, DIVISOR, or_refused=None),
+    pitfall("D4", "view_by_item", "ViewByItem", TWELVE, DIVISOR),
+    pitfall(
+        "D5",
+        "shape_in_place",
+        "ShapeInPlace",
+        tensor("states", "n", "m"),
+        dims={"n": (1, 9), "m": (1, 30)},
+        or_refused=None,
+    ),
+    pitfall(
+        "D5",
+        "shape_in_place_returned",
+        "ShapeInPlaceReturned",
+        tensor("states", "n", "m"),
+        dims={"n": (1, 9), "m": (1, 30)},
+    ),
+    pitfall(
+        "D5",
+        "shape_in_place_traced",
+        "ShapeInPlace",
+        tensor("states", "n", "m"),
+        dims={"n": (1, 9), "m": (1, 30)},
+        export=PINNED,
+    ),
+    pitfall("D5", "shape_in_place_otherwise", "ShapeInPlaceOtherwise", or_refused=None),
+    pitfall("D6", "branch", "Branch", or_refused=None),
+    pitfall("D6", "branch_static", "Branch", tensor("x", 3, 4), or_refused=None, nightly=True),
+    pitfall("D6", "branch_inline", "BranchInline"),
+    pitfall("D6", "branch_of_branches", "BranchOfBranches", or_refused=None),
+    pitfall("D6", "branch_unscriptable", "BranchUnscriptable", expected=told("torch.cond")),
+    pitfall("D6", "branch_on_nothing", "BranchOnNothing"),
+    pitfall("D7", "trip_count", "TripCount", X, NUMBER, or_refused=None),
+    pitfall("D7", "while_large", "WhileLarge", or_refused=None),
+    pitfall("D7", "while_counting", "WhileCounting"),
+    pitfall("D8", "size_branch", "SizeBranch", or_refused=None),
+    pitfall("D8", "size_branch_traced", "SizeBranch", export={"exporter": "Dynamo"}, nightly=True),
+    pitfall("D8", "size_loop", "SizeLoop", or_refused=None),
+    pitfall("D8", "size_number", "SizeNumber", or_refused=None),
+    pitfall("D8", "size_of_len", "SizeOfLen"),
+    pitfall("D8", "size_iteration", "SizeIteration", or_refused=None),
+    pitfall("D8", "size_parity", "SizeParity", tensor("x", 3, "m"), dims={"m": (2, 30)}),
+    pitfall("D9", "counter", "Counter"),
+    pitfall("D9", "counting_buffer", "CountingBuffer"),
+    pitfall("D9", "remembering", "Remembering"),
+    pitfall("D9", "history", "History", or_refused=None),
+    pitfall(
+        "D16",
+        "cancelling",
+        "Cancelling",
+        or_refused=refused(Reason.VERIFICATION_FAILED),
+        edges=(),
+        rtol=1.0,
+    ),
+    pitfall("D16", "chaos", "Chaos", expected=refused(Reason.VERIFICATION_FAILED), edges=()),
+    pitfall(
+        "D16",
+        "ties",
+        "Ties",
+        tensor("x", "n", 9),
+        or_refused=refused(Reason.VERIFICATION_FAILED, words=["equal"]),
+    ),
+    pitfall("D16", "tie_breaking", "TieBreaking", or_refused=refused(Reason.VERIFICATION_FAILED)),
+    pitfall(
+        "D17 C39",
+        "other_when_exported",
+        "OtherWhenExported",
+        expected=refused(Reason.VERIFICATION_FAILED, words=["is_in_onnx_export"]),
+    ),
+    pitfall("D17 C39", "same_when_exported", "SameWhenExported", or_refused=None),
+    pitfall("D17 C16", "wrong_symbolic", "WrongSymbolic"),
+    pitfall(
+        "D17 C16",
+        "wrong_symbolic_traced",
+        "WrongSymbolic",
+        export=PINNED,
+        expected=refused(Reason.VERIFICATION_FAILED),
+    ),
+    pitfall(
+        "D17 C14",
+        "wrong_plugin",
+        "UsesElu",
+        export={"plugins": ["forgets_alpha"], "exporter": "TorchScript"},
+        expected=refused(Reason.VERIFICATION_FAILED),
+    ),
+)
+
+FED = (
+    pitfall(
+        "D7",
+        "trip_count_far",
+        "TripCount",
+        tensor("x", 2, 4),
+        integers("times", low=0, high=40),
+        or_refused=None,
+        nightly=True,
+        feeds=({"x": array([[1e-3] * 4] * 2), "times": array(17, dtype="int64")},),
+    ),
+)
+
+
+@pytest.mark.parametrize("case", each((*CASES, *FED)))
+def test_case(case: Case, bench: Bench) -> None:
+    bench.check(case)
