@@ -1,0 +1,74 @@
+"""What runs differently the second time, or elsewhere, is seen by running it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from modelexport_exporter.call import lower
+from modelexport_exporter.diagnosis.pitfalls.pitfall import Pitfall, PitfallKind
+from modelexport_exporter.diagnosis.pitfalls.running import running_pitfalls
+from zoo.code import pitfalls as zoo
+from zoo.tasks import CODE, spec_for
+
+ROWS: list[dict[str, Any]] = [{"name": "x", "shape": ["batch", 4]}]
+
+
+def found(model: nn.Module, inputs: list[dict[str, Any]] | None = None) -> tuple[Pitfall, ...]:
+    spec = spec_for("pitfalls:any", inputs=inputs or ROWS)
+    return running_pitfalls(model, lower(spec, model, CODE), CODE)
+
+
+def line_of(text: str) -> str:
+    lines = (CODE / "pitfalls.py").read_text().splitlines()
+    return f"pitfalls.py:{next(n for n, line in enumerate(lines, 1) if text in line)}"
+
+
+@pytest.mark.parametrize(
+    ("model", "line"),
+    [
+        (zoo.BranchesOnData(), "if x.sum() > 0:"),
+        (zoo.Item(), "scale = x.max().item()"),
+        (zoo.Retensored(), "y = torch.tensor(float(x.sum()))"),
+        (zoo.BranchesOnSize(), "if x.shape[0] > 4:"),
+        (zoo.LoopsUntil(), "while x.sum() < 100:"),
+        (zoo.LoopsOverTensor(), "for row in x:"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, nn.Module) else "",
+)
+def test_a_trace_that_is_right_at_its_own_inputs_only(model: nn.Module, line: str) -> None:
+    pitfalls = found(model)
+    assert {pitfall.kind for pitfall in pitfalls} == {PitfallKind.BAKED}
+    assert line_of(line) in {pitfall.source for pitfall in pitfalls}
+
+
+@pytest.mark.parametrize("model", [zoo.Noise(), zoo.AlwaysDrops(), zoo.PythonNoise()])
+def test_random_numbers(model: nn.Module) -> None:
+    assert [pitfall.kind for pitfall in found(model.eval())] == [PitfallKind.NOT_DETERMINISTIC]
+
+
+def test_state_that_changes_is_named_and_left_alone() -> None:
+    model = zoo.CountsItself()
+    pitfalls = found(model)
+    assert {pitfall.source for pitfall in pitfalls} == {"buffer count", "attribute calls"}
+    assert (model.calls, float(model.count)) == (0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "model", [nn.Linear(4, 2), zoo.Harmless(), nn.LSTM(4, 3, batch_first=True), nn.BatchNorm1d(4)]
+)
+def test_nothing_is_said_of_a_model_that_is_right(model: nn.Module) -> None:
+    shape: list[Any] = ["batch", 2, 4] if isinstance(model, nn.LSTM) else ["batch", 4]
+    assert found(model.eval(), [{"name": "x", "shape": shape}]) == ()
+
+
+def test_a_model_that_cannot_be_run_is_no_pitfall() -> None:
+    assert found(nn.Linear(5, 2)) == ()
+
+
+def test_a_script_is_not_traced() -> None:
+    scripted: nn.Module = torch.jit.script(nn.Linear(4, 2))
+    assert found(scripted) == ()
