@@ -78,7 +78,7 @@ def stray_meta_tensors(module: torch.nn.Module) -> list[str]:
     """Return names of meta tensors that no checkpoint can reach: attributes and lost buffers."""
     stray = []
     for prefix, part in module.named_modules():
-        persistent = part._buffers.keys() - part._non_persistent_buffers_set  # noqa: SLF001
+        persistent = set(part._buffers.keys()) - part._non_persistent_buffers_set  # noqa: SLF001
         for name, buffer in part._buffers.items():  # noqa: SLF001
             if buffer is not None and buffer.is_meta and name not in persistent:
                 stray.append(f"{prefix}.{name}")
