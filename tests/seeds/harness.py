@@ -102,12 +102,13 @@ def build_module(case: Case) -> torch.nn.Module:
 
 def manifest(case: Case, checkpoint: Path, destination: Path) -> dict[str, Any]:
     """Return the resource as a user would write it."""
+    uri = f"file://{checkpoint}{'/' if checkpoint.is_dir() else ''}"
     return {
         "apiVersion": "modelexport.dev/v1alpha1",
         "kind": "ModelExport",
         "metadata": {"name": "seed"},
         "spec": {
-            "source": {"uri": f"file://{checkpoint}", **case.source},
+            "source": {"uri": uri, **case.source},
             "model": {
                 "factory": case.factory,
                 "kwargs": dict(case.kwargs),

@@ -1,0 +1,1 @@
+"""What users write to teach the exporter: each module is one plugin."""

@@ -1,0 +1,134 @@
+"""torchvision's families: classification, detection and segmentation, each with initial weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from modelexport_api.reasons import Reason
+from seeds.case import Case, as_state_dict, refused, tensor
+from seeds.harness import Bench, each
+
+FEW = {"batch": (1, 5)}
+SCALES = (1.0, 0.5, 2.0)
+
+
+def settled(image: tuple[int, ...]) -> Any:  # noqa: ANN401
+    """Return a writer of weights whose BatchNorm has seen images, so that outputs are ordinary."""
+
+    def write(module: torch.nn.Module, directory: Path) -> Path:
+        torch.manual_seed(1)
+        norms = [part for part in module.modules() if isinstance(part, torch.nn.BatchNorm2d)]
+        for norm in norms:
+            norm.train()
+            norm.momentum = None
+            norm.reset_running_stats()
+        with torch.no_grad():
+            for scale in SCALES if norms else ():
+                module(scale * torch.randn(4, *image))
+        for norm in norms:
+            norm.eval()
+        return as_state_dict(module, directory)
+
+    return write
+
+
+def classifier(name: str, size: int = 64, **kwargs: Any) -> Case:  # noqa: ANN401
+    image = (3, size, size)
+    return Case(
+        "",
+        f"torchvision_{name}",
+        "image_models:torchvision_model",
+        (tensor("image", "batch", *image),),
+        FEW,
+        {"name": name, "num_classes": 10, **kwargs},
+        outputs=("scores",),
+        edges=(),
+        rtol=2e-3,
+        nightly=True,
+        checkpoint=settled(image),
+    )
+
+
+def segmenter(name: str, size: int = 64) -> Case:
+    return Case(
+        "",
+        f"torchvision_{name}",
+        "image_models:torchvision_model",
+        (tensor("image", "batch", 3, size, size),),
+        FEW,
+        {"name": name, "num_classes": 4, "weights_backbone": None},
+        edges=(),
+        rtol=2e-3,
+        nightly=True,
+        checkpoint=settled((3, size, size)),
+    )
+
+
+def detector(name: str, size: int = 96, **kwargs: Any) -> Case:  # noqa: ANN401
+    """Return a case of one image: how many boxes are found depends on it."""
+    limits = {"min_size": size, "max_size": size} if "ssd" not in name else {}
+    return Case(
+        "",
+        f"torchvision_{name}",
+        "image_models:torchvision_model",
+        ({**tensor("images.0", 3, size, size), "range": [0, 1]},),
+        {},
+        {"name": name, "weights_backbone": None, "num_classes": 3, **limits, **kwargs},
+        edges=(),
+        rtol=5e-3,
+        nightly=True,
+        or_refused=refused(
+            Reason.CAPTURE_FAILED,
+            Reason.CONVERSION_FAILED,
+            Reason.UNSUPPORTED_OPERATOR,
+            Reason.VERIFICATION_FAILED,
+            Reason.RUNTIME_FAILED,
+        ),
+        call=lambda module, feed: module([feed["images.0"]]),
+    )
+
+
+CASES = (
+    classifier("alexnet"),
+    classifier("vgg11"),
+    classifier("vgg16", 32),
+    classifier("resnet34"),
+    classifier("squeezenet1_1"),
+    classifier("densenet121"),
+    classifier("inception_v3", 75, init_weights=False, aux_logits=False),
+    classifier("googlenet", init_weights=False, aux_logits=False),
+    classifier("shufflenet_v2_x0_5"),
+    classifier("mobilenet_v2"),
+    classifier("mobilenet_v3_small"),
+    classifier("resnext50_32x4d"),
+    classifier("wide_resnet50_2"),
+    classifier("mnasnet0_5"),
+    classifier("efficientnet_b0"),
+    classifier("efficientnet_v2_s"),
+    classifier("regnet_y_400mf"),
+    classifier("vit_b_32", image_size=64),
+    classifier("swin_t"),
+    classifier("swin_v2_t"),
+    classifier("convnext_tiny"),
+    classifier("maxvit_t", 224),
+    segmenter("fcn_resnet50"),
+    segmenter("deeplabv3_mobilenet_v3_large"),
+    segmenter("lraspp_mobilenet_v3_large"),
+    detector("fasterrcnn_mobilenet_v3_large_320_fpn"),
+    detector("fasterrcnn_resnet50_fpn"),
+    detector("retinanet_resnet50_fpn"),
+    detector("fcos_resnet50_fpn"),
+    detector("ssd300_vgg16", 300),
+    detector("ssdlite320_mobilenet_v3_large", 320),
+    detector("maskrcnn_resnet50_fpn"),
+    detector("keypointrcnn_resnet50_fpn"),
+)
+
+
+@pytest.mark.parametrize("case", each(CASES))
+def test_family(case: Case, bench: Bench) -> None:
+    bench.check(case)

@@ -1,0 +1,155 @@
+"""Workflows around how a graph is captured: traces, scripts, loops, modes, wrappers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from modelexport_api.reasons import Reason
+from seeds.case import Case, array, refused, tensor
+from seeds.harness import Bench, each
+
+ROWS = (tensor("x", "batch", 6),)
+FEW = {"batch": (1, 40)}
+TIMES = tensor("times", dtype="int64", low=0, high=6)
+LOUD = ({"x": array([[4.0] * 6, [1.0] * 6])}, {"x": array([[-4.0] * 6])}, {"x": array([[0.1] * 6])})
+SCRIPTED = ("Script", "TorchScript")
+
+
+def as_script(module: torch.nn.Module, directory: Path) -> Path:
+    """Write a scripted module, or function."""
+    path = directory / "model.pt"
+    torch.jit.save(module, str(path))
+    return path
+
+
+def as_trace(module: torch.nn.Module, directory: Path) -> Path:
+    """Write a trace of a module that takes rows of 6."""
+    path = directory / "model.pt"
+    torch.jit.trace(module, torch.ones(3, 6)).save(str(path))  # type: ignore[no-untyped-call]
+    return path
+
+
+def as_image_trace(module: torch.nn.Module, directory: Path) -> Path:
+    path = directory / "model.pt"
+    torch.jit.trace(module, torch.ones(3, 3, 8, 8)).save(str(path))  # type: ignore[no-untyped-call]
+    return path
+
+
+def as_program(module: torch.nn.Module, directory: Path) -> Path:
+    """Write an ExportedProgram with a free batch."""
+    path = directory / "model.pt2"
+    batch = torch.export.Dim("batch", min=1, max=40)
+    program = torch.export.export(module, (torch.ones(3, 6),), dynamic_shapes=({0: batch},))
+    torch.export.save(program, path)
+    return path
+
+
+def flow(rows: str, name: str, factory: str, **more: object) -> Case:
+    """Return a case of rows of 6 with a model of code/control_flow.py."""
+    inputs = more.pop("inputs", ROWS)
+    return Case(rows, name, f"control_flow:{factory}", inputs, FEW, **more)  # type: ignore[arg-type]
+
+
+GRAPH = {"factory": None}
+CASES = (
+    Case(
+        "C9 E12",
+        "traced",
+        "plain_models:perceptron",
+        ROWS,
+        FEW,
+        export={"exporter": "TorchScript"},
+    ),
+    Case(
+        "C10 E12",
+        "traced_archive",
+        "plain_models:conv_net",
+        (tensor("image", "batch", 3, 8, 8),),
+        {"batch": (1, 9)},
+        model=GRAPH,
+        checkpoint=as_image_trace,
+    ),
+    flow("C11 E12", "scripted_archive", "scripted_branch", model=GRAPH, checkpoint=as_script),
+    flow("C11", "branch", "branch", feeds=LOUD, edges=()),
+    flow("C11 C34", "counted_loop", "counted_loop", inputs=(*ROWS, TIMES)),
+    flow("C11 C34", "while_loop", "while_loop", feeds=LOUD),
+    flow("C34", "loop_over_rows", "loop_over_rows"),
+    flow("C34", "fixed_loop", "fixed_loop"),
+    flow("C12", "script_in_trace", "script_in_trace", feeds=LOUD),
+    flow("C12", "trace_in_script", "scripted_trace", feeds=LOUD, edges=()),
+    flow("C13 E12", "script_function", "script_function", feeds=LOUD, edges=()),
+    Case("C26", "small_operators", "plain_models:SmallOperators", ROWS, FEW),
+    Case("C38", "eval_mode", "plain_models:norm_and_dropout", ROWS, FEW, {"dropout": 0.5}),
+    Case(
+        "C38",
+        "built_in_train_mode",
+        "plain_models:perceptron_in_train_mode",
+        ROWS,
+        FEW,
+    ),
+    Case(
+        "C38",
+        "train_mode",
+        "plain_models:norm_and_dropout",
+        ROWS,
+        {"batch": (2, 40)},
+        model={"training": True},
+    ),
+    Case(
+        "C38",
+        "train_mode_with_dropout",
+        "plain_models:norm_and_dropout",
+        ROWS,
+        {"batch": (2, 40)},
+        {"dropout": 0.5},
+        model={"training": True},
+        expected=refused(Reason.VERIFICATION_FAILED, words=("two runs",)),
+    ),
+    Case("C39 E7", "export_branch", "plain_models:ExportBranch", ROWS, FEW),
+    Case(
+        "C39 D17",
+        "wrong_export_branch",
+        "plain_models:WrongExportBranch",
+        ROWS,
+        FEW,
+        expected=refused(Reason.VERIFICATION_FAILED),
+    ),
+    Case(
+        "C40",
+        "data_parallel",
+        "plain_models:data_parallel",
+        (tensor("image", "batch", 3, 8, 8),),
+        {"batch": (1, 9)},
+    ),
+    Case(
+        "C41",
+        "exported_program",
+        "plain_models:perceptron",
+        ROWS,
+        FEW,
+        model=GRAPH,
+        checkpoint=as_program,
+    ),
+    flow("C42", "other_exporter", "while_loop", feeds=LOUD, routes=("TorchScript",)),
+)
+
+
+@pytest.mark.parametrize("case", each(CASES))
+def test_case(case: Case, bench: Bench) -> None:
+    bench.check(case)
+
+
+@pytest.mark.parametrize("name", ["branch", "while_loop"])
+def test_a_pinned_exporter_does_not_bake_a_branch(name: str, bench: Bench) -> None:
+    """A trace would take one way for all data."""
+    case = flow(
+        "C9 C11 D6",
+        f"pinned_{name}",
+        name,
+        export={"exporter": "Dynamo"},
+        expected=refused(Reason.CAPTURE_FAILED, words=("control_flow.py",)),
+    )
+    bench.check(case)
