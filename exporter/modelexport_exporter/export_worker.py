@@ -23,6 +23,7 @@ from modelexport_exporter.conversion.capture_failure import run_eagerly
 from modelexport_exporter.conversion.route import check_route
 from modelexport_exporter.convert_dynamo import convert_dynamo
 from modelexport_exporter.convert_torchscript import converted_torchscript
+from modelexport_exporter.diagnosis.explain import explaining
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.load import LoadedModel, load_module
 from modelexport_exporter.onnx_file.read_back import read_back
@@ -50,15 +51,16 @@ def export_model(task: ExportTask, progress: ReportProgress) -> ConvertedModel:
         check_route(task, loaded.format, loaded.module)
         lowered = lower(task.spec, loaded.module, task.code_dir)
         plugins.check_route(task, lambda: run_eagerly(loaded.module, lowered))
-    arranged, files = _convert(loaded, lowered, plugins, task, clock=clock, progress=progress)
-    path = task.output_dir / MODEL_NAME
-    with clock.stage(Stage.CONTRACT):
-        progress(Stage.CONTRACT, 0.0, "reading the file back")
-        facts = read_back(path)
-        own = tuple(entry for entry in facts.inputs if entry.name not in arranged.inputs)
-        facts = replace(facts, inputs=own)
-        findings = check_contract(lowered.spec, facts)
-        check_file(path)
+    with explaining(loaded.module, lowered, task.code_dir):
+        arranged, files = _convert(loaded, lowered, plugins, task, clock=clock, progress=progress)
+        path = task.output_dir / MODEL_NAME
+        with clock.stage(Stage.CONTRACT):
+            progress(Stage.CONTRACT, 0.0, "reading the file back")
+            facts = read_back(path)
+            own = tuple(entry for entry in facts.inputs if entry.name not in arranged.inputs)
+            facts = replace(facts, inputs=own)
+            findings = check_contract(lowered.spec, facts)
+            check_file(path)
     return ConvertedModel(
         model_path=path,
         files=files,

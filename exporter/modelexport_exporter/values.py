@@ -14,6 +14,7 @@ from pathlib import Path
 
 from modelexport_api.spec import Exporter, ModelExportSpec
 from modelexport_api.status import Stage, TensorInfo, VerificationResult
+from modelexport_exporter.diagnosis.pitfalls.pitfall import Pitfall
 
 ReportProgress = Callable[[Stage, float, str], None]
 """Called as (stage, fraction of the stage that is done, what is being done)."""
@@ -153,6 +154,8 @@ class VerificationOutcome:
     seconds: float
     left_out: tuple[str, ...] = ()
     """A sentence for each sample that did not run because it would have cost too much."""
+    pitfalls: tuple[Pitfall, ...] = ()
+    """After a mismatch: lines of the model that may have caused it."""
 
     @property
     def first_problem(self) -> tuple[SampleComparison, OutputComparison] | None:

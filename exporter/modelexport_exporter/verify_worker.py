@@ -15,6 +15,7 @@ import torch
 from modelexport_api.spec import Provider
 from modelexport_api.status import Stage, Verdict, VerificationResult
 from modelexport_exporter.call import lower
+from modelexport_exporter.diagnosis.explain import explaining, find_pitfalls
 from modelexport_exporter.isolation.machine import (
     busy_seconds,
     cpu_count,
@@ -89,9 +90,13 @@ def verify_model(
         code_dir=task.code_dir,
     )
     lowered_task = replace(task, spec=lowered.spec)
-    run = _Verification(lowered_task, converted, plugins, provider, reference)
-    run.over_all_samples(progress)
-    return run.outcome(time.monotonic() - started)
+    with explaining(module, lowered, task.code_dir):
+        run = _Verification(lowered_task, converted, plugins, provider, reference)
+        run.over_all_samples(progress)
+    outcome = run.outcome(time.monotonic() - started)
+    if outcome.summary.verdict is Verdict.VERIFIED:
+        return outcome
+    return replace(outcome, pitfalls=find_pitfalls(module, lowered, task.code_dir))
 
 
 def _as_verification(progress: ReportProgress) -> ReportProgress:

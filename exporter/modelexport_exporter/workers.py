@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage, Verdict
 from modelexport_exporter import ladder
+from modelexport_exporter.diagnosis.enrich import enrich
 from modelexport_exporter.failure import ExportFailure, NotDeterministic
 from modelexport_exporter.isolation import worker
 from modelexport_exporter.isolation.memory import MemoryWatch
@@ -56,7 +57,8 @@ class Workers:
 
             message, hint = describe_mismatch(outcome)
             kind = NotDeterministic if NOT_DETERMINISTIC in message else ExportFailure
-            raise kind(Reason.VERIFICATION_FAILED, message, hint, stage=Stage.VERIFY)
+            failure = kind(Reason.VERIFICATION_FAILED, message, hint, stage=Stage.VERIFY)
+            raise enrich(failure, outcome.pitfalls)
 
     def _work(self, deadline: float, entry: str, *arguments: object) -> object:
         try:

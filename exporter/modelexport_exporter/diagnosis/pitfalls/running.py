@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.jit._trace import TracerWarning
 from torch.utils import _pytree as pytree
 
 from modelexport_exporter.call import Lowered, Numbers
@@ -23,6 +24,8 @@ from modelexport_exporter.verification.samples import describe_sizes, sizes_betw
 
 _RTOL, _ATOL = 1e-3, 1e-4
 _MOST_LINES = 8
+LARGEST_BYTES = 512 << 20
+"""Models up to this size are copied and run."""
 Outputs = list[torch.Tensor]
 
 
@@ -30,7 +33,7 @@ def running_pitfalls(
     model: torch.nn.Module, lowered: Lowered, code_dir: Path | None
 ) -> tuple[Pitfall, ...]:
     """Return what two runs and a trace show; the model itself stays as it is."""
-    if isinstance(model, torch.jit.ScriptModule | torch.fx.GraphModule):
+    if isinstance(model, torch.jit.ScriptModule | torch.fx.GraphModule) or _is_large(model):
         return ()
     try:
         twice = tuple(_run_twice(copy.deepcopy(model), lowered))
@@ -42,6 +45,12 @@ def running_pitfalls(
         return tuple(_trace_elsewhere(copy.deepcopy(model), lowered, code_dir))
     except Exception:  # noqa: BLE001
         return ()
+
+
+def _is_large(model: torch.nn.Module) -> bool:
+    """Tell whether copies of the model, which a run may change, would cost too much."""
+    tensors = [*model.parameters(), *model.buffers()]
+    return sum(tensor.nbytes for tensor in tensors) > LARGEST_BYTES
 
 
 def _run_twice(model: torch.nn.Module, lowered: Lowered) -> Iterator[Pitfall]:
@@ -159,8 +168,7 @@ def _blamed(
     lines = {
         f"{shorten(warning.filename, code_dir)}:{warning.lineno}": str(warning.message)
         for warning in caught
-        if issubclass(warning.category, torch.jit.TracerWarning)
-        and is_users(warning.filename, code_dir)
+        if issubclass(warning.category, TracerWarning) and is_users(warning.filename, code_dir)
     }
     suggestion = (
         "Keep to tensors from the inputs to the outputs: no Python numbers, branches or loops "

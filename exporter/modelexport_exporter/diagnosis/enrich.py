@@ -1,0 +1,111 @@
+"""A failure told with the lines of the model that caused it: pure, and free of torch.
+
+A line that the failure itself names comes first, then what was seen to go wrong when the model ran,
+then what its code shows and what can lead to such a failure.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator, Sequence
+
+from modelexport_api.reasons import Reason
+from modelexport_exporter.diagnosis.pitfalls.pitfall import CERTAIN, Pitfall, PitfallKind
+from modelexport_exporter.failure import HINT_LIMIT, MESSAGE_LIMIT, ExportFailure
+
+_LINE = re.compile(r"([\w./-]+\.py):(\d+)")
+_MOST = 3
+_ROOM = 900
+"""How much of the message the causes may take."""
+
+_OF_SIZES = frozenset(
+    {
+        PitfallKind.SIZE_BRANCH,
+        PitfallKind.SIZE_LOOP,
+        PitfallKind.LIST_APPEND,
+        PitfallKind.SHAPE_ARITHMETIC,
+        PitfallKind.TYPE_CHECK,
+        PitfallKind.PYTHON_NUMBER,
+        PitfallKind.BAKED,
+    }
+)
+_OF_DATA = frozenset(
+    {
+        PitfallKind.DATA_BRANCH,
+        PitfallKind.DATA_LOOP,
+        PitfallKind.PYTHON_NUMBER,
+        PitfallKind.NUMPY,
+        PitfallKind.STATE,
+    }
+)
+_OF_TRANSLATION = frozenset(
+    {
+        PitfallKind.INDEX_WRITE,
+        PitfallKind.INDEX_READ,
+        PitfallKind.INPUT_WRITE,
+        PitfallKind.PACKED_SEQUENCE,
+        PitfallKind.DATA_LOOP,
+        PitfallKind.STATE,
+    }
+)
+CAUSES: dict[Reason, frozenset[PitfallKind]] = {
+    Reason.CAPTURE_FAILED: _OF_DATA | _OF_SIZES | _OF_TRANSLATION,
+    Reason.CONVERSION_FAILED: _OF_TRANSLATION,
+    Reason.DYNAMIC_DIM_SPECIALIZED: _OF_SIZES,
+    Reason.CONTRACT_VIOLATED: frozenset({PitfallKind.PYTHON_NUMBER, PitfallKind.NUMPY}),
+    Reason.VERIFICATION_FAILED: frozenset(PitfallKind),
+    Reason.RUNTIME_FAILED: _OF_SIZES | _OF_TRANSLATION | _OF_DATA,
+}
+"""Which pitfalls can lead to which failure, where no line tells."""
+
+
+def enrich(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> ExportFailure:
+    """Return the failure with its causes and with how those lines are better written."""
+    causes = likely_causes(failure, pitfalls)
+    if not causes:
+        return failure
+    enriched = copy.copy(failure)
+    enriched.__cause__ = failure.__cause__
+    told = "; ".join(_told(cause, failure.message) for cause in causes)[:_ROOM]
+    enriched.message = f"{failure.message[: MESSAGE_LIMIT - len(told) - 20]}. Cause: {told}"
+    suggestions = list(dict.fromkeys(_suggested(cause) for cause in causes))
+    enriched.hint = " ".join([*suggestions, failure.hint])[:HINT_LIMIT]
+    enriched.args = (enriched.reason, enriched.message, enriched.hint)
+    return enriched
+
+
+def likely_causes(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> list[Pitfall]:
+    """Return the pitfalls to blame, most certain first; none where nothing points at one."""
+    if failure.reason not in CAUSES:
+        return []
+    lines = {f"{name}:{line}" for name, line in _LINE.findall(failure.message)}
+    culprits = _one_a_line([pitfall for pitfall in pitfalls if pitfall.source in lines])
+    if culprits:
+        return culprits[:_MOST]
+    possible = [pitfall for pitfall in pitfalls if pitfall.kind in CAUSES[failure.reason]]
+    seen = {pitfall.source for pitfall in possible if pitfall.kind in CERTAIN and pitfall.source}
+    certain = [pitfall for pitfall in possible if pitfall.source in seen]
+    return _one_a_line(certain or possible)[:_MOST]
+
+
+def _one_a_line(pitfalls: Sequence[Pitfall]) -> list[Pitfall]:
+    """Return one pitfall a line: what the code shows, rather than that a run went wrong there."""
+    ordered = sorted(pitfalls, key=lambda pitfall: pitfall.kind in CERTAIN)
+    chosen = {pitfall.source: pitfall for pitfall in reversed(ordered)}
+    return [chosen[source] for source in dict.fromkeys(_sources(pitfalls))]
+
+
+def _sources(pitfalls: Sequence[Pitfall]) -> Iterator[str]:
+    for pitfall in pitfalls:
+        yield pitfall.source
+
+
+def _told(cause: Pitfall, message: str) -> str:
+    if not cause.source or cause.source in message:
+        return cause.message
+    return f"{cause.source}: {cause.message}"
+
+
+def _suggested(cause: Pitfall) -> str:
+    return f"{cause.source}: {cause.suggestion}" if cause.source else cause.suggestion

@@ -1,0 +1,50 @@
+"""Explains a failure by the model's own lines: for the workers, which have the model at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+
+from modelexport_api.reasons import Reason
+from modelexport_exporter.call import Lowered
+from modelexport_exporter.diagnosis.enrich import CAUSES, enrich
+from modelexport_exporter.diagnosis.pitfalls.pitfall import Pitfall
+from modelexport_exporter.diagnosis.pitfalls.running import running_pitfalls
+from modelexport_exporter.diagnosis.pitfalls.static import static_pitfalls
+from modelexport_exporter.failure import ExportFailure
+
+_BY_RUNNING = frozenset({Reason.VERIFICATION_FAILED, Reason.RUNTIME_FAILED})
+"""Failures of a graph that was made without an error: running the model shows where it differs."""
+
+
+@contextmanager
+def explaining(model: torch.nn.Module, lowered: Lowered, code_dir: Path | None) -> Iterator[None]:
+    """Add the lines that caused it to a failure of the block."""
+    try:
+        yield
+    except ExportFailure as failure:
+        if failure.reason not in CAUSES:
+            raise
+        run = failure.reason in _BY_RUNNING
+        pitfalls = find_pitfalls(model, lowered, code_dir, run=run)
+        raise enrich(failure, pitfalls) from failure.__cause__
+
+
+def find_pitfalls(
+    model: torch.nn.Module, lowered: Lowered, code_dir: Path | None, *, run: bool = True
+) -> tuple[Pitfall, ...]:
+    """Return what the model's code shows, and with `run` what shows when it runs.
+
+    Never raises: an explanation must not take the place of the failure that it explains.
+    """
+    found: tuple[Pitfall, ...] = ()
+    try:
+        found += static_pitfalls(model, code_dir)
+        if run:
+            found += running_pitfalls(model, lowered, code_dir)
+    except Exception:  # noqa: BLE001 - the user's code may define anything
+        return found
+    return found

@@ -1,0 +1,67 @@
+"""A failure names the line of the model that caused it, and how it is better written."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modelexport_api.reasons import Reason
+from modelexport_api.status import Stage
+from modelexport_exporter.diagnosis.enrich import enrich
+from modelexport_exporter.diagnosis.pitfalls.pitfall import Pitfall, PitfallKind
+from modelexport_exporter.failure import ExportFailure, NotDeterministic
+
+BRANCH = Pitfall(PitfallKind.DATA_BRANCH, "`if x > 0` decides", "m.py:3", "Write torch.where.")
+LOOP = Pitfall(PitfallKind.SIZE_LOOP, "`for row in x` runs", "m.py:7", "Compute all rows.")
+BAKED = Pitfall(PitfallKind.BAKED, "gives other outputs", "m.py:7", "Keep to tensors.")
+NOISE = Pitfall(PitfallKind.RANDOM, "`torch.randn(3)` draws", "m.py:9", "Take it as an input.")
+
+
+@pytest.mark.parametrize(
+    ("reason", "message", "pitfalls", "causes"),
+    [
+        (Reason.CAPTURE_FAILED, "stopped at m.py:3 in forward", [LOOP, BRANCH], [BRANCH]),
+        (Reason.CAPTURE_FAILED, "stopped at other.py:3", [NOISE], []),
+        (Reason.DYNAMIC_DIM_SPECIALIZED, "batch: got 3", [BRANCH, LOOP], [LOOP]),
+        (Reason.VERIFICATION_FAILED, "y differs", [BRANCH, BAKED, LOOP], [LOOP]),
+        (Reason.VERIFICATION_FAILED, "y differs", [BRANCH, NOISE], [BRANCH, NOISE]),
+        (Reason.RUNTIME_FAILED, "fails at batch=7", [NOISE, LOOP], [LOOP]),
+        (Reason.CONVERSION_FAILED, "cannot", [NOISE], []),
+        (Reason.OUT_OF_MEMORY, "m.py:3", [BRANCH], []),
+        (Reason.UNSUPPORTED_OPERATOR, "aten::erfinv (m.py:3)", [BRANCH], []),
+    ],
+)
+def test_which_lines_are_blamed(
+    reason: Reason, message: str, pitfalls: list[Pitfall], causes: list[Pitfall]
+) -> None:
+    enriched = enrich(ExportFailure(reason, message, "Hint."), pitfalls)
+    for pitfall in pitfalls:
+        assert (pitfall.suggestion in enriched.hint) == (pitfall in causes)
+        assert (pitfall.message in enriched.message) == (pitfall in causes)
+    assert enriched.hint.endswith("Hint.")
+    assert enriched.message.startswith(message)
+
+
+def test_a_failure_stays_what_it_is() -> None:
+    failure = NotDeterministic(Reason.VERIFICATION_FAILED, "y differs", "Hint.", stage=Stage.VERIFY)
+    enriched = pickle.loads(pickle.dumps(enrich(failure, [NOISE])))
+    assert type(enriched) is NotDeterministic
+    assert enriched.stage is Stage.VERIFY
+    assert "m.py:9" in enriched.message
+    assert failure.message == "y differs"
+
+
+def test_without_pitfalls_nothing_changes() -> None:
+    failure = ExportFailure(Reason.CAPTURE_FAILED, "m", "h")
+    assert enrich(failure, []) is failure
+
+
+@given(message=st.text(max_size=4000), hint=st.text(max_size=2000), count=st.integers(1, 9))
+def test_limits_are_kept_and_the_cause_is_told(message: str, hint: str, count: int) -> None:
+    failure = ExportFailure(Reason.VERIFICATION_FAILED, message, hint)
+    described = enrich(failure, [LOOP] * count).describe()
+    assert LOOP.message in described.message or LOOP.source in message
+    assert LOOP.suggestion in described.hint
