@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import torch
@@ -18,6 +18,7 @@ from modelexport_exporter.call import Lowered, Numbers
 from modelexport_exporter.conversion.attention_masks import masks_taken_as_given
 from modelexport_exporter.conversion.capture_failure import explain_capture
 from modelexport_exporter.conversion.torch_private import capturing_for_onnx
+from modelexport_exporter.decompositions import capturing_calls
 from modelexport_exporter.dims import capture_sizes, used_dims
 
 
@@ -36,6 +37,7 @@ def capture(
             torch.no_grad(),
             capturing_for_onnx(dynamic=bool(used_dims(spec.inputs))),
             masks_taken_as_given(),
+            nullcontext() if strict else capturing_calls(spec.export.rewrites.disabled),
         ):
             return torch.export.export(
                 module,

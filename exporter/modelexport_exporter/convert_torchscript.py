@@ -24,6 +24,7 @@ from modelexport_exporter.capture import quiet
 from modelexport_exporter.conversion.capture_failure import inputs_mismatch, run_eagerly
 from modelexport_exporter.conversion.names import make_names_unique
 from modelexport_exporter.conversion.torch_private import capturing_for_onnx
+from modelexport_exporter.decompositions import rewriting_calls
 from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
 from modelexport_exporter.diagnosis.operators.in_script import unsupported_in_model
 from modelexport_exporter.dims import capture_sizes
@@ -63,7 +64,12 @@ def converted_torchscript(
         called = torchscript_call(module, call, capture_sizes(spec))
         embedded = spec.export.weights is Weights.EMBEDDED and not trains
         try:
-            with quiet(), torch.no_grad(), plugins.registered():
+            with (
+                quiet(),
+                torch.no_grad(),
+                plugins.registered(),
+                rewriting_calls(plugins.left_alone, spec.export.opset),
+            ):
                 torch.onnx.export(
                     called.module,
                     called.args,
@@ -78,6 +84,8 @@ def converted_torchscript(
                     # In EVAL mode BatchNorm is fused into the weights of the layer before it.
                     training=TrainingMode.EVAL if embedded else TrainingMode.PRESERVE,
                 )
+        except ExportFailure:
+            raise
         except Exception as error:
             raise _explain(error, called.module, (called.args, {}), spec, code_dir) from error
         yield make_names_unique(with_own_names(ir.load(path)))

@@ -15,6 +15,7 @@ from modelexport_exporter.decompositions import (
     fourier,
     gamma_functions,
     linear_algebra,
+    losses,
     order_statistics,
     orthogonal_polynomials,
     pooling,
@@ -23,6 +24,7 @@ from modelexport_exporter.decompositions import (
     searching,
     signs,
 )
+from modelexport_exporter.decompositions.calls import capturing_calls, rewriting_calls
 from modelexport_exporter.decompositions.catalogue import DECOMPOSITIONS
 from modelexport_exporter.decompositions.rewrite import rewrite_program
 
@@ -36,6 +38,7 @@ FAMILIES = (
     fourier,
     gamma_functions,
     linear_algebra,
+    losses,
     order_statistics,
     orthogonal_polynomials,
     pooling,
@@ -45,7 +48,7 @@ FAMILIES = (
     signs,
 )
 
-__all__ = ["FAMILIES", "provided", "rewrite_program"]
+__all__ = ["FAMILIES", "capturing_calls", "provided", "rewrite_program", "rewriting_calls"]
 
 
 def provided() -> frozenset[str]:
