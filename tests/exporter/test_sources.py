@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch.distributed import checkpoint as dcp
+from torch.distributed.checkpoint.state_dict_saver import save as save_distributed
 
 from modelexport_api.spec import Format
 from modelexport_exporter.failure import ExportFailure
@@ -273,7 +273,7 @@ def test_a_module_among_the_keys_is_no_state_dict(tmp_path: Path) -> None:
 
 
 def distributed(content: State, path: Path) -> Path:
-    dcp.save(content, checkpoint_id=path / "dcp", no_dist=True)
+    save_distributed(content, checkpoint_id=path / "dcp", no_dist=True)
     return path / "dcp"
 
 

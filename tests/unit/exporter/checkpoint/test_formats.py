@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
+import pickle
 import struct
 import zipfile
+from collections import OrderedDict
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Format
-from modelexport_exporter.checkpoint.formats import (
-    Detected,
-    Layout,
-    detect,
-    read_safetensors_header,
-)
+from modelexport_exporter.checkpoint.formats import detect, read_safetensors_header
+from modelexport_exporter.checkpoint.layout import Detected, Layout
 from modelexport_exporter.failure import ExportFailure
 
 LEGACY = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03."
@@ -63,6 +62,53 @@ def test_files_from_before_the_zip_format(head: bytes, tmp_path: Path) -> None:
     (tmp_path / "model.bin").write_bytes(head + b"\0" * 100)
     expected = Detected(Format.STATE_DICT, Layout.LEGACY_PICKLE)
     assert detect(tmp_path / "model.bin") == expected
+
+
+@pytest.mark.parametrize("legacy", [False, True], ids=["zip", "legacy"])
+@pytest.mark.parametrize(
+    ("content", "expected", "named"),
+    [
+        pytest.param({}, Format.STATE_DICT, "", id="dict"),
+        pytest.param(OrderedDict(a=1), Format.STATE_DICT, "", id="ordered dict"),
+        pytest.param([1], Format.STATE_DICT, "", id="list"),
+        pytest.param(Fraction(1, 2), Format.MODULE, "fractions.Fraction", id="object"),
+        pytest.param({"a": Fraction(1, 2)}, Format.STATE_DICT, "", id="object inside"),
+    ],
+)
+def test_a_pickled_object_is_told_from_weights(
+    content: object, expected: Format, named: str, legacy: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "model.pt"
+    pickled = pickle.dumps(content, protocol=2)
+    if legacy:
+        preamble = [0x1950A86A20F9469CFC6C, 1001, {"little_endian": True}]
+        path.write_bytes(b"".join(pickle.dumps(part, protocol=2) for part in preamble) + pickled)
+    else:
+        with zipfile.ZipFile(path, "w") as file:
+            file.writestr("model/data.pkl", pickled)
+    layout = Layout.LEGACY_PICKLE if legacy else Layout.ZIP
+    assert detect(path) == Detected(expected, layout, named)
+
+
+def test_lightning_is_told_by_its_version(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "last.ckpt", "w") as file:
+        file.writestr("last/data.pkl", pickle.dumps({"pytorch-lightning_version": "2"}, protocol=2))
+    assert detect(tmp_path / "last.ckpt").format is Format.LIGHTNING
+
+
+@pytest.mark.parametrize(
+    ("declared", "found"),
+    [
+        (Format.LIGHTNING, Format.LIGHTNING),
+        (Format.MODULE, Format.MODULE),
+        (Format.STATE_DICT, Format.STATE_DICT),
+    ],
+)
+def test_a_dict_is_read_as_what_the_spec_declares(
+    declared: Format, found: Format, tmp_path: Path
+) -> None:
+    path = archive(tmp_path / "model.pt", "data.pkl")
+    assert detect(path, declared).format is found
 
 
 def test_safetensors_are_told_by_their_header(tmp_path: Path) -> None:
