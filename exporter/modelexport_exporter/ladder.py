@@ -181,7 +181,13 @@ def telling(attempts: Sequence[Attempt]) -> Attempt:
     fatal = [attempt for attempt in failed if _ends_all(attempt)]
     if fatal:
         return fatal[-1]
-    return min(failed, key=lambda attempt: RANK.index(attempt.reason or Reason.INTERNAL_ERROR))
+    return min(failed, key=_how_telling)
+
+
+def _how_telling(attempt: Attempt) -> tuple[bool, int]:
+    """Return a sort key. That code is outside of TorchScript's subset of Python tells little."""
+    not_compiled = attempt.rung is Rung.SCRIPT and attempt.reason is Reason.CAPTURE_FAILED
+    return not_compiled, RANK.index(attempt.reason or Reason.INTERNAL_ERROR)
 
 
 def summary(attempts: Sequence[Attempt]) -> str:

@@ -116,6 +116,20 @@ def test_the_most_telling_failure_is_told() -> None:
     assert summary(attempts[:1]) == ""
 
 
+@pytest.mark.parametrize(
+    ("attempts", "expected"),
+    [
+        pytest.param([failed(D, MISMATCH), failed(SC, CAPTURE)], 0, id="code that cannot compile"),
+        pytest.param([failed(D, CAPTURE), failed(T, MISMATCH)], 0, id="data-dependent, then baked"),
+        pytest.param(
+            [failed(D, Reason.RUNTIME_FAILED), failed(T, Reason.CONTRACT_VIOLATED)], 1, id="ranked"
+        ),
+    ],
+)
+def test_what_tells_more(attempts: list[Attempt], expected: int) -> None:
+    assert telling(attempts) is attempts[expected]
+
+
 def test_a_failure_that_ended_the_ladder_is_told() -> None:
     attempts = [failed(D, UNSUPPORTED), failed(SC, Reason.OUT_OF_MEMORY)]
     assert telling(attempts) is attempts[1]
