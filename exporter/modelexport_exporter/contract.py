@@ -13,7 +13,7 @@ from pathlib import Path
 import onnx
 
 from modelexport_api.reasons import Reason
-from modelexport_api.spec import Input, ModelExportSpec
+from modelexport_api.spec import Input, InputKind, ModelExportSpec
 from modelexport_api.status import TensorInfo
 from modelexport_exporter.conversion.capture_failure import dim_label, requested_range
 from modelexport_exporter.dims import is_dynamic
@@ -94,7 +94,10 @@ def _check_inputs(spec: ModelExportSpec, facts: ArtifactFacts) -> Iterator[Contr
 def _check_input(
     entry: Input, tensor: TensorInfo, spec: ModelExportSpec
 ) -> Iterator[ContractFinding]:
-    if tensor.dtype != entry.dtype.value or len(tensor.shape) != len(entry.shape):
+    accepted = {entry.dtype.value}
+    if entry.kind is InputKind.FLOAT:
+        accepted |= {"float64"}  # a Python float is one, in a scripted graph
+    if tensor.dtype not in accepted or len(tensor.shape) != len(entry.shape):
         raise ExportFailure(
             Reason.CONTRACT_VIOLATED,
             f"input {entry.name}: requested {entry.dtype.value} with {len(entry.shape)} dims, got "

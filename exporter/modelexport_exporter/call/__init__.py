@@ -6,14 +6,17 @@ from those leaves. Everything else (dims, samples, contract, names) sees leaves 
 """
 
 from modelexport_exporter.call.adapters import TorchScriptCall, torchscript_call, with_own_names
-from modelexport_exporter.call.call import Call, Numbers
+from modelexport_exporter.call.call import NUMBERS, Call, Numbers
 from modelexport_exporter.call.lowering import Lowered, lower
+from modelexport_exporter.call.outputs import flatten
 
 __all__ = [
+    "NUMBERS",
     "Call",
     "Lowered",
     "Numbers",
     "TorchScriptCall",
+    "flatten",
     "lower",
     "torchscript_call",
     "with_own_names",

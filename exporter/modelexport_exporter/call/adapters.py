@@ -1,9 +1,9 @@
 """Modules that take a call's leaves, for the TorchScript route.
 
-Tracing passes keyword-only arguments in order and turns NamedTuples into tuples; a scripted graph
-takes no dict, no None and no string, and confuses a list with its first element. So where a call is
-more than tensors in order, what is converted is a module that takes each leaf by itself and calls
-the model with what they make up. Its parameters are the model's.
+Tracing passes keyword-only arguments in order, takes NamedTuples for tuples, and makes inputs of
+numbers in a list; a scripted graph takes no dict, no None and no string, and confuses a list with
+its first element. So what is converted is a module that takes each leaf by itself and calls the
+model with what they make up. Its parameters are the model's.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ import torch
 from torch.utils import _pytree as pytree
 
 from modelexport_api.spec import InputKind
-from modelexport_exporter.call.call import NUMBERS, Call, Leaf, Numbers
+from modelexport_exporter.call.call import Call, Leaf, Numbers
+from modelexport_exporter.call.outputs import flatten
+from modelexport_exporter.call.signature import Signature, signature_of
 
 _INNER = "adapted_model"
-_NATIVE = (tuple, list, dict)
 _TYPES = {InputKind.INT: "int", InputKind.FLOAT: "float", InputKind.BOOL: "bool"}
 _sources = count()
 
@@ -41,14 +42,12 @@ def torchscript_call(
     module: torch.nn.Module, call: Call, sizes: Mapping[str, int]
 ) -> TorchScriptCall:
     """Return module and arguments: the module itself where its arguments can be passed as are."""
-    scripted = isinstance(module, torch.jit.ScriptModule | torch.jit.ScriptFunction)
-    numbers = Numbers.PYTHON if scripted else Numbers.TENSORS
-    args, _ = call.example(sizes, numbers=numbers)
-    if _is_plain(call, scripted=scripted):
-        return TorchScriptCall(module, args)
-    adapted = _scripted(module, call) if scripted else _traced(module, call)
-    leaves = [_leaf(call, name, sizes, numbers) for name in call.input_names]
-    return TorchScriptCall(adapted, tuple(leaves))
+    if not isinstance(module, torch.jit.ScriptModule | torch.jit.ScriptFunction):
+        leaves = tuple(call.example_values(sizes).values())
+        return TorchScriptCall(_traced(module, call), leaves)
+    if _is_plain(call, signature_of(module)):
+        return TorchScriptCall(module, call.example(sizes)[0])
+    return TorchScriptCall(_scripted(module, call), tuple(call.leaves(call.example_values(sizes))))
 
 
 def with_own_names(model: ir.Model) -> ir.Model:
@@ -60,36 +59,22 @@ def with_own_names(model: ir.Model) -> ir.Model:
     return model
 
 
-def _leaf(call: Call, name: str, sizes: Mapping[str, int], numbers: Numbers) -> Any:  # noqa: ANN401
-    value = call.example_values(sizes)[name]
-    kind = next(entry.kind for entry in call.inputs if entry.name == name)
-    return value.item() if kind in NUMBERS and numbers is Numbers.PYTHON else value
-
-
-def _is_plain(call: Call, *, scripted: bool) -> bool:
+def _is_plain(call: Call, signature: Signature) -> bool:
+    """Tell whether a script can be called as is; torch fills what is not passed with None."""
     args, kwargs = call.structure.children()
-    if kwargs.num_children:
-        return False
-    if scripted:
-        leaves = all(isinstance(slot, Leaf) for slot in call.slots)
-        return leaves and all(part.is_leaf() for part in args.children())
-    return all(_is_native(part) for part in args.children())
-
-
-def _is_native(structure: pytree.TreeSpec) -> bool:
-    if structure.is_leaf():
-        return True
-    return structure.type in _NATIVE and all(_is_native(part) for part in structure.children())
+    leaves = all(isinstance(slot, Leaf) for slot in call.slots)
+    complete = args.num_children == len(signature.parameters) and not kwargs.num_children
+    return leaves and complete and all(part.is_leaf() for part in args.children())
 
 
 def _traced(module: torch.nn.Module, call: Call) -> torch.nn.Module:
-    """Return the module with a forward that takes the leaves; all else is shared with it."""
+    """Return the module with a forward of leaves, in and out; all else is shared with it."""
     names = call.input_names
 
     def forward(_: torch.nn.Module, *leaves: torch.Tensor) -> Any:  # noqa: ANN401 - forward's own
         values = dict(zip(names, leaves, strict=True))
         args, kwargs = call.arguments(values, Numbers.TENSORS)
-        return module.forward(*args, **kwargs)
+        return tuple(flatten(module.forward(*args, **kwargs)))
 
     adapted = copy.copy(module)
     adapted.forward = MethodType(forward, adapted)

@@ -14,7 +14,7 @@ from torch.export import Dim as TorchDim
 from torch.utils import _pytree as pytree
 
 from modelexport_api.spec import Dim, Input, InputKind
-from modelexport_exporter.call.draw import draw
+from modelexport_exporter.call.draw import draw, unlike
 from modelexport_exporter.dims import concrete_shape, is_dynamic
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
@@ -87,6 +87,10 @@ class Call:
         args, kwargs = pytree.tree_unflatten(filled, self.structure)
         return args, kwargs
 
+    def leaves(self, values: Mapping[str, torch.Tensor]) -> list[Any]:
+        """Return what stands in each leaf's place, in order, numbers being Python's own."""
+        return [_filled(entry, values[entry.name], Numbers.PYTHON) for entry in self.inputs]
+
     def example(
         self, sizes: Mapping[str, int], seed: int = 0, numbers: Numbers = Numbers.PYTHON
     ) -> Arguments:
@@ -96,10 +100,17 @@ class Call:
     def example_values(self, sizes: Mapping[str, int], seed: int = 0) -> dict[str, torch.Tensor]:
         """Return a tensor for each graph input."""
         generator = torch.Generator().manual_seed(seed)
-        return {
+        values = {
             entry.name: draw(entry, concrete_shape(entry, sizes), generator)
             for entry in self.inputs
         }
+        taken = {size for value in values.values() for size in value.shape}
+        for entry in self.inputs:
+            if entry.kind is InputKind.INT:
+                number = unlike(entry, taken)
+                values[entry.name] = torch.tensor(number)
+                taken.add(number)
+        return values
 
     def dynamic_shapes(self, forward: Any) -> dict[str, Any]:  # noqa: ANN401 - any callable
         """Return what torch.export takes for arguments with symbolic numbers, by parameter.

@@ -6,6 +6,7 @@ Guarantees the same values for the same seed on every machine, all within the de
 from __future__ import annotations
 
 import math
+from collections.abc import Container
 
 import torch
 
@@ -14,6 +15,10 @@ from modelexport_api.spec import DType, Input
 TORCH_DTYPES: dict[DType, torch.dtype] = {
     dtype: getattr(torch, dtype.value) for dtype in DType if dtype is not DType.STRING
 }
+
+_TELLING = 2
+"""0 and 1 are special to torch, and to much arithmetic."""
+_TRIED = 64
 
 
 def draw(entry: Input, shape: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
@@ -31,3 +36,12 @@ def draw(entry: Input, shape: tuple[int, ...], generator: torch.Generator) -> to
     smallest, largest = max(math.ceil(low), info.min), min(math.floor(high), info.max)
     top = min(largest, torch.iinfo(torch.int64).max - 1) + 1
     return torch.randint(smallest, top, shape, generator=generator, dtype=torch.int64).to(dtype)
+
+
+def unlike(entry: Input, taken: Container[int]) -> int:
+    """Return an integer in the range of an Int that no size has: torch takes equal ones for one."""
+    low, high = (math.ceil(entry.range[0]), math.floor(entry.range[1])) if entry.range else (0, 1)
+    nearest = min(max(_TELLING, low), high)
+    upwards = range(nearest, min(high, nearest + _TRIED) + 1)
+    downwards = range(nearest, max(low, nearest - _TRIED) - 1, -1)
+    return next((number for number in (*upwards, *downwards) if number not in taken), nearest)

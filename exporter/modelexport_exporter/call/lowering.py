@@ -15,6 +15,7 @@ from modelexport_api.spec import DType, Input, InputKind, ModelExportSpec
 from modelexport_exporter.call.call import Call, Constant, Leaf
 from modelexport_exporter.call.nesting import Branch, build, nest
 from modelexport_exporter.call.signature import Signature, signature_of
+from modelexport_exporter.call.user_example import call_by_example
 from modelexport_exporter.failure import ExportFailure
 
 NUMBER_DTYPES = {
@@ -36,13 +37,18 @@ class Lowered:
 
 def lower(spec: ModelExportSpec, module: torch.nn.Module, code_dir: Path | None) -> Lowered:
     """Return the call that the spec's inputs describe, for this module's forward."""
-    del code_dir
     _check_values(spec)
-    signature = signature_of(module)
+    if spec.model is not None and spec.model.example_inputs is not None:
+        call = call_by_example(spec.model.example_inputs, spec, code_dir)
+    else:
+        call = _call_by_names(spec, signature_of(module))
+    return Lowered(spec.model_copy(update={"inputs": call.inputs}), call)
+
+
+def _call_by_names(spec: ModelExportSpec, signature: Signature) -> Call:
     tree = nest((entry.name, _slots(entry)) for entry in spec.inputs)
     args, kwargs = _placed(tree, signature)
-    call = Call.of(args, kwargs, spec.dims)
-    return Lowered(spec.model_copy(update={"inputs": call.inputs}), call)
+    return Call.of(args, kwargs, spec.dims)
 
 
 def _check_values(spec: ModelExportSpec) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 from modelexport_api.reasons import Reason
+from modelexport_exporter.call.call import Constant
 from modelexport_exporter.failure import ExportFailure
 
 _CONTAINERS: dict[type, tuple[type, ...]] = {
@@ -62,6 +63,8 @@ def build(value: Any, annotation: Any, name: str) -> Any:  # noqa: ANN401
 
     `annotation` is the parameter's, `name` the way to it.
     """
+    if isinstance(value, Constant):
+        return Constant(_as_annotated(value.value, annotation))
     if not isinstance(value, dict):
         return value
     wanted = _container(annotation, numbered=_is_numbered(value))
@@ -81,6 +84,22 @@ def build(value: Any, annotation: Any, name: str) -> Any:  # noqa: ANN401
     if _key_type(annotation) is int:
         return {int(key): part for key, part in parts.items()}
     return parts
+
+
+def _as_annotated(value: Any, annotation: Any) -> Any:  # noqa: ANN401
+    """Return a constant in the annotated type: JSON has no tuples, and writes 1.0 as 1."""
+    options = _options(annotation)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return float(value) if float in options and int not in options else value
+    if isinstance(value, dict):
+        hint = (_parameters(annotation, collections.abc.Mapping) or (None,))[-1]
+        return {key: _as_annotated(part, hint) for key, part in value.items()}
+    if isinstance(value, list):
+        hints = _elements(tuple, annotation)
+        parts = [_as_annotated(part, hint) for part, hint in zip(value, hints, strict=False)]
+        origins = [typing.get_origin(option) or option for option in options]
+        return tuple(parts) if tuple in origins and list not in origins else parts
+    return value
 
 
 def _sequence(value: Branch, wanted: type, annotation: Any, name: str) -> Any:  # noqa: ANN401

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.call import NUMBERS, Call
+from modelexport_exporter.call import NUMBERS, Call, flatten
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.user_code.user_frame import message_of, user_frame
 
@@ -70,28 +69,6 @@ class EagerReference:
             raise
         except Exception as error:
             raise _failure(error, where, self._code_dir) from error
-
-
-def flatten(value: object) -> Iterator[torch.Tensor]:
-    """Yield the tensors of an output in the order in which the exporters number them.
-
-    None is no output, a Python number is one (a tensor without dims). Dataclasses, which PyTorch
-    flattens only when they are registered, go by their fields.
-    """
-    leaves = torch.utils._pytree.tree_leaves(value)  # noqa: SLF001 - torch.export's own flattening
-    for leaf in leaves:
-        if isinstance(leaf, torch.Tensor):
-            yield leaf
-        elif isinstance(leaf, bool | int | float):
-            yield torch.tensor(leaf)
-        elif dataclasses.is_dataclass(leaf) and not isinstance(leaf, type):
-            yield from flatten([getattr(leaf, field.name) for field in dataclasses.fields(leaf)])
-        elif leaf is not None:
-            raise ExportFailure(
-                Reason.CONTRACT_VIOLATED,
-                f"an output of forward is a {type(leaf).__name__}, not a tensor",
-                "Return tensors only, in a tuple, list or dict.",
-            )
 
 
 def to_tensor(array: Array) -> torch.Tensor:

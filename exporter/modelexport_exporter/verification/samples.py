@@ -194,7 +194,8 @@ def _is_prime(number: int) -> bool:
 def _draw_one(entry: Input, sample: Sample, rng: np.random.Generator) -> Array:
     shape = concrete_shape(entry, sample.dims)
     if entry.dtype in FLOATS:
-        return _floats(entry, sample.values, shape, rng).astype(NUMPY_DTYPES[entry.dtype])
+        drawn = _floats(entry, sample.values, shape, rng)
+        return np.asarray(drawn, dtype=NUMPY_DTYPES[entry.dtype])  # numpy makes 0-dim ones scalars
     low, high = integer_range(entry)
     return _integers(low, high, sample.values, shape, rng).astype(NUMPY_DTYPES[entry.dtype])
 

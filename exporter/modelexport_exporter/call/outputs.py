@@ -1,0 +1,45 @@
+"""What forward returns, as the tensors of the graph's outputs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import torch
+from torch.utils import _pytree as pytree
+
+from modelexport_api.reasons import Reason
+from modelexport_exporter.failure import ExportFailure
+
+
+def flatten(value: object) -> Iterator[torch.Tensor]:
+    """Yield the tensors of an output in the order in which the exporters number them.
+
+    None is no output, a Python number is one (a tensor without dims). Dataclasses, which PyTorch
+    flattens only when they are registered, go by their fields.
+    """
+    leaves = pytree.tree_leaves(value)  # torch.export's own flattening
+    for leaf in leaves:
+        if isinstance(leaf, torch.Tensor):
+            if leaf.is_complex():
+                raise _complex(leaf)
+            yield leaf
+        elif isinstance(leaf, bool | int | float):
+            yield torch.tensor(leaf)
+        elif dataclasses.is_dataclass(leaf) and not isinstance(leaf, type):
+            yield from flatten([getattr(leaf, field.name) for field in dataclasses.fields(leaf)])
+        elif leaf is not None:
+            raise ExportFailure(
+                Reason.CONTRACT_VIOLATED,
+                f"an output of forward is a {type(leaf).__name__}, not a tensor",
+                "Return tensors only, in a tuple, list or dict.",
+            )
+
+
+def _complex(leaf: torch.Tensor) -> ExportFailure:
+    return ExportFailure(
+        Reason.CONTRACT_VIOLATED,
+        f"an output of forward is {str(leaf.dtype).removeprefix('torch.')} {tuple(leaf.shape)}: "
+        "ONNX models return no complex numbers",
+        "Return torch.view_as_real of it, or its real and its imaginary part.",
+    )
