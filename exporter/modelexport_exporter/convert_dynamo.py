@@ -11,7 +11,6 @@ from pathlib import Path
 
 import onnx_ir as ir
 import torch
-from torch._ops import OpOverload
 from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument
 
@@ -44,7 +43,7 @@ def convert_dynamo(
 ) -> ir.Model:
     """Return the program's translation, with inputs, outputs and dims named as declared."""
     program = plugins.decomposed(program)
-    program = rewrite_program(program, _left_alone(program, spec, plugins))
+    program = rewrite_program(program, plugins.left_alone)
     names = symbol_names(program, spec)
     _refuse_constant_outputs(program)
     try:
@@ -60,22 +59,10 @@ def convert_dynamo(
                 verbose=False,
             )
     except Exception as error:
-        raise _explain(error, program, spec, code_dir) from error
+        raise _explain(error, program, spec, plugins, code_dir) from error
     assert converted is not None
     rename_dims(converted.model, names)
     return make_names_unique(converted.model)
-
-
-def _left_alone(
-    program: ExportedProgram, spec: ModelExportSpec, plugins: Plugins
-) -> frozenset[str]:
-    """Return the operators that the user, or a plugin of theirs, wants to translate as they are."""
-    translated = {
-        target._schema.name  # noqa: SLF001
-        for target in plugins.translations(program)
-        if isinstance(target, OpOverload)
-    }
-    return frozenset({*spec.export.rewrites.disabled, *translated})
 
 
 def _refuse_constant_outputs(program: ExportedProgram) -> None:
@@ -115,12 +102,18 @@ def _values(model: ir.Model) -> Iterator[ir.Value]:
 
 
 def _explain(
-    error: Exception, program: ExportedProgram, spec: ModelExportSpec, code_dir: Path | None
+    error: Exception,
+    program: ExportedProgram,
+    spec: ModelExportSpec,
+    plugins: Plugins,
+    code_dir: Path | None,
 ) -> ExportFailure:
     reraise_out_of_memory(error)
     cause = innermost(error)
     if _NO_FUNCTION in str(error) or _NO_FUNCTION in str(cause):
-        operators = find_unsupported(program, spec.export.opset, code_dir)
+        operators = find_unsupported(
+            program, spec.export.opset, code_dir, translated=plugins.translated
+        )
         if operators:
             return unsupported_failure(operators, Exporter.DYNAMO, spec.export.opset)
     node = _NODE.search(str(error))

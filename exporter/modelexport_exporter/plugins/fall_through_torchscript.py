@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import onnx_ir as ir
 import torch
 from torch.onnx._internal.torchscript_exporter import registration, symbolic_helper
 
@@ -22,6 +23,8 @@ from modelexport_exporter.plugins.older_helpers import Value, constant_of
 from modelexport_exporter.plugins.symbolic_call import python_value, schema_of
 
 Symbolic = Callable[..., Any]
+_PREFIX = "fall-through-"
+"""Of domains while torch converts: it refuses to write a node of the domain `aten`."""
 _SUFFIXES: dict[type, str] = {int: "i", float: "f", str: "s"}
 
 
@@ -92,7 +95,7 @@ def write_call(g: Any, inputs: tuple[Any, ...]) -> Any:  # noqa: ANN401
     }
     written = write_node(schema, values, Value)
     results = g.op(
-        f"{written.domain}::{written.op_type}",
+        f"{_PREFIX}{written.domain}::{written.op_type}",
         *written.inputs,
         outputs=len(outputs),
         **{f"{name}_{_suffix(value)}": value for name, value in written.attributes.items()},
@@ -101,6 +104,15 @@ def write_call(g: Any, inputs: tuple[Any, ...]) -> Any:  # noqa: ANN401
     for result, output in zip(made, outputs, strict=True):
         result.setType(output.type())
     return results
+
+
+def restore_domains(model: ir.Model) -> None:
+    """Give the nodes that fell through the domain of their operator."""
+    for node in model.graph.all_nodes():
+        node.domain = node.domain.removeprefix(_PREFIX)
+    for domain in [name for name in model.opset_imports if name.startswith(_PREFIX)]:
+        del model.opset_imports[domain]
+        model.opset_imports[domain.removeprefix(_PREFIX)] = 1
 
 
 def _argument(value: Any, kind: str) -> Any:  # noqa: ANN401

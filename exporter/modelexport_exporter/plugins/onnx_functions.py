@@ -160,5 +160,5 @@ def _all_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
     for node in nodes:
         yield node
         for attribute in node.attribute:
-            for graph in (attribute.g, *attribute.graphs):
+            for graph in (attribute.g, *attribute.graphs):  # an absent graph reads as an empty one
                 yield from _all_nodes(graph.node)

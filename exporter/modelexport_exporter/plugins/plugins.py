@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import onnx_ir as ir
+from torch._ops import OpOverload
 from torch.export import ExportedProgram
 
 from modelexport_api.reasons import Reason
@@ -22,7 +23,7 @@ from modelexport_exporter.failure import ExportFailure, RouteDeferred
 from modelexport_exporter.onnx_file.read_back import ArtifactFacts
 from modelexport_exporter.plugins.contents import Contents, clash_of_symbolics
 from modelexport_exporter.plugins.fall_through_dynamo import fall_through_table
-from modelexport_exporter.plugins.fall_through_torchscript import falling_through
+from modelexport_exporter.plugins.fall_through_torchscript import falling_through, restore_domains
 from modelexport_exporter.plugins.imports import import_plugin
 from modelexport_exporter.plugins.older_torch import older_torch, recording_exports
 from modelexport_exporter.plugins.onnx_functions import add_functions, set_opsets
@@ -90,15 +91,15 @@ class Plugins:
         """Return what only the TorchScript route uses; empty where there is nothing."""
         opset = self.spec.export.opset
         names = {name for name, _ in self.watch.changes()}
-        names -= {str(operator).split(".")[0] for operator in self._translated_names()}
+        names -= {
+            key._schema.name  # noqa: SLF001
+            for key in self.contents.translations
+            if isinstance(key, OpOverload)
+        }
         if names and choose(self.watch.changes(), opset).functions:
             return f"the symbolic functions of {', '.join(sorted(names)[:5])}"
         static = static_symbolics(self.code_dir, run)
         return f"the symbolic methods of {', '.join(static[:5])}" if static else ""
-
-    def _translated_names(self) -> set[str]:
-        """Return the operators that have a translation for the torch.export route as well."""
-        return {getattr(key, "name", lambda: "")() for key in self.contents.translations}
 
     @contextmanager
     def registered(self) -> Iterator[None]:
@@ -116,6 +117,22 @@ class Plugins:
         inlining = not any(name == PYTHON_OP for name, _ in self.watch.changes())
         return {"autograd_inlining": inlining}
 
+    @property
+    def left_alone(self) -> frozenset[str]:
+        """Return the operators that are not rewritten: the user's, or those of the manifest."""
+        symbolic = {name for name, _ in self.watch.changes()}
+        translated = {
+            key._schema.name  # noqa: SLF001
+            for key in (*self.contents.translations, *self.contents.decompositions)
+            if isinstance(key, OpOverload)
+        }
+        return frozenset({*self.spec.export.rewrites.disabled, *symbolic, *translated})
+
+    @property
+    def translated(self) -> tuple[object, ...]:
+        """Return the operators that plugins translate for the torch.export route."""
+        return tuple(self.contents.translations)
+
     def translations(self, program: ExportedProgram) -> dict[Any, Callable[..., Any]]:
         """Return the custom_translation_table of all plugins (torch.export)."""
         known = self.contents.translations
@@ -132,6 +149,7 @@ class Plugins:
 
     def complete(self, model: ir.Model) -> None:
         """Put the functions that the model uses into it, and the versions of custom domains."""
+        restore_domains(model)
         add_functions(model, [*self.contents.functions, *self._used_functions])
         set_opsets(model, self.custom_opsets)
 

@@ -17,10 +17,11 @@ import numpy as np
 import onnx
 import torch
 from numpy.typing import NDArray
+from torch.onnx._internal.exporter._core import torch_dtype_to_onnx_dtype
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.plugins.fall_through import Call, read_node
+from modelexport_exporter.plugins.fall_through import NO_DOMAINS, Call, read_node
 
 _DOMAIN = "ai.onnx.contrib"
 _COPY_NAME = "verified-with-torch.onnx"
@@ -40,6 +41,10 @@ _HOSTED: dict[int, str] = {
 }
 """Element types that Python operators take; half precision passes through float32."""
 _HALF: dict[int, torch.dtype] = {_ELEMENT.FLOAT16: torch.float16, _ELEMENT.BFLOAT16: torch.bfloat16}
+_PLAIN = frozenset(
+    getattr(onnx.AttributeProto, name)
+    for name in ("INT", "INTS", "FLOAT", "FLOATS", "STRING", "STRINGS")
+)
 _numbers = itertools.count()
 
 
@@ -92,15 +97,14 @@ def library_path() -> str:
 
 def _host(
     graph: onnx.GraphProto,
-    types: Mapping[str, int],
+    types: dict[str, int],
     own: set[tuple[str, str]],
     nodes: TorchNodes,
 ) -> None:
     replaced: list[onnx.NodeProto] = []
     for node in graph.node:
-        for attribute in node.attribute:
-            for inner in (attribute.g, *attribute.graphs):
-                _host(inner, types, own, nodes)
+        for inner in _graphs(node):
+            _host(inner, types, own, nodes)
         call = None if (node.domain, node.op_type) in own else _call(node)
         replaced.extend([node] if call is None else _hosted(node, call, types, nodes))
     del graph.node[:]
@@ -108,7 +112,9 @@ def _host(
 
 
 def _call(node: onnx.NodeProto) -> Call | None:
-    attributes = {entry.name: _python(entry) for entry in node.attribute}
+    if node.domain in NO_DOMAINS:
+        return None
+    attributes = {entry.name: _python(entry) for entry in node.attribute if entry.type in _PLAIN}
     return read_node(node.domain, node.op_type, attributes, len(node.input))
 
 
@@ -122,12 +128,16 @@ def _python(attribute: onnx.AttributeProto) -> Any:  # noqa: ANN401
 
 
 def _hosted(
-    node: onnx.NodeProto, call: Call, types: Mapping[str, int], nodes: TorchNodes
+    node: onnx.NodeProto, call: Call, types: dict[str, int], nodes: TorchNodes
 ) -> list[onnx.NodeProto]:
     """Return the nodes that take the node's place, and define the Python operator."""
     name = f"{node.domain}::{node.op_type}"
     unique = f"Torch{next(_numbers)}_{node.op_type}"
     inputs, outputs = list(node.input), list(node.output)
+    if inputs and inputs[0] in types:
+        for value in outputs:
+            # A script does not say; what the operator returns is compared with it.
+            types.setdefault(value, types[inputs[0]])
     missing = [value for value in (*inputs, *outputs) if value not in types]
     unknown = [
         onnx.TensorProto.DataType.Name(types[value])
@@ -190,7 +200,10 @@ def _define(
                 torch.from_numpy(np.ascontiguousarray(array)).to(dtype)
                 for array, dtype in zip(arrays, kept, strict=True)
             ]
-            results = [_array(result) for result in call(tensors)]
+            results = [
+                _array(result, wanted)
+                for result, wanted in zip(call(tensors), outputs, strict=True)
+            ]
         except Exception as error:  # noqa: BLE001
             nodes.errors.append(f"{call.operator}: {type(error).__name__}: {error}")
             results = [np.zeros(0, dtype=np.float32) for _ in outputs]
@@ -199,7 +212,10 @@ def _define(
     onnx_op(op_type=unique, inputs=kinds(inputs), outputs=kinds(outputs))(run)
 
 
-def _array(tensor: torch.Tensor) -> NDArray[Any]:
+def _array(tensor: torch.Tensor, wanted: int) -> NDArray[Any]:
+    if int(torch_dtype_to_onnx_dtype(tensor.dtype)) != wanted:
+        declared = onnx.TensorProto.DataType.Name(wanted)
+        raise TypeError(f"it returns {tensor.dtype}, and the file says {declared}")
     wide = tensor.float() if tensor.dtype in _HALF.values() else tensor
     array: NDArray[Any] = wide.detach().cpu().contiguous().numpy()
     return array
@@ -220,6 +236,12 @@ def _collect(graph: onnx.GraphProto, found: dict[str, int]) -> None:
     for tensor in graph.initializer:
         found[tensor.name] = tensor.data_type
     for node in graph.node:
-        for attribute in node.attribute:
-            for inner in (attribute.g, *attribute.graphs):
-                _collect(inner, found)
+        for inner in _graphs(node):
+            _collect(inner, found)
+
+
+def _graphs(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
+    for attribute in node.attribute:
+        if attribute.type == onnx.AttributeProto.GRAPH:
+            yield attribute.g
+        yield from attribute.graphs
