@@ -59,6 +59,33 @@ def test_of_a_directory_only_the_shards_of_the_index(place: Place, tmp_path: Pat
         assert sorted(path.name for path in result.checkpoint.iterdir()) == sorted(wanted)
 
 
+MODEL = ["config.json", "model.safetensors"]
+PARTS = [".metadata", "__0_0.distcp", "__1_0.distcp"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "others"),
+    [
+        pytest.param(
+            MODEL,
+            ["flax_model.msgpack", "tf_model.h5", "pytorch_model.bin", "training_args.bin"],
+            id="Hugging Face",
+        ),
+        pytest.param(PARTS, ["optimizer.pt", "events.log"], id="DistributedCheckpoint"),
+    ],
+)
+def test_of_a_directory_only_what_belongs_to_the_checkpoint(
+    wanted: list[str], others: list[str], place: Place, tmp_path: Path
+) -> None:
+    for name in wanted + others:
+        put(place(f"run/{name}"), name.encode())
+    where = place("run/", Role.SOURCE)
+    result = fetched(where, tmp_path)
+    assert [file.name for file in result.digests()] == wanted
+    if where.store.local_path(where.key) is None:
+        assert sorted(path.name for path in result.checkpoint.iterdir()) == sorted(wanted)
+
+
 def test_a_missing_shard_is_named(place: Place) -> None:
     index = {"weight_map": {"a": "model-1.safetensors"}}
     put(place("run/model.safetensors.index.json"), json.dumps(index).encode())

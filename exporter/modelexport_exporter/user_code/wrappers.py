@@ -8,6 +8,7 @@ function compiled by TorchScript becomes a module whose forward it is.
 from __future__ import annotations
 
 import io
+import warnings
 
 import torch
 
@@ -55,6 +56,8 @@ def as_module(model: object) -> object:
     if not isinstance(model, torch.jit.ScriptFunction):
         return model
     archive = io.BytesIO()
-    torch.jit.save(model, archive)
-    archive.seek(0)
-    return torch.jit.load(archive)  # type: ignore[no-untyped-call]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # torch deprecates it; no other way yet
+        torch.jit.save(model, archive)
+        archive.seek(0)
+        return torch.jit.load(archive)  # type: ignore[no-untyped-call]
