@@ -10,6 +10,7 @@ import importlib.metadata
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 _EPILOG = """\
 exit codes: 0 done; 10 manifest, 11 source, 12 model, 13 export, 14 contract, 15 verification,
@@ -24,6 +25,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from modelexport_cli.run import run_manifest
 
         return run_manifest(chosen.manifest, chosen.output, chosen.work_dir)
+    if chosen.command == "diagnose":
+        from modelexport_cli.diagnose import diagnose_manifest
+
+        return diagnose_manifest(
+            chosen.manifest, chosen.output, chosen.skeleton, chosen.timeout, chosen.work_dir
+        )
+    if chosen.command == "inspect":
+        from modelexport_cli.inspect_model import inspect_model
+
+        return inspect_model(chosen.model, chosen.output, chosen.endpoint, graph=chosen.graph)
     from modelexport_cli.render import render_manifest
 
     return render_manifest(chosen.manifest, chosen.image)
@@ -45,18 +56,10 @@ def _parser() -> argparse.ArgumentParser:
         "is taken relative to the manifest. S3 is reached with the usual AWS settings.",
     )
     _add_manifest(run)
-    run.add_argument(
-        "-o",
-        "--output",
-        choices=("text", "json"),
-        default="text",
-        help="json: print the status that the resource would get, and nothing else, to stdout",
-    )
-    run.add_argument(
-        "--work-dir",
-        type=Path,
-        help="directory for the download and the files in the making (default: a temporary one)",
-    )
+    _add_output(run, "the status that the resource would get")
+    _add_work_dir(run)
+    _add_diagnose(commands)
+    _add_inspect(commands)
     render = commands.add_parser(
         "render",
         help="print the Job that the operator would create",
@@ -67,6 +70,58 @@ def _parser() -> argparse.ArgumentParser:
         "--image", default="modelexport-exporter", help="the operator's exporter image"
     )
     return parser
+
+
+def _add_diagnose(commands: Any) -> None:  # noqa: ANN401 - argparse hides its type
+    diagnose = commands.add_parser(
+        "diagnose",
+        help="say what would hinder an export, without exporting",
+        description="Load the model and look at it: operators without a translation, lines that "
+        "mean something else in a graph, dims that would specialise. Exit code 0: nothing hinders.",
+    )
+    _add_manifest(diagnose)
+    _add_output(diagnose, "the diagnosis")
+    diagnose.add_argument(
+        "--skeleton",
+        type=Path,
+        metavar="DIR",
+        help="write a plugin to fill in for each operator without a translation",
+    )
+    diagnose.add_argument(
+        "--timeout", type=float, default=300.0, metavar="SECONDS", help="default: 300"
+    )
+    _add_work_dir(diagnose)
+
+
+def _add_inspect(commands: Any) -> None:  # noqa: ANN401
+    inspect = commands.add_parser(
+        "inspect",
+        help="print what an ONNX file holds",
+        description="Print the checker's answer, opsets, inputs, outputs, weights and operators of "
+        "an ONNX file. Exit code 0: the file is valid.",
+    )
+    inspect.add_argument("model", metavar="MODEL", help="path, file:// or s3:// URI of the file")
+    inspect.add_argument("--graph", action="store_true", help="print the graph, too")
+    inspect.add_argument("--endpoint", metavar="URL", help="S3-compatible server")
+    _add_output(inspect, "what was found")
+
+
+def _add_output(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument(
+        "-o",
+        "--output",
+        choices=("text", "json"),
+        default="text",
+        help=f"json: print {what}, and nothing else, to stdout",
+    )
+
+
+def _add_work_dir(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--work-dir",
+        type=Path,
+        help="directory for the download and the files in the making (default: a temporary one)",
+    )
 
 
 def _add_manifest(parser: argparse.ArgumentParser) -> None:

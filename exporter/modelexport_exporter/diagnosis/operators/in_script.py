@@ -23,6 +23,8 @@ from modelexport_exporter.diagnosis.tracing import PREFIX, graph_of
 _SCHEMA_NAME = re.compile(r"^([\w:]+)(?:\.(\w+))?\(")
 _SCOPE = re.compile(r"__module\.([\w.]+)$|::([\w.]+)$")
 _SCRIPTED = re.compile(r'^\s*File "')
+ADAPTED = "adapted_model"
+"""The name of the model inside the module that takes a call's leaves."""
 _LANGUAGE = ("prim::", "onnx::")
 """Parts of the language and of ONNX itself, which are no operators."""
 
@@ -80,7 +82,15 @@ def _use(node: Any, code_dir: Path | None, parts: Mapping[tuple[str, str], str])
     line = _line(node, code_dir)
     scope = _SCOPE.search(node.scopeName())
     path = (scope.group(1) or scope.group(2)) if scope else parts.get((node.kind(), line), "")
-    return OperatorUse(_name(node), path.removeprefix(PREFIX).removeprefix("."), line)
+    return OperatorUse(_name(node), _own_path(path), line)
+
+
+def _own_path(path: str) -> str:
+    """Return a module's path without the modules that we put around the user's."""
+    for prefix in (PREFIX, ADAPTED):
+        if path == prefix or path.startswith(f"{prefix}."):
+            path = path.removeprefix(prefix).removeprefix(".")
+    return path
 
 
 def _name(node: Any) -> str:  # noqa: ANN401
