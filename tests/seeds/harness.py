@@ -67,9 +67,11 @@ class Exported:
 
     @property
     def route(self) -> str:
-        """Return the rung that won."""
+        """Return the rung that won: Trace of `TorchScript (Trace, torch 2.15.0)`."""
         assert self.result.artifact is not None
-        return self.result.artifact.exporter.partition(" ")[0]
+        route, _, details = self.result.artifact.exporter.partition(" (")
+        rung, _, version = details.partition(", ")
+        return rung if version else route
 
 
 class Function(torch.nn.Module):
@@ -81,6 +83,10 @@ class Function(torch.nn.Module):
 
     def forward(self, *args: torch.Tensor) -> object:
         return self.function(*args)
+
+    def __deepcopy__(self, _memo: object) -> Function:
+        """Return itself: it has nothing that a call could change, and cannot be pickled."""
+        return self
 
 
 def build_module(case: Case) -> torch.nn.Module:

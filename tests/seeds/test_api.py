@@ -16,9 +16,10 @@ CASES = (
     Case(
         "E6",
         "set_training",
-        "plain_models:set_training",
+        "plain_models:norm_and_dropout",
         ROWS,
         FEW,
+        model={"factory": "plain_models:set_training"},
         expected=refused(Reason.FACTORY_FAILED, words=("set_training",)),
     ),
 )

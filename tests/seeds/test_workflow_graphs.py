@@ -115,7 +115,7 @@ CASES = (
         "plain_models:WrongExportBranch",
         ROWS,
         FEW,
-        expected=refused(Reason.VERIFICATION_FAILED),
+        or_refused=refused(Reason.VERIFICATION_FAILED),
     ),
     Case(
         "C40",
