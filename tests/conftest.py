@@ -5,9 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Generator
 
+import hypothesis
 import pytest
 
 pytest_plugins = ["bed.fixtures"]
+
+# A machine that does something else meanwhile is no failure.
+hypothesis.settings.register_profile("patient", deadline=None)
+hypothesis.settings.load_profile("patient")
 
 
 @pytest.hookimpl(wrapper=True)

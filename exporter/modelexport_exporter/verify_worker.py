@@ -7,7 +7,7 @@ Runs in a child process. Samples come from `samples`, what they may cost from `b
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import torch
@@ -57,6 +57,7 @@ from modelexport_exporter.verification.samples import (
     volume,
 )
 from modelexport_exporter.verification.session import Session, choose_provider
+from modelexport_exporter.verification.ties import break_ties, ranks
 from modelexport_exporter.verification.tolerance import choose_tolerance
 from modelexport_exporter.verification.verdict import NOT_DETERMINISTIC
 
@@ -122,6 +123,7 @@ class _Verification:
         self._left_out: list[str] = []
         self._costs: list[Cost] = []
         self._results: list[SampleComparison] = []
+        self._ranks = ranks(converted.op_counts)
         self._ordinary_peaks: dict[str, float] = {}
         prepack = provider is Provider.CUDA or self._is_small(converted)
         self._weights = reference.weights(converted.weight_inputs)
@@ -214,12 +216,13 @@ class _Verification:
         arrays = draw(self._spec.inputs, sample)
         expected = self._reference.run(arrays, where)
         got = self._session.run({**arrays, **self._weights}, where)
-        outputs = self._compare(sample, expected, got)
+        outputs, kind = self._compare(sample, expected, got), sample.values.value
         if any(output.problem for output in outputs):
             outputs = self._blame_randomness(outputs, expected, self._reference.run(arrays, where))
-        self._results.append(
-            SampleComparison(sample.dims, sample.seed, tuple(outputs), sample.values.value)
-        )
+            apart = self._without_ties(sample, arrays, where)
+            if apart is not None and not any(output.problem for output in apart):
+                outputs, kind = apart, f"{kind}, ties broken"
+        self._results.append(SampleComparison(sample.dims, sample.seed, tuple(outputs), kind))
         seconds = self._clock() - started
         self._costs.append(Cost(self._volume(sample), seconds, peak_memory()))
 
@@ -243,6 +246,19 @@ class _Verification:
         if sample.values is Values.NORMAL and is_float(want.dtype):
             self._ordinary_peaks[name] = max(peak_of(want), self._ordinary_peaks.get(name, 0.0))
         return compare_output(name, want, have, tolerance, ordinary)
+
+    def _without_ties(
+        self, sample: Sample, arrays: Mapping[str, Array], where: str
+    ) -> list[OutputComparison] | None:
+        """Compare the sample again with its ties broken, if ties may be all that differs."""
+        if not self._ranks:
+            return None
+        apart = break_ties(self._spec.inputs, arrays, sample.seed)
+        if apart is None:
+            return None
+        where = f"{where}, ties broken"
+        expected = self._reference.run(apart, where)
+        return self._compare(sample, expected, self._session.run({**apart, **self._weights}, where))
 
     def _blame_randomness(
         self, outputs: list[OutputComparison], first: list[Array], second: list[Array]
