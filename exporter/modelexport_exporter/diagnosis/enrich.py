@@ -52,7 +52,7 @@ _OF_TRANSLATION = frozenset(
 CAUSES: dict[Reason, frozenset[PitfallKind]] = {
     Reason.CAPTURE_FAILED: _OF_DATA | _OF_SIZES | _OF_TRANSLATION,
     Reason.CONVERSION_FAILED: _OF_TRANSLATION,
-    Reason.DYNAMIC_DIM_SPECIALIZED: _OF_SIZES,
+    Reason.DYNAMIC_DIM_SPECIALIZED: _OF_SIZES | {PitfallKind.NUMPY},
     Reason.CONTRACT_VIOLATED: frozenset({PitfallKind.PYTHON_NUMBER, PitfallKind.NUMPY}),
     Reason.VERIFICATION_FAILED: frozenset(PitfallKind),
     Reason.RUNTIME_FAILED: _OF_SIZES | _OF_TRANSLATION | _OF_DATA,
