@@ -23,6 +23,13 @@ CASES = (
         (tensor("x", 3, 3, "m"), integers("places", "k", high=2)),
         {"m": (3, 20), "k": (1, 7)},
     ),
+    Case(
+        "A35",
+        "take_along",
+        INDEX + "TakeAlong",
+        (tensor("x", 3, 3, "m"), integers("places", "k", high=2)),
+        {"m": (3, 20), "k": (1, 7)},
+    ),
     Case("A53 D15", "read_by_mask", INDEX + "ReadByMask", (X,), ROWS),
     Case(
         "A53",

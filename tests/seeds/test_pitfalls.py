@@ -36,7 +36,7 @@ RANDOM = refused(Reason.VERIFICATION_FAILED, words=["two runs"])
 def pitfall(row: str, name: str, model: str, *inputs: Any, **options: Any) -> Case:  # noqa: ANN401
     """Return a case: right where a route is, otherwise refused with the line."""
     dims = {k: v for k, v in ROWS.items() if any(k in i["shape"] for i in inputs or (X,))}
-    options = {"dims": dims, "or_refused": told(), **options}
+    options = {"dims": dims, "or_refused": told(), "edges": (), **options}
     return Case(row, name, f"pitfalls:{model}", inputs or (X,), **options)
 
 

@@ -14,7 +14,7 @@ class Elu(nn.Module):
         self.plain = nn.ELU()
         self.scaled = nn.ELU(alpha=0.3, inplace=True)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             self.plain(x),
             self.scaled(x.clone()),
@@ -26,7 +26,7 @@ class Elu(nn.Module):
 
 
 class EluOfATen(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             torch.ops.aten.elu(x, 1.3, 2.0, 0.5),
             torch.ops.aten.elu(x, 1.0, 1.0, 3.0),
@@ -35,7 +35,7 @@ class EluOfATen(nn.Module):
 
 
 class Selu(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return nn.SELU()(x), F.selu(x), torch.selu_(x.clone()), F.selu(x, inplace=False) * 2
 
 
@@ -49,7 +49,7 @@ class Prelu(nn.Module):
         self.negative = nn.PReLU(4, init=-0.5)
         self.each.weight.data += torch.arange(4) * 0.2
 
-    def forward(self, x: Tensor, image: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, image: Tensor):
         return (
             self.each(x),
             self.shared(x),
@@ -67,7 +67,7 @@ class Threshold(nn.Module):
         self.other = nn.Threshold(0.5, -20.0)
         self.zero = nn.Threshold(0.0, 0.0)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             self.other(x),
             self.zero(x),
@@ -80,7 +80,7 @@ class Threshold(nn.Module):
 
 
 class LeakyRelu(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             F.leaky_relu(x),
             nn.LeakyReLU(0.2)(x),
@@ -92,14 +92,14 @@ class LeakyRelu(nn.Module):
 
 
 class Glu(nn.Module):
-    def forward(self, x: Tensor, odd: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, odd: Tensor):
         return F.glu(x), nn.GLU(1)(x), F.glu(x, dim=-2), F.glu(odd, dim=1)
 
 
 class Softmax(nn.Module):
     """Every dim, not only the last; other dtypes; of rank 1."""
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             F.softmax(x, dim=-1),
             x.softmax(0),
@@ -113,7 +113,7 @@ class Softmax(nn.Module):
 
 
 class LogSoftmax(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             F.log_softmax(x, dim=-1),
             x.log_softmax(0),
@@ -124,7 +124,7 @@ class LogSoftmax(nn.Module):
 
 
 class Smooth(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             F.gelu(x),
             F.gelu(x, approximate="tanh"),
@@ -153,7 +153,7 @@ class Dropout(nn.Module):
         self.first = nn.Dropout1d(0.7)
         self.feature_alpha = nn.FeatureAlphaDropout(0.4)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             self.plain(x) + 0,
             self.alpha(x) * 1.5,

@@ -12,7 +12,7 @@ class Read(nn.Module):
         self.register_buffer("places", torch.tensor([2, 0, 1]))
         self.register_buffer("grid", torch.tensor([[0, 1], [2, 2]]))
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             x[0],
             x[:, -1],
@@ -42,7 +42,7 @@ class Read(nn.Module):
 class ReadByInput(nn.Module):
     """The index is an input."""
 
-    def forward(self, x: Tensor, places: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, places: Tensor):
         return (
             x[places],
             x[:, places],
@@ -50,14 +50,18 @@ class ReadByInput(nn.Module):
             x[places, :, places],
             x[:, places[0]],
             x.index_select(0, places),
-            torch.take_along_dim(x, places[:, None, None], 0),
         )
+
+
+class TakeAlong(nn.Module):
+    def forward(self, x: Tensor, places: Tensor):
+        return torch.take_along_dim(x, places[:, None, None], 0)
 
 
 class ReadByMask(nn.Module):
     """How many are taken depends on the values."""
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         mask = x > 0
         return x[mask], x.masked_select(x < -0.5), x.masked_fill(mask, -1), torch.nonzero(mask)
 
@@ -70,12 +74,12 @@ class ReadByMaskOfRows(nn.Module):
 class NegativeRead(nn.Module):
     """The pattern of the documents: indices that include negative values."""
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return x[torch.tensor([[1, 2], [2, -3]]), torch.tensor([-2, 3])], x[:, torch.tensor([-1])]
 
 
 class NegativeReadByInput(nn.Module):
-    def forward(self, x: Tensor, places: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, places: Tensor):
         return x[places], x[:, places], x[places, places], x[torch.tensor([0, -1]), places[:2]]
 
 
@@ -89,7 +93,7 @@ class WriteRankTwo(nn.Module):
 
 
 class WriteRankTwoByPut(nn.Module):
-    def forward(self, x: Tensor, new: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, new: Tensor, places: Tensor):
         grid = torch.stack([places[:2], places[1:3]])
         return (
             x.index_put((grid, torch.tensor([2, 3])), new),
@@ -121,7 +125,7 @@ class WriteNegative(nn.Module):
 
 
 class WriteNegativeByInput(nn.Module):
-    def forward(self, x: Tensor, new: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, new: Tensor, places: Tensor):
         data = x.clone()
         data[places[:2]] = new
         other = x.clone()
@@ -140,7 +144,7 @@ class WriteBroadcast(nn.Module):
 
 
 class WriteBroadcastOtherwise(nn.Module):
-    def forward(self, x: Tensor, new: Tensor, flag: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, new: Tensor, flag: Tensor):
         a, b, c = x.clone(), x.clone(), x.clone()
         a[:, torch.tensor([0, 2])] = new
         b[flag] = 0.5
@@ -149,7 +153,7 @@ class WriteBroadcastOtherwise(nn.Module):
 
 
 class WriteSlices(nn.Module):
-    def forward(self, x: Tensor, new: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, new: Tensor):
         a, b, c, d, e = x.clone(), x.clone(), x.clone(), x.clone(), x.clone()
         a[:, 1] = new
         b[:, :, 1:4] = 7
@@ -173,7 +177,7 @@ class WriteDynamicSlice(nn.Module):
 
 
 class WriteMask(nn.Module):
-    def forward(self, x: Tensor, flag: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, flag: Tensor):
         a, b, c = x.clone(), x.clone(), x.clone()
         a[a > 0.5] = 0
         b[flag] = b[flag] * 2
@@ -184,7 +188,7 @@ class WriteMask(nn.Module):
 class WriteInput(nn.Module):
     """Changes its own input, and returns it."""
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor):
         before = x.sum()
         x[:, 0] = 5
         x.add_(1)
@@ -192,7 +196,7 @@ class WriteInput(nn.Module):
 
 
 class WriteScatter(nn.Module):
-    def forward(self, x: Tensor, places: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, places: Tensor):
         rows = places[:, None].expand(-1, x.size(1))
         ones = torch.ones_like(rows, dtype=x.dtype)
         return (

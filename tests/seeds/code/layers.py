@@ -17,7 +17,7 @@ class Conv1d(nn.Module):
         self.circular = nn.Conv1d(4, 4, 3, padding=1, padding_mode="circular")
         self.back = nn.ConvTranspose1d(4, 4, 3, stride=2, padding=1, output_padding=1, groups=2)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             self.plain(x),
             self.grouped(x),
@@ -42,7 +42,7 @@ class Conv2d(nn.Module):
         self.back = nn.ConvTranspose2d(4, 3, (3, 2), stride=(3, 2), output_padding=(1, 0))
         self.back_grouped = nn.ConvTranspose2d(4, 4, 3, padding=1, groups=4, dilation=2)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             self.plain(x),
             self.depthwise(x),
@@ -62,7 +62,7 @@ class Conv3d(nn.Module):
         self.grouped = nn.Conv3d(2, 4, (1, 2, 3), groups=2, dilation=(1, 1, 2))
         self.back = nn.ConvTranspose3d(2, 3, 2, stride=2, padding=1, output_padding=(0, 1, 1))
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return self.plain(x), self.grouped(x), self.back(x)
 
 
@@ -73,7 +73,7 @@ class ConvFunctional(nn.Module):
         super().__init__()
         self.back = nn.ConvTranspose2d(2, 2, 3, stride=2)
 
-    def forward(self, x: Tensor, kernel: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, kernel: Tensor):
         return (
             F.conv2d(x, kernel, padding=1),
             F.conv_transpose2d(x, kernel.transpose(0, 1), stride=2),
@@ -91,7 +91,7 @@ class BatchNorm(nn.Module):
         self.untracked = nn.BatchNorm2d(4, track_running_stats=False)
         self.sequence = nn.BatchNorm1d(4)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             self.one(x[:, :, 0, 0]),
             self.two(x),
@@ -123,7 +123,7 @@ class OtherNorms(nn.Module):
         self.rms = nn.RMSNorm(5)
         self.local = nn.LocalResponseNorm(3)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             self.layer(x[:, :4]),
             self.group(x),
@@ -146,7 +146,7 @@ class MaxPool1d(nn.Module):
         self.dilated = nn.MaxPool1d(3, stride=2, dilation=2, padding=1)
         self.wide = nn.MaxPool1d(2, stride=5, ceil_mode=True)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             self.plain(x),
             self.ceil(x),
@@ -166,7 +166,7 @@ class MaxPool2d(nn.Module):
         self.dilated = nn.MaxPool2d(2, stride=1, dilation=(1, 2))
         self.ceil_dilated = nn.MaxPool2d(2, stride=3, dilation=2, padding=1, ceil_mode=True)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             self.plain(x),
             self.ceil(x),
@@ -183,14 +183,14 @@ class MaxPool3d(nn.Module):
         self.plain = nn.MaxPool3d(2)
         self.ceil = nn.MaxPool3d((2, 3, 2), stride=2, padding=(1, 1, 0), ceil_mode=True)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return self.plain(x), self.ceil(x), F.max_pool3d(x, 3, 2, dilation=2, padding=1)
 
 
 class MaxPoolIndices(nn.Module):
     """Where the maximum was: torch counts inside one image, ONNX over the whole tensor."""
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         values, places = F.max_pool2d(x, 2, return_indices=True)
         one, where = F.max_pool1d(x[:, :, 0], 3, stride=2, padding=1, return_indices=True)
         return values, places, one, where
@@ -214,7 +214,7 @@ class AvgPool2d(nn.Module):
         self.ceil_padded = nn.AvgPool2d(3, 2, 1, ceil_mode=True)
         self.ceil_uncounted = nn.AvgPool2d(3, 2, 1, ceil_mode=True, count_include_pad=False)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             self.plain(x),
             self.ceil(x),
@@ -227,7 +227,7 @@ class AvgPool2d(nn.Module):
 
 
 class AvgPoolDivisor(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             F.avg_pool2d(x, 2, divisor_override=3),
             F.avg_pool2d(x, 3, 2, padding=1, divisor_override=1, ceil_mode=True),
@@ -236,7 +236,7 @@ class AvgPoolDivisor(nn.Module):
 
 
 class OtherPools(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             F.avg_pool1d(x[:, :, 0], 3, 2, 1, ceil_mode=True),
             F.avg_pool3d(x[:, None], (1, 2, 2), padding=(0, 1, 1), count_include_pad=False),
@@ -257,7 +257,7 @@ class Embedding(nn.Module):
         self.padded = nn.Embedding(10, 3, padding_idx=2)
         self.scaled = nn.Embedding(10, 3, scale_grad_by_freq=True, sparse=True)
 
-    def forward(self, words: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, words: Tensor):
         return (
             self.plain(words),
             self.padded(words),
@@ -276,7 +276,7 @@ class EmbeddingMaxNorm(nn.Module):
         self.limited = nn.Embedding(10, 3, max_norm=1.0)
         self.by_sum = nn.Embedding(10, 3, max_norm=0.5, norm_type=1.0)
 
-    def forward(self, words: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, words: Tensor):
         return self.limited(words), self.by_sum(words)
 
 

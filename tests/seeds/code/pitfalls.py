@@ -352,7 +352,7 @@ class Chaos(nn.Module):
 class Ties(nn.Module):
     """Which of equal elements is first: defined for argmax in ONNX, not for topk and sort."""
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor):
         rounded = torch.round(x)
         return rounded.argmax(-1), rounded.topk(3, dim=-1)[1]
 

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 class Add(nn.Module):
     """Operator, function, method, in place, scalars on either side, broadcasting."""
 
-    def forward(self, x: Tensor, y: Tensor, column: Tensor, count: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, y: Tensor, column: Tensor, count: Tensor):
         z = x.clone()
         z += y
         return (
@@ -27,7 +27,7 @@ class Add(nn.Module):
 class AddScaled(nn.Module):
     """alpha: once "not supported"."""
 
-    def forward(self, x: Tensor, y: Tensor, count: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, y: Tensor, count: Tensor):
         z = x.clone()
         z.add_(y, alpha=-2)
         return (
@@ -43,7 +43,7 @@ class AddScaled(nn.Module):
 
 
 class Sub(nn.Module):
-    def forward(self, x: Tensor, y: Tensor, count: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, y: Tensor, count: Tensor):
         z = x.clone()
         z -= y
         return (
@@ -62,7 +62,7 @@ class Sub(nn.Module):
 
 
 class Mul(nn.Module):
-    def forward(self, x: Tensor, y: Tensor, count: Tensor, flag: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, y: Tensor, count: Tensor, flag: Tensor):
         z = y.clone()
         z *= x
         return (
@@ -83,7 +83,7 @@ class Mul(nn.Module):
 class Div(nn.Module):
     """True, floored and truncated division; integers divide to floats."""
 
-    def forward(self, x: Tensor, y: Tensor, count: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, y: Tensor, count: Tensor):
         divisor = y.abs() + 0.75
         positive = count.abs() + 1
         return (
@@ -105,7 +105,7 @@ class Div(nn.Module):
 
 
 class Remainder(nn.Module):
-    def forward(self, x: Tensor, count: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, count: Tensor):
         return (
             x % 1.5,
             torch.fmod(x, 1.5),
@@ -119,7 +119,7 @@ class Remainder(nn.Module):
 class Unary(nn.Module):
     """neg, sqrt, exp, abs, tanh and sigmoid as function, method and in place."""
 
-    def forward(self, x: Tensor, count: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, count: Tensor):
         return (
             -x,
             torch.neg(count),
@@ -143,7 +143,7 @@ class Unary(nn.Module):
 class UnaryOfIntegers(nn.Module):
     """Functions that take integers to floats."""
 
-    def forward(self, count: Tensor, flag: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, count: Tensor, flag: Tensor):
         return (
             torch.sqrt(count.abs()),
             torch.exp(count),
@@ -156,19 +156,19 @@ class UnaryOfIntegers(nn.Module):
 
 
 class Trigonometry(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return torch.sin(x), torch.cos(x), torch.tan(x), x.clone().sin_().cos_()
 
 
 class InverseTrigonometry(nn.Module):
     """asin and acos are NaN outside [-1, 1], in eager as in the file."""
 
-    def forward(self, x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, y: Tensor):
         return torch.asin(x), torch.acos(x), torch.atan(x), torch.arcsin(x / 10), torch.atan2(x, y)
 
 
 class Hyperbolic(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             torch.sinh(x),
             torch.cosh(x),
@@ -181,13 +181,13 @@ class Hyperbolic(nn.Module):
 class LogExp(nn.Module):
     """A chain of exp and log."""
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         h = x.exp()
         return h.log().log(), torch.log(h + 1), torch.log2(h), torch.log10(h), torch.log1p(h)
 
 
 class Pow(nn.Module):
-    def forward(self, x: Tensor, y: Tensor, count: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, y: Tensor, count: Tensor):
         positive = x.abs() + 0.1
         return (
             x**2,
@@ -206,12 +206,12 @@ class Pow(nn.Module):
 
 
 class PowOfIntegers(nn.Module):
-    def forward(self, count: Tensor, small: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, count: Tensor, small: Tensor):
         return torch.pow(count, small), 2**small, count.to(torch.int32) ** 3
 
 
 class Clamp(nn.Module):
-    def forward(self, x: Tensor, y: Tensor, count: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, y: Tensor, count: Tensor):
         return (
             x.clamp(-1, 1),
             torch.clamp(x, min=0.5),
@@ -231,12 +231,12 @@ class Clamp(nn.Module):
 class ClampMixed(nn.Module):
     """Bounds of another type than the tensor."""
 
-    def forward(self, x: Tensor, count: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, count: Tensor):
         return count.clamp(-0.5, 1.5), torch.clamp(count, min=0.5), x.clamp(min=count)
 
 
 class Compare(nn.Module):
-    def forward(self, x: Tensor, y: Tensor, count: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, y: Tensor, count: Tensor):
         return (
             x == y,
             x > y,
@@ -258,7 +258,7 @@ class Compare(nn.Module):
 
 
 class CompareBooleans(nn.Module):
-    def forward(self, flag: Tensor, other: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, flag: Tensor, other: Tensor):
         return flag == other, flag > other, flag <= other, flag ^ other, flag & other, flag | other
 
 
@@ -270,7 +270,7 @@ class Casting(nn.Module):
         self.register_buffer("zero_dim", torch.tensor(2.5, dtype=torch.float64))
         self.register_buffer("whole", torch.tensor(3))
 
-    def forward(self, x: Tensor, count: Tensor, flag: Tensor, small: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, count: Tensor, flag: Tensor, small: Tensor):
         return (
             count * 1.5,
             count / 2,
@@ -294,12 +294,12 @@ class Casting(nn.Module):
 
 
 class CastingOfHalves(nn.Module):
-    def forward(self, half: Tensor, x: Tensor, double: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, half: Tensor, x: Tensor, double: Tensor):
         return half + 1, half * x, half / 3, x + double, double * 2, half + double, half > 0.1
 
 
 class Doubles(nn.Module):
     """Everyday operators in float64."""
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return x + 0.1, x * 3, x / 3, torch.exp(x), torch.tanh(x), x.sum(-1), x.softmax(-1), x**2

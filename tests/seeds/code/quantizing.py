@@ -7,7 +7,7 @@ from torch import Tensor, nn
 class RoundTrip(nn.Module):
     """Quantised and back, a tensor and a channel at a time."""
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         one = torch.quantize_per_tensor(x, 0.1, 10, torch.quint8)
         other = torch.quantize_per_tensor(x, 0.05, 0, torch.qint8)
         return one.dequantize(), torch.dequantize(other)
@@ -20,7 +20,7 @@ class RoundTripOfChannels(nn.Module):
 
 
 class FakeQuantized(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         scales, zeros = torch.tensor([0.1, 0.2, 0.05, 0.3]), torch.tensor([0, 0, 0, 0])
         return (
             torch.fake_quantize_per_tensor_affine(x, 0.1, 3, 0, 255),

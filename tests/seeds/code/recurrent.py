@@ -45,7 +45,7 @@ class Cells(nn.Module):
         self.gru = nn.GRUCell(5, 6, bias=False)
         self.rnn = nn.RNNCell(5, 6, nonlinearity="relu")
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         h, c = self.lstm(x[0])
         g = self.gru(x[0])
         r = self.rnn(x[0])
@@ -77,7 +77,7 @@ class Packed(nn.Module):
         super().__init__()
         self.net = nn.LSTM(5, 6, batch_first=True)
 
-    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, lengths: Tensor):
         packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
         answer, (h, _) = self.net(packed)
         padded, _ = pad_packed_sequence(answer, batch_first=True, total_length=x.size(1))

@@ -18,7 +18,7 @@ class UpsamplingBilinear(nn.Module):
         self.up = nn.UpsamplingBilinear2d(scale_factor=2)
         self.down = nn.Upsample((5, 4), mode="bilinear", align_corners=True)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             self.up(x),
             self.down(x),
@@ -27,7 +27,7 @@ class UpsamplingBilinear(nn.Module):
 
 
 class Bilinear(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             F.interpolate(x, (11, 5), mode="bilinear"),
             F.interpolate(x, scale_factor=2, mode="bilinear"),
@@ -38,7 +38,7 @@ class Bilinear(nn.Module):
 
 
 class Nearest(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             F.interpolate(x, (11, 5)),
             F.interpolate(x, scale_factor=2),
@@ -50,7 +50,7 @@ class Nearest(nn.Module):
 
 
 class NearestExact(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             F.interpolate(x, (11, 5), mode="nearest-exact"),
             F.interpolate(x, scale_factor=2, mode="nearest-exact"),
@@ -59,7 +59,7 @@ class NearestExact(nn.Module):
 
 
 class Bicubic(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             F.interpolate(x, (11, 5), mode="bicubic"),
             F.interpolate(x, scale_factor=2, mode="bicubic", align_corners=True),
@@ -68,7 +68,7 @@ class Bicubic(nn.Module):
 
 
 class LinearAndTrilinear(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             F.interpolate(x[:, :, 0], 13, mode="linear"),
             F.interpolate(x[:, :, 0], scale_factor=2, mode="linear", align_corners=True),
@@ -78,14 +78,14 @@ class LinearAndTrilinear(nn.Module):
 
 
 class Area(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return F.interpolate(x, (3, 4), mode="area"), F.interpolate(
             x, scale_factor=0.5, mode="area"
         )
 
 
 class Antialiased(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             F.interpolate(x, (4, 3), mode="bilinear", antialias=True),
             F.interpolate(x, (13, 4), mode="bicubic", antialias=True),
@@ -95,7 +95,7 @@ class Antialiased(nn.Module):
 class ToSizeOfOther(nn.Module):
     """The size is another input's, as in feature pyramids."""
 
-    def forward(self, x: Tensor, other: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, other: Tensor):
         size = other.shape[-2:]
         return (
             F.interpolate(x, size, mode="bilinear", align_corners=True),
@@ -104,12 +104,12 @@ class ToSizeOfOther(nn.Module):
 
 
 class Shuffle(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return F.pixel_shuffle(x, 2), F.pixel_unshuffle(x, 3), F.channel_shuffle(x, 2)
 
 
 class Sample(nn.Module):
-    def forward(self, x: Tensor, grid: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, grid: Tensor):
         return (
             F.grid_sample(x, grid, align_corners=True),
             F.grid_sample(x, grid, mode="nearest", padding_mode="border", align_corners=False),

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 
 class Cat(nn.Module):
-    def forward(self, x: Tensor, y: Tensor, count: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, y: Tensor, count: Tensor):
         return (
             torch.cat([x, y], 0),
             torch.cat((x, x, x), dim=-1),
@@ -21,7 +21,7 @@ class Cat(nn.Module):
 
 
 class MatMul(nn.Module):
-    def forward(self, x: Tensor, y: Tensor, batch: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, y: Tensor, batch: Tensor):
         return (
             torch.mm(x, y),
             x.mm(y).t(),
@@ -37,7 +37,7 @@ class MatMul(nn.Module):
 
 
 class AddMM(nn.Module):
-    def forward(self, bias: Tensor, x: Tensor, y: Tensor, full: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, bias: Tensor, x: Tensor, y: Tensor, full: Tensor):
         z = full.clone()
         z.addmm_(x, y, beta=2, alpha=-1)
         return (
@@ -60,12 +60,12 @@ class Linear(nn.Module):
         self.two = nn.Linear(4, 3, bias=False)
         self.both = nn.Bilinear(4, 4, 2)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return self.one(x), self.two(x), self.both(x, x), self.one(x[:, None]), self.two(x[0])
 
 
 class Mean(nn.Module):
-    def forward(self, x: Tensor, flag: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, flag: Tensor):
         return (
             x.mean(),
             torch.mean(x, 1),
@@ -84,7 +84,7 @@ class Mean(nn.Module):
 class Sum(nn.Module):
     """Also of integers and booleans, which sum to int64."""
 
-    def forward(self, x: Tensor, count: Tensor, flag: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, count: Tensor, flag: Tensor):
         return (
             x.sum(),
             torch.sum(x, 1),
@@ -105,7 +105,7 @@ class Sum(nn.Module):
 
 
 class Prod(nn.Module):
-    def forward(self, x: Tensor, count: Tensor, flag: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, count: Tensor, flag: Tensor):
         return (
             x.prod(),
             torch.prod(x, 1),
@@ -118,14 +118,14 @@ class Prod(nn.Module):
 
 
 class CumProd(nn.Module):
-    def forward(self, x: Tensor, count: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, count: Tensor):
         return torch.cumprod(x, 1), count.cumprod(0)
 
 
 class Maximum(nn.Module):
     """Of all, of two, along a dim with indices; with ties the first place wins or not: values."""
 
-    def forward(self, x: Tensor, y: Tensor, count: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, y: Tensor, count: Tensor):
         values, places = x.max(1)
         lowest, where = torch.min(x, dim=-1, keepdim=True)
         return (
@@ -151,17 +151,17 @@ class Maximum(nn.Module):
 
 
 class Extremes(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return x.argmax(1), x.argmin(-1), x.argmax(), torch.topk(x, 2, dim=1)[0], x.sort(1)[0]
 
 
 class AllAny(nn.Module):
-    def forward(self, flag: Tensor, count: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, flag: Tensor, count: Tensor):
         return flag.all(), flag.any(1), torch.all(count, dim=1), torch.any(count), flag.all(0, True)
 
 
 class Transposes(nn.Module):
-    def forward(self, x: Tensor, cube: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, cube: Tensor):
         return (
             x.t(),
             torch.t(x[0]),
@@ -182,7 +182,7 @@ class Transposes(nn.Module):
 class Expand(nn.Module):
     """Not only before an operator that broadcasts."""
 
-    def forward(self, row: Tensor, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, row: Tensor, x: Tensor):
         return (
             row.expand(x.size(0), 4),
             row.expand_as(x),
@@ -200,7 +200,7 @@ class Expand(nn.Module):
 
 
 class View(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         n, c = x.size(0), x.size(1)
         return (
             x.view(-1),
@@ -223,7 +223,7 @@ class View(nn.Module):
 
 
 class Split(nn.Module):
-    def forward(self, x: Tensor, wide: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, wide: Tensor):
         a, b, c = wide.split([1, 4, 2], dim=1)
         d, e = torch.split(wide, 4, 1)
         f, g, h = wide.chunk(3, -1)
@@ -235,14 +235,14 @@ class Split(nn.Module):
 class SplitOfDynamic(nn.Module):
     """The dynamic dim itself is split in two."""
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         half = x.size(0) // 2
         a, b = x.split([half, x.size(0) - half], dim=0)
         return a, b, a.sum(0) - b.sum(0)
 
 
 class Squeeze(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             x.squeeze(1),
             torch.squeeze(x, -1),
@@ -257,12 +257,12 @@ class Squeeze(nn.Module):
 class SqueezeAll(nn.Module):
     """Without a dim: which ones go depends on the sizes."""
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor):
         return x.squeeze(), torch.squeeze(x) * 2
 
 
 class Unfold(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             x.unfold(2, 3, 1),
             x.unfold(-1, 2, 2),
@@ -273,7 +273,7 @@ class Unfold(nn.Module):
 
 
 class UnfoldDynamic(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor):
         return x.unfold(1, 4, 2), x.unfold(1, 3, 1).mean(-1)
 
 
@@ -283,7 +283,7 @@ class Im2Col(nn.Module):
         self.columns = nn.Unfold((2, 3), dilation=(1, 2), padding=1, stride=(2, 1))
         self.plain = nn.Unfold(2)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor):
         return self.columns(x), self.plain(x)
 
 
@@ -302,7 +302,7 @@ class IndexSelect(nn.Module):
         super().__init__()
         self.register_buffer("order", torch.tensor([2, 0, 2]))
 
-    def forward(self, x: Tensor, places: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, places: Tensor):
         return (
             x.index_select(1, self.order),
             torch.index_select(x, 2, places),
@@ -323,7 +323,7 @@ class ConstantPad(nn.Module):
         self.three = nn.ConstantPad3d(1, 0.25)
         self.zero = nn.ZeroPad2d((0, 1, 2, 3))
 
-    def forward(self, x: Tensor, count: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, count: Tensor):
         pad = nn.functional.pad
         return (
             self.one(x[:, 0]),
@@ -340,7 +340,7 @@ class ConstantPad(nn.Module):
 
 
 class OtherPads(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         pad = nn.functional.pad
         return (
             pad(x, (1, 2, 1, 0), mode="reflect"),
@@ -351,7 +351,7 @@ class OtherPads(nn.Module):
 
 
 class Flip(nn.Module):
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor):
         return (
             x.flip(0),
             x.flip(1, 2),
