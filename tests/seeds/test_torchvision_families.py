@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +18,13 @@ FEW = {"batch": (1, 5)}
 SCALES = (1.0, 0.5, 2.0)
 
 
-def settled(image: tuple[int, ...]) -> Any:  # noqa: ANN401
-    """Return a writer of weights whose BatchNorm has seen images, so that outputs are ordinary."""
+@dataclass(frozen=True)
+class Settled:
+    """Writes weights whose BatchNorm has seen images, so that outputs are ordinary numbers."""
 
-    def write(module: torch.nn.Module, directory: Path) -> Path:
+    image: tuple[int, ...]
+
+    def __call__(self, module: torch.nn.Module, directory: Path) -> Path:
         torch.manual_seed(1)
         norms = [part for part in module.modules() if isinstance(part, torch.nn.BatchNorm2d)]
         for norm in norms:
@@ -28,12 +33,10 @@ def settled(image: tuple[int, ...]) -> Any:  # noqa: ANN401
             norm.reset_running_stats()
         with torch.no_grad():
             for scale in SCALES if norms else ():
-                module(scale * torch.randn(4, *image))
+                module(scale * torch.randn(4, *self.image))
         for norm in norms:
             norm.eval()
         return as_state_dict(module, directory)
-
-    return write
 
 
 def classifier(name: str, size: int = 64, **kwargs: Any) -> Case:  # noqa: ANN401
@@ -49,7 +52,7 @@ def classifier(name: str, size: int = 64, **kwargs: Any) -> Case:  # noqa: ANN40
         edges=(),
         rtol=2e-3,
         nightly=True,
-        checkpoint=settled(image),
+        checkpoint=Settled(image),
     )
 
 
@@ -64,8 +67,12 @@ def segmenter(name: str, size: int = 64) -> Case:
         edges=(),
         rtol=2e-3,
         nightly=True,
-        checkpoint=settled((3, size, size)),
+        checkpoint=Settled((3, size, size)),
     )
+
+
+def with_list(module: torch.nn.Module, feed: Mapping[str, torch.Tensor]) -> object:
+    return module([feed["images.0"]])
 
 
 def detector(name: str, size: int = 96, **kwargs: Any) -> Case:  # noqa: ANN401
@@ -88,7 +95,7 @@ def detector(name: str, size: int = 96, **kwargs: Any) -> Case:  # noqa: ANN401
             Reason.VERIFICATION_FAILED,
             Reason.RUNTIME_FAILED,
         ),
-        call=lambda module, feed: module([feed["images.0"]]),
+        call=with_list,
     )
 
 
