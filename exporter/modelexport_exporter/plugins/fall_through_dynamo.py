@@ -6,6 +6,7 @@ decompose it into.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
@@ -40,7 +41,9 @@ def fall_through_table(
 def _untranslated(
     program: ExportedProgram, opset: int, translated: Collection[object]
 ) -> Iterator[OpOverload]:
-    registry = registries.Registry.from_torchlib(opset_version=max(opset, registries.OLDEST_OPSET))
+    known = registries.onnx_registry(opset)
+    registry = copy.copy(known)
+    registry.functions = {name: list(entries) for name, entries in known.functions.items()}
     for operator in translated:
         if isinstance(operator, OpOverload):
             registry.register_op(operator, _placeholder)

@@ -79,6 +79,7 @@ def choose(changes: Mapping[Key, Symbolic], opset: int) -> Chosen:
 @contextmanager
 def registered(chosen: Chosen, opset: int) -> Iterator[UsedFunctions]:
     """Let the user's symbolic functions win while the block runs."""
+    _forget_empty_groups()
     overrides = _overrides()
     for name, function in chosen.functions.items():
         adapted = called_as_written(function)
@@ -93,6 +94,14 @@ def registered(chosen: Chosen, opset: int) -> Iterator[UsedFunctions]:
                 registration.registry.unregister(name, opset)
             else:
                 registration.registry.register(name, opset, before, custom=True)
+        _forget_empty_groups()
+
+
+def _forget_empty_groups() -> None:
+    """Remove what unregistering leaves: torch stumbles over an operator without any function."""
+    groups = registration.registry._registry  # noqa: SLF001
+    for name in [name for name, group in groups.items() if not group._functions]:  # noqa: SLF001
+        del groups[name]
 
 
 def _overrides() -> dict[Key, Symbolic]:

@@ -1,10 +1,9 @@
 """A Python operator that onnxruntime runs during verification."""
 
-import onnxruntime_extensions
-from onnxruntime_extensions import PyOp, onnx_op
-
 import foo_op  # noqa: F401
+import onnxruntime_extensions
 import torch
+from onnxruntime_extensions import PyOp, onnx_op
 
 
 @onnx_op(

@@ -80,4 +80,27 @@ class Erfinv(torch.nn.Module):
 
     def forward(self, x):
         values, indices = torch.kthvalue(x, 2, dim=-1)
-        return torch.special.ndtri(torch.sigmoid(x)), values, indices
+        return torch.special.i1e(x), values, indices
+
+
+class Unusual(torch.nn.Module):
+    """Overloads, lists of tensors, an absent tensor, element types, sizes that are inputs."""
+
+    def forward(self, x):
+        edges = torch.tensor([-1.0, 0.0, 1.0], dtype=x.dtype)
+        buckets = torch.bucketize(x, edges, right=True)
+        blocks = torch.block_diag(x, x[:, :2])
+        moved = torch.special.i0e(x.half())
+        return buckets, blocks, moved
+
+
+class Misses(torch.nn.Module):
+    """Uses what onnxruntime has no operator for, with its own torch.library operator."""
+
+    def forward(self, input1, input2):
+        return torch.ops.custom_ops.foo_forward(input1, input2, 0.25, 2).sum(-1)
+
+
+class Negative(torch.nn.Module):
+    def forward(self, x):
+        return torch.ops.custom_ops.neg_pos(x)
