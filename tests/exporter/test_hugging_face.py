@@ -52,7 +52,6 @@ def t5() -> torch.nn.Module:
         transformers.T5Config(vocab_size=60, **sizes)
     )
     return model
-    return model
 
 
 def vit() -> torch.nn.Module:

@@ -254,6 +254,12 @@ def test_failure(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("content", "factory", "advice"),
     [
+        pytest.param(
+            {"weight": torch.ones(20, 6)},
+            "shapes:Wrapped",
+            "Every name in the module begins with inner.",
+            id="the factory wraps",
+        ),
         pytest.param(state(), "vision.digits:biuld", "Did you mean build?", id="typing mistake"),
         pytest.param(
             state(), "visoin.digits:build", "Did you mean vision?", id="typing mistake in module"

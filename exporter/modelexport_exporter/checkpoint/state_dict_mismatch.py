@@ -13,11 +13,6 @@ from modelexport_exporter.failure import ExportFailure
 
 SHOWN = 4
 """How many names of each kind are listed."""
-_KNOWN_PREFIXES = {
-    "module.": "DataParallel adds it",
-    "_orig_mod.": "torch.compile adds it",
-    "model.": "Lightning and wrappers add it",
-}
 
 
 @dataclass(frozen=True)
@@ -29,7 +24,7 @@ class Mismatch:
     different: tuple[str, ...]
     """Sentences: `name: (2, 3) in the checkpoint, (3, 3) in the module`."""
     prefix: str = ""
-    """A prefix that the checkpoint's names have and the module's lack."""
+    """A prefix that the module's names have and the checkpoint's lack."""
     detail: str = ""
     """What torch said, for what the lists do not show."""
 
@@ -59,7 +54,9 @@ class Mismatch:
             for name in own
             if name in state and not _fits(state[name], own[name])
         )
-        return cls(tuple(missing), tuple(unexpected), different, _extra_prefix(state, own), detail)
+        return cls(
+            tuple(missing), tuple(unexpected), different, _surplus_prefix(state, own), detail
+        )
 
     @property
     def is_explained(self) -> bool:
@@ -82,10 +79,9 @@ class Mismatch:
 
     def _hint(self) -> str:
         if self.prefix:
-            why = _KNOWN_PREFIXES.get(self.prefix, "a wrapper adds it")
             return (
-                f"Every name in the checkpoint begins with {self.prefix} ({why}): save the inner "
-                "module's state_dict, or strip the prefix before saving."
+                f"Every name in the module begins with {self.prefix}: the factory wraps the module "
+                "that was saved. Let it return that module itself."
             )
         if self.different:
             return "Give the factory the sizes that the checkpoint was trained with: model.kwargs."
@@ -112,13 +108,12 @@ def _fits(stored: object, own: object) -> bool:
     )
 
 
-def _extra_prefix(state: Mapping[str, Any], own: Mapping[str, Any]) -> str:
-    """Return the prefix without which the checkpoint's names are the module's."""
-    first = next(iter(state), "")
-    prefix = first.partition(".")[0] + "."
-    if not first.startswith(prefix) or not all(name.startswith(prefix) for name in state):
+def _surplus_prefix(state: Mapping[str, Any], own: Mapping[str, Any]) -> str:
+    """Return the prefix without which the module's names are the checkpoint's."""
+    prefix = next(iter(own), "").partition(".")[0] + "."
+    if not all(name.startswith(prefix) for name in own):
         return ""
-    return prefix if any(name.removeprefix(prefix) in own for name in state) else ""
+    return prefix if any(name.removeprefix(prefix) in state for name in own) else ""
 
 
 def _listed(title: str, names: tuple[str, ...], separator: str = ", ") -> str:

@@ -22,6 +22,18 @@ class Tied(nn.Module):
         return scores
 
 
+class Wrapped(nn.Module):
+    """Holds the module that was saved."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.Embedding(20, 6)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        vectors: torch.Tensor = self.inner(ids)
+        return vectors
+
+
 class Positions(nn.Module):
     """Holds what no checkpoint has: a non-persistent buffer and a plain tensor."""
 
