@@ -185,9 +185,9 @@ def telling(attempts: Sequence[Attempt]) -> Attempt:
 
 
 def _how_telling(attempt: Attempt) -> tuple[bool, int]:
-    """Return a sort key. That code is outside of TorchScript's subset of Python tells little."""
-    not_compiled = attempt.rung is Rung.SCRIPT and attempt.reason is Reason.CAPTURE_FAILED
-    return not_compiled, RANK.index(attempt.reason or Reason.INTERNAL_ERROR)
+    """Return a sort key. The compiler speaks of its own subset of Python: it is heard last."""
+    rank = RANK.index(attempt.reason or Reason.INTERNAL_ERROR)
+    return attempt.rung is Rung.SCRIPT, rank
 
 
 def summary(attempts: Sequence[Attempt]) -> str:

@@ -121,6 +121,7 @@ def test_the_most_telling_failure_is_told() -> None:
     [
         pytest.param([failed(D, MISMATCH), failed(SC, CAPTURE)], 0, id="code that cannot compile"),
         pytest.param([failed(D, CAPTURE), failed(T, MISMATCH)], 0, id="data-dependent, then baked"),
+        pytest.param([failed(D, CAPTURE), failed(SC, UNSUPPORTED)], 0, id="operators of a script"),
         pytest.param(
             [failed(D, Reason.RUNTIME_FAILED), failed(T, Reason.CONTRACT_VIOLATED)], 1, id="ranked"
         ),
