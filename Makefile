@@ -11,10 +11,10 @@ COMPILE = PIP_FIND_LINKS= $(BIN)/uv pip compile --quiet --universal --python-ver
 	--generate-hashes --no-emit-index-url --no-annotate --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format lock crds testbed bench coverage clean
+.PHONY: help setup demo test lint format lock crds testbed bench coverage coverage-nightly clean
 
 help: ## List the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
 setup: $(VENV)/.ready ## Prepare .venv with everything that development needs
 
@@ -60,6 +60,10 @@ bench: testbed ## Measure the pipeline against the script that people write by h
 
 coverage: setup ## Export everything the documents name, nightly cases too, and write docs/coverage.md
 	MODELEXPORT_COVERAGE=all $(BIN)/python -m pytest tests/seeds -m "nightly or not nightly"
+
+coverage-nightly: setup ## Export families of real models, and write their part of docs/coverage.md
+	MODELEXPORT_COVERAGE=merge $(BIN)/python -m pytest tests/seeds/test_torchvision_families.py \
+		tests/seeds/test_transformers_families.py tests/seeds/test_coverage.py -m "nightly or not nightly"
 
 clean: ## Remove what make created inside the tree
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

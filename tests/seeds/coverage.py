@@ -32,7 +32,8 @@ tests do not agree.
 def render(findings: Iterable[Finding]) -> str:
     """Return the page."""
     cases = sorted(findings, key=_order)
-    return "\n".join([_HEAD, *_totals(cases), "", *_rows(cases), "", *_list(cases), ""])
+    parts = [_totals(cases), _rows(cases), _families(cases), _list(cases)]
+    return "\n".join([_HEAD, *(line for part in parts if part for line in (*part, ""))])
 
 
 def parse(page: str) -> dict[str, Finding]:
@@ -71,6 +72,28 @@ def _rows(cases: list[Finding]) -> list[str]:
         cells = [_by(own, outcome) for outcome in Outcome]
         lines.append(f"| {row} | {title} | {' | '.join(cells)} |")
     return lines
+
+
+def _families(cases: list[Finding]) -> list[str]:
+    """Return real models, which belong to no row: `library_architecture`."""
+    models = [case for case in cases if not case.rows]
+    if not models:
+        return []
+    right = sum(case.outcome is Outcome.RIGHT for case in models)
+    return [
+        "## Families of real models",
+        "",
+        f"{right} of {len(models)} are right, with a free batch (and sequence). "
+        "`make coverage-nightly` exports them again.",
+        "",
+        "| library | model | outcome | route or reason |",
+        "|---|---|---|---|",
+        *(
+            f"| {library} | {model} | {case.outcome} | {case.by} |"
+            for case in models
+            for library, _, model in [case.case.partition("_")]
+        ),
+    ]
 
 
 def _by(cases: list[Finding], outcome: Outcome) -> str:
