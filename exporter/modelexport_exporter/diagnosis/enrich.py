@@ -68,7 +68,8 @@ def enrich(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> ExportFailure
     enriched = copy.copy(failure)
     enriched.__cause__ = failure.__cause__
     told = "; ".join(_told(cause, failure.message) for cause in causes)[:_ROOM]
-    enriched.message = f"{failure.message[: MESSAGE_LIMIT - len(told) - 20]}. Cause: {told}"
+    message = failure.message[: MESSAGE_LIMIT - len(told) - 20].rstrip(".")
+    enriched.message = f"{message}. Cause: {told}"
     suggestions = list(dict.fromkeys(_suggested(cause) for cause in causes))
     enriched.hint = " ".join([*suggestions, failure.hint])[:HINT_LIMIT]
     enriched.args = (enriched.reason, enriched.message, enriched.hint)
