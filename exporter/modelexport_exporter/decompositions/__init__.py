@@ -8,6 +8,7 @@ from __future__ import annotations
 from modelexport_exporter.decompositions import (
     activations,
     bessel_functions,
+    complex_numbers,
     cumulative,
     divisions,
     error_functions,
@@ -31,6 +32,7 @@ from modelexport_exporter.decompositions.rewrite import rewrite_program
 FAMILIES = (
     activations,
     bessel_functions,
+    complex_numbers,
     cumulative,
     divisions,
     error_functions,

@@ -24,6 +24,17 @@ def in_single_precision(function: Pointwise) -> Pointwise:
     return computed
 
 
+def in_double_precision(function: Pointwise) -> Pointwise:
+    """Compute in float64, where cancellation would leave few digits of float32."""
+
+    @wraps(function)
+    def computed(x: Tensor, *args: object) -> Tensor:
+        result = function(x.to(torch.float64), *args)
+        return result.to(x.dtype if x.dtype.is_floating_point else torch.float32)
+
+    return computed
+
+
 def polynomial(x: Tensor, coefficients: Sequence[float]) -> Tensor:
     """Evaluate by Horner's rule, highest power first."""
     result = torch.full_like(x, coefficients[0])

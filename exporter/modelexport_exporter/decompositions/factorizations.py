@@ -145,6 +145,4 @@ def linalg_qr(a: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     return q[..., :, :k].to(a.dtype), r[..., :k, :]
 
 
-composites(
-    "aten::linalg_cholesky", "aten::cholesky", "aten::qr", "aten::linalg_householder_product"
-)
+composites("aten::linalg_cholesky")

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from modelexport_exporter.decompositions.arithmetic import (
     broadcast,
+    in_double_precision,
     in_single_precision,
     infinite,
     polynomial,
@@ -32,10 +33,10 @@ _ZETA = (
 
 @decomposes(
     "aten::lgamma",
-    method="Lanczos (g = 7, n = 9; Godfrey's coefficients), reflected below 1/2",
-    accuracy="1e-6 (float32), 1e-14 (float64)",
+    method="Lanczos (g = 7, n = 9; Godfrey's coefficients), reflected below 1/2; in float64",
+    accuracy="1e-14",
 )
-@in_single_precision
+@in_double_precision
 def lgamma(x: Tensor) -> Tensor:
     reflected = x < 0.5
     z = torch.where(reflected, 1 - x, x) - 1
@@ -48,15 +49,16 @@ def lgamma(x: Tensor) -> Tensor:
     value = value + torch.log(series)
     sine = torch.sin(math.pi * (x - torch.round(x))).abs()
     value = torch.where(reflected, math.log(math.pi) - torch.log(sine) - value, value)
+    value = torch.where((x == 1) | (x == 2), torch.zeros_like(x), value)
     return torch.where(torch.isinf(x), infinite(x), value)
 
 
 @decomposes(
     "aten::digamma",
-    method="recurrence to x + 10, then the asymptotic series (Cephes psi), reflected below 0",
-    accuracy="1e-6 (float32), 1e-14 (float64)",
+    method="recurrence to x + 10, then the asymptotic series (Cephes psi); in float64",
+    accuracy="1e-13",
 )
-@in_single_precision
+@in_double_precision
 def digamma(x: Tensor) -> Tensor:
     negative = x < 0
     y = torch.where(negative, 1 - x, x)

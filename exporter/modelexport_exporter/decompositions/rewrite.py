@@ -7,6 +7,7 @@ returned as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from typing import Any
 
 import torch
@@ -31,7 +32,7 @@ def rewrite_program(program: ExportedProgram, disabled: Collection[str]) -> Expo
     if not any(_needed(node, wanted) or node.target in composite for node in _calls(program)):
         return program
     table: Table = {op: _guarded(decomposition) for op, decomposition in wanted.items()}
-    table.update({op: op.decompose for op in composite})
+    table.update({op: _own_definition(op) for op in composite})
     rewritten: ExportedProgram = program.run_decompositions(table)
     return rewritten
 
@@ -60,6 +61,11 @@ def _needed(node: torch.fx.Node, wanted: dict[OpOverload, Decomposition]) -> boo
         (node.args, node.kwargs), lambda argument: argument.meta.get("val")
     )
     return bool(decomposition.applies(*args, **kwargs))
+
+
+def _own_definition(op: OpOverload) -> Callable[..., Any]:
+    """Return torch's definition of a composite operator, whatever the table says of it."""
+    return partial(op._op_dk, torch._C.DispatchKey.CompositeImplicitAutograd)  # noqa: SLF001
 
 
 def _guarded(decomposition: Decomposition) -> Callable[..., Any]:

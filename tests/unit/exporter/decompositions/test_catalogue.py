@@ -1,0 +1,42 @@
+"""What the library offers, and that its page says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from modelexport_exporter.decompositions import provided
+from modelexport_exporter.decompositions.catalogue import (
+    COMPOSITES,
+    DECOMPOSITIONS,
+    enabled,
+    overload,
+)
+from modelexport_exporter.decompositions.documentation import page
+
+PAGE = Path(__file__).parents[4] / "docs" / "decompositions.md"
+
+
+@pytest.mark.parametrize("name", [*DECOMPOSITIONS, *sorted(COMPOSITES)])
+def test_torch_has_every_operator_of_the_catalogue(name: str) -> None:
+    assert overload(name) is not None
+
+
+def test_operators_are_provided_without_their_overload() -> None:
+    assert {"aten::erfinv", "aten::median", "aten::linalg_inv"} <= provided()
+    assert not [name for name in provided() if "." in name]
+
+
+@pytest.mark.parametrize(
+    ("disabled", "expected"),
+    [([], True), (["aten::elu"], True), (["aten::median"], False), (["*"], False)],
+)
+def test_an_operator_is_disabled_with_all_its_overloads(
+    disabled: list[str], expected: bool
+) -> None:
+    assert enabled("aten::median.dim", disabled) is expected
+
+
+def test_the_page_describes_the_catalogue() -> None:
+    assert PAGE.read_text() == page(), "write it again: python -c 'print(page(), end=\"\")'"
