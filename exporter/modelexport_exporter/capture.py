@@ -14,12 +14,16 @@ from pathlib import Path
 import torch
 from torch.export import ExportedProgram
 
-from modelexport_exporter.call import Lowered, Numbers
+from modelexport_exporter.call import Lowered, Numbers, register_dataclasses
 from modelexport_exporter.conversion.attention_masks import masks_taken_as_given
 from modelexport_exporter.conversion.capture_failure import explain_capture
 from modelexport_exporter.conversion.torch_private import capturing_for_onnx
 from modelexport_exporter.decompositions import capturing_calls
 from modelexport_exporter.dims import capture_sizes, used_dims
+from modelexport_exporter.user_code.user_frame import message_of
+
+_NOT_FLATTENED = ("pytree-flattenable", "not a known type")
+"""In torch.export's messages for an output of a class that it does not know."""
 
 
 def capture(
@@ -29,26 +33,40 @@ def capture(
 
     `strict`: read the forward pass's bytecode instead of running it as Python.
     """
+    try:
+        return _exported(module, lowered, strict=strict)
+    except Exception as error:
+        unknown = any(sign in message_of(error) for sign in _NOT_FLATTENED)
+        if unknown and _returns_new_dataclasses(module, lowered):
+            return capture(module, lowered, code_dir, strict=strict)
+        raise explain_capture(error, module, lowered, code_dir) from error
+
+
+def _exported(module: torch.nn.Module, lowered: Lowered, *, strict: bool) -> ExportedProgram:
     spec, call = lowered.spec, lowered.call
     args, kwargs = call.example(capture_sizes(spec), numbers=Numbers.SYMBOLIC)
-    try:
-        with (
-            quiet(),
-            torch.no_grad(),
-            capturing_for_onnx(dynamic=bool(used_dims(spec.inputs))),
-            masks_taken_as_given(),
-            nullcontext() if strict else capturing_calls(spec.export.rewrites.disabled),
-        ):
-            return torch.export.export(
-                module,
-                args,
-                kwargs,
-                dynamic_shapes=call.dynamic_shapes(module.forward),
-                strict=strict,
-                prefer_deferred_runtime_asserts_over_guards=True,
-            )
-    except Exception as error:
-        raise explain_capture(error, module, lowered, code_dir) from error
+    with (
+        quiet(),
+        torch.no_grad(),
+        capturing_for_onnx(dynamic=bool(used_dims(spec.inputs))),
+        masks_taken_as_given(),
+        nullcontext() if strict else capturing_calls(spec.export.rewrites.disabled),
+    ):
+        return torch.export.export(
+            module,
+            args,
+            kwargs,
+            dynamic_shapes=call.dynamic_shapes(module.forward),
+            strict=strict,
+            prefer_deferred_runtime_asserts_over_guards=True,
+        )
+
+
+def _returns_new_dataclasses(module: torch.nn.Module, lowered: Lowered) -> bool:
+    """Register the dataclasses that forward returns; torch.export sees into no others."""
+    args, kwargs = lowered.call.example(capture_sizes(lowered.spec))
+    with torch.no_grad():
+        return register_dataclasses(module(*args, **kwargs))
 
 
 @contextmanager

@@ -12,7 +12,6 @@ from pathlib import Path
 import onnx_ir as ir
 import torch
 from torch.export import ExportedProgram
-from torch.export.graph_signature import ConstantArgument
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Exporter, ModelExportSpec
@@ -20,6 +19,7 @@ from modelexport_exporter.capture import quiet
 from modelexport_exporter.conversion.names import make_names_unique
 from modelexport_exporter.conversion.onnxscript_private import comparing_operators_first
 from modelexport_exporter.conversion.program_dims import symbol_names
+from modelexport_exporter.conversion.program_outputs import check_outputs
 from modelexport_exporter.decompositions import rewrite_program
 from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
 from modelexport_exporter.diagnosis.operators.in_program import find_unsupported
@@ -45,7 +45,7 @@ def convert_dynamo(
     program = plugins.decomposed(program)
     program = rewrite_program(program, plugins.left_alone)
     names = symbol_names(program, spec)
-    _refuse_constant_outputs(program)
+    check_outputs(program)
     try:
         with quiet(), comparing_operators_first():
             converted = torch.onnx.export(
@@ -63,19 +63,6 @@ def convert_dynamo(
     assert converted is not None
     rename_dims(converted.model, names)
     return make_names_unique(converted.model)
-
-
-def _refuse_constant_outputs(program: ExportedProgram) -> None:
-    """Fail where forward returns a number or a string: torch.onnx stumbles over those."""
-    for position, output in enumerate(program.graph_signature.output_specs):
-        value = getattr(output.arg, "value", None)
-        if isinstance(output.arg, ConstantArgument) and value is not None:
-            raise ExportFailure(
-                Reason.CONVERSION_FAILED,
-                f"output {position} of forward is the {type(value).__name__} {value!r:.100}, not a "
-                "tensor",
-                "Return tensors only: leave it out, or wrap a number in torch.tensor.",
-            )
 
 
 def rename_dims(model: ir.Model, names: Mapping[str, str]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.utils._pytree import TreeSpec, tree_leaves
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import DType, Input, InputKind, ModelExportSpec
@@ -41,12 +42,18 @@ def lower(spec: ModelExportSpec, module: torch.nn.Module, code_dir: Path | None)
     if spec.model is not None and spec.model.example_inputs is not None:
         call = call_by_example(spec.model.example_inputs, spec, code_dir)
     else:
-        call = _call_by_names(spec, signature_of(module))
+        call = _call_by_names(spec, module)
     return Lowered(spec.model_copy(update={"inputs": call.inputs}), call)
 
 
-def _call_by_names(spec: ModelExportSpec, signature: Signature) -> Call:
+def _call_by_names(spec: ModelExportSpec, module: torch.nn.Module) -> Call:
+    signature = signature_of(module)
     tree = nest((entry.name, _slots(entry)) for entry in spec.inputs)
+    program = getattr(module, "_in_spec", None)  # of a captured program: its `(args, kwargs)`
+    if isinstance(program, TreeSpec) and not _are_parameters(tree, signature):
+        slots = tree_leaves(list(tree.values()))
+        if len(slots) == program.num_leaves:
+            return Call(tuple(slots), program, spec.dims)
     args, kwargs = _placed(tree, signature)
     return Call.of(args, kwargs, spec.dims)
 

@@ -46,16 +46,7 @@ def nest(declared: Iterable[tuple[str, Any]]) -> Branch:
         if last in branch:
             raise _contradictory(f"input {name} is declared itself and with parts of its own")
         branch[last] = value
-    return {head: _plain(value) for head, value in root.items()}
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401
-    """Take `input.1`, a name as older exporters gave it, for a plain input."""
-    if isinstance(value, dict) and len(value) == 1:
-        ((part, inner),) = value.items()
-        if part.isdigit() and int(part) > 0 and not isinstance(inner, dict):
-            return inner
-    return value
+    return root
 
 
 def build(value: Any, annotation: Any, name: str) -> Any:  # noqa: ANN401
@@ -70,20 +61,21 @@ def build(value: Any, annotation: Any, name: str) -> Any:  # noqa: ANN401
     wanted = _container(annotation, numbered=_is_numbered(value))
     if _is_numbered(value) and wanted is not dict:
         return _sequence(value, wanted, annotation, name)
+    return _mapping(value, wanted, annotation, name)
+
+
+def _mapping(value: Branch, wanted: Any, annotation: Any, name: str) -> Any:  # noqa: ANN401
+    key_type = _key_type(annotation)
+    if key_type is not int:
+        _check_keys(value, name)
     hints = _fields(wanted, annotation)
-    parts = {
-        key: build(part, hints(key), f"{name}.{key}")
-        for key, part in value.items()
-        if _named(key, name)
-    }
+    parts = {key: build(part, hints(key), f"{name}.{key}") for key, part in value.items()}
     if dataclasses.is_dataclass(wanted):
         with suppress(ValueError):  # it is registered already
             torch.export.register_dataclass(typing.cast("type[Any]", wanted))
     if wanted is not dict:
         return wanted(**parts)
-    if _key_type(annotation) is int:
-        return {int(key): part for key, part in parts.items()}
-    return parts
+    return {int(key): part for key, part in parts.items()} if key_type is int else parts
 
 
 def _as_annotated(value: Any, annotation: Any) -> Any:  # noqa: ANN401
@@ -103,6 +95,9 @@ def _as_annotated(value: Any, annotation: Any) -> Any:  # noqa: ANN401
 
 
 def _sequence(value: Branch, wanted: type, annotation: Any, name: str) -> Any:  # noqa: ANN401
+    if len(value) == 1 and "0" not in value:  # `input.1`, a name as older exporters gave it
+        ((part, inner),) = value.items()
+        return build(inner, annotation, f"{name}.{part}")
     places = sorted(int(part) for part in value)
     if places != list(range(len(value))):
         raise _contradictory(
@@ -120,12 +115,12 @@ def _is_numbered(value: Branch) -> bool:
     return all(part.isdigit() for part in value)
 
 
-def _named(key: str, name: str) -> bool:
-    if key.isdigit():
-        raise _contradictory(
-            f"input {name}.{key} is a place in a list, but {name} has parts with names too"
-        )
-    return True
+def _check_keys(value: Branch, name: str) -> None:
+    for key in value:
+        if key.isdigit() and not _is_numbered(value):
+            raise _contradictory(
+                f"input {name}.{key} is a place in a list, but {name} has parts with names too"
+            )
 
 
 def _container(annotation: Any, *, numbered: bool) -> Any:  # noqa: ANN401

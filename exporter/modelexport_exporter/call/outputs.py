@@ -22,7 +22,7 @@ def flatten(value: object) -> Iterator[torch.Tensor]:
     for leaf in leaves:
         if isinstance(leaf, torch.Tensor):
             if leaf.is_complex():
-                raise _complex(leaf)
+                raise complex_output(leaf.dtype)
             yield leaf
         elif isinstance(leaf, bool | int | float):
             yield torch.tensor(leaf)
@@ -36,10 +36,25 @@ def flatten(value: object) -> Iterator[torch.Tensor]:
             )
 
 
-def _complex(leaf: torch.Tensor) -> ExportFailure:
+def register_dataclasses(tree: object) -> bool:
+    """Let torch see into dataclasses, which it flattens only when registered; tell if any is new.
+
+    A dataclass that is registered is no leaf.
+    """
+    found = False
+    for leaf in pytree.tree_leaves(tree):
+        if dataclasses.is_dataclass(leaf) and not isinstance(leaf, type):
+            torch.export.register_dataclass(type(leaf))
+            register_dataclasses(leaf)
+            found = True
+    return found
+
+
+def complex_output(dtype: torch.dtype) -> ExportFailure:
+    """Return the failure of a model that returns complex numbers."""
     return ExportFailure(
         Reason.CONTRACT_VIOLATED,
-        f"an output of forward is {str(leaf.dtype).removeprefix('torch.')} {tuple(leaf.shape)}: "
-        "ONNX models return no complex numbers",
+        f"an output of forward is {str(dtype).removeprefix('torch.')}: ONNX models return no "
+        "complex numbers",
         "Return torch.view_as_real of it, or its real and its imaginary part.",
     )

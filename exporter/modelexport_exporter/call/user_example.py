@@ -8,7 +8,6 @@ Bool makes an input of it.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -21,6 +20,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import DType, Input, InputKind, ModelExportSpec
 from modelexport_exporter.call.call import NUMBERS, Call, Constant, Leaf
 from modelexport_exporter.call.draw import TORCH_DTYPES
+from modelexport_exporter.call.outputs import register_dataclasses
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.user_code.named_callable import Named, describe_error, find_callable
@@ -33,7 +33,7 @@ _PAIR = 2
 def call_by_example(path: str, spec: ModelExportSpec, code_dir: Path | None) -> Call:
     """Return the call that the user's function makes, with the names of the spec's inputs."""
     args, kwargs = _as_arguments(_example(path, code_dir), path)
-    _register_dataclasses((args, kwargs))
+    register_dataclasses((args, kwargs))
     leaves, structure = pytree.tree_flatten((args, kwargs))
     entries = [part for entry in spec.inputs for part in _parts(entry)]
     slots = tuple(_slots(leaves, entries, path))
@@ -76,14 +76,6 @@ def _as_arguments(made: Any, path: str) -> tuple[tuple[Any, ...], dict[str, Any]
 def _is_pair(args: Any, kwargs: Any) -> bool:  # noqa: ANN401
     named = isinstance(kwargs, dict) and all(isinstance(key, str) for key in kwargs)
     return isinstance(args, tuple | list) and named
-
-
-def _register_dataclasses(tree: Any) -> None:  # noqa: ANN401
-    """Let torch see into dataclasses: it flattens only those that are registered."""
-    for leaf in pytree.tree_leaves(tree):
-        if dataclasses.is_dataclass(leaf) and not isinstance(leaf, type):
-            torch.export.register_dataclass(type(leaf))
-            _register_dataclasses(leaf)
 
 
 def _parts(entry: Input) -> Iterator[Input]:

@@ -144,6 +144,33 @@ class Boxes(nn.Module):
         return Boxed(box.first * gain)
 
 
+@dataclass
+class Packed:
+    y: Tensor
+    extra: tuple[Tensor, Tensor | None]
+
+
+class Packs(nn.Module):
+    """Returns a dataclass that holds a tuple with None in it."""
+
+    def forward(self, x: Tensor) -> Packed:
+        return Packed(x * 2, (x.sum(1), None))
+
+
+class Sized(nn.Module):
+    """Slices by a number and returns a size."""
+
+    def forward(self, x: Tensor, k: int) -> tuple[Tensor, Tensor]:
+        return x[:, :k] * 2, x.sum(0)
+
+
+class Padded(nn.Module):
+    """Takes a tuple and a float, which JSON has as a list and an integer."""
+
+    def forward(self, x: Tensor, pads: tuple[int, int], value: float) -> Tensor:
+        return nn.functional.pad(x, pads, value=value)
+
+
 class Scalars(nn.Module):
     """Takes tensors without dims, and returns a number beside one."""
 
