@@ -15,8 +15,10 @@ from modelexport_api.base import ApiModel
 from modelexport_api.status import TensorInfo
 
 STANDARD_DOMAINS = frozenset({"", "ai.onnx", "ai.onnx.ml", "ai.onnx.training"})
-_ELEMENT = {
-    value: name.lower() for name, value in onnx.TensorProto.DataType.items() if name != "UNDEFINED"
+_ELEMENT = {value: name.lower() for name, value in onnx.TensorProto.DataType.items()} | {
+    onnx.TensorProto.UNDEFINED: "unknown",
+    onnx.TensorProto.FLOAT: "float32",
+    onnx.TensorProto.DOUBLE: "float64",
 }
 
 

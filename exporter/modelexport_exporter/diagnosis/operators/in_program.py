@@ -42,15 +42,12 @@ def find_unsupported(
 def _uses(
     program: ExportedProgram, opset: int, code_dir: Path | None, translated: Collection[object]
 ) -> Iterator[OperatorUse]:
+    if all(registries.translates(node, opset, translated) for _, node in _calls(program)):
+        return  # what has a translation is not decomposed
     called = _called(program)
     seen: set[tuple[int, str, str]] = set()
-    graph_module = registries.decompose(program, opset)
-    for position, part in enumerate(graph_module.modules()):
-        if not isinstance(part, torch.fx.GraphModule):
-            continue
-        for node in part.graph.nodes:
-            if node.op != "call_function" or registries.translates(node, opset, translated):
-                continue
+    for position, node in _calls(registries.decompose(program, opset)):
+        if not registries.translates(node, opset, translated):
             origin, name = _origin(node, called)
             if (position, origin, name) not in seen:
                 # One call may become several nodes that all lack a translation.
@@ -59,13 +56,21 @@ def _uses(
                 yield OperatorUse(name, _module_path(node), source_line(trace, code_dir))
 
 
+def _calls(program: ExportedProgram | torch.fx.GraphModule) -> Iterator[tuple[int, torch.fx.Node]]:
+    """Yield every call with the position of its graph: loops and branches have their own."""
+    outer = program if isinstance(program, torch.fx.GraphModule) else program.graph_module
+    for position, part in enumerate(outer.modules()):
+        if isinstance(part, torch.fx.GraphModule):
+            for node in part.graph.nodes:
+                if node.op == "call_function":
+                    yield position, node
+
+
 def _called(program: ExportedProgram) -> dict[str, str]:
     """Return the operator of each node before it is decomposed, by the node's name."""
     return {
         node.name: display_name(node.target)
-        for part in program.graph_module.modules()
-        if isinstance(part, torch.fx.GraphModule)
-        for node in part.graph.nodes
+        for _, node in _calls(program)
         if isinstance(node.target, OpOverload)
     }
 
