@@ -14,9 +14,10 @@ from pathlib import Path
 import torch
 from torch.export import ExportedProgram
 
-from modelexport_exporter.call import Lowered, Numbers, register_dataclasses
+from modelexport_exporter.call import Lowered, Numbers, register_classes
 from modelexport_exporter.conversion.attention_masks import masks_taken_as_given
 from modelexport_exporter.conversion.capture_failure import explain_capture
+from modelexport_exporter.conversion.fixed_sizes import lines_that_fix_sizes
 from modelexport_exporter.conversion.torch_private import capturing_for_onnx
 from modelexport_exporter.decompositions import capturing_calls
 from modelexport_exporter.dims import capture_sizes, used_dims
@@ -33,13 +34,15 @@ def capture(
 
     `strict`: read the forward pass's bytecode instead of running it as Python.
     """
+    fixing: list[str] = []
     try:
-        return _exported(module, lowered, strict=strict)
+        with lines_that_fix_sizes(code_dir) as fixing:
+            return _exported(module, lowered, strict=strict)
     except Exception as error:
         unknown = any(sign in message_of(error) for sign in _NOT_FLATTENED)
         if unknown and _returns_new_dataclasses(module, lowered):
             return capture(module, lowered, code_dir, strict=strict)
-        raise explain_capture(error, module, lowered, code_dir) from error
+        raise explain_capture(error, module, lowered, code_dir, fixing) from error
 
 
 def _exported(module: torch.nn.Module, lowered: Lowered, *, strict: bool) -> ExportedProgram:
@@ -66,7 +69,7 @@ def _returns_new_dataclasses(module: torch.nn.Module, lowered: Lowered) -> bool:
     """Register the dataclasses that forward returns; torch.export sees into no others."""
     args, kwargs = lowered.call.example(capture_sizes(lowered.spec))
     with torch.no_grad():
-        return register_dataclasses(module(*args, **kwargs))
+        return register_classes(module(*args, **kwargs))
 
 
 @contextmanager

@@ -7,7 +7,7 @@ declared inputs is InputsMismatch. What runs but cannot be captured is CaptureFa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import torch
@@ -42,13 +42,17 @@ def explain_capture(
     module: torch.nn.Module,
     lowered: Lowered,
     code_dir: Path | None,
+    fixing: Sequence[str] = (),
 ) -> ExportFailure:
-    """Return the failure that the error of torch.export stands for."""
+    """Return the failure that the error of torch.export stands for.
+
+    `fixing`: the lines of the model that were seen to make a size constant.
+    """
     reraise_out_of_memory(error)
     spec = lowered.spec
     text = message_of(error)
     if "Constraints violated" in text:
-        return explain_constraints(text, spec)
+        return explain_constraints(text, spec, fixing)
     tiny = [name for name, dim in spec.dims.items() if dim.min < dim.max < _SMALLEST_MAX]
     if tiny and "Invalid ranges" in text:
         return _too_small(tiny, spec)
@@ -115,7 +119,9 @@ def inputs_mismatch(error: Exception, lowered: Lowered, code_dir: Path | None) -
     )
 
 
-def explain_constraints(text: str, spec: ModelExportSpec) -> ExportFailure:
+def explain_constraints(
+    text: str, spec: ModelExportSpec, fixing: Sequence[str] = ()
+) -> ExportFailure:
     """Return the failure of dims that the model does not leave free."""
     _, _, suggested = text.partition("Suggested fixes:")
     fixes = [(name, fix) for name, fix in _FIX.findall(suggested) if name.lstrip("_") in spec.dims]
@@ -124,7 +130,8 @@ def explain_constraints(text: str, spec: ModelExportSpec) -> ExportFailure:
         told = [line.strip(" -") for line in text.splitlines() if line.startswith("  - ")][:3]
     return ExportFailure(
         Reason.DYNAMIC_DIM_SPECIALIZED,
-        "; ".join(told) or " ".join(text.split())[:600],
+        ("; ".join(told) or " ".join(text.split())[:600])
+        + (f". Made constant at {'; '.join(fixing[:3])}" if fixing else ""),
         _dims_hint(fixes),
     )
 
