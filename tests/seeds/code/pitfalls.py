@@ -361,7 +361,8 @@ class TieBreaking(nn.Module):
     """A comparison of two ways to compute one number."""
 
     def forward(self, x: Tensor) -> Tensor:
-        return (x.sum(-1) == x.flip(-1).sum(-1)).float() + (x.exp().log() > x)
+        same = x.sum(-1) == x.flip(-1).sum(-1)
+        return same.float()[:, None] + (x.exp().log() > x)
 
 
 class OtherWhenExported(nn.Module):
