@@ -23,6 +23,7 @@ from modelexport_exporter.call.call import Arguments
 from modelexport_exporter.capture import quiet
 from modelexport_exporter.conversion.capture_failure import inputs_mismatch, run_eagerly
 from modelexport_exporter.conversion.names import make_names_unique
+from modelexport_exporter.conversion.script_symbolics import script_symbolics
 from modelexport_exporter.conversion.torch_private import capturing_for_onnx
 from modelexport_exporter.decompositions import rewriting_calls
 from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
@@ -67,6 +68,7 @@ def converted_torchscript(
             with (
                 quiet(),
                 torch.no_grad(),
+                script_symbolics(),
                 plugins.registered(),
                 rewriting_calls(plugins.left_alone, spec.export.opset),
             ):
@@ -87,7 +89,10 @@ def converted_torchscript(
         except ExportFailure:
             raise
         except Exception as error:
-            raise _explain(error, called.module, (called.args, {}), spec, code_dir) from error
+            # What plugins and rewrites translate is not to be listed as unsupported.
+            with plugins.registered(), rewriting_calls(plugins.left_alone, spec.export.opset):
+                failure = _explain(error, called.module, (called.args, {}), spec, code_dir)
+            raise failure from error
         yield make_names_unique(with_own_names(ir.load(path)))
 
 

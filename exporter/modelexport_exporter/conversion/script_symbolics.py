@@ -1,0 +1,105 @@
+"""Symbolic functions for operators of scripted models that torch's TorchScript exporter lacks.
+
+A trace shows nn.GRUCell as its matrix products; a script keeps `aten::gru_cell`, and the checks of
+shapes around it (`x.dim() in (1, 2)`). Registered below a user's own symbolic functions.
+
+The formulas are those of torch.nn.RNNCell, LSTMCell and GRUCell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+from torch.onnx import symbolic_helper
+from torch.onnx._internal.torchscript_exporter import registration, symbolic_opset9
+
+Value: TypeAlias = Any
+"""torch._C.Value and torch's GraphContext, which are untyped."""
+
+_SINCE = 9
+_INT64, _BOOL = 7, 9
+"""onnx.TensorProto element types."""
+
+
+@contextmanager
+def script_symbolics() -> Iterator[None]:
+    """Register the functions that nobody else has registered, for the time of a conversion."""
+    registry = registration.registry
+    added = [name for name in _FUNCTIONS if name in _OVERRIDES or not _is_known(name)]
+    for name in added:
+        registry.register(name, _SINCE, _FUNCTIONS[name], custom=True)
+    try:
+        yield
+    finally:
+        for name in added:
+            registry.unregister(name, _SINCE)
+
+
+def _is_known(name: str) -> bool:
+    return bool(registration.registry.is_registered_op(name, 20))
+
+
+def _contains(g: Value, values: Value, element: Value) -> Value:
+    """`element in values`, also where the list has become a constant tensor."""
+    if values.node().kind() != "onnx::Constant":
+        return symbolic_opset9.__contains_(g, values, element)  # noqa: SLF001
+    equal = g.op("Cast", g.op("Equal", values, element), to_i=_INT64)
+    return g.op("Cast", g.op("ReduceMax", equal, keepdims_i=0), to_i=_BOOL)
+
+
+def _affine(g: Value, x: Value, weight: Value, bias: Value) -> Value:
+    product = g.op("MatMul", x, g.op("Transpose", weight, perm_i=[1, 0]))
+    return product if symbolic_helper._is_none(bias) else g.op("Add", product, bias)  # noqa: SLF001
+
+
+def _chunks(g: Value, x: Value, weight: Value, count: int) -> list[Value]:
+    """Cut the gates apart, which lie side by side in the last dim; `weight` tells how wide."""
+    rows = symbolic_helper._get_tensor_dim_size(weight, 0)  # noqa: SLF001
+    assert rows is not None, "a weight has a known shape"
+    width = rows // count
+    return [
+        symbolic_helper._slice_helper(  # noqa: SLF001
+            g, x, axes=[-1], starts=[index * width], ends=[(index + 1) * width]
+        )
+        for index in range(count)
+    ]
+
+
+def _gru_cell(g: Value, x: Value, hx: Value, *weights: Value) -> Value:
+    w_ih, w_hh, b_ih, b_hh = weights
+    given = _chunks(g, _affine(g, x, w_ih, b_ih), w_ih, 3)
+    kept = _chunks(g, _affine(g, hx, w_hh, b_hh), w_hh, 3)
+    reset = g.op("Sigmoid", g.op("Add", given[0], kept[0]))
+    update = g.op("Sigmoid", g.op("Add", given[1], kept[1]))
+    new = g.op("Tanh", g.op("Add", given[2], g.op("Mul", reset, kept[2])))
+    return g.op("Add", new, g.op("Mul", update, g.op("Sub", hx, new)))
+
+
+def _lstm_cell(g: Value, x: Value, state: Value, *weights: Value) -> tuple[Value, Value]:
+    w_ih, w_hh, b_ih, b_hh = weights
+    hx, cx = symbolic_helper._unpack_list(state)  # noqa: SLF001
+    gates = g.op("Add", _affine(g, x, w_ih, b_ih), _affine(g, hx, w_hh, b_hh))
+    take, forget, new, out = _chunks(g, gates, w_ih, 4)
+    kept = g.op("Mul", g.op("Sigmoid", forget), cx)
+    cell = g.op("Add", kept, g.op("Mul", g.op("Sigmoid", take), g.op("Tanh", new)))
+    return g.op("Mul", g.op("Sigmoid", out), g.op("Tanh", cell)), cell
+
+
+def _rnn_cell(activation: str) -> Callable[..., Any]:
+    def cell(g: Value, x: Value, hx: Value, *weights: Value) -> Value:
+        w_ih, w_hh, b_ih, b_hh = weights
+        return g.op(activation, g.op("Add", _affine(g, x, w_ih, b_ih), _affine(g, hx, w_hh, b_hh)))
+
+    return cell
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "aten::__contains_": _contains,
+    "aten::gru_cell": _gru_cell,
+    "aten::lstm_cell": _lstm_cell,
+    "aten::rnn_tanh_cell": _rnn_cell("Tanh"),
+    "aten::rnn_relu_cell": _rnn_cell("Relu"),
+}
+_OVERRIDES = frozenset({"aten::__contains_"})
