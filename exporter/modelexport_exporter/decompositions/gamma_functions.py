@@ -140,13 +140,28 @@ def _trigamma(x: Tensor) -> Tensor:
     return torch.where(reflected, (math.pi**2) / (sine * sine) - total, total)
 
 
+@decomposes("aten::special_zeta.other_scalar", method="as for tensors")
+def special_zeta_of_number(s: Tensor, q: float) -> Tensor:
+    return special_zeta(s, torch.full_like(_promoted(s, s)[0], q))
+
+
+@decomposes("aten::special_zeta.self_scalar", method="as for tensors")
+def special_zeta_at_number(s: float, q: Tensor) -> Tensor:
+    return special_zeta(torch.full_like(_promoted(q, q)[0], s), q)
+
+
+@decomposes("aten::mvlgamma", method="sum of lgamma(x - k/2)", accuracy="1e-6 (float32)")
+def mvlgamma(x: Tensor, p: int) -> Tensor:
+    total = lgamma(x) + p * (p - 1) / 4 * math.log(math.pi)
+    for k in range(1, p):
+        total = total + lgamma(x - k / 2)
+    return total
+
+
 composites(
     "aten::special_gammaln",
     "aten::special_digamma",
     "aten::special_psi",
     "aten::special_polygamma",
-    "aten::mvlgamma",
     "aten::special_multigammaln",
-    "aten::special_zeta.other_scalar",
-    "aten::special_zeta.self_scalar",
 )

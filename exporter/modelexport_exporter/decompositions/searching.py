@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from modelexport_exporter.decompositions.catalogue import Why, composites, decomposes
+from modelexport_exporter.decompositions.catalogue import Why, decomposes
 
 _COMPARE = "count of smaller boundaries: memory grows as values times boundaries"
 
@@ -69,4 +69,9 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Te
     return torch.zeros_like(bins, dtype=wide.dtype).scatter_add(0, x.to(torch.int64), wide)
 
 
-composites("aten::isin.Scalar_Tensor", "aten::isin.Tensor_Scalar")
+@decomposes("aten::isin.Scalar_Tensor", method="comparison with all")
+def isin_of_number(
+    element: float, test_elements: Tensor, *, assume_unique: bool = False, invert: bool = False
+) -> Tensor:
+    found = (test_elements == element).any()
+    return ~found if invert else found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 from modelexport_exporter.decompositions import provided
 from modelexport_exporter.decompositions.catalogue import (
@@ -21,6 +22,14 @@ PAGE = Path(__file__).parents[4] / "docs" / "decompositions.md"
 @pytest.mark.parametrize("name", [*DECOMPOSITIONS, *sorted(COMPOSITES)])
 def test_torch_has_every_operator_of_the_catalogue(name: str) -> None:
     assert overload(name) is not None
+
+
+@pytest.mark.parametrize("name", sorted(COMPOSITES))
+def test_torch_defines_each_composite_by_others(name: str) -> None:
+    operator = overload(name)
+    assert operator is not None
+    key = "CompositeImplicitAutograd"
+    assert torch._C._dispatch_has_kernel_for_dispatch_key(operator.name(), key)  # type: ignore[no-untyped-call]
 
 
 def test_operators_are_provided_without_their_overload() -> None:

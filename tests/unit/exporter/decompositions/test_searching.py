@@ -34,6 +34,7 @@ def test_a_sequence_may_come_with_its_order() -> None:
 @given(x=vectors(numbers(-3.0, 3.0)))
 def test_membership_is_eagers(invert: bool, x: Tensor) -> None:
     assert_as_eager("aten::isin.Tensor_Tensor", x.round(), x[:2], invert=invert)
+    assert_as_eager("aten::isin.Scalar_Tensor", 1.0, x.round(), invert=invert)
 
 
 def test_counts_with_weights_are_eagers() -> None:

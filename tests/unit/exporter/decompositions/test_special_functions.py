@@ -70,6 +70,9 @@ def test_polygamma_is_eagers(order: int, x: Tensor) -> None:
 @given(x=vectors(numbers(0.125, 20.0, edges=False)))
 def test_zeta_is_eagers(x: Tensor) -> None:
     assert_as_eager("aten::special_zeta", x + 1, x.flip(0))
+    assert_as_eager("aten::special_zeta.other_scalar", x + 1, 2.5)
+    assert_as_eager("aten::special_zeta.self_scalar", 2.5, x)
+    assert_as_eager("aten::mvlgamma", x + 3, 4)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.int64, torch.bool])
