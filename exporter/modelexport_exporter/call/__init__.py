@@ -8,7 +8,7 @@ from those leaves. Everything else (dims, samples, contract, names) sees leaves 
 from modelexport_exporter.call.adapters import TorchScriptCall, torchscript_call, with_own_names
 from modelexport_exporter.call.call import NUMBERS, Call, Numbers
 from modelexport_exporter.call.lowering import Lowered, lower
-from modelexport_exporter.call.outputs import complex_output, flatten, register_dataclasses
+from modelexport_exporter.call.outputs import complex_output, flatten, register_classes
 
 __all__ = [
     "NUMBERS",
@@ -19,7 +19,7 @@ __all__ = [
     "complex_output",
     "flatten",
     "lower",
-    "register_dataclasses",
+    "register_classes",
     "torchscript_call",
     "with_own_names",
 ]

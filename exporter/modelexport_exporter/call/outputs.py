@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 from collections.abc import Iterator
 
 import torch
@@ -28,6 +29,9 @@ def flatten(value: object) -> Iterator[torch.Tensor]:
             yield torch.tensor(leaf)
         elif dataclasses.is_dataclass(leaf) and not isinstance(leaf, type):
             yield from flatten([getattr(leaf, field.name) for field in dataclasses.fields(leaf)])
+        elif _is_cache(leaf):
+            _register_caches()
+            yield from flatten(leaf)
         elif leaf is not None:
             raise ExportFailure(
                 Reason.CONTRACT_VIOLATED,
@@ -36,18 +40,31 @@ def flatten(value: object) -> Iterator[torch.Tensor]:
             )
 
 
-def register_dataclasses(tree: object) -> bool:
-    """Let torch see into dataclasses, which it flattens only when registered; tell if any is new.
+def register_classes(tree: object) -> bool:
+    """Register dataclasses and caches of transformers with torch's pytrees; tell if any is new.
 
-    A dataclass that is registered is no leaf.
+    torch flattens no others. What is registered is no leaf.
     """
     found = False
     for leaf in pytree.tree_leaves(tree):
         if dataclasses.is_dataclass(leaf) and not isinstance(leaf, type):
             torch.export.register_dataclass(type(leaf))
-            register_dataclasses(leaf)
+            register_classes(leaf)
+            found = True
+        elif _is_cache(leaf):
+            _register_caches()
             found = True
     return found
+
+
+def _is_cache(leaf: object) -> bool:
+    kind = type(leaf)
+    return kind.__name__ == "DynamicCache" and kind.__module__.startswith("transformers.")
+
+
+def _register_caches() -> None:
+    module = importlib.import_module("transformers.integrations.executorch")
+    module.register_dynamic_cache_export_support()
 
 
 def complex_output(dtype: torch.dtype) -> ExportFailure:

@@ -20,7 +20,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import DType, Input, InputKind, ModelExportSpec
 from modelexport_exporter.call.call import NUMBERS, Call, Constant, Leaf
 from modelexport_exporter.call.draw import TORCH_DTYPES
-from modelexport_exporter.call.outputs import register_dataclasses
+from modelexport_exporter.call.outputs import register_classes
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.user_code.named_callable import Named, describe_error, find_callable
@@ -33,7 +33,7 @@ _PAIR = 2
 def call_by_example(path: str, spec: ModelExportSpec, code_dir: Path | None) -> Call:
     """Return the call that the user's function makes, with the names of the spec's inputs."""
     args, kwargs = _as_arguments(_example(path, code_dir), path)
-    register_dataclasses((args, kwargs))
+    register_classes((args, kwargs))
     leaves, structure = pytree.tree_flatten((args, kwargs))
     entries = [part for entry in spec.inputs for part in _parts(entry)]
     slots = tuple(_slots(leaves, entries, path))
