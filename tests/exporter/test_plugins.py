@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import json
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,9 +15,11 @@ from typing import Any
 import onnx
 import pytest
 import torch
+import yaml
 from torch.onnx._internal.torchscript_exporter import registration
 
 from modelexport_api.reasons import Reason
+from modelexport_api.spec import ModelExportSpec
 from modelexport_api.status import Verdict
 from modelexport_exporter.export_worker import export_model
 from modelexport_exporter.failure import ExportFailure, RouteDeferred
@@ -26,6 +32,7 @@ from modelexport_exporter.verify_worker import verify_model
 from zoo.tasks import spec_for, task_for
 
 CODE = Path(__file__).parent / "plugins_code"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin"
 ONE = [{"name": "x", "shape": ["batch", 6]}]
 TWO = [{"name": "input1", "shape": ["batch", 6]}, {"name": "input2", "shape": ["batch", 6]}]
 DIMS = {"batch": {"min": 1, "max": 32}}
@@ -46,7 +53,7 @@ def _forget_plugins() -> Iterator[None]:
     for name in set(sys.modules) - modules:
         path = Path(str(getattr(sys.modules[name], "__file__", "")))
         # Operators are registered once in a process, so that their modules stay.
-        if path.parent == CODE and path.stem not in {"foo_op", "neg_pos_op"}:
+        if path.parent in {CODE, EXAMPLE} and path.stem not in {"foo_op", "neg_pos_op", "snake"}:
             del sys.modules[name]
 
 
@@ -284,3 +291,82 @@ def refused(code: Path, *plugins: str, monkeypatch: pytest.MonkeyPatch) -> Expor
     for name in ("bad_plugin", "again", *(path.stem for path in code.glob("*.py"))):
         sys.modules.pop(name, None)
     return failed.value
+
+
+@ROUTES
+def test_the_example(rung: Rung, tmp_path: Path) -> None:
+    document = yaml.safe_load((EXAMPLE / "modelexport.yaml").read_text())
+    text = json.dumps(document["spec"]).replace("file://./", f"file://{EXAMPLE}/")
+    task = ExportTask(
+        ModelExportSpec.model_validate_json(text), tmp_path / "model.pt", EXAMPLE, tmp_path, rung
+    )
+    sys.path.insert(0, str(EXAMPLE))
+    snake = importlib.import_module("snake")
+    torch.save(snake.build().state_dict(), task.checkpoint)
+    converted = export_model(task, silent)
+    outcome = verify_model(task, converted, silent)
+    assert outcome.summary.verdict is Verdict.VERIFIED
+    assert converted.op_counts["Sin"] == 1
+    if rung is not Rung.DYNAMO:  # which writes the function's body into the graph
+        assert imports(converted) == {"": 20, "example.operators": 3}
+
+
+CPP = """
+#include <ATen/ATen.h>
+#include <torch/library.h>
+at::Tensor foo_forward(const at::Tensor& a, const at::Tensor& b, double attr1, int64_t attr2) {
+  return a * attr1 + b * attr2;
+}
+TORCH_LIBRARY(custom_ops, m) {
+  m.def("foo_forward(Tensor input1, Tensor input2, float attr1, int attr2) -> Tensor");
+  m.impl("foo_forward", c10::DispatchKey::CompositeExplicitAutograd, &foo_forward);
+}
+"""
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler (apt install g++)")
+def test_an_operator_in_cpp(tmp_path: Path) -> None:
+    """The schema and the operator come from C++, the rest of the plugin as documented."""
+    code = tmp_path / "code"
+    code.mkdir()
+    for path in CODE.glob("*.py"):
+        (code / path.name).write_text(path.read_text())
+    (code / "foo.cpp").write_text(CPP)
+    (code / "foo_op.py").write_text(
+        "from pathlib import Path\nimport torch\n"
+        'torch.ops.load_library(Path(__file__).with_name("libfoo.so"))\n'
+    )
+    root = Path(torch.__file__).parent
+    subprocess.run(
+        [
+            "g++",
+            "-O0",
+            "-shared",
+            "-fPIC",
+            "-std=c++20",
+            "foo.cpp",
+            "-o",
+            "libfoo.so",
+            f"-I{root / 'include'}",
+            f"-L{root / 'lib'}",
+            "-ltorch",
+            "-ltorch_cpu",
+            "-lc10",
+            f"-I{root / 'include/torch/csrc/api/include'}",
+            f"-Wl,-rpath,{root / 'lib'}",
+        ],
+        cwd=code,
+        check=True,
+    )
+    script = (
+        "import sys; sys.path[:0] = {paths!r}; from pathlib import Path; import test_plugins as t; "
+        "t.CODE = Path({code!r}); t.export('FooModel', Path({out!r}), 'foo_symbolic', "
+        "'foo_function', inputs=t.TWO)"
+    )
+    paths = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+    # A process of its own: the operator is registered in this one already.
+    subprocess.run(
+        [sys.executable, "-c", script.format(paths=paths, code=str(code), out=str(tmp_path))],
+        check=True,
+    )

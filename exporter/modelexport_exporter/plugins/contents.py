@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from types import GenericAlias
+from typing import Any, TypeVar
 
 import onnx
 import onnx_ir as ir
@@ -16,6 +17,9 @@ import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.failure import ExportFailure
+
+_Tensor = TypeVar("_Tensor")
+"""Any type of tensor, as an annotation."""
 
 OpOverload = torch._ops.OpOverload  # noqa: SLF001
 OpOverloadPacket = torch._ops.OpOverloadPacket  # noqa: SLF001
@@ -165,7 +169,18 @@ def _translation(plugin: str, operator: object, value: object) -> Callable[..., 
             value,
             "a function that builds the graph with onnxscript",
         )
+    _tell_outputs(value)
     return value
+
+
+def _tell_outputs(function: Any) -> None:  # noqa: ANN401
+    """Annotate what an onnxscript function returns; torch takes it for nothing otherwise."""
+    body = getattr(function, "function_ir", None)
+    annotations = getattr(function, "__annotations__", None)
+    if body is None or annotations is None or "return" in annotations:
+        return
+    outputs = len(body.outputs)
+    annotations["return"] = _Tensor if outputs == 1 else GenericAlias(tuple, (_Tensor,) * outputs)
 
 
 def _wrong(subject: str, found: object, expected: str) -> ExportFailure:

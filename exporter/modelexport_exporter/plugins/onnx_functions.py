@@ -148,8 +148,9 @@ def _by_identifier(functions: Iterable[Any]) -> Iterator[tuple[Identifier, onnx.
         else:
             proto = function.to_function_proto()
             yield (proto.domain, proto.name), proto
-            for called in function.to_model_proto().functions:
-                yield (called.domain, called.name), called
+            for called in function.function_ir.get_called_functions().values():
+                inner = called.to_function_proto()
+                yield (inner.domain, inner.name), inner
 
 
 def _used(nodes: Iterable[ir.Node]) -> set[Identifier]:

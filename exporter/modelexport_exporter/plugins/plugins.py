@@ -91,15 +91,19 @@ class Plugins:
         """Return what only the TorchScript route uses; empty where there is nothing."""
         opset = self.spec.export.opset
         names = {name for name, _ in self.watch.changes()}
-        names -= {
-            key._schema.name  # noqa: SLF001
-            for key in self.contents.translations
-            if isinstance(key, OpOverload)
-        }
+        names -= self._translated_names()
         if names and choose(self.watch.changes(), opset).functions:
             return f"the symbolic functions of {', '.join(sorted(names)[:5])}"
         static = static_symbolics(self.code_dir, run)
         return f"the symbolic methods of {', '.join(static[:5])}" if static else ""
+
+    def _translated_names(self) -> set[str]:
+        """Return the operators with a translation for the torch.export route."""
+        return {
+            key._schema.name  # noqa: SLF001
+            for key in self.contents.translations
+            if isinstance(key, OpOverload)
+        }
 
     @contextmanager
     def registered(self) -> Iterator[None]:
@@ -186,13 +190,15 @@ class Plugins:
             found.append(
                 ContractFinding(self._unused, "used to translate", "not used by the Dynamo route")
             )
-        if ROUTES[task.rung] is Exporter.TORCH_SCRIPT and self.contents.translations:
-            found.append(
+        if ROUTES[task.rung] is Exporter.TORCH_SCRIPT:
+            symbolic = {name for name, _ in self.watch.changes()}
+            found.extend(
                 ContractFinding(
-                    "custom_translation_table",
+                    f"custom_translation_table of {name}",
                     "used to translate",
                     "not used by the TorchScript route",
                 )
+                for name in sorted(self._translated_names() - symbolic)
             )
         return tuple(found) + foreign_operators(facts.op_counts, facts.functions)
 

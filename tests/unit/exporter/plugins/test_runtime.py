@@ -1,0 +1,18 @@
+"""What the runtime lacks, by name."""
+
+from __future__ import annotations
+
+from modelexport_exporter.plugins.runtime import foreign_operators, unknown_operator
+
+
+def test_the_operator_in_onnxruntimes_message() -> None:
+    message = "[ONNXRuntimeError] : 1 : FAIL : Fatal error: my.domain:Foo(-1) is not a registered "
+    assert unknown_operator(f"{message}function/op") == "my.domain::Foo"
+    assert unknown_operator("Type Error: Type 'tensor(double)' of input") == ""
+
+
+def test_only_operators_without_a_body_are_foreign() -> None:
+    counts = {"Add": 3, "aten::erfinv": 2, "custom::Foo": 1, "com.microsoft::Gelu": 1}
+    findings = foreign_operators(counts, frozenset({"custom::Foo"}))
+    assert [finding.subject for finding in findings] == ["operator aten::erfinv"]
+    assert findings[0].obtained.startswith("2 nodes of domain aten")
