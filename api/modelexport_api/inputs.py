@@ -52,8 +52,8 @@ class Input(ApiModel):
     )
     kind: InputKind = Field(
         default=InputKind.TENSOR,
-        description="Tensor. Sequence: a list of `length` tensors of this shape, one ONNX sequence "
-        "where the exporter can, else one input for each. Optional: a tensor that consumers may "
+        description="Tensor. Sequence: a list of `length` tensors of this shape, an input for "
+        "each: `xs.0`, `xs.1`. Optional: a tensor that consumers may "
         "not leave out of the file, but forward's parameter is Optional. Int, Float, Bool: a "
         "Python number that becomes a 0-dim input. Constant: `value`, fixed in the file.",
     )
@@ -73,7 +73,8 @@ class Input(ApiModel):
     range: Annotated[list[Finite], Field(min_length=2, max_length=2)] | None = Field(
         default=None,
         description="Smallest and largest value that the input takes, both included: token ids, "
-        "say. Absent: standard normal values, integers from 0 to 1.",
+        "say. Absent: standard normal values, integers from 0 to 1, those of kind Int from 0 to 9; "
+        "with model.exampleInputs as in the example.",
     )
     value: AnyJson = Field(
         default=None,
