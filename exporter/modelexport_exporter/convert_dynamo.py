@@ -20,7 +20,7 @@ from modelexport_exporter.conversion.names import make_names_unique
 from modelexport_exporter.conversion.onnxscript_private import comparing_operators_first
 from modelexport_exporter.conversion.program_dims import symbol_names
 from modelexport_exporter.conversion.program_outputs import check_outputs
-from modelexport_exporter.decompositions import rewrite_program
+from modelexport_exporter.decompositions import provided, rewrite_program
 from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
 from modelexport_exporter.diagnosis.operators.in_program import find_unsupported
 from modelexport_exporter.failure import ExportFailure
@@ -99,7 +99,11 @@ def _explain(
     cause = innermost(error)
     if _NO_FUNCTION in str(error) or _NO_FUNCTION in str(cause):
         operators = find_unsupported(
-            program, spec.export.opset, code_dir, translated=plugins.translated
+            program,
+            spec.export.opset,
+            code_dir,
+            translated=plugins.translated,
+            provided=provided(),
         )
         if operators:
             return unsupported_failure(operators, Exporter.DYNAMO, spec.export.opset)
