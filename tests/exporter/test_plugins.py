@@ -338,27 +338,11 @@ def test_an_operator_in_cpp(tmp_path: Path) -> None:
         'torch.ops.load_library(Path(__file__).with_name("libfoo.so"))\n'
     )
     root = Path(torch.__file__).parent
-    subprocess.run(
-        [
-            "g++",
-            "-O0",
-            "-shared",
-            "-fPIC",
-            "-std=c++20",
-            "foo.cpp",
-            "-o",
-            "libfoo.so",
-            f"-I{root / 'include'}",
-            f"-L{root / 'lib'}",
-            "-ltorch",
-            "-ltorch_cpu",
-            "-lc10",
-            f"-I{root / 'include/torch/csrc/api/include'}",
-            f"-Wl,-rpath,{root / 'lib'}",
-        ],
-        cwd=code,
-        check=True,
-    )
+    places = [f"-I{root / 'include'}", f"-I{root / 'include/torch/csrc/api/include'}"]
+    libraries = [f"-L{root / 'lib'}", "-ltorch", "-ltorch_cpu", "-lc10"]
+    options = ["-O0", "-shared", "-fPIC", "-std=c++20", f"-Wl,-rpath,{root / 'lib'}"]
+    command = ["g++", *options, *places, "foo.cpp", "-o", "libfoo.so", *libraries]
+    subprocess.run(command, cwd=code, check=True)
     script = (
         "import sys; sys.path[:0] = {paths!r}; from pathlib import Path; import test_plugins as t; "
         "t.CODE = Path({code!r}); t.export('FooModel', Path({out!r}), 'foo_symbolic', "
