@@ -54,6 +54,11 @@ class UnknownOperator(ExportFailure):
             "a plugin. With export.unsupportedOps: FallThrough operators that PyTorch has run in "
             "PyTorch during verification.",
         )
+        self.operator = operator
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Travel from the worker to the supervisor: an exception is made anew of its arguments."""
+        return type(self), (self.operator,), {"stage": self.stage}
 
 
 def _nothing(_options: object) -> None:

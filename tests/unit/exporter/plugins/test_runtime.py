@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from modelexport_exporter.plugins.runtime import foreign_operators, unknown_operator
+import pickle
+
+from modelexport_api.status import Stage
+from modelexport_exporter.plugins.runtime import (
+    UnknownOperator,
+    foreign_operators,
+    unknown_operator,
+)
 
 
 def test_the_operator_in_onnxruntimes_message() -> None:
@@ -16,3 +23,11 @@ def test_only_operators_without_a_body_are_foreign() -> None:
     findings = foreign_operators(counts, frozenset({"custom::Foo"}))
     assert [finding.subject for finding in findings] == ["operator aten::erfinv"]
     assert findings[0].obtained.startswith("2 nodes of domain aten")
+
+
+def test_a_worker_can_send_the_failure() -> None:
+    failure = UnknownOperator("my.domain::Foo")
+    failure.stage = Stage.VERIFY
+    received = pickle.loads(pickle.dumps(failure))
+    assert "my.domain::Foo" in received.message
+    assert received.stage is Stage.VERIFY
