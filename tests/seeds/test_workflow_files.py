@@ -55,7 +55,7 @@ def test_the_report_tells_stages_attempts_and_samples(bench: Bench) -> None:
     assert report["verification"]["verdict"] == "Verified"
     assert len({tuple(sample["dims"].items()) for sample in report["samples"]}) >= 3
     assert report["operators"]["Gemm"] == 2
-    assert report["environment"]["versions"]["torch"] == torch.__version__
+    assert torch.__version__.startswith(report["environment"]["versions"]["torch"])
 
 
 def test_names_for_inputs_outputs_and_parameters(bench: Bench) -> None:
@@ -205,7 +205,8 @@ def test_a_file_without_weights(bench: Bench, exporter: str) -> None:
 def test_with_and_without_the_optimizer(bench: Bench, exporter: str, optimize: bool) -> None:
     export = {"exporter": exporter, "optimize": optimize}
     name = f"optimize_{optimize}_{exporter}".lower()
-    bench.check(Case("E1", name, CONV, IMAGES, FREE, export=export))
+    images = (tensor("image", "batch", 3, 8, 8),)
+    bench.check(Case("E1", name, CONV, images, {"batch": (1, 9)}, export=export))
 
 
 def test_module_names_stay_with_the_nodes(bench: Bench) -> None:
