@@ -78,6 +78,18 @@ CASES = (
     activation("E8", "attribute_s", "gelu", "every_attribute", kwargs={"approximate": "tanh"}),
     Case("C16 E8", "static_symbolic", "custom_models:relu_function", ROWS, FEW),
     Case("C16 E8", "static_symbolic_of_two_outputs", "custom_models:scaled_clip", ROWS, FEW),
+    Case("C16 E8", "static_symbolic_with_outputs", "custom_models:largest", ROWS, FEW, edges=()),
+    Case(
+        "C25 E8",
+        "aten_node",
+        "custom_models:aten_relu",
+        ROWS,
+        FEW,
+        export=TORCH_SCRIPT,
+        or_refused=refused(
+            Reason.RUNTIME_FAILED, Reason.UNSUPPORTED_OPERATOR, words=("aten", "relu")
+        ),
+    ),
     Case(
         "C16 D17",
         "wrong_static_symbolic",

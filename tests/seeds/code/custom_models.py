@@ -61,6 +61,32 @@ class ScaledClip(torch.autograd.Function):
         return g.op("Clip", input, low, high), g.op("Abs", input)
 
 
+class Largest(torch.autograd.Function):
+    """Is one node with two outputs and an attribute."""
+
+    @staticmethod
+    def forward(ctx: Any, input: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        values, places = input.topk(2, dim=-1)
+        return values, places
+
+    @staticmethod
+    def symbolic(g: Any, input: Any) -> tuple[Any, Any]:
+        count = g.op("Constant", value_t=torch.tensor([2]))
+        return g.op("TopK", input, count, axis_i=-1, outputs=2)
+
+
+class AtenRelu(torch.autograd.Function):
+    """Asks for a node of ATen itself, which no runtime but Caffe2 had."""
+
+    @staticmethod
+    def forward(ctx: Any, input: torch.Tensor) -> torch.Tensor:
+        return torch.relu(input)
+
+    @staticmethod
+    def symbolic(g: Any, input: Any) -> Any:
+        return g.at("relu", input)
+
+
 class Applies(nn.Module):
     """Applies an autograd function to a linear layer's output."""
 
@@ -141,6 +167,14 @@ def wrong_symbolic() -> nn.Module:
 
 def scaled_clip() -> nn.Module:
     return Applies(ScaledClip, 0.25)
+
+
+def largest() -> nn.Module:
+    return Applies(Largest)
+
+
+def aten_relu() -> nn.Module:
+    return Applies(AtenRelu)
 
 
 def log_exp() -> nn.Module:

@@ -1,4 +1,4 @@
-"""Symbolic functions with every kind of attribute: f, i, s, t, lists, and more than one output."""
+"""Symbolic functions with every kind of attribute: numbers, strings and lists."""
 
 from __future__ import annotations
 
@@ -11,14 +11,6 @@ from torch.onnx import symbolic_helper
 
 def leaky_relu(g: Any, input: Any, slope: Any, inplace: Any = False) -> Any:
     return g.op("LeakyRelu", input, alpha_f=symbolic_helper._maybe_get_const(slope, "f"))
-
-
-@symbolic_helper.parse_args("v", "i", "i", "i")
-def unsafe_chunk(g: Any, self: Any, chunks: int, dim: int, _outputs: Any = None) -> Any:
-    del _outputs
-    size = self.type().sizes()[dim] // chunks
-    lengths = g.op("Constant", value_t=torch.full((chunks,), size, dtype=torch.long))
-    return g.op("Split", self, lengths, axis_i=dim, outputs=chunks)
 
 
 def gelu(g: Any, input: Any, approximate: Any = "none") -> Any:
