@@ -87,7 +87,7 @@ CASES = (
         FEW,
         export=TORCH_SCRIPT,
         or_refused=refused(
-            Reason.RUNTIME_FAILED, Reason.UNSUPPORTED_OPERATOR, words=("aten", "relu")
+            Reason.UNSUPPORTED_OPERATOR, Reason.CONVERSION_FAILED, words=("aten::", "custom_models")
         ),
     ),
     Case(

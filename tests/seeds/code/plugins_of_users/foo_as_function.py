@@ -6,6 +6,7 @@ from typing import Any
 
 import onnxscript
 import torch
+from onnxscript import FLOAT
 from onnxscript.onnx_opset import opset18 as op
 from plugins_of_users import foo_unregistered
 
@@ -15,7 +16,7 @@ custom_opsets = {"custom_domain": 2}
 
 
 @onnxscript.script(onnxscript.values.Opset("custom_domain", 2))
-def Foo(input1, input2, attr1: float, attr2: int):  # type: ignore[no-untyped-def]
+def Foo(input1: FLOAT, input2: FLOAT, attr1: float, attr2: int) -> FLOAT:  # type: ignore[no-untyped-def]
     factor1 = op.Constant(value_float=attr1)
     factor2 = op.Cast(op.Constant(value_int=attr2), to=1)
     return op.Add(op.Mul(input1, factor1), op.Mul(input2, factor2))
