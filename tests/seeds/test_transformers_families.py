@@ -52,7 +52,7 @@ def family(name: str, *inputs: Mapping[str, Any], **dims: tuple[int, int]) -> Ca
     )
 
 
-ENCODERS = ("bert", "roberta", "distilbert", "albert", "electra", "deberta-v2")
+ENCODERS = ("roberta", "distilbert", "albert", "electra", "deberta-v2")
 DECODERS = (
     "gpt2",
     "gpt-neo",
@@ -67,8 +67,8 @@ DECODERS = (
     "mamba",
 )
 CASES = (
-    *(family(name, TOKENS, MASK) for name in ENCODERS),
-    *(family(name, TOKENS) for name in DECODERS),
+    family("bert", TOKENS, MASK),
+    *(family(name, TOKENS) for name in (*ENCODERS, *DECODERS)),
     family("t5", TOKENS, REPLIES, reply=(2, 12)),
     family("bart", TOKENS, REPLIES, reply=(2, 12)),
     family("whisper-encoder", SOUND),
