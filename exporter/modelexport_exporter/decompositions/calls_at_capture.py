@@ -149,11 +149,39 @@ def _triangle(
 def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Result:
     if dim is None:
         return x.reshape(-1).gather(0, indices.reshape(-1))
-    others = [axis for axis in range(x.dim()) if axis != dim % x.dim()]
-    same = x.dim() == indices.dim() and all(
-        str(x.shape[axis]) == str(indices.shape[axis]) for axis in others
-    )
-    return x.gather(dim, indices) if same else NotImplemented
+    if x.dim() != indices.dim():
+        return NotImplemented
+    sizes = list(zip(x.shape, indices.shape, strict=True))
+    own = dim % x.dim()
+    known = [str(a) == str(b) or 1 in (a, b) for axis, (a, b) in enumerate(sizes) if axis != own]
+    if not all(known):
+        return NotImplemented
+    wide = [b if isinstance(a, int) and a == 1 else a for a, b in sizes]
+    source = x.expand(*wide[:own], x.shape[own], *wide[own + 1 :])
+    return source.gather(dim, indices.expand(*wide[:own], indices.shape[own], *wide[own + 1 :]))
+
+
+def _number(value: Any) -> int:  # noqa: ANN401
+    return value if isinstance(value, int) else value[0]
+
+
+@_stands_for("max_pool1d", torch.max_pool1d, F.max_pool1d)
+def max_pool1d(
+    x: Tensor,
+    kernel_size: Any,  # noqa: ANN401
+    stride: Any = None,  # noqa: ANN401
+    padding: Any = 0,  # noqa: ANN401
+    dilation: Any = 1,  # noqa: ANN401
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Result:
+    """torch.export keeps no dynamic length in one dim, and does in two."""
+    if return_indices or not _is_open(x.shape[-1]):
+        return NotImplemented
+    kernel = _number(kernel_size)
+    step = kernel if stride is None or stride == [] else _number(stride)
+    options = ((1, kernel), (1, step), (0, _number(padding)), (1, _number(dilation)), ceil_mode)
+    return torch.max_pool2d(x.unsqueeze(-2), *options).squeeze(-2)
 
 
 @_stands_for("cdist", torch.cdist)

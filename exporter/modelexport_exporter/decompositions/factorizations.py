@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from modelexport_exporter.decompositions.catalogue import composites, decomposes
+from modelexport_exporter.decompositions.catalogue import decomposes
 
 LARGEST = 32
 """Columns that are unrolled at most: some twenty nodes each."""
@@ -113,6 +113,12 @@ def linalg_cholesky_ex(
     return (factor.mT if upper else factor), info
 
 
+@decomposes("aten::linalg_cholesky", method="as linalg_cholesky_ex", applies=unrolls)
+def linalg_cholesky(a: Tensor, *, upper: bool = False) -> Tensor:
+    # Not by torch's own definition: that one checks for errors with an effect ONNX cannot express.
+    return linalg_cholesky_ex(a, upper=upper)[0]
+
+
 @decomposes(
     "aten::linalg_qr",
     method="Householder reflections with LAPACK's signs, unrolled, in float64",
@@ -143,6 +149,3 @@ def linalg_qr(a: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     if mode == "complete":
         return q.to(a.dtype), r
     return q[..., :, :k].to(a.dtype), r[..., :k, :]
-
-
-composites("aten::linalg_cholesky")

@@ -69,7 +69,9 @@ def digamma(x: Tensor) -> Tensor:
     inverse = 1 / (shifted * shifted)
     value = torch.log(shifted) - 0.5 / shifted - inverse * polynomial(inverse, _DIGAMMA) - steps
     part = x - torch.trunc(x)
-    value = torch.where(negative, value - math.pi / torch.tan(math.pi * part), value)
+    # onnxruntime has no tangent of float64.
+    cotangent = torch.cos(math.pi * part) / torch.sin(math.pi * part)
+    value = torch.where(negative, value - math.pi * cotangent, value)
     value = torch.where(negative & (part == 0), undefined(x), value)
     return torch.where(x == float("inf"), x, value)
 

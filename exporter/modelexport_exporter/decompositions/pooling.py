@@ -17,7 +17,7 @@ def _each(value: int | Sequence[int], count: int) -> list[int]:
     return values * count if len(values) == 1 else values
 
 
-def _divides(*arguments: object, divisor_override: int | None = None) -> bool:
+def _divides(*arguments: object, divisor_override: int | None = None, **_: object) -> bool:
     return divisor_override is not None or len(arguments) > 6 and arguments[6] is not None  # noqa: RUF021
 
 
@@ -33,18 +33,18 @@ def _summed(
     kernel = _each(kernel_size, dims)
     steps = _each(stride, dims) if stride else kernel
     margins = _each(padding, dims)
-    extra = [step - 1 if ceil_mode else 0 for step in steps]
-    pads = [
-        pad
-        for axis in reversed(range(dims))
-        for pad in (margins[axis], margins[axis] + extra[axis])
-    ]
+    sizes = x.shape[-dims:]
+    if ceil_mode:
+        # By cat: a Pad may be fused into the pool, where onnxruntime allows less of it.
+        for axis, step in enumerate(steps, start=-dims):
+            beyond = torch.zeros_like(x.narrow(axis, 0, 1)).repeat_interleave(step - 1, axis)
+            x = torch.cat([x, beyond], axis) if step > 1 else x
     pool = F.avg_pool2d if dims == 2 else F.avg_pool3d
-    result = pool(F.pad(x, pads), kernel, steps) * math.prod(kernel)
+    result = pool(x, kernel, steps, margins) * math.prod(kernel)
     if ceil_mode:
         # A last window that would begin beyond the input and its left margin is none.
         for axis in range(dims):
-            size = x.shape[axis - dims]
+            size = sizes[axis]
             windows = (size + margins[axis] + steps[axis] - 1) // steps[axis]
             index = [slice(None)] * result.dim()
             index[axis - dims] = slice(None, windows)

@@ -26,6 +26,7 @@ CALLS: dict[str, list[tuple[Any, ...]]] = {
     "aten::slogdet": [(A,)],
     "aten::logdet": [(SYMMETRIC,), (-A,)],
     "aten::linalg_cholesky_ex": [(SYMMETRIC,), (SYMMETRIC.double(),)],
+    "aten::linalg_cholesky": [(SYMMETRIC,)],
     "aten::linalg_qr": [(A,), (TALL,), (TALL.mT,), (TALL, "complete"), (TALL, "r")],
     "aten::triangular_solve": [(B, A), (B, A, False), (B, A, True, True), (B, A, False, True)],
     "aten::cholesky_solve": [(B, A.tril()), (B, A.triu(), True)],
