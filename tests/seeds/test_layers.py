@@ -68,7 +68,7 @@ CASES = (
     ),
     Case("A47", "max_pool3d", "layers:MaxPool3d", (VOLUME,), ROWS),
     Case("A45 A46", "max_pool_indices", "layers:MaxPoolIndices", (IMAGE,), ROWS),
-    Case("A46", "max_unpool", "layers:MaxUnpool", (IMAGE,), ROWS),
+    Case("A46", "max_unpool", "layers:MaxUnpool", (tensor("x", "n", 4, 8, 10),), ROWS),
     Case("A31", "avg_pool2d", "layers:AvgPool2d", (IMAGE,), ROWS),
     Case(
         "A31",

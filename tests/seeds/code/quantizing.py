@@ -21,7 +21,7 @@ class RoundTripOfChannels(nn.Module):
 
 class FakeQuantized(nn.Module):
     def forward(self, x: Tensor):
-        scales, zeros = torch.tensor([0.1, 0.2, 0.05, 0.3]), torch.tensor([0, 0, 0, 0])
+        scales, zeros = torch.tensor([0.1, 0.2, 0.05, 0.3]), torch.zeros(4, dtype=torch.int32)
         return (
             torch.fake_quantize_per_tensor_affine(x, 0.1, 3, 0, 255),
             torch.fake_quantize_per_tensor_affine(x, 0.05, 0, -128, 127),
