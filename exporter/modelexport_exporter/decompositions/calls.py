@@ -17,6 +17,7 @@ from torch import Tensor
 from torch.onnx._internal.torchscript_exporter.registration import registry
 from torch.overrides import TorchFunctionMode
 
+from modelexport_exporter.decompositions import pools_at_capture  # noqa: F401 (adds to CALLS)
 from modelexport_exporter.decompositions.calls_at_capture import CALLS
 from modelexport_exporter.decompositions.catalogue import DECOMPOSITIONS, Why, enabled
 

@@ -25,12 +25,12 @@ CALLS: dict[Any, tuple[str, Call]] = {}
 """From the function that is called to its operator's name and what is called in its place."""
 
 
-def _is_open(size: object) -> bool:
+def is_open(size: object) -> bool:
     """Return whether the size is that of a dynamic dim."""
     return isinstance(size, SymInt)
 
 
-def _stands_for(name: str, *functions: Any) -> Callable[[Call], Call]:  # noqa: ANN401
+def stands_for(name: str, *functions: Any) -> Callable[[Call], Call]:  # noqa: ANN401
     def register(replacement: Call) -> Call:
         for function in functions:
             CALLS[function] = (f"aten::{name}", replacement)
@@ -43,7 +43,7 @@ def _options(dtype: torch.dtype | None, device: Any) -> dict[str, Any]:  # noqa:
     return {"dtype": dtype or torch.get_default_dtype(), "device": device}
 
 
-@_stands_for("linspace", torch.linspace)
+@stands_for("linspace", torch.linspace)
 def linspace(
     start: float,
     end: float,
@@ -53,7 +53,7 @@ def linspace(
     device: Any = None,  # noqa: ANN401
     **_: object,
 ) -> Result:
-    if not _is_open(steps):
+    if not is_open(steps):
         return NotImplemented
     position = torch.arange(steps, **_options(dtype, device))
     last = torch.clamp(torch.ones_like(position) * (steps - 1), min=1.0)  # type: ignore[arg-type]
@@ -63,7 +63,7 @@ def linspace(
     return torch.where(position < steps // 2, low, torch.where(position == 0, low, high))
 
 
-@_stands_for("logspace", torch.logspace)
+@stands_for("logspace", torch.logspace)
 def logspace(
     start: float,
     end: float,
@@ -75,10 +75,10 @@ def logspace(
     return NotImplemented if exponents is NotImplemented else torch.pow(base, exponents)
 
 
-@_stands_for("chunk", torch.chunk, Tensor.chunk)
+@stands_for("chunk", torch.chunk, Tensor.chunk)
 def chunk(x: Tensor, chunks: int, dim: int = 0) -> Result:
     size = x.shape[dim]
-    if not _is_open(size):
+    if not is_open(size):
         return NotImplemented
     if statically_known_true(size % chunks == 0):
         each = size // chunks
@@ -87,7 +87,7 @@ def chunk(x: Tensor, chunks: int, dim: int = 0) -> Result:
     return _cut(x, dim, [torch.sym_min(k * each, size) for k in range(chunks + 1)])
 
 
-@_stands_for("tensor_split", torch.tensor_split, Tensor.tensor_split)
+@stands_for("tensor_split", torch.tensor_split, Tensor.tensor_split)
 def tensor_split(
     x: Tensor,
     indices_or_sections: object = None,
@@ -98,7 +98,7 @@ def tensor_split(
 ) -> Result:
     count = sections if indices_or_sections is None else indices_or_sections
     size = x.shape[dim]
-    if not _is_open(size) or not isinstance(count, int):
+    if not is_open(size) or not isinstance(count, int):
         return NotImplemented
     longer, short = size % count, size // count
     return _cut(x, dim, [k * short + torch.sym_min(k, longer) for k in range(count + 1)])
@@ -108,7 +108,7 @@ def _cut(x: Tensor, dim: int, places: list[Any]) -> Result:
     return tuple(x.narrow(dim, begin, end - begin) for begin, end in pairwise(places))
 
 
-@_stands_for("tril_indices", torch.tril_indices)
+@stands_for("tril_indices", torch.tril_indices)
 def tril_indices(
     row: int | SymInt,
     col: int | SymInt,
@@ -120,7 +120,7 @@ def tril_indices(
     return _triangle(row, col, device, lambda i, j: j - i <= offset)
 
 
-@_stands_for("triu_indices", torch.triu_indices)
+@stands_for("triu_indices", torch.triu_indices)
 def triu_indices(
     row: int | SymInt,
     col: int | SymInt,
@@ -138,14 +138,14 @@ def _triangle(
     device: Any,  # noqa: ANN401
     inside: Callable[[Tensor, Tensor], Tensor],
 ) -> Result:
-    if not _is_open(rows) and not _is_open(columns):
+    if not is_open(rows) and not is_open(columns):
         return NotImplemented
     i = torch.arange(rows, device=device).unsqueeze(1)
     j = torch.arange(columns, device=device).unsqueeze(0)
     return inside(i, j).nonzero().mT
 
 
-@_stands_for("take_along_dim", torch.take_along_dim, Tensor.take_along_dim)
+@stands_for("take_along_dim", torch.take_along_dim, Tensor.take_along_dim)
 def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Result:
     if dim is None:
         return x.reshape(-1).gather(0, indices.reshape(-1))
@@ -161,35 +161,12 @@ def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Result
     return source.gather(dim, indices.expand(*wide[:own], indices.shape[own], *wide[own + 1 :]))
 
 
-def _number(value: Any) -> int:  # noqa: ANN401
-    return value if isinstance(value, int) else value[0]
-
-
-@_stands_for("max_pool1d", torch.max_pool1d, F.max_pool1d)
-def max_pool1d(
-    x: Tensor,
-    kernel_size: Any,  # noqa: ANN401
-    stride: Any = None,  # noqa: ANN401
-    padding: Any = 0,  # noqa: ANN401
-    dilation: Any = 1,  # noqa: ANN401
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Result:
-    """torch.export keeps no dynamic length in one dim, and does in two."""
-    if return_indices or not _is_open(x.shape[-1]):
-        return NotImplemented
-    kernel = _number(kernel_size)
-    step = kernel if stride is None or stride == [] else _number(stride)
-    options = ((1, kernel), (1, step), (0, _number(padding)), (1, _number(dilation)), ceil_mode)
-    return torch.max_pool2d(x.unsqueeze(-2), *options).squeeze(-2)
-
-
-@_stands_for("cdist", torch.cdist)
+@stands_for("cdist", torch.cdist)
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: object = None) -> Result:
     return distance(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
 
 
-@_stands_for("cov", torch.cov, Tensor.cov)
+@stands_for("cov", torch.cov, Tensor.cov)
 def cov(
     x: Tensor,
     *,
@@ -205,7 +182,7 @@ def cov(
     return result.squeeze() if x.dim() < 2 else result
 
 
-@_stands_for("corrcoef", torch.corrcoef, Tensor.corrcoef)
+@stands_for("corrcoef", torch.corrcoef, Tensor.corrcoef)
 def corrcoef(x: Tensor) -> Result:
     if x.dim() < 2 or x.dtype.is_complex:
         return NotImplemented
@@ -214,7 +191,7 @@ def corrcoef(x: Tensor) -> Result:
     return (matrix / deviation.unsqueeze(1) / deviation.unsqueeze(0)).clamp(-1, 1)
 
 
-@_stands_for("linalg_matrix_norm", torch.linalg.matrix_norm)
+@stands_for("linalg_matrix_norm", torch.linalg.matrix_norm)
 def matrix_norm(
     a: Tensor,
     ord: float | str = "fro",  # noqa: A002
@@ -233,7 +210,7 @@ def matrix_norm(
     return torch.amax(sums, (-2, -1), keepdim) if ord > 0 else torch.amin(sums, (-2, -1), keepdim)
 
 
-@_stands_for("fill_diagonal_", Tensor.fill_diagonal_)
+@stands_for("fill_diagonal_", Tensor.fill_diagonal_)
 def fill_diagonal_(x: Tensor, fill_value: float, wrap: bool = False) -> Result:
     if x.dim() != 2 or wrap:
         return NotImplemented
@@ -241,7 +218,7 @@ def fill_diagonal_(x: Tensor, fill_value: float, wrap: bool = False) -> Result:
     return x.masked_fill_(diagonal, fill_value)
 
 
-@_stands_for("gaussian_nll_loss", F.gaussian_nll_loss)
+@stands_for("gaussian_nll_loss", F.gaussian_nll_loss)
 def gaussian_nll_loss(
     input: Tensor,  # noqa: A002
     target: Tensor,
@@ -272,7 +249,7 @@ def _resized(x: Tensor, size: int, dim: int) -> Result:
 
 
 def _transform(name: str, function: Call, bins: Callable[[int], int]) -> None:
-    @_stands_for(name, function)
+    @stands_for(name, function)
     def resized(
         x: Tensor,
         n: int | None = None,
@@ -280,7 +257,7 @@ def _transform(name: str, function: Call, bins: Callable[[int], int]) -> None:
         norm: str | None = None,
         **rest: object,
     ) -> Result:
-        if not isinstance(n, int) or not _is_open(x.shape[dim]):
+        if not isinstance(n, int) or not is_open(x.shape[dim]):
             return NotImplemented
         result: Tensor = function(_resized(x, bins(n), dim), n, dim, norm, **rest)
         return result

@@ -6,50 +6,14 @@ import math
 from collections.abc import Sequence
 
 import torch
-import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from modelexport_exporter.decompositions.catalogue import Why, decomposes
-
-
-def _each(value: int | Sequence[int], count: int) -> list[int]:
-    values = [value] if isinstance(value, int) else list(value)
-    return values * count if len(values) == 1 else values
+from modelexport_exporter.decompositions.ceil_windows import summed
 
 
 def _divides(*arguments: object, divisor_override: int | None = None, **_: object) -> bool:
     return divisor_override is not None or len(arguments) > 6 and arguments[6] is not None  # noqa: RUF021
-
-
-def _summed(
-    x: Tensor,
-    dims: int,
-    kernel_size: Sequence[int],
-    stride: Sequence[int],
-    padding: Sequence[int],
-    ceil_mode: bool,
-) -> Tensor:
-    """Return the sum over each window; zeros lie beyond the edges."""
-    kernel = _each(kernel_size, dims)
-    steps = _each(stride, dims) if stride else kernel
-    margins = _each(padding, dims)
-    sizes = x.shape[-dims:]
-    if ceil_mode:
-        # By cat: a Pad may be fused into the pool, where onnxruntime allows less of it.
-        for axis, step in enumerate(steps, start=-dims):
-            beyond = torch.zeros_like(x.narrow(axis, 0, 1)).repeat_interleave(step - 1, axis)
-            x = torch.cat([x, beyond], axis) if step > 1 else x
-    pool = F.avg_pool2d if dims == 2 else F.avg_pool3d
-    result = pool(x, kernel, steps, margins) * math.prod(kernel)
-    if ceil_mode:
-        # A last window that would begin beyond the input and its left margin is none.
-        for axis in range(dims):
-            size = sizes[axis]
-            windows = (size + margins[axis] + steps[axis] - 1) // steps[axis]
-            index = [slice(None)] * result.dim()
-            index[axis - dims] = slice(None, windows)
-            result = result[tuple(index)]
-    return result
 
 
 @decomposes(
@@ -68,7 +32,7 @@ def avg_pool2d(
     divisor_override: int | None = None,
 ) -> Tensor:
     assert divisor_override is not None
-    return _summed(x, 2, kernel_size, stride, padding, ceil_mode) / divisor_override
+    return summed(x, 2, kernel_size, stride, padding, ceil_mode) / divisor_override
 
 
 @decomposes(
@@ -87,7 +51,7 @@ def avg_pool3d(
     divisor_override: int | None = None,
 ) -> Tensor:
     assert divisor_override is not None
-    return _summed(x, 3, kernel_size, stride, padding, ceil_mode) / divisor_override
+    return summed(x, 3, kernel_size, stride, padding, ceil_mode) / divisor_override
 
 
 def _windows(size: int | torch.SymInt, windows: int, like: Tensor) -> Tensor:

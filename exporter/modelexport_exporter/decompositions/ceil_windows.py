@@ -1,0 +1,116 @@
+"""The windows of a pool with ceil_mode, without ceil_mode.
+
+torch leaves out a last window that would begin beyond the input and its left margin; ONNX counts
+it, so the file does not load or has one column too many. While it captures, torch asks that at the
+example's size, which makes a dynamic dim constant. An edge behind the input of the right width
+gives the same windows at every size, and asks nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+Sizes = int | Sequence[int]
+
+
+def each(value: Sizes | None, count: int, otherwise: Sizes = 1) -> list[int]:
+    """Return the option for each dim; torch lets one number stand for all, and [] for none."""
+    value = otherwise if value is None or not isinstance(value, int) and not len(value) else value  # noqa: RUF021
+    values = [value] if isinstance(value, int) else list(value)
+    return values * count if len(values) == 1 else values
+
+
+def edge(kernel: int, step: int, margin: int, gap: int = 1) -> int:
+    """Return how many elements behind the input and its margins stand for ceil_mode.
+
+    A window spans s = gap * (kernel - 1) + 1 elements. With margin + step <= s each window that is
+    begun begins before the right margin, and step - 1 elements complete it. Otherwise the windows
+    are those that begin in the input or its left margin, ceil((size + margin) / step): s - 1
+    elements behind the input, margin included, hold the rest of the last one.
+    """
+    return min(margin + step, gap * (kernel - 1) + 1) - 1 - margin
+
+
+def widened(x: Tensor, dims: int, edges: Sequence[int], value: float) -> Tensor:
+    """Return x with so many elements of the value behind it, in each of its last dims.
+
+    By cat: onnxruntime fuses a Pad into the pool, where it allows less of it.
+    """
+    for axis, width in enumerate(edges, start=-dims):
+        shape = list(x.shape)
+        shape[axis] = width
+        x = torch.cat([x, x.new_full(shape, value)], axis) if width else x
+    return x
+
+
+def max_pooled(
+    x: Tensor,
+    dims: int,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+) -> Tensor:
+    """Return the maximum pool with ceil_mode of x: (batch, channels, ...) or (channels, ...)."""
+    kernel = each(kernel_size, dims)
+    steps, margins, gaps = each(stride, dims, kernel), each(padding, dims), each(dilation, dims)
+    edges = [edge(*options) for options in zip(kernel, steps, margins, gaps, strict=True)]
+    lowest = -float("inf") if x.is_floating_point() else torch.iinfo(x.dtype).min
+    return strided_max(widened(x, dims, edges, lowest), kernel, steps, margins, gaps)
+
+
+def strided_max(
+    x: Tensor, kernel: list[int], steps: list[int], margins: list[int], gaps: list[int]
+) -> Tensor:
+    """Return the maximum pool of x; in two dims for one, whose length torch.export keeps fixed."""
+    if len(kernel) == 3:
+        return torch.max_pool3d(x, kernel, steps, margins, gaps)
+    if len(kernel) == 2:
+        return torch.max_pool2d(x, kernel, steps, margins, gaps)
+    options = ([1, *kernel], [1, *steps], [0, *margins], [1, *gaps])
+    return torch.max_pool2d(x.unsqueeze(-2), *options).squeeze(-2)
+
+
+def summed(
+    x: Tensor,
+    dims: int,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """Return the sum over each window; zeros lie beyond the edges."""
+    kernel = each(kernel_size, dims)
+    steps, margins = each(stride, dims, kernel), each(padding, dims)
+    if ceil_mode:
+        edges = [edge(*options) for options in zip(kernel, steps, margins, strict=True)]
+        x = widened(x, dims, edges, 0)
+    pool = F.avg_pool3d if dims == 3 else F.avg_pool2d
+    if dims == 1:
+        wide = pool(x.unsqueeze(-2), [1, *kernel], [1, *steps], [0, *margins])
+        return wide.squeeze(-2) * kernel[0]
+    return pool(x, kernel, steps, margins) * torch.Size(kernel).numel()
+
+
+def averaged(
+    x: Tensor,
+    dims: int,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    count_include_pad: bool = True,
+) -> Tensor:
+    """Return the average pool with ceil_mode: each sum over the elements that its window holds."""
+    kernel = each(kernel_size, dims)
+    steps, margins = each(stride, dims, kernel), each(padding, dims)
+    inside, outside = torch.ones_like(x), margins
+    if count_include_pad and any(margins):
+        pads = [pad for margin in reversed(margins) for pad in (margin, margin)]
+        inside, outside = F.pad(inside, pads, value=1.0), [0] * dims
+    edges = [edge(*options) for options in zip(kernel, steps, margins, strict=True)]
+    held = summed(widened(inside, dims, edges, 0), dims, kernel, steps, outside)
+    return summed(x, dims, kernel, steps, margins, ceil_mode=True) / held
