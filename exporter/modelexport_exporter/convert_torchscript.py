@@ -24,6 +24,7 @@ from modelexport_exporter.capture import quiet
 from modelexport_exporter.conversion.capture_failure import inputs_mismatch, run_eagerly
 from modelexport_exporter.conversion.names import make_names_unique
 from modelexport_exporter.conversion.script_symbolics import script_symbolics
+from modelexport_exporter.conversion.script_annotations import readable_annotations
 from modelexport_exporter.conversion.torch_private import capturing_for_onnx
 from modelexport_exporter.decompositions import rewriting_calls
 from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
@@ -101,7 +102,12 @@ def compile_script(module: torch.nn.Module, code_dir: Path | None) -> torch.nn.M
     if isinstance(module, torch.jit.ScriptModule):
         return module
     try:
-        with quiet(), torch.no_grad(), capturing_for_onnx(dynamic=False):
+        with (
+            quiet(),
+            torch.no_grad(),
+            capturing_for_onnx(dynamic=False),
+            readable_annotations(),
+        ):
             compiled: torch.nn.Module = torch.jit.script(module)
     except Exception as error:
         reraise_out_of_memory(error)

@@ -141,7 +141,8 @@ class _Verification:
                 self._run(sample)
                 release_memory()
         for sample in more_samples(self._spec):
-            if sum(cost.seconds for cost in self._costs) > MORE_WITHIN_SECONDS:
+            spent = sum(cost.seconds for cost in self._costs)
+            if spent > MORE_WITHIN_SECONDS or not self._admit(sample).fits:
                 break
             self._run(sample)
         progress(Stage.VERIFY, 1.0, f"compared {len(self._results)} samples")

@@ -26,6 +26,7 @@ HEAD = {
     "metadata": {"name": "bad"},
 }
 INDEX = "model.safetensors.index.json"
+DYNAMO = {"export": {"exporter": "Dynamo"}}
 TRACE = {"export": {"exporter": "TorchScript"}}
 
 
@@ -173,23 +174,28 @@ RUDE = {
         "Unprintable", Reason.INPUTS_MISMATCH, ("UnprintableError", "rude.py:")
     ),
     "forward returns text": Rude(
-        "Text", Reason.CONVERSION_FAILED, ("output 1 of forward is the str 'label'",), "tensors"
+        "Text",
+        Reason.CONVERSION_FAILED,
+        ("output 1 of forward is the str 'label'",),
+        "tensors",
+        DYNAMO,
     ),
     "forward returns text, traced": Rude(
         "Text", Reason.CONTRACT_VIOLATED, ("an output of forward is a str",), "tensors", TRACE
     ),
     "forward returns a number": Rude(
-        "Number", Reason.CONVERSION_FAILED, ("output 1 of forward is the int 3",), "torch.tensor"
+        "Number",
+        Reason.CONVERSION_FAILED,
+        ("output 1 of forward is the int 3",),
+        "torch.tensor",
+        DYNAMO,
     ),
     "forward returns nothing": Rude("Nothing", Reason.CONTRACT_VIOLATED, ("no tensor",)),
     "an output has another dtype": Rude(
         "Complex",
-        Reason.VERIFICATION_FAILED,
-        (
-            "dtype is float32, eager returns complex64",
-            "only in dtype",
-        ),
-        "converted wrongly",
+        Reason.CONTRACT_VIOLATED,
+        ("an output of forward is complex64",),
+        "torch.view_as_real",
     ),
     "too many names of outputs": Rude(
         "Plain",
@@ -202,7 +208,7 @@ RUDE = {
         Reason.DYNAMIC_DIM_SPECIALIZED,
         ("input x dim 0 (batch): requested 0..1",),
         "Set max to 2",
-        {"dims": {"batch": {"min": 0, "max": 1}}},
+        {"dims": {"batch": {"min": 0, "max": 1}}, **DYNAMO},
     ),
 }
 
@@ -212,6 +218,21 @@ def test_a_model_that_misbehaves(name: str, run: Runner, tmp_path: Path) -> None
     case = RUDE[name]
     result = run(spec_in(tmp_path, f"rude:{case.factory}", **case.changes))
     check(result, case.reason, case.said, case.hint, tmp_path / "out")
+
+
+WELL_ROUNDED = {
+    "a number beside a tensor is a constant": ("Number", {}),
+    "a dim of 0 and 1 only": ("Plain", {"dims": {"batch": {"min": 0, "max": 1}}}),
+}
+
+
+@pytest.mark.parametrize("name", WELL_ROUNDED)
+def test_what_another_rung_can_do(name: str, run: Runner, tmp_path: Path) -> None:
+    factory, changes = WELL_ROUNDED[name]
+    result = run(spec_in(tmp_path, f"rude:{factory}", **changes))
+    assert result.failure is None
+    assert result.artifact is not None
+    assert result.artifact.exporter == "TorchScript"
 
 
 def test_a_factory_that_disturbs_its_process_does_no_harm(run: Runner, tmp_path: Path) -> None:
@@ -257,7 +278,7 @@ WRONG = {
         {"d/pytorch_model.bin": b"x"},
         source("d/"),
         Reason.SOURCE_NOT_FOUND,
-        ("holds no safetensors", "pytorch_model.bin"),
+        ("holds no checkpoint that is a directory", "pytorch_model.bin"),
         "Name a file",
     ),
     "index without its shard": Wrong(
@@ -268,7 +289,7 @@ WRONG = {
         "all shards",
     ),
     "index too deep": Wrong(
-        {f"d/{INDEX}": b"[" * 100_000}, source("d/"), Reason.CHECKPOINT_CORRUPT, ("no index",)
+        {f"d/{INDEX}": b"[" * 100_000}, source("d/"), Reason.CHECKPOINT_CORRUPT, ("is not an index of shards",)
     ),
     "NUL in the source": Wrong({}, source("a%00b.pt"), Reason.SOURCE_NOT_FOUND, ("a%00b.pt",)),
     "a device": Wrong(

@@ -156,7 +156,7 @@ PROGRAM_CASES = {
         {"n": torch.export.Dim("n", max=64)},
         [*ROWS, {"name": "y", "shape": ["batch", 4]}],
         Reason.INPUTS_MISMATCH,
-        "the program takes 1 inputs, the spec declares 2",
+        "inputs declare 2 (x, y), but the model takes 1",
     ),
     "another constant": (
         {"n": torch.export.Dim("n", max=64)},

@@ -19,6 +19,7 @@ from modelexport_api.spec import Provider
 from modelexport_api.status import Verdict
 from modelexport_exporter import verify_worker
 from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.plugins.runtime import SessionSetup
 from modelexport_exporter.values import ConvertedModel, ExportTask, VerificationOutcome
 from modelexport_exporter.verification.samples import draw, plan_samples
 from modelexport_exporter.verification.session import Session
@@ -88,9 +89,11 @@ def test_weights_of_a_large_model_are_not_prepacked_and_the_report_says_so(
     monkeypatch.setattr(verify_worker, "LARGE_MODEL_BYTES", 1 << 20)
     opened: list[bool] = []
 
-    def opening(path: Path, provider: Provider, *, prepack: bool) -> Session:
+    def opening(
+        path: Path, provider: Provider, *, prepack: bool, setup: SessionSetup
+    ) -> Session:
         opened.append(prepack)
-        return Session(path, provider, prepack=prepack)
+        return Session(path, provider, prepack=prepack, setup=setup)
 
     monkeypatch.setattr(verify_worker, "Session", opening)
     task = task_for(catalog.MINILM, tmp_path)
