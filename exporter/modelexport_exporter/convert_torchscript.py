@@ -23,8 +23,8 @@ from modelexport_exporter.call.call import Arguments
 from modelexport_exporter.capture import quiet
 from modelexport_exporter.conversion.capture_failure import inputs_mismatch, run_eagerly
 from modelexport_exporter.conversion.names import make_names_unique
-from modelexport_exporter.conversion.script_symbolics import script_symbolics
 from modelexport_exporter.conversion.script_annotations import readable_annotations
+from modelexport_exporter.conversion.script_symbolics import script_symbolics
 from modelexport_exporter.conversion.torch_private import capturing_for_onnx
 from modelexport_exporter.decompositions import rewriting_calls
 from modelexport_exporter.diagnosis.operators.failure import unsupported_failure

@@ -175,19 +175,38 @@ def attempt_deadline(now: float, deadline: float) -> float:
     return now + (deadline - now) / 2
 
 
-def telling(attempts: Sequence[Attempt]) -> Attempt:
+def telling(spec: ModelExportSpec, attempts: Sequence[Attempt]) -> Attempt:
     """Return the failed attempt that says most about why the model cannot be exported."""
     failed = _failed(attempts)
     fatal = [attempt for attempt in failed if _ends_all(attempt)]
     if fatal:
         return fatal[-1]
-    return min(failed, key=_how_telling)
+    return min(failed, key=lambda attempt: _how_telling(attempt, spec, failed))
 
 
-def _how_telling(attempt: Attempt) -> tuple[bool, int]:
-    """Return a sort key. The compiler speaks of its own subset of Python: it is heard last."""
+def _how_telling(
+    attempt: Attempt, spec: ModelExportSpec, failed: Sequence[Attempt]
+) -> tuple[bool, bool, bool, int]:
+    """Return a sort key: by reason, with what is beside the point heard last.
+
+    torch.export's route only says that it does not write an opset that is too old for it. The
+    compiler speaks of its own subset of Python. An operator that TorchScript's exporter lacks is
+    no news where the other route translated it and got further.
+    """
+    route = ROUTES[attempt.rung]
+    old = spec.export.opset < OLDEST_OF_DYNAMO
+    translated = not old and any(
+        ROUTES[other.rung] is Exporter.DYNAMO and other.reason in _TRANSLATED for other in failed
+    )
+    lacking = route is Exporter.TORCH_SCRIPT and attempt.reason is Reason.UNSUPPORTED_OPERATOR
     rank = RANK.index(attempt.reason or Reason.INTERNAL_ERROR)
-    return attempt.rung is Rung.SCRIPT, rank
+    only_age = old and route is Exporter.DYNAMO
+    return only_age, attempt.rung is Rung.SCRIPT, lacking and translated, rank
+
+
+_TRANSLATED = frozenset(
+    {Reason.CONTRACT_VIOLATED, Reason.VERIFICATION_FAILED, Reason.RUNTIME_FAILED}
+)
 
 
 def summary(attempts: Sequence[Attempt]) -> str:

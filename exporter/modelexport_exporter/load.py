@@ -29,6 +29,7 @@ from modelexport_exporter.checkpoint.hugging_face import load_hugging_face
 from modelexport_exporter.checkpoint.key_prefixes import fit_names
 from modelexport_exporter.checkpoint.layout import Detected, Layout
 from modelexport_exporter.checkpoint.read_state import read_module, read_state
+from modelexport_exporter.checkpoint.versions import stored_versions
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.user_code.factory import Factory, find_factory
@@ -117,18 +118,20 @@ def build_with_weights(
     factory: Factory, state: Mapping[str, Any], *, only_part: bool = False
 ) -> tuple[torch.nn.Module, tuple[ContractFinding, ...]]:
     """Build without memory for the weights where that works, otherwise as the factory does."""
+    versions = stored_versions(state)
     module = build_on_meta(factory)
     if module is not None:
         fitting, renamed = _fit_names(module, state, only_part=only_part)
         try:
-            findings = bind_weights(module, fitting, assign=True)
+            findings = bind_weights(module, fitting, assign=True, versions=versions)
         except CannotAssignError:
             findings = ()
         if not tensors_on_meta(module):
             return module, renamed + findings
     module = build_for_real(factory)
     fitting, renamed = _fit_names(module, state, only_part=only_part)
-    return module, renamed + bind_weights(module, fitting, assign=False)
+    findings = bind_weights(module, fitting, assign=False, versions=versions)
+    return module, renamed + findings
 
 
 def _fit_names(

@@ -188,7 +188,7 @@ class Pipeline:
     def _nothing_verified(self) -> ExportFailure:
         """Return the failure that says most, and what the other rungs failed for."""
         attempts = self._record.attempts
-        failure = ladder.telling(attempts).failure
+        failure = ladder.telling(self._spec, attempts).failure
         assert failure is not None
         tried = ladder.summary(attempts)
         message = f"{failure.message} (tried {tried})" if tried else failure.message

@@ -16,6 +16,7 @@ import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.checkpoint.state_dict_mismatch import Mismatch, describe_shape
+from modelexport_exporter.checkpoint.versions import Versions, as_of_today, with_versions
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.values import ContractFinding
@@ -28,18 +29,22 @@ class CannotAssignError(Exception):
 
 
 def bind_weights(
-    module: torch.nn.Module, state: State, *, assign: bool
+    module: torch.nn.Module, state: State, *, assign: bool, versions: Versions | None = None
 ) -> tuple[ContractFinding, ...]:
-    """Load the state_dict into the module; return what had to be adapted."""
+    """Load the state_dict into the module; return what had to be adapted.
+
+    `versions`: of the modules that wrote the state, where the checkpoint has them.
+    """
     tied = _tied_names(module)
     state = _without_known_buffers(module, state)
     state, findings = _in_dtypes_of(module, state)
     _check_tied_values(tied, state)
     try:
-        keys = module.load_state_dict(state, strict=False, assign=assign)
-    except RuntimeError as error:
+        labelled = with_versions(module, state, versions or {})
+        keys = _load(module, labelled, assign=assign)
+    except Exception as error:
         reraise_out_of_memory(error)
-        mismatch = Mismatch.of(module, state, tied, detail=str(error))
+        mismatch = Mismatch.of(module, state, tied, detail=_told(error))
         if assign and not mismatch.is_explained:
             raise CannotAssignError from error
         raise mismatch.failure() from error
@@ -51,6 +56,22 @@ def bind_weights(
     if assign:
         _tie_again(module, tied, state)
     return findings
+
+
+def _load(module: torch.nn.Module, state: State, *, assign: bool) -> Any:  # noqa: ANN401
+    """Load; modules that cannot read a state without versions get today's."""
+    try:
+        return module.load_state_dict(state, strict=False, assign=assign)
+    except RuntimeError:
+        raise  # torch's own word for shapes and types that do not fit
+    except Exception:
+        if hasattr(state, "_metadata"):
+            raise
+    return module.load_state_dict(as_of_today(module, state), strict=False, assign=assign)
+
+
+def _told(error: Exception) -> str:
+    return str(error) if isinstance(error, RuntimeError) else f"{type(error).__name__}: {error}"
 
 
 def tensors_on_meta(module: torch.nn.Module) -> list[str]:

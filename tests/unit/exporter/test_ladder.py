@@ -32,6 +32,7 @@ UNSUPPORTED, CAPTURE, MISMATCH = (
     Reason.CAPTURE_FAILED,
     Reason.VERIFICATION_FAILED,
 )
+SPEC = spec_for("m:build")
 STAGES = {CAPTURE: Stage.CAPTURE, MISMATCH: Stage.VERIFY, Reason.OUT_OF_MEMORY: Stage.VERIFY}
 
 
@@ -109,7 +110,7 @@ def test_a_deferred_route_has_its_turn_at_last() -> None:
 
 def test_the_most_telling_failure_is_told() -> None:
     attempts = [failed(D, CAPTURE), failed(SC, Reason.CONVERSION_FAILED), failed(T, UNSUPPORTED)]
-    assert telling(attempts) is attempts[2]
+    assert telling(SPEC, attempts) is attempts[2]
     assert summary(attempts) == (
         "Dynamo: CaptureFailed; Script: ConversionFailed; Trace: UnsupportedOperator"
     )
@@ -125,15 +126,30 @@ def test_the_most_telling_failure_is_told() -> None:
         pytest.param(
             [failed(D, Reason.RUNTIME_FAILED), failed(T, Reason.CONTRACT_VIOLATED)], 1, id="ranked"
         ),
+        pytest.param(
+            [failed(D, MISMATCH), failed(T, UNSUPPORTED)], 0, id="an operator that Dynamo has"
+        ),
     ],
 )
 def test_what_tells_more(attempts: list[Attempt], expected: int) -> None:
-    assert telling(attempts) is attempts[expected]
+    assert telling(SPEC, attempts) is attempts[expected]
+
+
+def test_an_opset_that_is_too_old_for_a_route_is_told_last() -> None:
+    old = spec_for("m:b", export={"opset": 9})
+    attempts = [
+        failed(SC, CAPTURE),
+        failed(T, UNSUPPORTED),
+        failed(D, Reason.CONTRACT_VIOLATED),
+        failed(U, Reason.CONTRACT_VIOLATED),
+    ]
+    assert telling(old, attempts) is attempts[1]
+    assert telling(old, attempts[:1] + attempts[2:]) is attempts[0]
 
 
 def test_a_failure_that_ended_the_ladder_is_told() -> None:
     attempts = [failed(D, UNSUPPORTED), failed(SC, Reason.OUT_OF_MEMORY)]
-    assert telling(attempts) is attempts[1]
+    assert telling(SPEC, attempts) is attempts[1]
 
 
 def test_an_attempt_leaves_time_to_the_others() -> None:
