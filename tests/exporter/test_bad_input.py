@@ -232,7 +232,7 @@ def test_what_another_rung_can_do(name: str, run: Runner, tmp_path: Path) -> Non
     result = run(spec_in(tmp_path, f"rude:{factory}", **changes))
     assert result.failure is None
     assert result.artifact is not None
-    assert result.artifact.exporter == "TorchScript"
+    assert result.artifact.exporter.startswith("TorchScript")
 
 
 def test_a_factory_that_disturbs_its_process_does_no_harm(run: Runner, tmp_path: Path) -> None:
@@ -279,7 +279,7 @@ WRONG = {
         source("d/"),
         Reason.SOURCE_NOT_FOUND,
         ("holds no checkpoint that is a directory", "pytorch_model.bin"),
-        "Name a file",
+        "Name the file itself",
     ),
     "index without its shard": Wrong(
         {f"d/{INDEX}": b'{"weight_map": {"weight": "one.safetensors"}}'},
@@ -289,7 +289,10 @@ WRONG = {
         "all shards",
     ),
     "index too deep": Wrong(
-        {f"d/{INDEX}": b"[" * 100_000}, source("d/"), Reason.CHECKPOINT_CORRUPT, ("is not an index of shards",)
+        {f"d/{INDEX}": b"[" * 100_000},
+        source("d/"),
+        Reason.CHECKPOINT_CORRUPT,
+        ("is not an index of shards",),
     ),
     "NUL in the source": Wrong({}, source("a%00b.pt"), Reason.SOURCE_NOT_FOUND, ("a%00b.pt",)),
     "a device": Wrong(

@@ -21,7 +21,7 @@ from modelexport_exporter import verify_worker
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.plugins.runtime import SessionSetup
 from modelexport_exporter.values import ConvertedModel, ExportTask, VerificationOutcome
-from modelexport_exporter.verification.samples import draw, plan_samples
+from modelexport_exporter.verification.samples import MORE, Values, draw, plan_samples
 from modelexport_exporter.verification.session import Session
 from modelexport_exporter.verification.verdict import describe_mismatch
 from modelexport_exporter.verify_worker import verify_model
@@ -49,9 +49,10 @@ def test_a_trained_network_verifies(tmp_path: Path, dynamo: bool) -> None:
     assert outcome.summary.verdict is Verdict.VERIFIED
     assert outcome.summary.provider == "CPU"
     assert outcome.summary.tolerance_source == "Default"
-    assert outcome.summary.samples == len(outcome.samples) == 8
+    planned = len(plan_samples(task.spec)) + len(MORE)
+    assert outcome.summary.samples == len(outcome.samples) == planned
     assert {sample.dims["batch"] for sample in outcome.samples} == {1, 7, 64}
-    assert {sample.values for sample in outcome.samples} == {"normal", "large", "zeros", "highest"}
+    assert {sample.values for sample in outcome.samples} == set(Values)
     assert 0 < outcome.summary.max_rel_error < 1e-5
     assert outcome.left_out == ()
     assert outcome.first_problem is None
@@ -89,9 +90,7 @@ def test_weights_of_a_large_model_are_not_prepacked_and_the_report_says_so(
     monkeypatch.setattr(verify_worker, "LARGE_MODEL_BYTES", 1 << 20)
     opened: list[bool] = []
 
-    def opening(
-        path: Path, provider: Provider, *, prepack: bool, setup: SessionSetup
-    ) -> Session:
+    def opening(path: Path, provider: Provider, *, prepack: bool, setup: SessionSetup) -> Session:
         opened.append(prepack)
         return Session(path, provider, prepack=prepack, setup=setup)
 

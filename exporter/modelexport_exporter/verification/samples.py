@@ -60,6 +60,8 @@ class Values(StrEnum):
     """Negated magnitudes of normal floats; with a `range`, its lower half."""
     SMALL = "small"
     """Normal floats of a small scale; with a `range`, normal ones again."""
+    STREWN = "strewn"
+    """Normal floats with -1, 0 and 1 strewn in: zeros beside values of both signs, and ties."""
 
 
 BASIC = (Values.NORMAL, Values.LARGE, Values.ZEROS, Values.HIGHEST)
@@ -68,6 +70,7 @@ MORE = (
     Values.POSITIVE,
     Values.NEGATIVE,
     Values.SMALL,
+    Values.STREWN,
     Values.NORMAL,
     Values.LARGE,
     Values.NORMAL,
@@ -220,7 +223,15 @@ def _floats(
     low = middle if values is Values.POSITIVE else low
     high = middle if values is Values.NEGATIVE else high
     part = rng.random(shape)
-    return _with_both_ends(np.clip(low * (1 - part) + high * part, low, high), low, high)
+    drawn = np.clip(low * (1 - part) + high * part, low, high)
+    if values is Values.STREWN:
+        drawn = np.clip(_strewn(drawn, rng), low, high)
+    return _with_both_ends(drawn, low, high)
+
+
+def _strewn(drawn: Array, rng: np.random.Generator) -> Array:
+    """Return the array with half of its elements replaced by -1, 0 or 1."""
+    return np.where(rng.integers(0, 2, drawn.shape), drawn, rng.integers(-1, 2, drawn.shape))
 
 
 def _unbounded_floats(values: Values, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
@@ -229,6 +240,7 @@ def _unbounded_floats(values: Values, shape: tuple[int, ...], rng: np.random.Gen
         Values.NORMAL: lambda: normal,
         Values.LARGE: lambda: np.asarray(normal * LARGE_SCALE),
         Values.SMALL: lambda: np.asarray(normal * SMALL_SCALE),
+        Values.STREWN: lambda: _strewn(normal, rng),
         Values.POSITIVE: lambda: np.abs(normal),
         Values.NEGATIVE: lambda: -np.abs(normal),
         Values.ZEROS: lambda: np.zeros(shape),
