@@ -82,6 +82,8 @@ class Case:
     rtol: float = 1e-4
     """Allowed error, relative to the element and to the output's typical magnitude."""
     nightly: bool = False
+    settle: Callable[[torch.nn.Module], None] | None = None
+    """Changes the module that the factory made before it is written, and before it is asked."""
     checkpoint: Callable[[torch.nn.Module, Path], Path] = as_state_dict
     call: Callable[[torch.nn.Module, Mapping[str, torch.Tensor]], object] = in_order
 

@@ -1,18 +1,39 @@
 """Whether an artifact's output is eager's: the tests' own judgement, stricter than the product's.
 
 The limit is relative to each element and to the typical magnitude of its output, not to the peak:
-small values beside large ones must be right, too.
+small values beside large ones must be right, too. Where an output reduces its input, the sum of n
+terms may cancel to nearly nothing, and what is left is the rounding of its terms: it may be off by
+eps * (largest input) * sqrt(n), the random walk of n roundings. An output that reduces nothing has
+no such allowance.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from seeds.case import Array
+from seeds.case import Array, Feed
 
 
-def difference(want: Array, have: Array, rtol: float) -> tuple[str, float]:
-    """Return what differs, empty if nothing does, and the largest error relative to its scale."""
+def cancellation(feed: Feed, want: Array) -> float:
+    """Return the absolute error that an output may have because it sums parts of the feed."""
+    floats = [values for values in feed.values() if values.dtype.kind == "f" and values.size]
+    if want.dtype.kind != "f" or not want.size or not floats:
+        return 0.0
+    terms = max(values.size for values in floats) / want.size
+    if terms <= 1:
+        return 0.0
+    finite = [values[np.isfinite(values)].astype(np.float64) for values in floats]
+    peak = max(float(np.abs(values).max(initial=0.0)) for values in finite)
+    return float(np.finfo(want.dtype).eps) * peak * math.sqrt(terms)
+
+
+def difference(want: Array, have: Array, rtol: float, slack: float = 0.0) -> tuple[str, float]:
+    """Return what differs, empty if nothing does, and the largest error relative to its scale.
+
+    `slack`: an absolute error that is no difference.
+    """
     if want.dtype != have.dtype:
         return f"dtype {have.dtype}, eager {want.dtype}", 0.0
     if want.shape != have.shape:
@@ -22,7 +43,8 @@ def difference(want: Array, have: Array, rtol: float) -> tuple[str, float]:
         if not wrong:
             return "", 0.0
         return f"{wrong} of {want.size} elements differ; {_worst(want, have)}", 1.0
-    return _floats(want.astype(np.float64), have.astype(np.float64), _limit(want, rtol), rtol)
+    limit = np.maximum(_limit(want, rtol), slack)
+    return _floats(want.astype(np.float64), have.astype(np.float64), limit, rtol)
 
 
 def _limit(want: Array, rtol: float) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,8 @@ from seeds.ahead import Ahead
 from seeds.case import Case
 from seeds.harness import Bench
 from seeds.recording import Recorder
+
+_NAMES = pytest.StashKey[dict[str, str]]()
 
 
 @pytest.fixture(scope="session")
@@ -24,9 +26,7 @@ def ahead(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Ahead]:
     """The exports of all cases that are parameters of this run's tests."""
-    found = [getattr(item, "callspec", None) for item in request.session.items]
-    cases = [spec.params["case"] for spec in found if spec and "case" in spec.params]
-    exports = Ahead([case for case in cases if isinstance(case, Case)], tmp_path_factory.mktemp)
+    exports = Ahead(_cases(request.session.items), tmp_path_factory.mktemp)
     yield exports
     exports.close()
 
@@ -35,6 +35,22 @@ def ahead(
 def bench(recorder: Recorder, ahead: Ahead, tmp_path: Path) -> Bench:
     """The product, in an empty directory."""
     return Bench(tmp_path, recorder, ahead)
+
+
+def _cases(items: Sequence[pytest.Item]) -> list[Case]:
+    """Return the cases that are parameters of tests."""
+    found = [getattr(item, "callspec", None) for item in items]
+    cases = [spec.params["case"] for spec in found if spec and "case" in spec.params]
+    return [case for case in cases if isinstance(case, Case)]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Refuse to run two cases of one name: either would be given what the other's export is."""
+    for case in _cases([item]):
+        other = item.session.stash.setdefault(_NAMES, {}).setdefault(case.name, item.nodeid)
+        if other != item.nodeid:
+            raise pytest.UsageError(f"{other} and {item.nodeid}: both cases are named {case.name}")
 
 
 @pytest.hookimpl(trylast=True)

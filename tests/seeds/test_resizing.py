@@ -114,7 +114,7 @@ UNCONVERTIBLE = (
         "quantizing:Eigenvalues",
         (tensor("x", "n", 4, 4),),
         ROWS,
-        or_refused=refused(Reason.UNSUPPORTED_OPERATOR, words=["eigh", "quantizing.py"]),
+        or_refused=refused(Reason.UNSUPPORTED_OPERATOR, words=["eigvalsh", "quantizing.py"]),
     ),
 )
 

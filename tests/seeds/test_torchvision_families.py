@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
 from modelexport_api.reasons import Reason
-from seeds.case import Case, as_state_dict, refused, tensor
+from seeds.case import Case, refused, tensor
 from seeds.harness import Bench, each
 
 FEW = {"batch": (1, 5)}
+"""How many images at once. They are normalised: within -2.5 and 2.5, as the statistics expect."""
 SCALES = (1.0, 0.5, 2.0)
 
 
 @dataclass(frozen=True)
 class Settled:
-    """Writes weights whose BatchNorm has seen images, so that outputs are ordinary numbers."""
+    """Shows images to BatchNorm, so that outputs are ordinary numbers."""
 
     image: tuple[int, ...]
 
-    def __call__(self, module: torch.nn.Module, directory: Path) -> Path:
+    def __call__(self, module: torch.nn.Module) -> None:
         torch.manual_seed(1)
         norms = [part for part in module.modules() if isinstance(part, torch.nn.BatchNorm2d)]
         for norm in norms:
@@ -36,7 +36,6 @@ class Settled:
                 module(scale * torch.randn(4, *self.image))
         for norm in norms:
             norm.eval()
-        return as_state_dict(module, directory)
 
 
 def classifier(name: str, size: int = 64, **kwargs: Any) -> Case:  # noqa: ANN401
@@ -45,14 +44,14 @@ def classifier(name: str, size: int = 64, **kwargs: Any) -> Case:  # noqa: ANN40
         "",
         f"torchvision_{name}",
         "image_models:torchvision_model",
-        (tensor("image", "batch", *image),),
+        (tensor("image", "batch", *image, low=-2.5, high=2.5),),
         FEW,
         {"name": name, "num_classes": 10, **kwargs},
         outputs=("scores",),
         edges=(),
         rtol=2e-3,
         nightly=True,
-        checkpoint=Settled(image),
+        settle=Settled(image),
     )
 
 
@@ -61,13 +60,13 @@ def segmenter(name: str, size: int = 64) -> Case:
         "",
         f"torchvision_{name}",
         "image_models:torchvision_model",
-        (tensor("image", "batch", 3, size, size),),
+        (tensor("image", "batch", 3, size, size, low=-2.5, high=2.5),),
         FEW,
         {"name": name, "num_classes": 4, "weights_backbone": None},
         edges=(),
         rtol=2e-3,
         nightly=True,
-        checkpoint=Settled((3, size, size)),
+        settle=Settled((3, size, size)),
     )
 
 

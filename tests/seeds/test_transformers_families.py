@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import torch
 
-from seeds.case import Case, integers, tensor
+from modelexport_api.reasons import Reason
+from seeds.case import Case, Refusal, integers, refused, tensor
 from seeds.harness import Bench, each
 
 FREE = {"batch": (1, 6), "seq": (2, 24)}
@@ -31,13 +32,19 @@ def as_directory(module: Any, directory: Path) -> Path:  # noqa: ANN401
     return path
 
 
-def family(name: str, *inputs: Mapping[str, Any], **dims: tuple[int, int]) -> Case:
+def family(
+    name: str,
+    *inputs: Mapping[str, Any],
+    label: str = "",
+    or_refused: Refusal | None = None,
+    **dims: tuple[int, int],
+) -> Case:
     """Return a case; where it comes from is a directory of the library's."""
     used = {size for entry in inputs for size in entry["shape"] if isinstance(size, str)}
     free = {name: limits for name, limits in {**FREE, **dims}.items() if name in used}
     return Case(
         "",
-        f"transformers_{name}",
+        f"transformers_{label or name}",
         "transformers_models:build",
         inputs,
         free,
@@ -49,9 +56,12 @@ def family(name: str, *inputs: Mapping[str, Any], **dims: tuple[int, int]) -> Ca
         nightly=True,
         checkpoint=as_directory,
         call=by_name,
+        or_refused=or_refused,
     )
 
 
+UNROLLED = refused(Reason.DYNAMIC_DIM_SPECIALIZED, words=["input_ids dim 1 (seq)"])
+"""The library's own loop over the sequence is Python's."""
 ENCODERS = ("roberta", "distilbert", "albert", "electra", "deberta-v2")
 DECODERS = (
     "gpt2",
@@ -64,11 +74,12 @@ DECODERS = (
     "phi",
     "bloom",
     "falcon",
-    "mamba",
 )
 CASES = (
     family("bert", TOKENS, MASK),
     *(family(name, TOKENS) for name in (*ENCODERS, *DECODERS)),
+    family("mamba", TOKENS, or_refused=UNROLLED),
+    family("mamba", integers("input_ids", "batch", 7, low=3, high=59), label="mamba_of_7_tokens"),
     family("t5", TOKENS, REPLIES, reply=(2, 12)),
     family("bart", TOKENS, REPLIES, reply=(2, 12)),
     family("whisper-encoder", SOUND),

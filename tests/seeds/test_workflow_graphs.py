@@ -15,7 +15,6 @@ ROWS = (tensor("x", "batch", 6),)
 FEW = {"batch": (1, 40)}
 TIMES = tensor("times", dtype="int64", low=0, high=6)
 LOUD = ({"x": array([[4.0] * 6, [1.0] * 6])}, {"x": array([[-4.0] * 6])}, {"x": array([[0.1] * 6])})
-SCRIPTED = ("Script", "TorchScript")
 
 
 def as_script(module: torch.nn.Module, directory: Path) -> Path:
@@ -73,7 +72,7 @@ CASES = (
         checkpoint=as_image_trace,
     ),
     flow("C11 E12", "scripted_archive", "scripted_branch", model=GRAPH, checkpoint=as_script),
-    flow("C11", "branch", "branch", feeds=LOUD, edges=()),
+    flow("C11", "branch_of_rows", "branch", feeds=LOUD, edges=()),
     flow("C11 C34", "counted_loop", "counted_loop", inputs=(*ROWS, TIMES)),
     flow("C11 C34", "while_loop", "while_loop", feeds=LOUD),
     flow("C34", "loop_over_rows", "loop_over_rows"),
@@ -133,7 +132,7 @@ CASES = (
         model=GRAPH,
         checkpoint=as_program,
     ),
-    flow("C42", "other_exporter", "while_loop", feeds=LOUD, routes=("TorchScript",)),
+    flow("C42", "other_exporter", "while_loop", feeds=LOUD, routes=("Script",)),
 )
 
 

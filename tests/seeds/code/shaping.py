@@ -111,7 +111,8 @@ class Prod(nn.Module):
             torch.prod(x, 1),
             x.prod(-1, keepdim=True),
             count.prod(0),
-            count.to(torch.int32).prod(),
+            count.to(torch.int32).prod(2),
+            count[:, :2, 0].prod(),
             flag.prod(1),
             x.prod(2, dtype=torch.float64),
         )
@@ -219,6 +220,23 @@ class View(nn.Module):
             x.reshape((n, c, 1, 4)),
             torch.ravel(x),
             x.view(n, c, 4)[:, 0],
+        )
+
+
+class ViewOfNothing(nn.Module):
+    """Right without rows, too: there a 0 in ONNX's Reshape is a size, and not `copy it`."""
+
+    def forward(self, x: Tensor):
+        n, c = x.size(0), x.size(1)
+        return (
+            x.view(-1),
+            x.view(n, c * 4),
+            x.view(n * c, 4),
+            x.reshape(-1, c * 4),
+            x.flatten(1),
+            x.transpose(0, 1).reshape(n, c * 4),
+            x.permute(1, 2, 0).reshape(2, n, 12),
+            x.view(x.shape).sum(0),
         )
 
 
