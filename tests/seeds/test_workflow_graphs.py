@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from modelexport_api.reasons import Reason
-from seeds.case import Case, array, refused, tensor
+from seeds.case import Case, array, as_state_dict, refused, tensor
 from seeds.harness import Bench, each
 
 ROWS = (tensor("x", "batch", 6),)
@@ -35,6 +35,11 @@ def as_image_trace(module: torch.nn.Module, directory: Path) -> Path:
     path = directory / "model.pt"
     torch.jit.trace(module, torch.ones(3, 3, 8, 8)).save(str(path))  # type: ignore[no-untyped-call]
     return path
+
+
+def as_wrapped_state_dict(module: torch.nn.Module, directory: Path) -> Path:
+    """Write what training under DataParallel leaves: every name begins with module."""
+    return as_state_dict(torch.nn.DataParallel(module), directory)
 
 
 def as_program(module: torch.nn.Module, directory: Path) -> Path:
@@ -122,6 +127,14 @@ CASES = (
         "plain_models:data_parallel",
         (tensor("image", "batch", 3, 8, 8),),
         {"batch": (1, 9)},
+    ),
+    Case(
+        "C40",
+        "data_parallel_checkpoint",
+        "plain_models:conv_net",
+        (tensor("image", "batch", 3, 8, 8),),
+        {"batch": (1, 9)},
+        checkpoint=as_wrapped_state_dict,
     ),
     Case(
         "C41",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -125,7 +126,13 @@ CASES = (
     ),
 )
 
+TRACED = tuple(
+    replace(case, name=f"{case.name}_traced", export={"exporter": "TorchScript"}, nightly=True)
+    for case in CASES
+    if case.name in {"list_of_tensors", "int_and_float", "nested", "keyword_arguments"}
+)
 
-@pytest.mark.parametrize("case", each(CASES))
+
+@pytest.mark.parametrize("case", each((*CASES, *TRACED)))
 def test_case(case: Case, bench: Bench) -> None:
     bench.check(case)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import onnx
+import onnxruntime
+import onnxruntime_extensions
 import pytest
 import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Support
 from seeds.case import Case, refused, tensor
-from seeds.code.plugins_of_users import foo_unregistered
+from seeds.code.plugins_of_users import foo_unregistered, neg_pos
 from seeds.harness import Bench, Exported, each
 
 ROWS = (tensor("x", "batch", 6),)
@@ -18,7 +22,8 @@ SQUARES = (tensor("x", 5, 5),)
 PAIR = (tensor("input1", "batch", 6), tensor("input2", "batch", 6))
 TORCH_SCRIPT = {"exporter": "TorchScript"}
 
-assert foo_unregistered, "eager needs the operator of custom_ops as well"
+assert foo_unregistered, "eager needs the operators of custom_ops as well"
+assert neg_pos
 
 
 def nodes_of(exported: Exported) -> set[str]:
@@ -75,6 +80,9 @@ CASES = (
     activation("C15 E3", "elu_of_2025", "elu", "elu_of_2025", kwargs={"alpha": 0.7}),
     activation("C19", "selu_by_onnxscript", "selu", "selu_by_onnxscript", export={"opset": 15}),
     activation("E8", "attribute_f", "leaky_relu", "every_attribute", export=TORCH_SCRIPT),
+    activation(
+        "E8", "attribute_i", "permute", "every_attribute", kwargs={"dims": [1, 0]}, edges=()
+    ),
     activation("E8", "attribute_s", "gelu", "every_attribute", kwargs={"approximate": "tanh"}),
     Case("C16 E8", "static_symbolic", "custom_models:relu_function", ROWS, FEW),
     Case("C16 E8", "static_symbolic_of_two_outputs", "custom_models:scaled_clip", ROWS, FEW),
@@ -143,6 +151,26 @@ CASES = (
 @pytest.mark.parametrize("case", each(CASES))
 def test_case(case: Case, bench: Bench) -> None:
     bench.check(case)
+
+
+def test_a_runtime_library_brings_an_operator(bench: Bench) -> None:
+    library = onnxruntime_extensions.get_library_path()
+    plugins = ["plugins_of_users.neg_pos"]
+    case = Case(
+        "C20 C25",
+        "runtime_library",
+        "custom_models:parts",
+        ROWS,
+        FEW,
+        export={**TORCH_SCRIPT, "plugins": plugins, "runtimeLibraries": [f"file://{library}"]},
+    )
+
+    def with_library(path: Path) -> onnxruntime.InferenceSession:
+        options = onnxruntime.SessionOptions()
+        options.register_custom_ops_library(library)
+        return onnxruntime.InferenceSession(str(path), options, ["CPUExecutionProvider"])
+
+    assert "ai.onnx.contrib::NegPos" in nodes_of(bench.check(case, with_library))
 
 
 def test_an_onnxscript_function_is_in_the_file_at_the_version_asked_for(bench: Bench) -> None:

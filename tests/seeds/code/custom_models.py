@@ -194,6 +194,18 @@ class FusedMultiplyAdd(nn.Module):
         return torch.addcmul(x, y, z, value=0.5)
 
 
+class Parts(nn.Module):
+    """Calls an operator that a runtime library brings."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        negative, positive = torch.ops.custom_ops.neg_pos(x)
+        return positive * 2 + negative.abs()
+
+
+def parts() -> nn.Module:
+    return Parts()
+
+
 def fused_multiply_add() -> nn.Module:
     return FusedMultiplyAdd()
 
