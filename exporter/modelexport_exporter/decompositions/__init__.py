@@ -8,28 +8,24 @@ from __future__ import annotations
 from modelexport_exporter.decompositions import (
     activations,
     bessel_functions,
-    clamping,
     complex_numbers,
     cumulative,
     divisions,
-    double_precision,
     error_functions,
+    exponentials,
     factorizations,
     fourier,
     gamma_functions,
     linear_algebra,
     losses,
-    matrix_sums,
     max_pooling,
     order_statistics,
     orthogonal_polynomials,
     pooling,
-    recurrent_at_capture,  # noqa: F401 (adds to CALLS)
     reductions,
     scattering,
     searching,
     signs,
-    squeezing,
 )
 from modelexport_exporter.decompositions.calls import capturing_calls, rewriting_calls
 from modelexport_exporter.decompositions.catalogue import DECOMPOSITIONS
@@ -38,18 +34,16 @@ from modelexport_exporter.decompositions.rewrite import rewrite_program
 FAMILIES = (
     activations,
     bessel_functions,
-    clamping,
     complex_numbers,
     cumulative,
     divisions,
-    double_precision,
     error_functions,
+    exponentials,
     factorizations,
     fourier,
     gamma_functions,
     linear_algebra,
     losses,
-    matrix_sums,
     max_pooling,
     order_statistics,
     orthogonal_polynomials,
@@ -58,7 +52,6 @@ FAMILIES = (
     scattering,
     searching,
     signs,
-    squeezing,
 )
 
 __all__ = ["FAMILIES", "capturing_calls", "provided", "rewrite_program", "rewriting_calls"]

@@ -1,0 +1,63 @@
+"""Count negative numbers in index tensors from the end, for the tracer of TorchScript.
+
+torch's exporter computes a place in the flattened tensor from several index tensors, and takes the
+numbers as they are: -1 then means the element before the row, and not the row's last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+_INTEGERS = (torch.int8, torch.int16, torch.int32, torch.int64)
+_MASKS = (torch.bool, torch.uint8)
+
+
+def from_the_start(x: Tensor, index: Any) -> Any:  # noqa: ANN401
+    """Return the index of x without negative numbers in tensors; NotImplemented if it has none."""
+    parts = list(index) if isinstance(index, tuple) else [index]
+    dims = _dims(x, parts)
+    if dims is None:
+        return NotImplemented
+    changed = False
+    for position, (part, dim) in enumerate(zip(parts, dims, strict=True)):
+        if isinstance(part, Tensor) and part.dtype in _INTEGERS and part.dim() > 0:
+            if not _may_be_negative(part):
+                continue
+            parts[position] = torch.where(part < 0, part + x.shape[dim], part)
+            changed = True
+    if not changed:
+        return NotImplemented
+    return tuple(parts)
+
+
+def _dims(x: Tensor, parts: Sequence[Any]) -> list[int] | None:
+    """Return the dim of x at which each part begins; None for forms of another kind."""
+    widths = []
+    for part in parts:
+        if part is None or part is Ellipsis:
+            widths.append(0)
+        elif isinstance(part, Tensor):
+            widths.append(part.dim() if part.dtype in _MASKS else 1)
+        elif isinstance(part, (bool, str)) or not isinstance(part, (int, slice, list, range)):
+            return None
+        else:
+            widths.append(1)
+    spare = x.dim() - sum(widths)
+    begins, dim = [], 0
+    for part, width in zip(parts, widths, strict=True):
+        begins.append(dim)
+        dim += spare if part is Ellipsis else width
+    return begins
+
+
+def _may_be_negative(part: Tensor) -> bool:
+    """Return whether a later run may bring negative numbers: a constant shows what it has."""
+    if not torch._C._is_tracing():  # noqa: SLF001
+        return bool((part < 0).any())
+    traced = torch._C._get_value_trace(part)  # type: ignore[attr-defined]  # noqa: SLF001
+    constant = traced.node().kind() == "prim::Constant"
+    return not constant or bool((part < 0).any())
