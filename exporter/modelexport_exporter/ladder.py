@@ -205,7 +205,12 @@ def _how_telling(
 
 
 _TRANSLATED = frozenset(
-    {Reason.CONTRACT_VIOLATED, Reason.VERIFICATION_FAILED, Reason.RUNTIME_FAILED}
+    {
+        Reason.CONTRACT_VIOLATED,
+        Reason.CONVERSION_FAILED,
+        Reason.RUNTIME_FAILED,
+        Reason.VERIFICATION_FAILED,
+    }
 )
 
 
