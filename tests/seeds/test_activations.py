@@ -25,6 +25,7 @@ CASES = (
         (X,),
         ROWS,
         export={"exporter": "TorchScript"},
+        nightly=True,
     ),
     Case("A34", "selu", "activations:Selu", (X,), ROWS, edges=ALL),
     Case("A25", "prelu", "activations:Prelu", (X, tensor("image", "n", 4, 2, 3)), ROWS),
@@ -39,6 +40,7 @@ CASES = (
         (tensor("x", "n", 4, 6),),
         ROWS,
         export={"opset": 11},
+        nightly=True,
     ),
     Case("A30", "log_softmax", "activations:LogSoftmax", (tensor("x", "n", 4, 6),), ROWS),
     Case("A27 A37", "smooth_activations", "activations:Smooth", (X,), ROWS),
@@ -67,6 +69,7 @@ CASES = (
         (IMAGE,),
         ROWS,
         model={"training": True},
+        nightly=True,
     ),
     Case(
         "A51 A52",

@@ -27,7 +27,7 @@ FORMS = (
     ),
     Case("A41", "trigonometry", "pointwise:Trigonometry", (X,), ROWS),
     Case("A42", "inverse_trigonometry", "pointwise:InverseTrigonometry", (X, Y), ROWS),
-    Case("A41 A42", "hyperbolic", "pointwise:Hyperbolic", (X,), ROWS),
+    Case("A41 A42", "hyperbolic", "pointwise:Hyperbolic", (X,), ROWS, nightly=True),
     Case("A54", "log_exp", "pointwise:LogExp", (X,), ROWS),
     Case("A36", "pow", "pointwise:Pow", (X, Y, COUNT), ROWS),
     Case(
@@ -36,6 +36,7 @@ FORMS = (
         "pointwise:PowOfIntegers",
         (COUNT, integers("small", "n", 4, high=4)),
         ROWS,
+        nightly=True,
     ),
     Case("A37", "clamp", "pointwise:Clamp", (X, Y, COUNT), ROWS, edges=ALL[:19]),
     Case("A37 A57", "clamp_mixed", "pointwise:ClampMixed", (X, COUNT), ROWS),
@@ -46,6 +47,7 @@ FORMS = (
         "pointwise:CompareBooleans",
         (FLAG, {**FLAG, "name": "other"}),
         ROWS,
+        nightly=True,
     ),
     Case(
         "A57",
@@ -68,6 +70,7 @@ FORMS = (
         (tensor("x", "n", 4, dtype="float64"),),
         ROWS,
         rtol=1e-8,
+        nightly=True,
     ),
 )
 
@@ -79,7 +82,7 @@ OPSETS = tuple(
         inputs,
         ROWS,
         export={"opset": opset},
-        nightly=opset not in {9, 13, 18},
+        nightly=opset != 13,
     )
     for opset, name, inputs in (
         (9, "Sub", (X, Y, COUNT)),
@@ -99,6 +102,7 @@ SHAPES = (
         "pointwise:AddScaled",
         (tensor("x"), tensor("y"), integers("count", high=4)),
         feeds=({"x": array(1.5), "y": array(-2.0), "count": array(3, dtype="int64")},),
+        nightly=True,
     ),
     Case(
         "A1 A2",

@@ -37,7 +37,9 @@ NETWORKS = (
         oldest=11,
     ),
     Network("A25 A26 A27 A28 A30 A33 A34 A43 A44", "GatedConvolution", (tensor("x", "n", 4, 11),)),
-    Network("A2 A3 A9 A10 A11 A12 A15 A16 A17 A36 A37", "Normalised", (tensor("x", "n", 6),)),
+    Network(
+        "A1 A2 A3 A4 A5 A9 A10 A11 A12 A15 A16 A17 A36 A37", "Normalised", (tensor("x", "n", 6),)
+    ),
     Network(
         "A6 A41 A42",
         "Geometry",
@@ -59,7 +61,7 @@ NETWORKS = (
         (integers("words", "n", "time", high=11),),
         {**FEW, "time": (1, 20)},
     ),
-    Network("A13 A14 A54 A57", "Mixture", (X, integers("count", "n", 4, low=-5, high=5))),
+    Network("A4 A5 A13 A14 A54 A57", "Mixture", (X, integers("count", "n", 4, low=-5, high=5))),
 )
 
 

@@ -54,8 +54,15 @@ CASES = (
         (tensor("x", 4, 4, "m"), integers("places", 3, low=-4, high=3)),
         {"m": (1, 12)},
         feeds=({"x": array([[[1.0, 2.0]] * 4] * 4), "places": array([-4, -1, 3], dtype="int64")},),
+        nightly=True,
     ),
-    Case("D11", "write_rank_two", INDEX + "WriteRankTwo", (DATA, tensor("new", 2, 2, 5))),
+    Case(
+        "D11",
+        "write_rank_two",
+        INDEX + "WriteRankTwo",
+        (DATA, tensor("new", 2, 2, 5)),
+        nightly=True,
+    ),
     Case(
         "D11",
         "write_rank_two_dynamic",
@@ -108,6 +115,7 @@ CASES = (
         (FOUR, tensor("new", 2, 5)),
         {"n": (3, 12)},
         export={"exporter": "TorchScript"},
+        nightly=True,
     ),
     Case(
         "D13",
@@ -131,9 +139,17 @@ CASES = (
         INDEX + "WriteBroadcastOtherwise",
         (FOUR, tensor("new", 5), tensor("flag", "n", dtype="bool")),
         ROWS,
+        nightly=True,
     ),
     Case("D15", "write_slices", INDEX + "WriteSlices", (FOUR, tensor("new", 5)), ROWS),
-    Case("D15", "write_dynamic_slice", INDEX + "WriteDynamicSlice", (FOUR,), {"n": (2, 12)}),
+    Case(
+        "D15",
+        "write_dynamic_slice",
+        INDEX + "WriteDynamicSlice",
+        (FOUR,),
+        {"n": (2, 12)},
+        nightly=True,
+    ),
     Case(
         "D15",
         "write_mask",

@@ -15,7 +15,7 @@ VOLUME = tensor("x", "n", 2, 6, 7, 5)
 WORDS = integers("words", "n", 7, high=9)
 
 CASES = (
-    Case("A43", "conv1d", "layers:Conv1d", (SIGNAL,), ROWS),
+    Case("A43", "conv1d", "layers:Conv1d", (SIGNAL,), ROWS, nightly=True),
     Case(
         "A43",
         "conv1d_dynamic_length",
@@ -23,7 +23,7 @@ CASES = (
         (tensor("x", "n", 4, "length"),),
         {**ROWS, "length": (8, 40)},
     ),
-    Case("A43", "conv2d", "layers:Conv2d", (IMAGE,), ROWS),
+    Case("A43", "conv2d", "layers:Conv2d", (IMAGE,), ROWS, nightly=True),
     Case(
         "A43",
         "conv2d_dynamic_size",
@@ -50,7 +50,7 @@ CASES = (
         or_refused=refused(Reason.VERIFICATION_FAILED, Reason.CONVERSION_FAILED),
     ),
     Case("A44", "other_norms", "layers:OtherNorms", (tensor("x", "n", 6, 5),), ROWS),
-    Case("A45", "max_pool1d", "layers:MaxPool1d", (SIGNAL,), ROWS),
+    Case("A45", "max_pool1d", "layers:MaxPool1d", (SIGNAL,), ROWS, nightly=True),
     Case(
         "A45",
         "max_pool1d_dynamic_length",
@@ -58,7 +58,7 @@ CASES = (
         (tensor("x", "n", 4, "length"),),
         {**ROWS, "length": (8, 40)},
     ),
-    Case("A46", "max_pool2d", "layers:MaxPool2d", (IMAGE,), ROWS),
+    Case("A46", "max_pool2d", "layers:MaxPool2d", (IMAGE,), ROWS, nightly=True),
     Case(
         "A46",
         "max_pool2d_dynamic_size",
@@ -68,8 +68,10 @@ CASES = (
     ),
     Case("A47", "max_pool3d", "layers:MaxPool3d", (VOLUME,), ROWS),
     Case("A45 A46", "max_pool_indices", "layers:MaxPoolIndices", (IMAGE,), ROWS),
-    Case("A46", "max_unpool", "layers:MaxUnpool", (tensor("x", "n", 4, 8, 10),), ROWS),
-    Case("A31", "avg_pool2d", "layers:AvgPool2d", (IMAGE,), ROWS),
+    Case(
+        "A46", "max_unpool", "layers:MaxUnpool", (tensor("x", "n", 4, 8, 10),), ROWS, nightly=True
+    ),
+    Case("A31", "avg_pool2d", "layers:AvgPool2d", (IMAGE,), ROWS, nightly=True),
     Case(
         "A31",
         "avg_pool2d_dynamic_size",
@@ -85,6 +87,7 @@ CASES = (
         (IMAGE,),
         ROWS,
         export={"exporter": "TorchScript"},
+        nightly=True,
     ),
     Case("A31 A46", "other_pools", "layers:OtherPools", (IMAGE,), ROWS),
     Case("A48", "embedding", "layers:Embedding", (WORDS,), ROWS),
@@ -96,7 +99,7 @@ CASES = (
         ROWS,
         feeds=({"words": array([[0, 1, 2, 3, 4, 5, 6], [9, 9, 9, 8, 7, 6, 5]], dtype="int64")},),
     ),
-    Case("A48", "embedding_bag_mean", "layers:EmbeddingBag", (WORDS,), ROWS),
+    Case("A48", "embedding_bag_mean", "layers:EmbeddingBag", (WORDS,), ROWS, nightly=True),
     Case(
         "A48",
         "embedding_bag_max",

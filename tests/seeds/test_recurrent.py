@@ -30,7 +30,7 @@ CASES = (
         bidirectional=True,
     ),
     recurrent("lstm", "LSTM"),
-    recurrent("lstm_batch_first", "LSTM", BATCH_FIRST, batch_first=True, bias=False),
+    recurrent("lstm_batch_first", "LSTM", BATCH_FIRST, batch_first=True, bias=False, nightly=True),
     recurrent("lstm_three_layers_both_ways", "LSTM", num_layers=3, bidirectional=True, dropout=0.4),
     recurrent("lstm_projected", "LSTM", proj_size=3),
     recurrent("gru", "GRU", nightly=True),
@@ -41,6 +41,7 @@ CASES = (
         batch_first=True,
         bidirectional=True,
         num_layers=2,
+        nightly=True,
     ),
     Case(
         "A49",
@@ -49,6 +50,7 @@ CASES = (
         (X, tensor("h", 2, "n", 6)),
         BOTH,
         {"kind": "GRU", "num_layers": 2},
+        nightly=True,
     ),
     Case(
         "A49",
@@ -66,6 +68,7 @@ CASES = (
         (X, tensor("h", 2, "n", 6), tensor("c", 2, "n", 6)),
         BOTH,
         {"bidirectional": True},
+        nightly=True,
     ),
     Case(
         "A49",
@@ -82,6 +85,7 @@ CASES = (
         (tensor("x", "time", 5),),
         {"time": (1, 30)},
         {"kind": "LSTM"},
+        nightly=True,
     ),
     Case("A49", "cells", "recurrent:Cells", (tensor("x", 3, "n", 5),), {"n": (1, 9)}),
     Case("A49 D7", "cell_over_time", "recurrent:CellOverTime", (X,), BOTH),

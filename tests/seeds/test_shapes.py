@@ -55,12 +55,21 @@ CASES = (
     Case("A23", "split", "shaping:Split", (tensor("x", "n", 2, 3), tensor("wide", "n", 7)), ROWS),
     Case("A23", "split_of_dynamic", "shaping:SplitOfDynamic", (X,), {"n": (2, 40)}),
     Case("A24", "squeeze", "shaping:Squeeze", (tensor("x", "n", 1, 3, 1),), ROWS),
-    Case("A24", "squeeze_all", "shaping:SqueezeAll", (tensor("x", "n", 1, 3, 1),), {"n": (2, 40)}),
-    Case("A24", "squeeze_all_static", "shaping:SqueezeAll", (tensor("x", 1, 3, 1, 1),)),
-    Case("A32", "unfold", "shaping:Unfold", (tensor("x", "n", 3, 11),), ROWS),
+    Case(
+        "A24",
+        "squeeze_all",
+        "shaping:SqueezeAll",
+        (tensor("x", "n", 1, 3, 1),),
+        {"n": (2, 40)},
+        nightly=True,
+    ),
+    Case(
+        "A24", "squeeze_all_static", "shaping:SqueezeAll", (tensor("x", 1, 3, 1, 1),), nightly=True
+    ),
+    Case("A32", "unfold", "shaping:Unfold", (tensor("x", "n", 3, 11),), ROWS, nightly=True),
     Case("A32", "unfold_dynamic", "shaping:UnfoldDynamic", (tensor("x", 2, "m"),), {"m": (4, 40)}),
     Case("A32", "im2col", "shaping:Im2Col", (IMAGE,), ROWS),
-    Case("A32", "col2im", "shaping:Col2Im", (IMAGE,), ROWS),
+    Case("A32", "col2im", "shaping:Col2Im", (IMAGE,), ROWS, nightly=True),
     Case(
         "A35",
         "index_select",
@@ -87,7 +96,7 @@ OPSETS = tuple(
         inputs,
         dims,
         export={"opset": opset},
-        nightly=opset not in {11, 21},
+        nightly=opset != 11,
     )
     for opset, rows, name, inputs, dims in (
         (

@@ -120,7 +120,7 @@ OPSETS = tuple(
         ROWS,
         FEW,
         export={"opset": opset},
-        nightly=opset not in {7, 9, 11, 13, 17, 18, 21, 25},
+        nightly=opset not in {7, 11, 13, 18, 25},
     )
     for opset in range(7, 26)
 )

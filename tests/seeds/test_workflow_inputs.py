@@ -81,6 +81,7 @@ CASES = (
         tuple(entry for entry in NESTED if entry["name"] != "bias"),
         FEW,
         call=call_nested,
+        nightly=True,
     ),
     Case(
         "C33",
@@ -106,6 +107,7 @@ CASES = (
         (tensor("shift", "batch", 6), tensor("scale", 6), ROWS),
         FEW,
         call=call_keywords,
+        nightly=True,
     ),
     Case(
         "C35", "lstm_of_any_length", "input_kinds:lstm", (tensor("x", "batch", "length", 6),), SPAN

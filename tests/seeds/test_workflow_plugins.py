@@ -65,7 +65,7 @@ def foo(rows: str, name: str, *plugins: str, **more: object) -> Case:
 
 CASES = (
     activation("C14 E2", "symbolic_of_asinh", "asinh", "asinh", export=TORCH_SCRIPT),
-    activation("C14 E2", "symbolic_of_asinh_any_route", "asinh", "asinh"),
+    activation("C14 E2", "symbolic_of_asinh_any_route", "asinh", "asinh", nightly=True),
     activation(
         "E2 E16",
         "symbolic_withdrawn",
@@ -85,7 +85,14 @@ CASES = (
     ),
     activation("E8", "attribute_s", "gelu", "every_attribute", kwargs={"approximate": "tanh"}),
     Case("C16 E8", "static_symbolic", "custom_models:relu_function", ROWS, FEW),
-    Case("C16 E8", "static_symbolic_of_two_outputs", "custom_models:scaled_clip", ROWS, FEW),
+    Case(
+        "C16 E8",
+        "static_symbolic_of_two_outputs",
+        "custom_models:scaled_clip",
+        ROWS,
+        FEW,
+        nightly=True,
+    ),
     Case("C16 E8", "static_symbolic_with_outputs", "custom_models:largest", ROWS, FEW, edges=()),
     Case(
         "C25 E8",

@@ -134,6 +134,20 @@ def script_function() -> object:
     return clipped_or_doubled
 
 
+def script_function_of_two() -> object:
+    return mixed_in_rounds
+
+
+@torch.jit.script
+def mixed_in_rounds(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    total = torch.zeros_like(x)
+    for step in range(3):
+        total = total + x * float(step)
+    if bool(y.max() > 1.0):
+        total = total - y
+    return total, y.sum(1)
+
+
 @torch.jit.script
 def clipped_or_doubled(x: torch.Tensor) -> torch.Tensor:
     if bool(x.sum() > 0):
