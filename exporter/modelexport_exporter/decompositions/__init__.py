@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from modelexport_exporter.decompositions import (
     activations,
+    antialiasing,
     bessel_functions,
+    clamping,
     complex_numbers,
     cumulative,
     divisions,
+    double_precision,
+    element_types,
     error_functions,
     exponentials,
     factorizations,
@@ -18,14 +22,17 @@ from modelexport_exporter.decompositions import (
     gamma_functions,
     linear_algebra,
     losses,
+    matrix_sums,
     max_pooling,
     order_statistics,
     orthogonal_polynomials,
     pooling,
+    recurrent_at_capture,  # noqa: F401 (adds to CALLS)
     reductions,
     scattering,
     searching,
     signs,
+    squeezing,
 )
 from modelexport_exporter.decompositions.calls import capturing_calls, rewriting_calls
 from modelexport_exporter.decompositions.catalogue import DECOMPOSITIONS
@@ -33,10 +40,14 @@ from modelexport_exporter.decompositions.rewrite import rewrite_program
 
 FAMILIES = (
     activations,
+    antialiasing,
     bessel_functions,
+    clamping,
     complex_numbers,
     cumulative,
     divisions,
+    double_precision,
+    element_types,
     error_functions,
     exponentials,
     factorizations,
@@ -44,6 +55,7 @@ FAMILIES = (
     gamma_functions,
     linear_algebra,
     losses,
+    matrix_sums,
     max_pooling,
     order_statistics,
     orthogonal_polynomials,
@@ -52,6 +64,7 @@ FAMILIES = (
     scattering,
     searching,
     signs,
+    squeezing,
 )
 
 __all__ = ["FAMILIES", "capturing_calls", "provided", "rewrite_program", "rewriting_calls"]

@@ -2,7 +2,8 @@
 
 Highest power (or order) first. J, Y: rational approximations on [0, 5] and in 5/x; I, K: Chebyshev
 series on [0, 8] and in 1/x (K: [0, 2]); AIRY: rational asymptotic expansions; NDTRI: rational
-approximations of the inverse normal distribution about 1/2 and in its tails.
+approximations of the inverse normal distribution about 1/2 and in its tails; ERF, ATAN: rational
+approximations in x² below 1 and 0.66.
 """
 
 from __future__ import annotations
@@ -306,5 +307,24 @@ NDTRI_Q2 = _table(
     """
     1.0 6.02427039364742 3.6798356385616087 1.3770209948908132 0.21623699359449663
     0.013420400608854318 0.00032801446468212774 2.8924786474538068e-06 6.790194080099813e-09
+    """
+)
+
+ERF_T = _table(
+    "9.604973739870516 90.02601972038427 2232.005345946843 7003.325141128051 55592.30130103949"
+)
+ERF_U = _table(
+    "1.0 33.56171416475031 521.3579497801527 4594.323829709801 22629.000061389095 49267.39426086359"
+)
+ATAN_P = _table(
+    """
+    -0.8750608600031904 -16.157537187333652 -75.00855792314705 -122.88666844901361
+    -64.85021904942025
+    """
+)
+ATAN_Q = _table(
+    """
+    1.0 24.858464901423062 165.02700983169885 432.88106049129027 485.3903996359137
+    194.5506571482614
     """
 )

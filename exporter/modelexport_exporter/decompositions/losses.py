@@ -68,12 +68,24 @@ def cross_entropy_loss(
     return loss.sum() / counted.sum()
 
 
+def _has_mask_or_other_dims(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    *_: object,
+    **__: object,
+) -> bool:
+    """Return whether ONNX's operator, of four dims, computes something else."""
+    return attn_mask is not None or query.dim() != 4
+
+
 @decomposes(
     "aten::scaled_dot_product_attention",
     why=Why.WRONG,
-    method="softmax(q kᵀ · scale + mask) v: ONNX's operator takes four dims",
+    method="softmax(q kᵀ · scale + mask) v, zeros for a query that may see nothing",
     accuracy="1e-6 (float32)",
-    applies=lambda query, *_, **__: query.dim() != 4,
+    applies=_has_mask_or_other_dims,
 )
 def scaled_dot_product_attention(
     query: Tensor,
@@ -93,11 +105,13 @@ def scaled_dot_product_attention(
     if is_causal:
         rows = torch.arange(query.shape[-2], device=query.device).unsqueeze(-1)
         attn_mask = torch.arange(key.shape[-2], device=query.device) <= rows
-    if attn_mask is not None and attn_mask.dtype == torch.bool:
-        scores = torch.where(attn_mask, scores, -float("inf"))
-        # A row that may see nothing yields zeros, not the NaN of an empty softmax.
-        weights = torch.softmax(scores, -1) * attn_mask.any(-1, keepdim=True).to(scores.dtype)
-        weights = torch.where(attn_mask, weights, 0.0)
+    if attn_mask is None:
+        weights = torch.softmax(scores, -1)
     else:
-        weights = torch.softmax(scores if attn_mask is None else scores + attn_mask, -1)
+        if attn_mask.dtype == torch.bool:
+            scores = torch.where(attn_mask, scores, -float("inf"))
+        else:
+            scores = scores + attn_mask
+        blind = scores.amax(-1, keepdim=True) == -float("inf")
+        weights = torch.where(blind, 0.0, torch.softmax(scores, -1))
     return torch.dropout(weights, dropout_p, dropout_p > 0) @ value

@@ -11,6 +11,9 @@ from torch import Tensor
 from modelexport_exporter.decompositions.catalogue import Why, decomposes
 from modelexport_exporter.decompositions.ceil_windows import summed
 
+_CUT = 32
+"""Windows that are cut out one by one at most."""
+
 
 def _divides(*arguments: object, divisor_override: int | None = None, **_: object) -> bool:
     return divisor_override is not None or len(arguments) > 6 and arguments[6] is not None  # noqa: RUF021
@@ -76,10 +79,34 @@ def _uneven(x: Tensor, output_size: Sequence[int]) -> bool:
 
 def _averaged(x: Tensor, output_size: Sequence[int]) -> Tensor:
     for axis, wanted in enumerate(output_size, start=-len(output_size)):
-        window = _windows(x.shape[axis], wanted, x).to(x.dtype)
+        size = x.shape[axis]
+        if isinstance(size, int) and 0 < wanted <= _CUT and not torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
+            x = _means(x, axis, wanted)
+            continue
+        window = _windows(size, wanted, x).to(x.dtype)
         weights = window / window.sum(1, keepdim=True)
-        x = (x.movedim(axis, -1) @ weights.mT).movedim(-1, axis)
+        x = _product(x.movedim(axis, -1), weights.mT).movedim(-1, axis)
     return x
+
+
+def _means(x: Tensor, axis: int, wanted: int) -> Tensor:
+    """Return the mean of each window of an axis of static size."""
+    size = x.shape[axis]
+    bounds = [(k * size // wanted, -(-(k + 1) * size // wanted)) for k in range(wanted)]
+    parts = [x.narrow(axis, begin, end - begin) for begin, end in bounds]
+    return torch.cat([part.mean(axis, keepdim=True) for part in parts], axis)
+
+
+def _product(x: Tensor, weights: Tensor) -> Tensor:
+    """Return x @ weights, infinities and NaN in the windows alone that contain them."""
+    infinity = torch.full((), float("inf"), dtype=x.dtype, device=x.device)
+    finite = x.abs() < infinity
+    result = torch.where(finite, x, 0.0) @ weights
+    for sign in (1, -1):
+        # NaN is counted as both infinities: their sum is NaN again.
+        odd = (~finite & ~(x * sign < 0)).to(x.dtype)
+        result = torch.where(odd @ weights > 0, result + sign * infinity, result)
+    return result
 
 
 @decomposes(
@@ -89,7 +116,7 @@ def _averaged(x: Tensor, output_size: Sequence[int]) -> Tensor:
     "aten::_adaptive_avg_pool2d",
     "aten::_adaptive_avg_pool3d",
     why=Why.WRONG,
-    method="product with the matrix of the windows' weights, dim by dim",
+    method="mean of each window, or product with their weights where the size is open, dim by dim",
     accuracy="3e-7 (float32)",
     applies=_uneven,
 )
@@ -102,7 +129,10 @@ def _best(x: Tensor, indices: Tensor | None, axis: int, wanted: int) -> tuple[Te
     moved = x.movedim(axis, -1).unsqueeze(-2)
     inside = _windows(x.shape[axis], wanted, x)
     lowest = torch.full_like(moved, -float("inf"))
-    place = torch.where(inside, moved, lowest).argmax(-1, keepdim=True)
+    # NaN is the maximum of its window, and ONNX's ArgMax passes it over.
+    greatest = torch.finfo(x.dtype).max
+    ranked = torch.where(torch.isnan(moved), -lowest, torch.clamp(moved, -float("inf"), greatest))
+    place = torch.where(inside, ranked, lowest).argmax(-1, keepdim=True)
     values = moved.expand(*moved.shape[:-2], *inside.shape).gather(-1, place)
     if indices is None:
         flat = place

@@ -37,11 +37,22 @@ def scatter_mean(
 
 
 def _booleans(x: object, y: object, *_: object, **__: object) -> bool:
-    return all(isinstance(value, Tensor) and value.dtype == torch.bool for value in (x, y))
+    return all(
+        isinstance(value, bool) or (isinstance(value, Tensor) and value.dtype == torch.bool)
+        for value in (x, y)
+    )
 
 
-@decomposes("aten::add.Tensor", why=Why.WRONG, method="or, for booleans", applies=_booleans)
-def add_booleans(x: Tensor, y: Tensor, *, alpha: float = 1) -> Tensor:
+@decomposes(
+    "aten::add.Tensor",
+    "aten::add.Scalar",
+    why=Why.WRONG,
+    method="or, for booleans",
+    applies=_booleans,
+)
+def add_booleans(x: Tensor, y: Tensor | bool, alpha: float = 1) -> Tensor:
+    if not isinstance(y, Tensor):
+        y = torch.full((), y, device=x.device)
     return torch.logical_or(x, y) if alpha else x.clone()
 
 

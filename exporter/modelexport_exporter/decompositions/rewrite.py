@@ -29,7 +29,9 @@ def rewrite_program(program: ExportedProgram, disabled: Collection[str]) -> Expo
     """Return the program without the operators that the library decomposes."""
     wanted = decomposable(disabled)
     composite = {op for name in COMPOSITES if (op := overload(name)) and enabled(name, disabled)}
-    if not any(_needed(node, wanted) or node.target in composite for node in _calls(program)):
+    if not any(
+        _needed(node, wanted) or _functional(node.target) in composite for node in _calls(program)
+    ):
         return program
     table: Table = {op: _guarded(decomposition) for op, decomposition in wanted.items()}
     table.update({op: _own_definition(op) for op in composite})
@@ -54,13 +56,23 @@ def _calls(program: ExportedProgram) -> Iterator[torch.fx.Node]:
 
 
 def _needed(node: torch.fx.Node, wanted: dict[OpOverload, Decomposition]) -> bool:
-    decomposition = wanted.get(node.target)  # type: ignore[call-overload]
+    decomposition = wanted.get(_functional(node.target))
     if decomposition is None:
         return False
     args, kwargs = torch.fx.node.map_arg(
         (node.args, node.kwargs), lambda argument: argument.meta.get("val")
     )
     return bool(decomposition.applies(*args, **kwargs))
+
+
+def _functional(target: Any) -> Any:  # noqa: ANN401
+    """Return the operator of which the target is the in-place form, or the target."""
+    if not isinstance(target, OpOverload):
+        return target
+    schema = target._schema  # noqa: SLF001
+    if not schema.is_mutable or not schema.name.endswith("_"):
+        return target
+    return overload(f"{schema.name[:-1]}.{schema.overload_name}") or target
 
 
 def _own_definition(op: OpOverload) -> Callable[..., Any]:

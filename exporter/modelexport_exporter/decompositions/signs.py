@@ -117,4 +117,15 @@ def frexp(x: Tensor) -> tuple[Tensor, Tensor]:
     return torch.where(finite, mantissa, x).to(dtype), exponent.to(torch.int32)
 
 
+@decomposes(
+    "aten::sign",
+    "aten::sgn",
+    why=Why.WRONG,
+    method="(x > 0) - (x < 0): NaN has sign 0",
+    applies=lambda x: x.dtype.is_floating_point,
+)
+def sign(x: Tensor) -> Tensor:
+    return (x > 0).to(x.dtype) - (x < 0).to(x.dtype)
+
+
 composites("aten::arctan2")
