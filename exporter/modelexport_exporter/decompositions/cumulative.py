@@ -31,10 +31,6 @@ def _lowest(x: Tensor) -> float:
     return -float("inf") if x.dtype.is_floating_point else torch.iinfo(x.dtype).min
 
 
-def _highest(x: Tensor) -> float:
-    return float("inf") if x.dtype.is_floating_point else torch.iinfo(x.dtype).max
-
-
 def _running_extreme(
     x: Tensor, dim: int, fill: float, keeps: Callable[[Tensor, Tensor], Tensor]
 ) -> tuple[Tensor, Tensor]:
@@ -55,12 +51,19 @@ def _running_extreme(
 
 @decomposes("aten::cummax", method=_METHOD)
 def cummax(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    if x.dtype == torch.bool:
+        values, indices = cummax(x.to(torch.int32), dim)
+        return values.to(torch.bool), indices
     return _running_extreme(x, dim, _lowest(x), torch.ge)
 
 
 @decomposes("aten::cummin", method=_METHOD)
 def cummin(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-    return _running_extreme(x, dim, _highest(x), torch.le)
+    if x.dtype.is_floating_point:
+        return _running_extreme(x, dim, float("inf"), torch.le)
+    # The complement -x - 1 turns the order round, and the largest int64 is no float to pad with.
+    values, indices = cummax(~x, dim)
+    return ~values, indices
 
 
 @decomposes("aten::cumprod", method=_METHOD + "; float32 is multiplied in float64")
