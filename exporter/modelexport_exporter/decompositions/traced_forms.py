@@ -134,6 +134,15 @@ def norm(x: Tensor, p: float | None = 2, *rest: object, **named: object) -> Resu
     return torch.linalg.vector_norm(x, 2 if p is None else p)
 
 
+def total(
+    x: Tensor, dim: object = None, keepdim: bool = False, *, dtype: torch.dtype | None = None
+) -> Result:
+    """Sum over all dims, where their list is empty: the exporter makes floats of it."""
+    if keepdim or not isinstance(dim, (list, tuple)) or dim:
+        return NotImplemented
+    return torch.sum(x, dtype=dtype)
+
+
 def diagonal(x: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """Read the diagonal from the flattened matrix: its places lie a row and a column apart."""
     x = x.movedim((dim1 % x.dim(), dim2 % x.dim()), (x.dim() - 2, x.dim() - 1))
@@ -193,6 +202,7 @@ FORMS = {
     "aten::floor_divide": Form(floor_divide),
     "aten::threshold": Form(threshold),
     "aten::norm": Form(norm),
+    "aten::sum": Form(total),
     "aten::kron": Form(kron),
     "aten::linalg_multi_dot": Form(multi_dot),
     "aten::bilinear": Form(bilinear),

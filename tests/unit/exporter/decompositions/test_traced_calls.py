@@ -39,6 +39,7 @@ FORMS: dict[str, Function] = {
     "permute": lambda x, n: (x.permute(-1, 0), x.movedim(-1, 0)),
     "floor_divide": lambda x, n: (n // 2, torch.floor_divide(n, -3)),
     "threshold": lambda x, n: F.threshold(x, 0.1, 0.5),
+    "sum_of_all": lambda x, n: (x.sum(()), x.sum((), dtype=torch.float64), n.sum(1)),
     "norm": lambda x, n: torch.dist(x, 2 * x),
     "fill_diagonal": lambda x, n: x.clone().fill_diagonal_(2.0),
     "kron": lambda x, n: torch.kron(x, x[:2, :2]),
