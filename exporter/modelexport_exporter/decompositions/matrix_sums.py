@@ -26,7 +26,9 @@ def _sum(x: Tensor, product: Tensor, beta: float, alpha: float) -> Tensor:
     accuracy="3e-7 (float32)",
 )
 def addmv(x: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    return _sum(x, mat @ vec, beta, alpha).expand(mat.shape[0])
+    # As a column: onnxruntime fuses a transposed matrix, a vector and a factor wrongly.
+    product = torch.matmul(mat, vec.unsqueeze(1)).squeeze(1)
+    return _sum(x, product, beta, alpha).expand(mat.shape[0])
 
 
 @decomposes(
