@@ -16,12 +16,13 @@ import torch
 from torch.onnx import TrainingMode
 
 from modelexport_api.reasons import Reason
-from modelexport_api.spec import Exporter, ModelExportSpec, Weights
+from modelexport_api.spec import DType, Exporter, ModelExportSpec, Weights
 from modelexport_api.status import Stage
 from modelexport_exporter.call import Lowered, torchscript_call, with_own_names
 from modelexport_exporter.call.call import Arguments
 from modelexport_exporter.capture import quiet
 from modelexport_exporter.conversion.capture_failure import inputs_mismatch, run_eagerly
+from modelexport_exporter.conversion.declared_numbers import with_single_precision
 from modelexport_exporter.conversion.names import make_names_unique
 from modelexport_exporter.conversion.script_annotations import readable_annotations
 from modelexport_exporter.conversion.script_symbolics import script_symbolics
@@ -94,7 +95,11 @@ def converted_torchscript(
             with plugins.registered(), rewriting_calls(plugins.left_alone, spec.export.opset):
                 failure = _explain(error, called.module, (called.args, {}), spec, code_dir)
             raise failure from error
-        yield make_names_unique(with_own_names(ir.load(path)))
+        floats = {
+            entry.name for entry in spec.inputs if entry.dtype is DType.FLOAT32 and not entry.shape
+        }
+        model = with_single_precision(with_own_names(ir.load(path)), floats)
+        yield make_names_unique(model)
 
 
 def compile_script(module: torch.nn.Module, code_dir: Path | None) -> torch.nn.Module:

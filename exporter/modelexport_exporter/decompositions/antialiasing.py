@@ -33,11 +33,16 @@ def _cubic(x: Tensor) -> Tensor:
 
 def _scale(size: Size, wanted: Size, factor: float | None, like: Tensor, *, align: bool) -> Tensor:
     """Return how many inputs lie between two outputs, a scalar tensor."""
-    one = torch.ones((), dtype=torch.float64, device=like.device)
+    inputs, outputs = _number(size, like), _number(wanted, like)
     if align:
-        gaps = one * (wanted - 1)
-        return torch.where(gaps > 0, one * (size - 1) / torch.clamp(gaps, min=1.0), 0 * one)
-    return one / factor if factor else one * size / (one * wanted)
+        gaps = torch.clamp(outputs - 1, min=1.0)
+        return torch.where(outputs > 1, (inputs - 1) / gaps, torch.zeros_like(gaps))
+    return torch.full_like(inputs, 1 / factor) if factor else inputs / outputs
+
+
+def _number(size: Size, like: Tensor) -> Tensor:
+    one = torch.ones((), dtype=torch.float64, device=like.device)
+    return one * size  # type: ignore[return-value]
 
 
 def _weights(
