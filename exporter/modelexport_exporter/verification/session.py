@@ -35,12 +35,18 @@ PROVIDER_OPTIONS: dict[Provider, dict[str, str]] = {
 }
 _ERRORS_ONLY = 3
 _NO_KERNEL = ("NOT_IMPLEMENTED", "Type Error")
+_NO_KERNEL_WHEN_RUN = ("NOT_IMPLEMENTED", "does not support double", "does not support float16")
 _NO_KERNEL_HINT = (
     "onnxruntime has no kernel for this operator in this element type, on this provider. Export "
     "the model in float32, raise export.opset, or verify on another provider."
 )
 _INVALID_HINT = (
     "Try the other route (export.exporter), another export.opset, or export.optimize: false."
+)
+_FIXED_HINT = (
+    "Eager PyTorch runs these inputs: a size or a branch was fixed during the export. Make the "
+    "code independent of sizes, declare only sizes that are used, or try the other route "
+    "(export.exporter) or export.optimize: false."
 )
 _OUT_OF_MEMORY = ("failed to allocate memory", "bad_alloc", "out of memory", "bad allocation")
 
@@ -192,9 +198,7 @@ def _run_failure(error: Exception, where: str) -> ExportFailure:
     return ExportFailure(
         Reason.RUNTIME_FAILED,
         f"onnxruntime {onnxruntime.__version__} fails to run the exported file at {where}: {text}",
-        "Eager PyTorch runs these inputs: a size or a branch was fixed during the export. Make the "
-        "code independent of sizes, declare only sizes that are used, or try the other route "
-        "(export.exporter) or export.optimize: false.",
+        _NO_KERNEL_HINT if any(sign in text for sign in _NO_KERNEL_WHEN_RUN) else _FIXED_HINT,
     )
 
 
