@@ -27,6 +27,7 @@ from modelexport_exporter.decompositions import (
     order_statistics,
     orthogonal_polynomials,
     pooling,
+    powers,
     recurrent_at_capture,  # noqa: F401 (adds to CALLS)
     reductions,
     scattering,
@@ -60,6 +61,7 @@ FAMILIES = (
     order_statistics,
     orthogonal_polynomials,
     pooling,
+    powers,
     reductions,
     scattering,
     searching,
