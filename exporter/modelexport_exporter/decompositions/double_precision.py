@@ -60,11 +60,15 @@ def gelu(x: Tensor, *, approximate: str = "none") -> Tensor:
     return 0.5 * x * erfc(-x * math.sqrt(0.5))
 
 
+_USUAL_THRESHOLD = 20
+"""Where softplus(x) = x in float32: the TorchScript route knows no other."""
+
+
 @decomposes(
     "aten::softplus",
     why=Why.WRONG,
     method="max(x, 0) + log1p(exp(-|x|)) of beta · x, x above the threshold",
-    applies=is_double,
+    applies=lambda x, beta=1, threshold=20: is_double(x) or threshold != _USUAL_THRESHOLD,
 )
 def softplus(x: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     scaled = x * beta

@@ -75,8 +75,8 @@ MORE = (
     Values.LARGE,
     Values.NORMAL,
 )
-DEGENERATE = frozenset({Values.ZEROS, Values.HIGHEST, Values.LOWEST})
-"""Constant inputs: what is centred or normalised vanishes."""
+DEGENERATE = frozenset({Values.ZEROS, Values.HIGHEST, Values.LOWEST, Values.SMALL})
+"""Constant or tiny inputs: what is centred vanishes, x - tanh(x) is what rounding left of it."""
 
 
 @dataclass(frozen=True)
