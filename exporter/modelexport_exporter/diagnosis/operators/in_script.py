@@ -70,7 +70,8 @@ def _has_symbolic(node: Any, opset: int) -> bool:  # noqa: ANN401
     kind = node.kind()
     if kind == registries.PYTHON_OP:
         return registries.script_translates(kind, opset)
-    if kind.startswith(_LANGUAGE) or registries.script_translates(kind.rstrip("_"), opset):
+    # In-place forms are made functional first; `__and__` goes by the name of `__and_`.
+    if kind.startswith(_LANGUAGE) or registries.script_translates(kind.removesuffix("_"), opset):
         return True
     # What computes no tensor (text, list bookkeeping, raised errors) is gone before conversion.
     return kind.startswith("aten::") and not any(

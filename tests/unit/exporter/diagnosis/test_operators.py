@@ -143,6 +143,14 @@ def test_a_model_is_traced_with_whatever_forward_takes() -> None:
     assert found["aten::linalg_solve.default"].module == "outer"
 
 
+def test_operators_by_the_names_of_their_symbolic_functions() -> None:
+    class Masks(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return (x > 0).__and__(x < 1).__or__(x > 2).mul_(True)
+
+    assert not unsupported_in_model(Masks(), (torch.rand(3),), {}, 17)
+
+
 def test_an_autograd_function_with_a_symbolic_is_not_looked_into() -> None:
     traced: Any = torch.jit.trace(UsesFunctions(), (torch.rand(3),))  # type: ignore[no-untyped-call]
     found = by_name(find_unsupported_in_script(traced.inlined_graph, 18))
