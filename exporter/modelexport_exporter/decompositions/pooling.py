@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.catalogue import Why, decomposes
-from modelexport_exporter.decompositions.ceil_windows import summed
+from modelexport_exporter.decompositions.ceil_windows import Sizes, each, summed
 
 _CUT = 32
 """Windows that are cut out one by one at most."""
@@ -66,19 +67,19 @@ def _windows(size: int | torch.SymInt, windows: int, like: Tensor) -> Tensor:
     return (position >= begin) & (position < end)
 
 
-def _uneven(x: Tensor, output_size: Sequence[int]) -> bool:
+def _uneven(dims: int, x: Tensor, output_size: Sizes) -> bool:
     """Return whether ONNX has no pool for it: the windows differ in size, or the dims are open."""
-    sizes = x.shape[-len(output_size) :]
-    if all(wanted == 1 for wanted in output_size):
+    wished = each(output_size, dims)
+    if all(wanted == 1 for wanted in wished):
         return False
     return any(
         not isinstance(size, int) or wanted == 0 or size % wanted
-        for size, wanted in zip(sizes, output_size, strict=True)
+        for size, wanted in zip(x.shape[-dims:], wished, strict=True)
     )
 
 
-def _averaged(x: Tensor, output_size: Sequence[int]) -> Tensor:
-    for axis, wanted in enumerate(output_size, start=-len(output_size)):
+def _averaged(dims: int, x: Tensor, output_size: Sizes) -> Tensor:
+    for axis, wanted in enumerate(each(output_size, dims), start=-dims):
         size = x.shape[axis]
         if isinstance(size, int) and 0 < wanted <= _CUT and not torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
             x = _means(x, axis, wanted)
@@ -109,21 +110,6 @@ def _product(x: Tensor, weights: Tensor) -> Tensor:
     return result
 
 
-@decomposes(
-    "aten::adaptive_avg_pool1d",
-    "aten::adaptive_avg_pool2d",
-    "aten::adaptive_avg_pool3d",
-    "aten::_adaptive_avg_pool2d",
-    "aten::_adaptive_avg_pool3d",
-    why=Why.WRONG,
-    method="mean of each window, or product with their weights where the size is open, dim by dim",
-    accuracy="3e-7 (float32)",
-    applies=_uneven,
-)
-def adaptive_avg_pool(x: Tensor, output_size: Sequence[int]) -> Tensor:
-    return _averaged(x, output_size)
-
-
 def _best(x: Tensor, indices: Tensor | None, axis: int, wanted: int) -> tuple[Tensor, Tensor]:
     """Return the maxima along one axis, and the flat index of each within the pooled dims."""
     moved = x.movedim(axis, -1).unsqueeze(-2)
@@ -142,17 +128,28 @@ def _best(x: Tensor, indices: Tensor | None, axis: int, wanted: int) -> tuple[Te
     return values.squeeze(-1).movedim(-1, axis), flat.squeeze(-1).movedim(-1, axis)
 
 
-@decomposes(
-    "aten::adaptive_max_pool1d",
-    "aten::adaptive_max_pool2d",
-    "aten::adaptive_max_pool3d",
-    method="maximum over a mask of the windows, dim by dim",
-)
-def adaptive_max_pool(x: Tensor, output_size: Sequence[int]) -> tuple[Tensor, Tensor]:
-    dims = len(output_size)
+def _maxima(dims: int, x: Tensor, output_size: Sizes) -> tuple[Tensor, Tensor]:
     sizes = x.shape[-dims:]
     flat = torch.arange(math.prod(sizes), device=x.device).reshape(sizes).expand(x.shape)
     values, indices = x, flat
+    wished = each(output_size, dims)
     for axis in range(-1, -dims - 1, -1):
-        values, indices = _best(values, indices, axis, output_size[axis])
+        values, indices = _best(values, indices, axis, wished[axis])
     return values, indices
+
+
+for _dims in (1, 2, 3):
+    _names = [f"aten::adaptive_avg_pool{_dims}d"]
+    decomposes(
+        *_names if _dims == 1 else (*_names, f"aten::_adaptive_avg_pool{_dims}d"),
+        why=Why.WRONG,
+        method=(
+            "mean of each window, or product with their weights where the size is open, dim by dim"
+        ),
+        accuracy="3e-7 (float32)",
+        applies=partial(_uneven, _dims),
+    )(partial(_averaged, _dims))
+    decomposes(
+        f"aten::adaptive_max_pool{_dims}d",
+        method="maximum over a mask of the windows, dim by dim",
+    )(partial(_maxima, _dims))

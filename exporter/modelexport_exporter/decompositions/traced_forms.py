@@ -17,6 +17,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from modelexport_exporter.decompositions.traced_pools import POOLS
+
 Bound = Tensor | float | None
 Result = Any
 """A tensor, or NotImplemented."""
@@ -206,4 +208,5 @@ FORMS = {
     "aten::kron": Form(kron),
     "aten::linalg_multi_dot": Form(multi_dot),
     "aten::bilinear": Form(bilinear),
+    **{name: Form(pool) for name, pool in POOLS.items()},
 }

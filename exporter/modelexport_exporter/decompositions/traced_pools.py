@@ -1,0 +1,45 @@
+"""Pools of a single element, without a batch: TorchScript's exporter takes its channels for one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+Pool = Callable[..., Any]
+_POOLS: dict[str, tuple[int, Pool]] = {
+    "avg_pool1d": (1, F.avg_pool1d),
+    "avg_pool2d": (2, F.avg_pool2d),
+    "avg_pool3d": (3, F.avg_pool3d),
+    "max_pool1d": (1, torch.max_pool1d),
+    "max_pool2d": (2, torch.max_pool2d),
+    "max_pool3d": (3, torch.max_pool3d),
+    "max_pool1d_with_indices": (1, torch.max_pool1d_with_indices),
+    "max_pool2d_with_indices": (2, torch._C._nn.max_pool2d_with_indices),  # noqa: SLF001
+    "max_pool3d_with_indices": (3, torch._C._nn.max_pool3d_with_indices),  # noqa: SLF001
+    "adaptive_avg_pool1d": (1, torch.adaptive_avg_pool1d),
+    "adaptive_avg_pool2d": (2, torch._C._nn.adaptive_avg_pool2d),  # noqa: SLF001
+    "adaptive_avg_pool3d": (3, torch._C._nn.adaptive_avg_pool3d),  # noqa: SLF001
+    "adaptive_max_pool1d": (1, torch.adaptive_max_pool1d),
+    "adaptive_max_pool2d": (2, torch._C._nn.adaptive_max_pool2d),  # noqa: SLF001
+    "adaptive_max_pool3d": (3, torch._C._nn.adaptive_max_pool3d),  # noqa: SLF001
+}
+
+
+def _with_a_batch(dims: int, pool: Pool) -> Pool:
+    def pooled(x: Tensor, *options: object, **named: object) -> Any:  # noqa: ANN401
+        if x.dim() != dims + 1:
+            return NotImplemented
+        result = pool(x.unsqueeze(0), *options, **named)
+        if isinstance(result, Tensor):
+            return result.squeeze(0)
+        return tuple(part.squeeze(0) for part in result)
+
+    return pooled
+
+
+POOLS = {f"aten::{name}": _with_a_batch(dims, pool) for name, (dims, pool) in _POOLS.items()}
+"""By operator; they return NotImplemented where there is a batch."""
