@@ -28,7 +28,7 @@ def elementary_symbolics(disabled: Collection[str], opset: int) -> Iterator[None
     """Register the functions that nobody else has registered."""
     added = [
         name
-        for name in _FUNCTIONS
+        for name in (_FUNCTIONS if opset >= _SINCE else ())
         if enabled(name, disabled) and not registry.is_registered_op(name, opset)
     ]
     for name in added:
