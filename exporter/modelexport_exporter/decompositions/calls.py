@@ -12,6 +12,7 @@ from typing import Any
 from unittest.mock import patch
 
 import torch
+from torch.jit import _builtins
 from torch.overrides import TorchFunctionMode
 
 from modelexport_exporter.decompositions import pools_at_capture  # noqa: F401 (adds to CALLS)
@@ -86,3 +87,8 @@ def _seeing_inner_calls() -> Iterator[None]:
 
 def _never(*_: object) -> bool:
     return False
+
+
+# Functions may be compiled while a model is traced (torch.jit.script_if_tracing): to the compiler
+# this is the check that it stands for.
+_builtins._register_builtin(_never, "aten::has_torch_function")  # noqa: SLF001

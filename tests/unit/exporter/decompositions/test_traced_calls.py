@@ -111,3 +111,12 @@ def test_a_call_outside_of_a_trace_is_eagers() -> None:
         found: Any = torch.addcdiv(x, x, x)
     assert isinstance(found, Tensor)
     assert torch.equal(found, torch.addcdiv(x, x, x))
+
+
+@torch.jit.script_if_tracing  # type: ignore[untyped-decorator]
+def resized(x: Tensor) -> Tensor:
+    return torch.nn.functional.interpolate(x, size=[6, 8], mode="nearest")
+
+
+def test_functions_that_are_compiled_while_tracing() -> None:
+    assert_exported_as_eager(lambda x, _: resized(x[None, None]), 17)
