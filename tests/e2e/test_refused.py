@@ -14,7 +14,7 @@ import torch
 
 from bed import processes
 from e2e.product import User
-from models.catalog import DIGITS, DIVIDED_POOL, MINILM, SCALED_ELU
+from models.catalog import DIGITS, MINILM, NORMALISED, SINE, RealModel
 
 pytestmark = pytest.mark.node
 
@@ -111,12 +111,27 @@ def test_a_user_s_mistake_fails_at_once(user: User, tmp_path: Path, mistake: Mis
     assert secret not in str(ended.resource)
 
 
-@pytest.mark.parametrize("model", [SCALED_ELU, DIVIDED_POOL], ids=lambda model: model.name)
-def test_a_model_that_torch_converts_wrongly_is_never_published(user: User, model: Any) -> None:  # noqa: ANN401
+@pytest.mark.parametrize(
+    ("model", "export", "cause"),
+    [
+        pytest.param(
+            *(SINE, {"exporter": "Dynamo", "plugins": ["mistranslated"]}, "output y"),
+            id="a plugin's mistake",
+        ),
+        pytest.param(
+            *(NORMALISED, {"exporter": "TorchScript"}, "mistranslated.py:34"),
+            id="a number kept",
+        ),
+    ],
+)
+def test_a_model_that_is_converted_wrongly_is_never_published(
+    user: User, model: RealModel, export: dict[str, Any], cause: str
+) -> None:
     user.upload(model)
-    ended = user.wait(user.apply(user.manifest(model)), "Failed")
+    ended = user.wait(user.apply(user.manifest(model, export=export)), "Failed")
 
     assert ended.failure["reason"] == "VerificationFailed"
+    assert cause in ended.failure["message"]
     assert ended.failure["stage"] == "Verify"
     assert ended.condition("Exported")["status"] == "True"
     assert ended.condition("Verified")["status"] == "False"

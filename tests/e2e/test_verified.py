@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 
 from e2e.product import Ended, User
 from models import digits, minilm
-from models.catalog import DIGITS, MINILM
+from models.catalog import DIGITS, DIVIDED_POOL, MINILM, SCALED_ELU, RealModel
 from models.code import minilm_encoder
 
 pytestmark = pytest.mark.node
@@ -98,3 +98,11 @@ def test_an_export_that_was_done_is_answered_at_once(user: User) -> None:
     after = client.head_object(Bucket=user.bucket, Key="digits/onnx/model.onnx")["LastModified"]
     assert second.status["artifact"] == first.status["artifact"]
     assert after == before
+
+
+@pytest.mark.parametrize("model", [SCALED_ELU, DIVIDED_POOL], ids=lambda model: model.name)
+def test_a_model_that_torch_alone_converts_wrongly_is_right(user: User, model: RealModel) -> None:
+    user.upload(model)
+    ended = user.wait(user.apply(user.manifest(model)), "Complete")
+    assert_published(user, ended, f"{model.name}/onnx/")
+    assert ended.status["verification"]["maxRelError"] < 1e-5
