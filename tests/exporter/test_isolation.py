@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -168,7 +169,20 @@ def small_cgroup() -> Iterator[Path]:
     except OSError as error:
         pytest.skip(f"control groups cannot be made here: {error}; run as root")
     yield group
-    group.rmdir()
+    remove_cgroup(group, seconds=30)
+
+
+def remove_cgroup(group: Path, seconds: float) -> None:
+    """Remove a control group; the kernel keeps it for a moment after its last process ended."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return group.rmdir()
+        except OSError as error:
+            if error.errno != errno.EBUSY or time.monotonic() > deadline:
+                processes = (group / "cgroup.procs").read_text().split()
+                raise AssertionError(f"{group} has processes {processes}") from error
+        time.sleep(0.05)
 
 
 def test_a_worker_that_the_kernel_kills_for_memory_says_so(small_cgroup: Path) -> None:
