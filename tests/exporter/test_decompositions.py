@@ -120,6 +120,9 @@ SIGNS: Functions = {
     "div_floor": lambda x: torch.div(x, -0.7, rounding_mode="floor"),
 }
 SCANS: Functions = {
+    "runs": lambda x: torch.unique_consecutive(x, return_inverse=True, return_counts=True),
+    "runs_of_rows": lambda x: torch.unique_consecutive(x[:, :1] > 0, dim=0),
+    "argsort": lambda x: x.argsort(dim=1, stable=True),
     "cummax": lambda x: torch.cummax(x, 1),
     "cummin": lambda x: torch.cummin(x, 0),
     "cumprod": lambda x: torch.cumprod(x, 1),
@@ -188,6 +191,10 @@ IMAGES: Functions = {
     "avg_pool3d": lambda x: F.avg_pool3d(x, (1, 2, 2), divisor_override=3),
     "adaptive_avg_pool2d": lambda x: F.adaptive_avg_pool2d(x, (3, 4)),
     "adaptive_max_pool2d": lambda x: F.adaptive_max_pool2d(x, (3, 4), return_indices=True),
+    "adaptive_avg_pool3d": lambda x: F.adaptive_avg_pool3d(x[:, None, :, :4], (1, 2, 3)),
+    "cropped": lambda x: F.interpolate(
+        x[..., : min(x.shape[2:]), : min(x.shape[2:])], (4, 4), mode="bilinear", antialias=True
+    ),
     "attention": lambda x: F.scaled_dot_product_attention(x[0], x[0], x[0], is_causal=True),
 }
 LOSSES: Functions = {
@@ -196,6 +203,7 @@ LOSSES: Functions = {
         x, _classes(x), torch.tensor([1.0, 2.0, 3.0]), ignore_index=1, label_smoothing=0.1
     ),
     "probabilities": lambda x: F.cross_entropy(x, x.softmax(1)),
+    "binary": lambda x: F.binary_cross_entropy_with_logits(40 * x, x.softmax(1)),
     "istft": _round_trip,
 }
 SIZES: Functions = {
@@ -205,6 +213,10 @@ SIZES: Functions = {
     "tril_indices": lambda x: torch.tril_indices(x.shape[0], x.shape[1]),
     "take_along_dim": lambda x: torch.take_along_dim(x, x.argsort(1), 1),
     "cov": torch.cov,
+    "norm": lambda x: linalg.norm(x, keepdim=True),
+    "repeat_interleave": lambda x: x[:, :2].repeat_interleave(
+        torch.tensor([1, 3]), 1, output_size=4
+    ),
     "matrix_norm": lambda x: linalg.matrix_norm(x, 1),
     "fill_diagonal": lambda x: x.clone().fill_diagonal_(3.0),
     "gaussian_nll": lambda x: F.gaussian_nll_loss(x, 2 * x, x.abs() + 0.1),

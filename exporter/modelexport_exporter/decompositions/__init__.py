@@ -30,6 +30,7 @@ from modelexport_exporter.decompositions import (
     powers,
     recurrent_at_capture,  # noqa: F401 (adds to CALLS)
     reductions,
+    run_lengths,
     scattering,
     searching,
     signs,
@@ -63,6 +64,7 @@ FAMILIES = (
     pooling,
     powers,
     reductions,
+    run_lengths,
     scattering,
     searching,
     signs,

@@ -268,3 +268,12 @@ _transform("fft_ifft", torch.fft.ifft, lambda n: n)
 _transform("fft_rfft", torch.fft.rfft, lambda n: n)
 _transform("fft_irfft", torch.fft.irfft, lambda n: n // 2 + 1)
 _transform("fft_hfft", torch.fft.hfft, lambda n: n // 2 + 1)
+
+
+@stands_for("interpolate", F.interpolate)
+def interpolate(x: Tensor, *_: object, **__: object) -> Result:
+    """State what resizing asks of a dim that was cut to a size known only at run time."""
+    for size in x.shape[2:]:
+        if is_open(size):
+            torch._check(size > 0)  # noqa: SLF001
+    return NotImplemented

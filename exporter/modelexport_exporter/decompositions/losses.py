@@ -68,6 +68,26 @@ def cross_entropy_loss(
     return loss.sum() / counted.sum()
 
 
+@decomposes(
+    "aten::binary_cross_entropy_with_logits",
+    why=Why.WRONG,
+    method="(1 - target) · x - weight · log_sigmoid(x), finite where the sigmoid is 0",
+    accuracy="3e-7 (float32)",
+)
+def binary_cross_entropy_with_logits(
+    x: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    pos_weight: Tensor | None = None,
+    reduction: int = _MEAN,
+) -> Tensor:
+    logs = torch.nn.functional.logsigmoid(x)
+    if pos_weight is not None:
+        logs = logs * ((pos_weight - 1) * target + 1)
+    loss = (1 - target) * x - logs
+    return _reduced(loss if weight is None else loss * weight, reduction)
+
+
 def _has_mask_or_other_dims(
     query: Tensor,
     key: Tensor,

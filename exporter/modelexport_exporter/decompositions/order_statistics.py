@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.arithmetic import undefined
-from modelexport_exporter.decompositions.catalogue import decomposes
+from modelexport_exporter.decompositions.catalogue import composites, decomposes
 
 _SORT = "sort along the dim, NaN last, then select"
 _TIES = "exact; the index among equal values may be another one"
@@ -114,3 +114,6 @@ def sort_stable(
     x: Tensor, *, stable: bool | None, dim: int = -1, descending: bool = False
 ) -> tuple[Tensor, Tensor]:
     return torch.sort(x, dim, descending)
+
+
+composites("aten::argsort", "aten::argsort.stable")

@@ -68,11 +68,11 @@ def _windows(size: int | torch.SymInt, windows: int, like: Tensor) -> Tensor:
 
 
 def _uneven(dims: int, x: Tensor, output_size: Sizes) -> bool:
-    """Return whether ONNX has no pool for it: the windows differ in size, or the dims are open."""
+    """Return whether torch.onnx has no pool for it: uneven windows, open dims, or three of them."""
     wished = each(output_size, dims)
     if all(wanted == 1 for wanted in wished):
         return False
-    return any(
+    return dims == 3 or any(
         not isinstance(size, int) or wanted == 0 or size % wanted
         for size, wanted in zip(x.shape[-dims:], wished, strict=True)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from modelexport_exporter.decompositions.catalogue import Why, decomposes
+from modelexport_exporter.decompositions.catalogue import Why, composites, decomposes
 
 
 @decomposes("aten::aminmax", why=Why.WRONG, method="amin and amax")
@@ -34,6 +34,31 @@ def scatter_mean(
     if x.dtype.is_floating_point:
         return total / count
     return torch.div(total, count, rounding_mode="floor")
+
+
+def _keeps_all(
+    _: Tensor, order: float = 2, dim: object = None, keepdim: bool = False, **__: object
+) -> bool:
+    return dim is None and keepdim
+
+
+@decomposes(
+    "aten::linalg_vector_norm",
+    why=Why.WRONG,
+    method="with every dim named, where they are kept",
+    applies=_keeps_all,
+)
+def linalg_vector_norm(
+    x: Tensor,
+    ord: float = 2,  # noqa: A002 (torch's name)
+    dim: object = None,
+    keepdim: bool = False,
+    *,
+    dtype: torch.dtype | None = None,
+) -> Tensor:
+    dims = list(range(x.dim()))
+    result: Tensor = torch.linalg.vector_norm(x, ord, dims, keepdim, dtype=dtype)
+    return result
 
 
 def _booleans(x: object, y: object, *_: object, **__: object) -> bool:
@@ -74,3 +99,6 @@ def where_booleans(condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
 )
 def masked_fill_booleans(x: Tensor, mask: Tensor, value: float) -> Tensor:
     return (x | mask) if value else (x & ~mask)
+
+
+composites("aten::linalg_norm")

@@ -52,6 +52,24 @@ def test_cross_entropy_is_eagers(
     assert_as_eager("aten::cross_entropy_loss", X[0, :, 0, 0], torch.tensor(2), *options)
 
 
+@pytest.mark.parametrize("reduction", [0, 1, 2])
+@pytest.mark.parametrize("weight", [None, torch.tensor([1.0, 2.0])])
+@pytest.mark.parametrize("of_positives", [None, torch.tensor([0.5, 3.0])])
+def test_binary_cross_entropy_is_eagers(
+    reduction: int, weight: torch.Tensor | None, of_positives: torch.Tensor | None
+) -> None:
+    logits = torch.tensor([[0.0, 300.0], [-300.0, 1e-3], [-0.0, float("inf")]])
+    target = torch.tensor([[0.0, 1.0], [1.0, 0.3], [0.5, 1.0]])
+    operator = "aten::binary_cross_entropy_with_logits"
+    assert_as_eager(operator, logits, target, weight, of_positives, reduction)
+
+
+@pytest.mark.parametrize("order", [2, 1, 0, float("inf"), -1.5])
+def test_norms_that_keep_every_dim_are_eagers(order: float) -> None:
+    for dtype in (None, torch.float64):
+        assert_as_eager("aten::linalg_vector_norm", X, order, None, True, dtype=dtype)
+
+
 @pytest.mark.parametrize("mask", [None, X[0, 0] @ X[0, 0].mT, X[0, 0] @ X[0, 0].mT > 0])
 def test_attention_without_heads_is_eagers(mask: torch.Tensor | None) -> None:
     q = X[:, 0]
