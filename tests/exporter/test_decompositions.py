@@ -70,6 +70,13 @@ def _round_trip(x: Tensor) -> Tensor:
     return torch.istft(spectrum, 8, 4, window=window)
 
 
+def _in_groups(x: Tensor) -> Tensor:
+    """Multiply the first row by one matrix, none by the next, and the rest by the last."""
+    rows = torch.cat([x, x], 1)[:, :4].contiguous()
+    ends = torch.tensor([1, 1, 0]) + torch.tensor([0, 0, 1]) * (x[:, 0] == x[:, 0]).sum()
+    return F.grouped_mm(rows, torch.arange(48.0).reshape(3, 4, 4), offs=ends.int())
+
+
 SPECIAL: Functions = {
     "erfcx": special.erfcx,
     "log_ndtr": special.log_ndtr,
@@ -217,6 +224,7 @@ SIZES: Functions = {
     "repeat_interleave": lambda x: x[:, :2].repeat_interleave(
         torch.tensor([1, 3]), 1, output_size=4
     ),
+    "grouped_mm": _in_groups,
     "matrix_norm": lambda x: linalg.matrix_norm(x, 1),
     "fill_diagonal": lambda x: x.clone().fill_diagonal_(3.0),
     "gaussian_nll": lambda x: F.gaussian_nll_loss(x, 2 * x, x.abs() + 0.1),

@@ -74,6 +74,7 @@ DECODERS = (
     "phi",
     "bloom",
     "falcon",
+    "mixtral",
 )
 CASES = (
     family("bert", TOKENS, MASK),

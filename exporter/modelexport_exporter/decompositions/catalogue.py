@@ -77,9 +77,10 @@ def composites(*names: str) -> None:
 
 
 def overload(name: str) -> OpOverload | None:
-    """Return the operator of that name; None where this torch has it no more."""
-    operator, _, suffix = name.removeprefix("aten::").partition(".")
-    packet = getattr(torch.ops.aten, operator, None)
+    """Return the operator of that name; None where there is none: not imported, or no more."""
+    namespace, _, rest = name.partition("::")
+    operator, _, suffix = rest.partition(".")
+    packet = getattr(getattr(torch.ops, namespace), operator, None)
     found = getattr(packet, suffix or "default", None)
     return found if isinstance(found, OpOverload) else None
 

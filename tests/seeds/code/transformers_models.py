@@ -104,6 +104,10 @@ ARCHITECTURES: dict[str, tuple[str, dict[str, Any]]] = {
     "phi": ("PhiForCausalLM", DECODER),
     "bloom": ("BloomForCausalLM", {**GPT, "hidden_size": 32}),
     "falcon": ("FalconForCausalLM", DECODER),
+    "mixtral": (
+        "MixtralForCausalLM",
+        {**DECODER, "num_local_experts": 4, "num_experts_per_tok": 2},
+    ),
     "mamba": (
         "MambaForCausalLM",
         {
