@@ -213,6 +213,43 @@ LOSSES: Functions = {
     "binary": lambda x: F.binary_cross_entropy_with_logits(40 * x, x.softmax(1)),
     "istft": _round_trip,
 }
+
+
+def _spectral(x: Tensor) -> Tensor:
+    """Weigh the lowest frequencies, as neural operators do."""
+    spectrum = torch.fft.rfft2(x)
+    weights = torch.polar(torch.ones(2, 3, 2, 2), torch.arange(24.0).reshape(2, 3, 2, 2))
+    kept = torch.zeros(x.shape[0], 3, *spectrum.shape[2:], dtype=torch.cfloat)
+    kept[:, :, :2, :2] = torch.einsum("bixy,ioxy->boxy", spectrum[:, :, :2, :2], weights)
+    result: Tensor = torch.fft.irfft2(kept, s=(x.size(-2), 6))
+    return result
+
+
+def _rotary(x: Tensor) -> Tensor:
+    """Turn pairs by angles that are looked up, as in the first Llama."""
+    angles = torch.outer(torch.arange(40.0), torch.tensor([1.0, 0.1, 0.01]))
+    turns = torch.polar(torch.ones_like(angles), angles)
+    position = torch.arange(x.shape[2]).flip(0)
+    pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], 3, 2))
+    turned = pairs * turns[position].unsqueeze(0).unsqueeze(1)
+    return torch.view_as_real(turned).flatten(3)
+
+
+def _signal(x: Tensor) -> Tensor:
+    """Return what a diagonal state space's kernel does to a signal."""
+    state = torch.exp((-0.5 + 1j * torch.arange(3.0)).unsqueeze(-1) * torch.arange(6.0))
+    kernel = torch.einsum("n,nl->l", torch.tensor([1 + 1j, 2.0, -1j]), state).real * 2
+    product = torch.fft.rfft(x, n=12) * torch.fft.rfft(kernel, n=12)
+    result: Tensor = torch.fft.irfft(product, n=12)
+    return result[..., :6]
+
+
+COMPLEX: Functions = {
+    "spectral": _spectral,
+    "rotary": _rotary,
+    "signal": _signal,
+    "masked": lambda x: torch.fft.fft(x).masked_fill(x > 0, 0).abs(),
+}
 SIZES: Functions = {
     "linspace": lambda x: torch.linspace(0, 1, x.shape[1]),
     "chunk": lambda x: x.chunk(2, 1)[0],
@@ -250,6 +287,7 @@ OPEN_MATRICES: Functions = {
         pytest.param(MATRICES, regular, ["b", 4, 4], id="matrices"),
         pytest.param(OPEN_MATRICES, regular, ["s", "s"], id="matrices of any size"),
         pytest.param(IMAGES, normal, ["b", 2, "s", 6], id="images"),
+        pytest.param(COMPLEX, normal, ["b", 2, "s", 6], id="complex numbers"),
         pytest.param(LOSSES, normal, ["b", 3], id="losses"),
         pytest.param(SIZES, normal, ["b", "s"], id="dynamic sizes"),
     ],

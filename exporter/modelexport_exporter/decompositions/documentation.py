@@ -7,6 +7,7 @@ from types import ModuleType
 from modelexport_exporter.decompositions import FAMILIES
 from modelexport_exporter.decompositions.calls_at_capture import CALLS
 from modelexport_exporter.decompositions.catalogue import COMPOSITES, DECOMPOSITIONS, Why
+from modelexport_exporter.decompositions.complex_programs import FORMS
 
 _INTRODUCTION = """\
 # Decompositions
@@ -24,6 +25,14 @@ _CAPTURE = """\
 
 These are refused by torch.export, or tied to the sizes of the example, when a dim is dynamic:
 """
+_COMPLEX = """\
+## Complex numbers
+
+Inputs and outputs of a file are real, and what lies between them may be complex. torch.onnx holds
+a complex tensor as pairs of real and imaginary parts, and translates few operators of it. These are
+computed on the pairs where an argument or the result is complex; composite operators are taken
+apart first. Programs without complex tensors are left as they are.
+"""
 _COMPOSITE = """\
 ## Composite operators
 
@@ -36,6 +45,7 @@ def page() -> str:
     sections = [_INTRODUCTION]
     sections += [_section(family) for family in FAMILIES]
     sections.append(_CAPTURE + "\n" + _listed({name for name, _ in CALLS.values()}))
+    sections.append(_COMPLEX + "\n" + _listed(set(FORMS)))
     sections.append(_COMPOSITE + "\n" + _listed(COMPOSITES))
     return "\n".join(sections)
 

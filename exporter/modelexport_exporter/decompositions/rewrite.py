@@ -18,25 +18,28 @@ from modelexport_exporter.decompositions.catalogue import (
     COMPOSITES,
     DECOMPOSITIONS,
     Decomposition,
+    decomposed,
     enabled,
+    functional,
     overload,
 )
+from modelexport_exporter.decompositions.complex_programs import complex_as_pairs
 
 Table = dict[OpOverload, Callable[..., Any]]
 
 
 def rewrite_program(program: ExportedProgram, disabled: Collection[str]) -> ExportedProgram:
     """Return the program without the operators that the library decomposes."""
+    program = complex_as_pairs(program, disabled)
     wanted = decomposable(disabled)
     composite = {op for name in COMPOSITES if (op := overload(name)) and enabled(name, disabled)}
     if not any(
-        _needed(node, wanted) or _functional(node.target) in composite for node in _calls(program)
+        _needed(node, wanted) or functional(node.target) in composite for node in _calls(program)
     ):
         return program
     table: Table = {op: _guarded(decomposition) for op, decomposition in wanted.items()}
     table.update({op: _own_definition(op) for op in composite})
-    rewritten: ExportedProgram = program.run_decompositions(table)
-    return rewritten
+    return decomposed(program, table)
 
 
 def decomposable(disabled: Collection[str]) -> dict[OpOverload, Decomposition]:
@@ -56,23 +59,13 @@ def _calls(program: ExportedProgram) -> Iterator[torch.fx.Node]:
 
 
 def _needed(node: torch.fx.Node, wanted: dict[OpOverload, Decomposition]) -> bool:
-    decomposition = wanted.get(_functional(node.target))
+    decomposition = wanted.get(functional(node.target))
     if decomposition is None:
         return False
     args, kwargs = torch.fx.node.map_arg(
         (node.args, node.kwargs), lambda argument: argument.meta.get("val")
     )
     return bool(decomposition.applies(*args, **kwargs))
-
-
-def _functional(target: Any) -> Any:  # noqa: ANN401
-    """Return the operator of which the target is the in-place form, or the target."""
-    if not isinstance(target, OpOverload):
-        return target
-    schema = target._schema  # noqa: SLF001
-    if not schema.is_mutable or not schema.name.endswith("_"):
-        return target
-    return overload(f"{schema.name[:-1]}.{schema.overload_name}") or target
 
 
 def _own_definition(op: OpOverload) -> Callable[..., Any]:

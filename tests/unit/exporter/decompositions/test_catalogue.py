@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import transformers.integrations.moe  # noqa: F401 (defines an operator)
 
 from modelexport_exporter.decompositions import provided
 from modelexport_exporter.decompositions.catalogue import (

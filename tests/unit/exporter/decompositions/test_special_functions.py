@@ -7,8 +7,7 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
-from decomposed import assert_as_eager, assert_same, numbers, vectors
-from modelexport_exporter.decompositions.catalogue import DECOMPOSITIONS
+from decomposed import assert_as_eager, numbers, vectors
 
 ANYWHERE = [
     "aten::special_erfcx",
@@ -96,9 +95,3 @@ POLYNOMIALS = [
 def test_a_polynomial_is_eagers(name: str, degree: int) -> None:
     x = torch.linspace(-0.9, 0.9, 21)
     assert_as_eager(f"aten::special_{name}.n_scalar", x, degree)
-
-
-def test_the_exponential_of_complex_numbers_is_eagers() -> None:
-    x = torch.complex(torch.linspace(-3, 3, 9), torch.linspace(7, -7, 9))
-    found = DECOMPOSITIONS["aten::exp"].function(x)
-    assert_same(torch.view_as_real(torch.exp(x)), torch.view_as_real(found))
