@@ -75,6 +75,7 @@ DECODERS = (
     "bloom",
     "falcon",
     "mixtral",
+    "llama4",
 )
 CASES = (
     family("bert", TOKENS, MASK),

@@ -106,7 +106,17 @@ ARCHITECTURES: dict[str, tuple[str, dict[str, Any]]] = {
     "falcon": ("FalconForCausalLM", DECODER),
     "mixtral": (
         "MixtralForCausalLM",
-        {**DECODER, "num_local_experts": 4, "num_experts_per_tok": 2},
+        {**GROUPED, "num_local_experts": 4, "num_experts_per_tok": 2},
+    ),
+    "llama4": (
+        "Llama4ForCausalLM",
+        {
+            **GROUPED,
+            "num_local_experts": 4,
+            "head_dim": 8,
+            "intermediate_size_mlp": 64,
+            "attention_chunk_size": 32,
+        },
     ),
     "mamba": (
         "MambaForCausalLM",
