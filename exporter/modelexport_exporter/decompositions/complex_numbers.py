@@ -75,7 +75,9 @@ def sqrt(x: Tensor) -> Tensor:
     other = torch.where(half > 0, imaginary.abs() / (2 * torch.where(half > 0, half, 1.0)), 0.0)
     right = real >= 0
     size = torch.where(right, other, half)
-    return _made(torch.where(right, half, other), torch.where(imaginary < 0, -size, size))
+    return _made(
+        torch.where(right, half, other), torch.where(torch.signbit(imaginary), -size, size)
+    )
 
 
 @_form_of("aten::rsqrt")
