@@ -134,8 +134,8 @@ MINILM = RealModel(
 
 SCALED_ELU = _small("scaled-elu", "wrongly_converted", "scaled_elu")
 DIVIDED_POOL = _small("divided-pool", "wrongly_converted", "divided_pool", images=True)
-SINE = _small("sine", "mistranslated", "sine")
-NORMALISED = _small("normalised", "mistranslated", "normalised")
+SINE = _small("sine", "mistranslated", "Sine")
+NORMALISED = _small("normalised", "mistranslated", "Normalised")
 
 FACTORY_RAISES = _small("factory-raises", "misbehaving", "raises")
 FACTORY_EXITS = _small("factory-exits", "misbehaving", "exits")

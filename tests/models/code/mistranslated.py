@@ -39,13 +39,3 @@ def _cosine(x: Any) -> Any:  # noqa: ANN401
 
 
 custom_translation_table = {"aten::sin": _cosine}
-
-
-def sine() -> nn.Module:
-    """Return a Sine."""
-    return Sine()
-
-
-def normalised() -> nn.Module:
-    """Return a Normalised."""
-    return Normalised()
