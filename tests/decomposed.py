@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from modelexport_exporter.decompositions.catalogue import DECOMPOSITIONS, overload
+from modelexport_exporter.decompositions.catalogue import DECOMPOSITIONS
+from modelexport_exporter.diagnosis.operators.registries import find_overload
 
 ROUNDING = {torch.float16: 2e-3, torch.bfloat16: 2e-2, torch.float32: 1e-5, torch.float64: 1e-11}
 """What may differ, relative to the largest magnitude."""
@@ -22,10 +25,21 @@ def assert_as_eager(
     name: str, *args: object, rounding: float | None = None, **named: object
 ) -> None:
     """Fail where the decomposition's values, dtypes or shapes are not the operator's own."""
-    operator = overload(name)
+    assert_stands_for(name, DECOMPOSITIONS[name].function, *args, rounding=rounding, **named)
+
+
+def assert_stands_for(
+    name: str,
+    function: Callable[..., Any],
+    *args: object,
+    rounding: float | None = None,
+    **named: object,
+) -> None:
+    """Fail where the function's values, dtypes or shapes are not the operator's own."""
+    operator = find_overload(name)
     assert operator is not None
     expected = _listed(operator(*args, **named))
-    found = _listed(DECOMPOSITIONS[name].function(*args, **named))
+    found = _listed(function(*args, **named))
     assert len(expected) == len(found)
     for want, got in zip(expected, found, strict=True):
         assert_same(want, got, rounding)
@@ -34,6 +48,8 @@ def assert_as_eager(
 def assert_same(want: Tensor, got: Tensor, rounding: float | None = None) -> None:
     """Fail unless NaN, infinities, dtype and shape agree, and numbers do up to rounding."""
     assert (want.dtype, want.shape) == (got.dtype, got.shape)
+    if want.is_complex():
+        want, got = torch.view_as_real(want.resolve_conj()), torch.view_as_real(got)
     if not want.dtype.is_floating_point:
         assert torch.equal(want, got), (want, got)
         return

@@ -12,10 +12,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
-import torch
-from torch._ops import OpOverload
-from torch.export import ExportedProgram
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 Applies = Callable[..., bool]
 
@@ -75,36 +71,6 @@ def decomposes(
 def composites(*names: str) -> None:
     """Name operators whose own definition leads to a decomposition."""
     COMPOSITES.update(names)
-
-
-def overload(name: str) -> OpOverload | None:
-    """Return the operator of that name; None where there is none: not imported, or no more."""
-    namespace, _, rest = name.partition("::")
-    operator, _, suffix = rest.partition(".")
-    packet = getattr(getattr(torch.ops, namespace), operator, None)
-    found = getattr(packet, suffix or "default", None)
-    return found if isinstance(found, OpOverload) else None
-
-
-def functional(target: Any) -> Any:  # noqa: ANN401
-    """Return the operator of which the target is the in-place form, or the target."""
-    if not isinstance(target, OpOverload):
-        return target
-    schema = target._schema  # noqa: SLF001
-    if not schema.is_mutable or not schema.name.endswith("_"):
-        return target
-    return overload(f"{schema.name[:-1]}.{schema.overload_name}") or target
-
-
-def decomposed(program: ExportedProgram, table: dict[OpOverload, Any]) -> ExportedProgram:
-    """Return the program by the table; what it computes may lie in memory in another order."""
-    for module in program.graph_module.modules():
-        if isinstance(module, torch.fx.GraphModule):
-            for node in module.graph.nodes:
-                if node.target is torch.ops.aten.view.default:
-                    node.target = torch.ops.aten.reshape.default
-    result: ExportedProgram = program.run_decompositions(table)
-    return result
 
 
 def enabled(name: str, disabled: Collection[str]) -> bool:

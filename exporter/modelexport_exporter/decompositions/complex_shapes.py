@@ -1,66 +1,25 @@
-"""Complex tensors cut, joined, moved and made: done to pairs of real and imaginary parts.
-
-torch.onnx holds a complex tensor as a real one with a last dim of two, and translates few operators
-of it. Each function here is an ATen operator, for at least one complex argument or result.
-"""
+"""Complex tensors cut, joined, moved and made: done to pairs of real and imaginary parts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-Number = complex | float
+from modelexport_exporter.decompositions.complex_pairs import (
+    Number,
+    constant,
+    form_of,
+    halves,
+    made,
+    made_of,
+    parts,
+    whole,
+)
+
 Size = int | torch.SymInt
-Forms = dict[str, Callable[..., Any]]
-SHAPES: Forms = {}
-"""By the operator's name, with its overload."""
-PARTS = {
-    torch.complex32: torch.float16,
-    torch.complex64: torch.float32,
-    torch.complex128: torch.float64,
-}
-
-
-def form_of(*names: str) -> Callable[[Function], Function]:
-    def register(function: Function) -> Function:
-        SHAPES.update(dict.fromkeys(names, function))
-        return function
-
-    return register
-
-
-def parts(x: Tensor, dtype: torch.dtype | None = None) -> Tensor:
-    """Return [..., 2], of a real tensor too, in the precision of `dtype`."""
-    pairs = torch.view_as_real(x) if x.is_complex() else torch.stack([x, torch.zeros_like(x)], -1)
-    return pairs if dtype is None else pairs.to(PARTS[dtype])
-
-
-def whole(pairs: Tensor) -> Tensor:
-    return torch.view_as_complex(pairs.contiguous())
-
-
-def common(*tensors: Tensor) -> torch.dtype:
-    """Return the complex dtype that the tensors are computed in together."""
-    dtype = tensors[0].dtype
-    for tensor in tensors[1:]:
-        dtype = torch.promote_types(dtype, tensor.dtype)
-    return dtype
-
-
-def constant(value: Number, like: Tensor) -> Tensor:
-    """Return the number as a tensor without dims."""
-    real = PARTS[like.dtype]
-    pair = [torch.full((), number, dtype=real, device=like.device) for number in _pair(value)]
-    return whole(torch.stack(pair, -1))
-
-
-def _pair(value: Number) -> tuple[float, float]:
-    number = complex(value)
-    return number.real, number.imag
 
 
 @form_of("aten::unsqueeze")
@@ -149,16 +108,17 @@ def unbind(x: Tensor, dim: int = 0) -> list[Tensor]:
 
 @form_of("aten::constant_pad_nd")
 def constant_pad_nd(x: Tensor, pad: Sequence[Size], value: Number = 0) -> Tensor:
-    each = [
-        torch.constant_pad_nd(part, pad, number)
-        for part, number in zip(parts(x).unbind(-1), _pair(value), strict=True)
-    ]
-    return whole(torch.stack(each, -1))
+    real, imaginary = halves(x)
+    number = complex(value)
+    return made(
+        torch.constant_pad_nd(real, pad, number.real),
+        torch.constant_pad_nd(imaginary, pad, number.imag),
+    )
 
 
 @form_of("aten::where.self")
 def where(condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
-    dtype = common(x, y)
+    dtype = torch.promote_types(x.dtype, y.dtype)
     x, y, condition = torch.broadcast_tensors(  # type: ignore[no-untyped-call]
         parts(x, dtype), parts(y, dtype), condition[..., None]
     )
@@ -173,12 +133,14 @@ def masked_fill(x: Tensor, mask: Tensor, value: Number | Tensor) -> Tensor:
 
 @form_of("aten::tril")
 def tril(x: Tensor, diagonal: int = 0) -> Tensor:
-    return whole(torch.stack([torch.tril(part, diagonal) for part in parts(x).unbind(-1)], -1))
+    real, imaginary = halves(x)
+    return made(torch.tril(real, diagonal), torch.tril(imaginary, diagonal))
 
 
 @form_of("aten::triu")
 def triu(x: Tensor, diagonal: int = 0) -> Tensor:
-    return whole(torch.stack([torch.triu(part, diagonal) for part in parts(x).unbind(-1)], -1))
+    real, imaginary = halves(x)
+    return made(torch.triu(real, diagonal), torch.triu(imaginary, diagonal))
 
 
 @form_of("aten::unfold")
@@ -207,7 +169,7 @@ def to_copy(
     wanted = x.dtype if dtype is None else dtype
     pairs = parts(x)
     if wanted.is_complex:
-        return whole(pairs.to(PARTS[wanted], copy=True))
+        return whole(pairs.to(wanted.to_real(), copy=True))
     return pairs[..., 0].to(wanted, copy=True)
 
 
@@ -217,8 +179,8 @@ def full_like(x: Tensor, value: Number, *, dtype: torch.dtype | None = None, **_
     like = parts(x)[..., 0]
     if not wanted.is_complex:
         return torch.full_like(like, complex(value).real, dtype=wanted)
-    each = [torch.full_like(like, number, dtype=PARTS[wanted]) for number in _pair(value)]
-    return whole(torch.stack(each, -1))
+    real = wanted.to_real()
+    return made_of(value, lambda number: torch.full_like(like, number, dtype=real))
 
 
 @form_of("aten::zeros_like", "aten::empty_like")
@@ -235,9 +197,8 @@ def ones_like(x: Tensor, **options: Any) -> Tensor:  # noqa: ANN401
 def full(
     size: Sequence[Size], value: Number, *, dtype: torch.dtype | None = None, **_: object
 ) -> Tensor:
-    wanted = dtype or torch.complex64
-    each = [torch.full(size, number, dtype=PARTS[wanted]) for number in _pair(value)]
-    return whole(torch.stack(each, -1))
+    real = (dtype or torch.complex64).to_real()
+    return made_of(value, lambda number: torch.full(size, number, dtype=real))
 
 
 @form_of("aten::zeros", "aten::empty.memory_format")
@@ -251,24 +212,24 @@ def ones(size: Sequence[Size], **options: Any) -> Tensor:  # noqa: ANN401
 
 
 @form_of("aten::new_zeros", "aten::new_empty")
-def new_zeros(
-    x: Tensor,
-    size: Sequence[Size],
-    *,
-    dtype: torch.dtype | None = None,
-    **_: Any,  # noqa: ANN401
-) -> Tensor:
-    wanted = x.dtype if dtype is None else dtype
-    return full(size, 0, dtype=wanted) if wanted.is_complex else torch.zeros(size, dtype=wanted)
+def new_zeros(x: Tensor, size: Sequence[Size], **options: Any) -> Tensor:  # noqa: ANN401
+    return _new_full(x, size, 0, **options)
 
 
 @form_of("aten::new_ones")
-def new_ones(
+def new_ones(x: Tensor, size: Sequence[Size], **options: Any) -> Tensor:  # noqa: ANN401
+    return _new_full(x, size, 1, **options)
+
+
+def _new_full(
     x: Tensor,
     size: Sequence[Size],
+    value: int,
     *,
     dtype: torch.dtype | None = None,
-    **_: Any,  # noqa: ANN401
+    **_: object,
 ) -> Tensor:
     wanted = x.dtype if dtype is None else dtype
-    return full(size, 1, dtype=wanted) if wanted.is_complex else torch.ones(size, dtype=wanted)
+    if wanted.is_complex:
+        return full(size, value, dtype=wanted)
+    return torch.full(size, value, dtype=wanted)

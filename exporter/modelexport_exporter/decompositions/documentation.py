@@ -7,7 +7,7 @@ from types import ModuleType
 from modelexport_exporter.decompositions import FAMILIES
 from modelexport_exporter.decompositions.calls_at_capture import CALLS
 from modelexport_exporter.decompositions.catalogue import COMPOSITES, DECOMPOSITIONS, Why
-from modelexport_exporter.decompositions.complex_programs import FORMS
+from modelexport_exporter.decompositions.complex_pairs import FORMS
 
 _INTRODUCTION = """\
 # Decompositions

@@ -16,6 +16,7 @@ from torch._ops import OpOverload
 from torch.export import ExportedProgram
 from torch.onnx._internal.exporter import _core, _fx_passes
 
+from modelexport_exporter.decompositions.programs import calls
 from modelexport_exporter.diagnosis.operators import registries
 from modelexport_exporter.plugins.fall_through import CannotFallThroughError, Node, write_node
 
@@ -49,14 +50,11 @@ def _untranslated(
             registry.register_op(operator, _placeholder)
     called = _called(program)
     decomposed = _fx_passes.decompose_with_registry(program, registry)
-    for part in decomposed.graph_module.modules():
-        if not isinstance(part, torch.fx.GraphModule):
-            continue
-        for node in part.graph.nodes:
-            if node.op == "call_function" and not registries.translates(node, opset, translated):
-                operator = _origin(node, called)
-                if isinstance(operator, OpOverload):
-                    yield operator
+    for node in calls(decomposed):
+        if not registries.translates(node, opset, translated):
+            operator = _origin(node, called)
+            if isinstance(operator, OpOverload):
+                yield operator
 
 
 def _placeholder(*_arguments: object) -> None:
@@ -66,11 +64,7 @@ def _placeholder(*_arguments: object) -> None:
 def _called(program: ExportedProgram) -> dict[str, OpOverload]:
     """Return the operator of each node before it is decomposed, by the node's name."""
     return {
-        node.name: node.target
-        for part in program.graph_module.modules()
-        if isinstance(part, torch.fx.GraphModule)
-        for node in part.graph.nodes
-        if isinstance(node.target, OpOverload)
+        node.name: node.target for node in calls(program) if isinstance(node.target, OpOverload)
     }
 
 

@@ -50,6 +50,12 @@ def dynamo_translates(name: str, opset: int = OLDEST_OPSET) -> bool:
     return bool(onnx_registry(opset).functions.get(name.removesuffix(".default")))
 
 
+def translates_complex(name: str, opset: int = OLDEST_OPSET) -> bool:
+    """Tell whether that function, or another of the operator, takes complex tensors."""
+    found = onnx_registry(opset).functions.get(name.removesuffix(".default"), ())
+    return any(function.is_complex for function in found)
+
+
 @cache
 def _symbolics() -> SymbolicRegistry:
     """Return the symbolic functions of all opsets; torch imports them at its first export only."""

@@ -13,21 +13,21 @@ from modelexport_exporter.decompositions.catalogue import (
     COMPOSITES,
     DECOMPOSITIONS,
     enabled,
-    overload,
 )
 from modelexport_exporter.decompositions.documentation import page
+from modelexport_exporter.diagnosis.operators.registries import find_overload
 
 PAGE = Path(__file__).parents[4] / "docs" / "decompositions.md"
 
 
 @pytest.mark.parametrize("name", [*DECOMPOSITIONS, *sorted(COMPOSITES)])
 def test_torch_has_every_operator_of_the_catalogue(name: str) -> None:
-    assert overload(name) is not None
+    assert find_overload(name) is not None
 
 
 @pytest.mark.parametrize("name", sorted(COMPOSITES))
 def test_torch_defines_each_composite_by_others(name: str) -> None:
-    operator = overload(name)
+    operator = find_overload(name)
     assert operator is not None
     key = "CompositeImplicitAutograd"
     assert torch._C._dispatch_has_kernel_for_dispatch_key(operator.name(), key)  # type: ignore[no-untyped-call]

@@ -1,0 +1,62 @@
+"""ExportedPrograms: what they call, and how their operators are replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import torch
+from torch._ops import OpOverload
+from torch.export import ExportedProgram
+
+from modelexport_exporter.diagnosis.operators.registries import find_overload
+
+Table = dict[OpOverload, Callable[..., Any]]
+
+
+def calls(program: ExportedProgram) -> Iterator[torch.fx.Node]:
+    """Yield every call, in the bodies of loops and branches too."""
+    for module in program.graph_module.modules():
+        if isinstance(module, torch.fx.GraphModule):
+            yield from (node for node in module.graph.nodes if node.op == "call_function")
+
+
+def arguments(node: torch.fx.Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return what a call is given, its tensors without their data."""
+    given: Any = (node.args, node.kwargs)
+    args, kwargs = torch.fx.node.map_arg(given, lambda argument: argument.meta.get("val"))
+    return args, kwargs
+
+
+def functional(target: Any) -> Any:  # noqa: ANN401
+    """Return the operator of which the target is the in-place form, or the target."""
+    if not isinstance(target, OpOverload):
+        return target
+    schema = target._schema  # noqa: SLF001
+    if not schema.is_mutable or not schema.name.endswith("_"):
+        return target
+    return find_overload(f"{schema.name[:-1]}.{schema.overload_name}") or target
+
+
+def decomposed(program: ExportedProgram, table: Table) -> ExportedProgram:
+    """Return the program by the table; what it computes may lie in memory in another order."""
+    for node in calls(program):
+        if node.target is torch.ops.aten.view.default:
+            node.target = torch.ops.aten.reshape.default
+    result: ExportedProgram = program.run_decompositions(table)
+    return result
+
+
+def own_definition(op: OpOverload) -> Callable[..., Any]:
+    """Return torch's definition of a composite operator, whatever the table says of it."""
+    return partial(op._op_dk, torch._C.DispatchKey.CompositeImplicitAutograd)  # noqa: SLF001
+
+
+def guarded(function: Callable[..., Any], applies: Callable[..., bool]) -> Callable[..., Any]:
+    """Return the function as a table wants it: it declines where it does not apply."""
+
+    def decompose(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        return function(*args, **kwargs) if applies(*args, **kwargs) else NotImplemented
+
+    return decompose
