@@ -34,6 +34,16 @@ class Weights(StrEnum):
     OMITTED = "Omitted"
 
 
+class Precision(StrEnum):
+    """The element types that the artifact computes in."""
+
+    NATIVE = "Native"
+    FLOAT16 = "Float16"
+    BFLOAT16 = "BFloat16"
+    DYNAMIC_INT8 = "DynamicInt8"
+    STATIC_INT8 = "StaticInt8"
+
+
 class Rewrites(ApiModel):
     """The decompositions that are applied before conversion."""
 
@@ -68,6 +78,17 @@ class Export(ApiModel):
     )
     optimize: bool = Field(
         default=True, description="Fold constants and simplify the graph (Dynamo)."
+    )
+    precision: Precision = Field(
+        default=Precision.NATIVE,
+        description="Native: as the model computes. Float16 and BFloat16 compute in that type and "
+        "keep the declared types of inputs and outputs. DynamicInt8 quantizes weights, and "
+        "activations as they come; StaticInt8 activations by ranges met on calibrationInputs.",
+    )
+    calibration_inputs: Uri | None = Field(
+        default=None,
+        description="For precision StaticInt8: a file of inputs (.npz or .safetensors), in the "
+        "form of verification.goldenInputs.",
     )
     unsupported_ops: UnsupportedOps = Field(
         default=UnsupportedOps.FAIL,

@@ -60,10 +60,14 @@ class Reason(StrEnum):
     # The verdict: verify.
     VERIFICATION_FAILED = "VerificationFailed"
     RUNTIME_FAILED = "RuntimeFailed"
+    ILL_CONDITIONED = "IllConditioned"
+    SAMPLES_INVALID = "SamplesInvalid"
+    ARTIFACT_INVALID = "ArtifactInvalid"
     PROVIDER_UNAVAILABLE = "ProviderUnavailable"
     # The artifact's place: publish.
     DESTINATION_EXISTS = "DestinationExists"
     DESTINATION_DENIED = "DestinationDenied"
+    SIGNING_FAILED = "SigningFailed"
     # The machine.
     OUT_OF_MEMORY = "OutOfMemory"
     DISK_FULL = "DiskFull"
@@ -100,9 +104,13 @@ EXIT_CODES: dict[Reason, ExitCode] = {
     Reason.CONTRACT_VIOLATED: ExitCode.CONTRACT,
     Reason.VERIFICATION_FAILED: ExitCode.VERIFICATION,
     Reason.RUNTIME_FAILED: ExitCode.VERIFICATION,
+    Reason.ILL_CONDITIONED: ExitCode.VERIFICATION,
+    Reason.SAMPLES_INVALID: ExitCode.MANIFEST,
+    Reason.ARTIFACT_INVALID: ExitCode.SOURCE,
     Reason.PROVIDER_UNAVAILABLE: ExitCode.PROVIDER,
     Reason.DESTINATION_EXISTS: ExitCode.DESTINATION,
     Reason.DESTINATION_DENIED: ExitCode.DESTINATION,
+    Reason.SIGNING_FAILED: ExitCode.DESTINATION,
     Reason.OUT_OF_MEMORY: ExitCode.RESOURCES,
     Reason.DISK_FULL: ExitCode.RESOURCES,
     Reason.DEADLINE_EXCEEDED: ExitCode.RESOURCES,

@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from modelexport_api.spec import DType, Exporter, Format, InputKind, ModelExportSpec
+from modelexport_api.spec import (
+    DType,
+    Exporter,
+    Format,
+    InputKind,
+    Mode,
+    ModelExportSpec,
+    Precision,
+    Weights,
+)
 
 NEEDS_FACTORY = (
     Format.STATE_DICT,
@@ -175,6 +184,29 @@ RULES: tuple[Rule, ...] = (
         holds=lambda spec: (
             spec.export.exporter is not Exporter.TORCH_SCRIPT or spec.export.opset <= 20  # noqa: PLR2004
         ),
+    ),
+    Rule(
+        path=("export",),
+        cel="has(self.calibrationInputs) == (self.precision == 'StaticInt8')",
+        message="calibrationInputs belong to precision StaticInt8, which needs them",
+        holds=lambda spec: (
+            (spec.export.calibration_inputs is not None)
+            == (spec.export.precision is Precision.STATIC_INT8)
+        ),
+    ),
+    Rule(
+        path=("export",),
+        cel="self.precision == 'Native' || self.weights == 'Embedded'",
+        message="another precision than Native changes the weights: they must be Embedded",
+        holds=lambda spec: (
+            spec.export.precision is Precision.NATIVE or spec.export.weights is Weights.EMBEDDED
+        ),
+    ),
+    Rule(
+        path=(),
+        cel="!has(self.artifact) || self.mode == 'Verify'",
+        message="artifact names what mode Verify checks; mode Export makes one",
+        holds=lambda spec: spec.artifact is None or spec.mode is Mode.VERIFY,
     ),
 )
 

@@ -6,19 +6,34 @@ Every docstring and description here is read by users: it becomes the CRD's docu
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
 from modelexport_api.base import ApiModel
-from modelexport_api.export import Export, Exporter, Rewrites, UnsupportedOps, Weights
+from modelexport_api.destination import Destination, Layout, Overwrite
+from modelexport_api.export import (
+    Export,
+    Exporter,
+    Precision,
+    Rewrites,
+    UnsupportedOps,
+    Weights,
+)
 from modelexport_api.inputs import Dim, DType, Input, InputKind
 from modelexport_api.source import AddressingStyle, Code, Format, Model, Source, Storage
-from modelexport_api.types import DimName, Finite, FreeForm, Identifier, Uri
+from modelexport_api.types import DimName, FreeForm, Identifier
+from modelexport_api.verification import (
+    ArtifactToVerify,
+    Mode,
+    Provider,
+    Tolerance,
+    Verification,
+)
 
 __all__ = [
     "AddressingStyle",
+    "ArtifactToVerify",
     "Code",
     "DType",
     "Destination",
@@ -28,9 +43,12 @@ __all__ = [
     "Format",
     "Input",
     "InputKind",
+    "Layout",
+    "Mode",
     "Model",
     "ModelExportSpec",
     "Overwrite",
+    "Precision",
     "Provider",
     "Rewrites",
     "Source",
@@ -42,60 +60,14 @@ __all__ = [
 ]
 
 
-class Provider(StrEnum):
-    """An onnxruntime execution provider."""
-
-    CUDA = "CUDA"
-    CPU = "CPU"
-
-
-class Overwrite(StrEnum):
-    """What happens to an artifact that is already at the destination."""
-
-    IF_CHANGED = "IfChanged"
-    ALWAYS = "Always"
-    NEVER = "Never"
-
-
-class Tolerance(ApiModel):
-    """How far ONNX may be from eager PyTorch, for floating-point outputs."""
-
-    rtol: Annotated[Finite, Field(ge=0, le=1)] = Field(
-        default=0, description="Allowed error relative to the largest value of the output."
-    )
-    atol: Annotated[Finite, Field(ge=0)] = Field(default=0, description="Allowed absolute error.")
-
-
-class Verification(ApiModel):
-    """How it is proved that the artifact computes what the model computes."""
-
-    provider: Provider | None = Field(
-        default=None,
-        description="Execution provider that must run the model; it fails as ProviderUnavailable "
-        "where onnxruntime cannot use it. Absent: CUDA where there is a GPU, otherwise CPU.",
-    )
-    tolerance: Tolerance | None = Field(
-        default=None,
-        description="Absent: a limit for each dtype, relative to the largest value of the output.",
-    )
-
-
-class Destination(ApiModel):
-    """Where the verified artifact is published."""
-
-    uri: Uri = Field(
-        description="Directory for model.onnx, its external data, report.json and manifest.json."
-    )
-    overwrite: Overwrite = Field(
-        default=Overwrite.IF_CHANGED,
-        description="IfChanged keeps an artifact of the same source and spec and replaces any "
-        "other; Always exports anew; Never fails where another artifact lies.",
-    )
-
-
 class ModelExportSpec(ApiModel):
     """What is exported, from where, to where, and how it is proved. Immutable."""
 
+    mode: Mode = Field(
+        default=Mode.EXPORT,
+        description="Export: convert, verify, publish. Verify: check an artifact that exists "
+        "against its checkpoint, on another runtime or GPU; only a report is published.",
+    )
     source: Source
     storage: Storage = Field(default_factory=Storage)
     model: Model | None = Field(
@@ -116,6 +88,11 @@ class ModelExportSpec(ApiModel):
     )
     export: Export = Field(default_factory=Export)
     verification: Verification = Field(default_factory=Verification)
+    artifact: ArtifactToVerify | None = Field(
+        default=None,
+        description="What mode Verify checks. Absent: the artifact at destination.uri, with the "
+        "digests that its manifest states.",
+    )
     destination: Destination
     backoff_limit: Annotated[int, Field(ge=0, le=100)] = Field(
         default=3,

@@ -103,6 +103,24 @@ class Artifact(ApiModel):
     manifest_uri: str | None = Field(default=None, description="The manifest of all files.")
 
 
+class LatencyFigures(ApiModel):
+    """Wall time of one call, in milliseconds."""
+
+    median: float = Field(description="The median.")
+    p95: float = Field(description="The 95th percentile.")
+
+
+class Latency(ApiModel):
+    """How long one call takes, warm, all measured in one run on one machine."""
+
+    dims: dict[str, int] = Field(default_factory=dict, description="The sizes it was measured at.")
+    eager: LatencyFigures = Field(description="PyTorch, eager.")
+    compiled: LatencyFigures | None = Field(
+        default=None, description="PyTorch, torch.compile; absent where that does not work."
+    )
+    onnx: LatencyFigures = Field(description="onnxruntime.")
+
+
 class VerificationResult(ApiModel):
     """How far the artifact was from eager PyTorch."""
 
@@ -113,7 +131,22 @@ class VerificationResult(ApiModel):
     max_rel_error: float = Field(
         description="The largest error relative to the largest value of its output."
     )
-    tolerance_source: str = Field(description="Where the limits come from: Default or Spec.")
+    tolerance_source: str = Field(
+        description="Where the limits come from: Calibrated, Default (floors only: the model does "
+        "not run in float64) or Spec."
+    )
+    max_noise: float | None = Field(
+        default=None,
+        description="What the model errs by itself: the largest distance between its results in "
+        "its own precision and in float64, relative to the largest value of the output.",
+    )
+    fallback_nodes: int = Field(
+        default=0,
+        description="How many nodes ran on the CPU although another provider was asked for.",
+    )
+    latency_ms: Latency | None = Field(
+        default=None, description="How long a call takes, in milliseconds."
+    )
 
 
 class Support(StrEnum):

@@ -75,6 +75,10 @@ class ExportTask:
     """Whether to take it although a plugin would rather have the other route."""
     runtime_libraries: tuple[Path, ...] = ()
     """Of onnxruntime custom operators, which verification loads."""
+    golden_inputs: Path | None = None
+    """The file of verification.goldenInputs."""
+    calibration_inputs: Path | None = None
+    """The file of export.calibrationInputs."""
 
 
 @dataclass(frozen=True)
