@@ -71,6 +71,7 @@ def export_model(task: ExportTask, progress: ReportProgress) -> ConvertedModel:
         outputs=facts.outputs,
         op_counts=facts.op_counts,
         findings=loaded.findings + arranged.findings + findings + plugins.findings(task, facts),
+        modules=facts.modules,
         weight_inputs=arranged.inputs,
         seconds=clock.seconds,
     )

@@ -154,6 +154,7 @@ class Record:
             stages=reports.stage_times(self.seconds),
             artifact=self.artifact(destination) if converted and not failure else None,
             operators=converted.op_counts if converted else {},
+            modules=reports.modules(converted.modules) if converted else [],
             findings=reports.findings(converted.findings) if converted else [],
             attempts=reports.attempts(self.attempts),
             verification=self.verification,

@@ -18,7 +18,7 @@ from modelexport_api.base import ApiModel
 from modelexport_api.resource import ModelExport
 from modelexport_api.status import Artifact, ArtifactFile, Failure, Stage, VerificationResult
 from modelexport_exporter.ladder import Attempt
-from modelexport_exporter.values import ContractFinding, Rung, SampleComparison
+from modelexport_exporter.values import ContractFinding, ModuleScope, Rung, SampleComparison
 
 
 class StageTime(ApiModel):
@@ -73,6 +73,15 @@ class Environment(ApiModel):
     cpus: int
 
 
+class GraphModule(ApiModel):
+    """A module of the original model, and what of the file it and its own modules are."""
+
+    path: str
+    module_class: str
+    nodes: int
+    parameters: int
+
+
 class ReportSource(ApiModel):
     """The checkpoint."""
 
@@ -98,6 +107,7 @@ class Report(ApiModel):
     stages: list[StageTime] = Field(default_factory=list)
     artifact: Artifact | None = None
     operators: dict[str, int] = Field(default_factory=dict)
+    modules: list[GraphModule] = Field(default_factory=list)
     findings: list[Finding] = Field(default_factory=list)
     attempts: list[TriedRung] = Field(default_factory=list)
     verification: VerificationResult | None = None
@@ -133,6 +143,19 @@ def findings(found: tuple[ContractFinding, ...]) -> list[Finding]:
     return [
         Finding(subject=item.subject, requested=item.requested, obtained=item.obtained)
         for item in found
+    ]
+
+
+def modules(found: Sequence[ModuleScope]) -> list[GraphModule]:
+    """Return the tree of modules as it is written."""
+    return [
+        GraphModule(
+            path=scope.path,
+            module_class=scope.module_class,
+            nodes=scope.nodes,
+            parameters=scope.parameters,
+        )
+        for scope in found
     ]
 
 

@@ -101,6 +101,18 @@ class ContractFinding:
 
 
 @dataclass(frozen=True)
+class ModuleScope:
+    """A module of the original model, and what of the file it and its own modules are."""
+
+    path: str
+    """`layer1.0.conv1`; empty for the model itself."""
+    module_class: str
+    """Its class with the Python module, where the file tells."""
+    nodes: int
+    parameters: int
+
+
+@dataclass(frozen=True)
 class ConvertedModel:
     """An ONNX file on this machine, and what was read back from it."""
 
@@ -116,6 +128,8 @@ class ConvertedModel:
     """Nodes by operator, `Conv` or `domain::Op`."""
     findings: tuple[ContractFinding, ...] = ()
     """Differences that are told but do not fail the export: an unused input that was dropped."""
+    modules: tuple[ModuleScope, ...] = ()
+    """The tree of modules that the nodes come from, each before its own."""
     weight_inputs: dict[str, str] = field(default_factory=dict)
     """Inputs that a consumer feeds with weights: name in the file -> key in the state_dict."""
     seconds: dict[str, float] = field(default_factory=dict)
@@ -136,6 +150,14 @@ class OutputComparison:
     """Empty when the outputs agree: what differs, otherwise."""
     only: str = ""
     """What alone differs, so that no tolerance helps: dtype, shape, NaN and infinities."""
+    noise: float | None = None
+    """What the model errs by itself, relative to the peak; None where that was not measured."""
+    errors: int = 0
+    """How many elements are beyond the limit."""
+    unsettled: int = 0
+    """How many elements change with the model's own rounding, and do not count."""
+    inconclusive: str = ""
+    """Why this sample says nothing about the output; empty where it does."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from pathlib import Path
 import onnx
 
 from modelexport_api.status import TensorInfo
+from modelexport_exporter.onnx_file.modules import module_scopes
+from modelexport_exporter.values import ModuleScope
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class ArtifactFacts:
     op_counts: dict[str, int]
     functions: frozenset[str] = frozenset()
     """Those with a body in the file, `domain::Op`."""
+    modules: tuple[ModuleScope, ...] = ()
 
 
 def read_back(path: Path) -> ArtifactFacts:
@@ -38,6 +41,7 @@ def read_back(path: Path) -> ArtifactFacts:
         ir_version=model.ir_version,
         op_counts=dict(sorted(Counter(_operators(model)).items())),
         functions=frozenset(f"{entry.domain}::{entry.name}" for entry in model.functions),
+        modules=module_scopes(model),
     )
 
 
