@@ -38,6 +38,7 @@ class Verdict(StrEnum):
 
     VERIFIED = "Verified"
     MISMATCH = "Mismatch"
+    ILL_CONDITIONED = "IllConditioned"
 
 
 class ConditionType(StrEnum):
@@ -124,7 +125,7 @@ class Latency(ApiModel):
 class VerificationResult(ApiModel):
     """How far the artifact was from eager PyTorch."""
 
-    verdict: Verdict = Field(description="Verified, or Mismatch.")
+    verdict: Verdict = Field(description="Verified, Mismatch or IllConditioned.")
     provider: str = Field(description="The execution provider that ran, read from the session.")
     samples: int = Field(description="How many samples were compared.")
     max_abs_error: float = Field(description="The largest absolute error of any output.")

@@ -1,4 +1,4 @@
-"""Golden samples: inputs, and perhaps outputs, that a user recorded in an .npz or .safetensors file.
+"""Golden samples: inputs, and perhaps outputs, that a user recorded (.npz or .safetensors).
 
 Arrays are named as the file's inputs and outputs are; several samples are told apart by a prefix,
 `0/image`, `1/image`. Nothing is unpickled. Guarantees that an array which does not fit the declared

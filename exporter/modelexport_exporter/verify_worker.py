@@ -1,7 +1,8 @@
 """Verification: the artifact in onnxruntime against eager PyTorch on the original module.
 
-Runs in a child process. Samples come from `samples`, what they may cost from `budget`, limits from
-`tolerance`, the comparison from `compare`; outputs live as long as their sample is compared.
+Runs in a child process. Samples come from `given`, what they may cost from `budget`; whether both
+agree on one is `judge`'s, and what all of them come to `verdict`'s. Outputs live as long as their
+sample is compared.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 import torch
+from numpy.typing import NDArray
 
 from modelexport_api.spec import Provider
 from modelexport_api.status import Stage, Verdict, VerificationResult
@@ -30,7 +33,6 @@ from modelexport_exporter.plugins.plugins import Plugins, load_plugins
 from modelexport_exporter.values import (
     ConvertedModel,
     ExportTask,
-    OutputComparison,
     ReportProgress,
     SampleComparison,
     VerificationOutcome,
@@ -43,26 +45,26 @@ from modelexport_exporter.verification.budget import (
     Room,
     admit,
 )
-from modelexport_exporter.verification.compare import Array, compare_output, is_float, peak_of
+from modelexport_exporter.verification.given import Given, given_by
+from modelexport_exporter.verification.judge import Judge, Named
 from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.samples import (
-    DEGENERATE,
+    ORDINARY,
     Sample,
-    Values,
     describe_sizes,
-    draw,
-    more_samples,
-    plan_samples,
     shrink,
     volume,
 )
 from modelexport_exporter.verification.session import Session, choose_provider
-from modelexport_exporter.verification.ties import break_ties, ranks
-from modelexport_exporter.verification.tolerance import choose_tolerance
-from modelexport_exporter.verification.verdict import NOT_DETERMINISTIC
+from modelexport_exporter.verification.verdict import verdict_on
+
+Array = NDArray[Any]
 
 MORE_WITHIN_SECONDS = 2.0
 """Further samples run only as long as all of them together took less."""
+
+MEASURED_BELOW_SECONDS = 1.0
+"""The model's noise is measured on a sample where both agree if the samples before took less."""
 
 LARGE_MODEL_BYTES = 256 << 20
 """From here on weights are not prepacked on a CPU: that would copy all of them into memory.
@@ -91,8 +93,11 @@ def verify_model(
         code_dir=task.code_dir,
     )
     lowered_task = replace(task, spec=lowered.spec)
+    given = given_by(task, lowered.spec)
     with explaining(module, lowered, task.code_dir):
-        run = _Verification(lowered_task, converted, plugins, provider, reference)
+        run = _Verification(
+            lowered_task, converted, plugins, provider, reference=reference, given=given
+        )
         run.over_all_samples(progress)
     outcome = run.outcome(time.monotonic() - started)
     if outcome.summary.verdict is Verdict.VERIFIED:
@@ -114,33 +119,39 @@ class _Verification:
         converted: ConvertedModel,
         plugins: Plugins,
         provider: Provider,
+        *,
         reference: EagerReference,
+        given: Given,
     ) -> None:
         self._spec = task.spec
         # On a GPU this process waits, and its CPU time says nothing.
         self._clock = time.monotonic if provider is Provider.CUDA else busy_seconds
-        self._reference = reference
+        self._given = given
         self._left_out: list[str] = []
         self._costs: list[Cost] = []
         self._results: list[SampleComparison] = []
-        self._ranks = ranks(converted.op_counts)
-        self._ordinary_peaks: dict[str, float] = {}
+        self._measured = False
         prepack = provider is Provider.CUDA or self._is_small(converted)
         self._weights = reference.weights(converted.weight_inputs)
         self._session = Session(
             converted.model_path, provider, prepack=prepack, setup=plugins.session_setup()
         )
+        self._judge = Judge(task.spec, reference, self._run_file, converted.op_counts, self._clock)
+
+    def _run_file(self, arrays: Mapping[str, Array], where: str) -> Named:
+        outputs = self._session.run({**arrays, **self._weights}, where)
+        return list(zip(self._session.output_names, outputs, strict=True))
 
     def over_all_samples(self, progress: ReportProgress) -> None:
         """Run the plan, within the budget."""
-        plan = plan_samples(self._spec)
+        plan = self._given.plan()
         for position, planned in enumerate(plan):
             for sample in self._admissible(planned):
                 where = describe_sizes(sample.dims)
                 progress(Stage.VERIFY, position / len(plan), f"comparing at {where}")
                 self._run(sample)
                 release_memory()
-        for sample in more_samples(self._spec):
+        for sample in self._given.more():
             spent = sum(cost.seconds for cost in self._costs)
             if spent > MORE_WITHIN_SECONDS or not self._admit(sample).fits:
                 break
@@ -150,15 +161,17 @@ class _Verification:
     def outcome(self, seconds: float) -> VerificationOutcome:
         """Return the verdict on what ran."""
         outputs = [output for sample in self._results for output in sample.outputs]
-        wrong = any(output.problem for output in outputs)
+        told = [output for output in outputs if not output.inconclusive]
+        noise = [output.noise for output in told if output.noise is not None]
         return VerificationOutcome(
             summary=VerificationResult(
-                verdict=Verdict.MISMATCH if wrong else Verdict.VERIFIED,
+                verdict=verdict_on(self._results),
                 provider=self._session.provider.value,
                 samples=len(self._results),
-                max_abs_error=max((output.max_abs_error for output in outputs), default=0.0),
-                max_rel_error=max((output.max_rel_error for output in outputs), default=0.0),
-                tolerance_source=choose_tolerance(self._spec.verification.tolerance, "").source,
+                max_abs_error=max((output.max_abs_error for output in told), default=0.0),
+                max_rel_error=max((output.max_rel_error for output in told), default=0.0),
+                tolerance_source=self._judge.tolerance_source,
+                max_noise=max(noise, default=None),
             ),
             samples=tuple(self._results),
             seconds=seconds,
@@ -197,7 +210,7 @@ class _Verification:
             yield planned
         else:
             instead = f"{describe_sizes(ran[-1].dims)} ran instead" if ran else "left out"
-            where = f"{describe_sizes(planned.dims)} ({planned.values} values)"
+            where = f"{describe_sizes(planned.dims)} ({planned.label} values)"
             self._left_out.append(f"{where}: {verdict.why}; {instead}")
 
     def _is_corner(self, sample: Sample) -> bool:
@@ -213,67 +226,23 @@ class _Verification:
 
     def _run(self, sample: Sample) -> None:
         started = self._clock()
-        where = f"{describe_sizes(sample.dims)} ({sample.values} values, seed {sample.seed})"
-        arrays = draw(self._spec.inputs, sample)
-        expected = self._reference.run(arrays, where)
-        got = self._session.run({**arrays, **self._weights}, where)
-        outputs, kind = self._compare(sample, expected, got), sample.values.value
-        if any(output.problem for output in outputs):
-            outputs = self._blame_randomness(outputs, expected, self._reference.run(arrays, where))
-            apart = self._without_ties(sample, arrays, where)
-            if apart is not None and not any(output.problem for output in apart):
-                outputs, kind = apart, f"{kind}, ties broken"
-        self._results.append(SampleComparison(sample.dims, sample.seed, tuple(outputs), kind))
+        where = f"{describe_sizes(sample.dims)} ({sample.label} values, seed {sample.seed})"
+        arrays = self._given.arrays(sample)
+        self._results.append(
+            self._judge.judge(
+                sample,
+                arrays,
+                where,
+                recorded=self._given.outputs(sample),
+                measure=self._is_telling(sample),
+            )
+        )
         seconds = self._clock() - started
         self._costs.append(Cost(self._volume(sample), seconds, peak_memory()))
 
-    def _compare(
-        self, sample: Sample, expected: list[Array], got: list[Array]
-    ) -> list[OutputComparison]:
-        names = self._session.output_names
-        if len(expected) != len(got):
-            problem = f"the file returns {len(got)} outputs, eager {len(expected)}"
-            return [OutputComparison(names[0] if names else "", 0.0, 0.0, 0.0, problem)]
-        return [
-            self._compare_one(sample, name, want, have)
-            for name, want, have in zip(names, expected, got, strict=True)
-        ]
-
-    def _compare_one(self, sample: Sample, name: str, want: Array, have: Array) -> OutputComparison:
-        declared = self._spec.verification.tolerance
-        tolerance = choose_tolerance(declared, want.dtype.name, self._reference.float_dtypes)
-        degenerate = sample.values in DEGENERATE
-        ordinary = self._ordinary_peaks.get(name, 0.0) if degenerate else 0.0
-        if sample.values is Values.NORMAL and is_float(want.dtype):
-            self._ordinary_peaks[name] = max(peak_of(want), self._ordinary_peaks.get(name, 0.0))
-        return compare_output(name, want, have, tolerance, ordinary)
-
-    def _without_ties(
-        self, sample: Sample, arrays: Mapping[str, Array], where: str
-    ) -> list[OutputComparison] | None:
-        """Compare the sample again with its ties broken, if ties may be all that differs."""
-        if not self._ranks:
-            return None
-        apart = break_ties(self._spec.inputs, arrays, sample.seed)
-        if apart is None:
-            return None
-        where = f"{where}, ties broken"
-        expected = self._reference.run(apart, where)
-        return self._compare(sample, expected, self._session.run({**apart, **self._weights}, where))
-
-    def _blame_randomness(
-        self, outputs: list[OutputComparison], first: list[Array], second: list[Array]
-    ) -> list[OutputComparison]:
-        """Say so where eager itself gives another answer to the same sample."""
-        exactly = choose_tolerance(None, "")
-        differences = [
-            compare_output("", one, two, exactly) for one, two in zip(first, second, strict=False)
-        ]
-        random = [item for item in differences if item.problem]
-        if not random:
-            return outputs
-        by = max(item.max_abs_error for item in random)
-        note = f" ({NOT_DETERMINISTIC} in two runs, by {by:.3g})"
-        return [
-            replace(item, problem=item.problem + note) if item.problem else item for item in outputs
-        ]
+    def _is_telling(self, sample: Sample) -> bool:
+        """Tell whether to learn the model's noise here: once, at ordinary sizes, if it is cheap."""
+        if self._measured or sample.values not in ORDINARY or not self._costs:
+            return False
+        self._measured = max(cost.seconds for cost in self._costs) < MEASURED_BELOW_SECONDS
+        return self._measured

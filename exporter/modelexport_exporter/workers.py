@@ -52,9 +52,13 @@ class Workers:
         if outcome.summary.verdict is not Verdict.VERIFIED:
             from modelexport_exporter.verification.verdict import (
                 NOT_DETERMINISTIC,
+                describe_ill_conditioned,
                 describe_mismatch,
             )
 
+            if outcome.summary.verdict is Verdict.ILL_CONDITIONED:
+                message, hint = describe_ill_conditioned(outcome)
+                raise ExportFailure(Reason.ILL_CONDITIONED, message, hint, stage=Stage.VERIFY)
             message, hint = describe_mismatch(outcome)
             kind = NotDeterministic if NOT_DETERMINISTIC in message else ExportFailure
             failure = kind(Reason.VERIFICATION_FAILED, message, hint, stage=Stage.VERIFY)

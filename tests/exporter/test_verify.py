@@ -21,7 +21,8 @@ from modelexport_exporter import verify_worker
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.plugins.runtime import SessionSetup
 from modelexport_exporter.values import ConvertedModel, ExportTask, VerificationOutcome
-from modelexport_exporter.verification.samples import MORE, Values, draw, plan_samples
+from modelexport_exporter.verification.drawing import draw
+from modelexport_exporter.verification.samples import MORE, Values, plan_samples
 from modelexport_exporter.verification.session import Session
 from modelexport_exporter.verification.verdict import describe_mismatch
 from modelexport_exporter.verify_worker import verify_model

@@ -15,6 +15,7 @@ from modelexport_api.reasons import Reason
 from modelexport_exporter.call import NUMBERS, Call, flatten
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.user_code.user_frame import message_of, user_frame
+from modelexport_exporter.verification.other_roundings import in_float64, rounded_at_random
 
 Array = NDArray[Any]
 
@@ -58,17 +59,33 @@ class EagerReference:
 
     def run(self, arrays: Mapping[str, Array], where: str) -> list[Array]:
         """Call the module; return its output tensors in order, nested ones flattened."""
-        names = self._call.input_names
-        values = {name: to_tensor(arrays[name]).to(self._device) for name in names}
-        args, kwargs = self._call.arguments(values)
+        values = self._values(arrays)
         try:
             with torch.inference_mode():
-                outputs = self._module(*args, **kwargs)
-                return [to_array(leaf) for leaf in flatten(outputs)]
+                return [to_array(leaf) for leaf in self._call_module(values)]
         except ExportFailure:
             raise
         except Exception as error:
             raise _failure(error, where, self._code_dir) from error
+
+    def in_float64(self, arrays: Mapping[str, Array]) -> list[Array]:
+        """Return what the module computes in float64. Raises OtherRoundingUnavailable."""
+        values = self._values(arrays)
+        return [to_array(leaf) for leaf in in_float64(lambda: self._call_module(values))]
+
+    def rounded_at_random(self, arrays: Mapping[str, Array], seed: int) -> list[Array]:
+        """Return what it computes when its ops round at random. Same exceptions."""
+        values = self._values(arrays)
+        leaves = rounded_at_random(lambda: self._call_module(values), seed)
+        return [to_array(leaf) for leaf in leaves]
+
+    def _values(self, arrays: Mapping[str, Array]) -> dict[str, torch.Tensor]:
+        names = self._call.input_names
+        return {name: to_tensor(arrays[name]).to(self._device) for name in names}
+
+    def _call_module(self, values: Mapping[str, torch.Tensor]) -> list[torch.Tensor]:
+        args, kwargs = self._call.arguments(values)
+        return list(flatten(self._module(*args, **kwargs)))
 
 
 def to_tensor(array: Array) -> torch.Tensor:

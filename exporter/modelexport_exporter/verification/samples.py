@@ -12,33 +12,12 @@ never left, and both of its ends occur.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
-import ml_dtypes
-import numpy as np
-from numpy.typing import NDArray
-
-from modelexport_api.reasons import Reason
-from modelexport_api.spec import Dim, DType, Input, ModelExportSpec
+from modelexport_api.spec import Dim, Input, ModelExportSpec
 from modelexport_exporter.dims import capture_sizes, concrete_shape
-from modelexport_exporter.failure import ExportFailure
-
-Array = NDArray[Any]
-
-LARGE_SCALE = 16.0
-"""Standard deviation of large values: saturates sigmoid and softmax, overflows no float16 layer."""
-SMALL_SCALE = 1e-2
-"""Standard deviation of small values: most thresholds lie above."""
-
-NUMPY_DTYPES: dict[DType, np.dtype[Any]] = {
-    dtype: np.dtype(ml_dtypes.bfloat16 if dtype is DType.BFLOAT16 else dtype.value)
-    for dtype in DType
-    if dtype is not DType.STRING
-}
-FLOATS = {DType.FLOAT16, DType.BFLOAT16, DType.FLOAT32, DType.FLOAT64}
 
 
 class Values(StrEnum):
@@ -62,6 +41,12 @@ class Values(StrEnum):
     """Normal floats of a small scale; with a `range`, normal ones again."""
     STREWN = "strewn"
     """Normal floats with -1, 0 and 1 strewn in: zeros beside values of both signs, and ties."""
+    REPEATED = "repeated"
+    """Two values that recur: indices that meet each other, scores that are equal."""
+    GOLDEN = "golden"
+    """Recorded by the user; the seed is the sample's place in the file."""
+    SAMPLER = "sampler"
+    """Drawn by the user's sampler."""
 
 
 BASIC = (Values.NORMAL, Values.LARGE, Values.ZEROS, Values.HIGHEST)
@@ -71,12 +56,15 @@ MORE = (
     Values.NEGATIVE,
     Values.SMALL,
     Values.STREWN,
+    Values.REPEATED,
     Values.NORMAL,
     Values.LARGE,
     Values.NORMAL,
 )
 DEGENERATE = frozenset({Values.ZEROS, Values.HIGHEST, Values.LOWEST, Values.SMALL})
 """Constant or tiny inputs: what is centred vanishes, x - tanh(x) is what rounding left of it."""
+ORDINARY = frozenset({Values.NORMAL, Values.GOLDEN, Values.SAMPLER})
+"""Inputs as the model meets them: they tell its noise, and have to tell something."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +74,11 @@ class Sample:
     dims: dict[str, int]
     values: Values
     seed: int
+
+    @property
+    def label(self) -> str:
+        """Return what messages and reports call the values."""
+        return f"{self.values.value} {self.seed}" if self.values is Values.GOLDEN else self.values
 
 
 def plan_samples(spec: ModelExportSpec) -> tuple[Sample, ...]:
@@ -146,14 +139,6 @@ def describe_sizes(dims: Mapping[str, int]) -> str:
     return ", ".join(f"{name}={size}" for name, size in dims.items()) or "the declared shapes"
 
 
-def draw(inputs: Sequence[Input], sample: Sample) -> dict[str, Array]:
-    """Return the arrays of a sample by the name of the input; the same for the same sample."""
-    return {
-        entry.name: _draw_one(entry, sample, np.random.default_rng([sample.seed, position]))
-        for position, entry in enumerate(inputs)
-    }
-
-
 def _unmet(
     plan: Sequence[tuple[dict[str, int], Values]], candidates: Iterable[dict[str, int]]
 ) -> list[tuple[dict[str, int], Values]]:
@@ -192,113 +177,3 @@ def _outward(middle: int, low: int, high: int) -> Iterator[int]:
 
 def _is_prime(number: int) -> bool:
     return number > 1 and all(number % divisor for divisor in range(2, math.isqrt(number) + 1))
-
-
-def _draw_one(entry: Input, sample: Sample, rng: np.random.Generator) -> Array:
-    shape = concrete_shape(entry, sample.dims)
-    if entry.dtype in FLOATS:
-        drawn = _floats(entry, sample.values, shape, rng)
-        return np.asarray(drawn, dtype=NUMPY_DTYPES[entry.dtype])  # numpy makes 0-dim ones scalars
-    low, high = integer_range(entry)
-    return _integers(low, high, sample.values, shape, rng).astype(NUMPY_DTYPES[entry.dtype])
-
-
-def _floats(
-    entry: Input, values: Values, shape: tuple[int, ...], rng: np.random.Generator
-) -> Array:
-    if entry.range is None:
-        return _unbounded_floats(values, shape, rng)
-    limits = ml_dtypes.finfo(NUMPY_DTYPES[entry.dtype])  # type: ignore[no-untyped-call]
-    low, high = (float(np.clip(end, limits.min, limits.max)) for end in entry.range)
-    match values:
-        case Values.LARGE:
-            return _with_both_ends(np.where(rng.integers(0, 2, shape), high, low), low, high)
-        case Values.ZEROS:
-            return np.full(shape, np.clip(0.0, low, high))
-        case Values.HIGHEST:
-            return np.full(shape, high)
-        case Values.LOWEST:
-            return np.full(shape, low)
-    middle = low / 2 + high / 2
-    low = middle if values is Values.POSITIVE else low
-    high = middle if values is Values.NEGATIVE else high
-    part = rng.random(shape)
-    drawn = np.clip(low * (1 - part) + high * part, low, high)
-    if values is Values.STREWN:
-        drawn = np.clip(_strewn(drawn, rng), low, high)
-    return _with_both_ends(drawn, low, high)
-
-
-def _strewn(drawn: Array, rng: np.random.Generator) -> Array:
-    """Return the array with half of its elements replaced by -1, 0 or 1."""
-    return np.where(rng.integers(0, 2, drawn.shape), drawn, rng.integers(-1, 2, drawn.shape))
-
-
-def _unbounded_floats(values: Values, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    normal = np.asarray(rng.standard_normal(shape))
-    made: dict[Values, Callable[[], Array]] = {
-        Values.NORMAL: lambda: normal,
-        Values.LARGE: lambda: np.asarray(normal * LARGE_SCALE),
-        Values.SMALL: lambda: np.asarray(normal * SMALL_SCALE),
-        Values.STREWN: lambda: _strewn(normal, rng),
-        Values.POSITIVE: lambda: np.abs(normal),
-        Values.NEGATIVE: lambda: -np.abs(normal),
-        Values.ZEROS: lambda: np.zeros(shape),
-        Values.HIGHEST: lambda: np.ones(shape),
-        Values.LOWEST: lambda: -np.ones(shape),
-    }
-    return made[values]()
-
-
-def _integers(
-    low: int, high: int, values: Values, shape: tuple[int, ...], rng: np.random.Generator
-) -> Array:
-    match values:
-        case Values.LARGE:
-            ends = np.array([low, high], dtype=np.int64)
-            return _with_both_ends(np.asarray(ends[rng.integers(0, 2, size=shape)]), low, high)
-        case Values.ZEROS:
-            return np.full(shape, min(max(0, low), high), dtype=np.int64)
-        case Values.HIGHEST:
-            return np.full(shape, high, dtype=np.int64)
-        case Values.LOWEST:
-            return np.full(shape, low, dtype=np.int64)
-    middle = (low + high) // 2
-    low = middle if values is Values.POSITIVE else low
-    high = middle if values is Values.NEGATIVE else high
-    drawn = rng.integers(low, high, size=shape, endpoint=True, dtype=np.int64)
-    return _with_both_ends(np.asarray(drawn), low, high)
-
-
-def _with_both_ends(array: Array, low: float, high: float) -> Array:
-    """Put the lower end first and the upper end last, where there is room for both."""
-    if array.size > 1:
-        array.flat[0], array.flat[-1] = low, high
-    return array
-
-
-def integer_range(entry: Input) -> tuple[int, int]:
-    """Return the smallest and largest integer that an input may hold; 0 and 1 without a range."""
-    limits = (0, 1) if entry.dtype is DType.BOOL else _integer_limits(entry.dtype)
-    declared = (0.0, 1.0) if entry.range is None else entry.range
-    low = max(limits[0], _to_integer(declared[0], limits, math.ceil))
-    high = min(limits[1], _to_integer(declared[1], limits, math.floor))
-    if low > high:
-        raise ExportFailure(
-            Reason.INVALID_MANIFEST,
-            f"input {entry.name}: no {entry.dtype.value} lies in the range "
-            f"[{declared[0]:g}, {declared[1]:g}]",
-            "Declare a range that the input's dtype can hold.",
-        )
-    return low, high
-
-
-def _integer_limits(dtype: DType) -> tuple[int, int]:
-    limits = np.iinfo(NUMPY_DTYPES[dtype])
-    return int(limits.min), int(limits.max)
-
-
-def _to_integer(end: float, limits: tuple[int, int], rounding: Callable[[float], int]) -> int:
-    if math.isinf(end):
-        return limits[1] if end > 0 else limits[0]
-    return rounding(end)

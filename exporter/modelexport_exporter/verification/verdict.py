@@ -2,10 +2,58 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
+
+from modelexport_api.status import Verdict
 from modelexport_exporter.values import SampleComparison, VerificationOutcome
-from modelexport_exporter.verification.samples import describe_sizes
+from modelexport_exporter.verification.samples import ORDINARY, describe_sizes
 
 _LISTED = 3
+NOT_AS_RECORDED = "eager PyTorch does not return the golden output"
+"""Part of the problem's text where a recorded output and eager disagree."""
+
+
+def verdict_on(samples: Sequence[SampleComparison]) -> Verdict:
+    """Return what the comparisons come to.
+
+    An output that most ordinary samples say nothing about makes the model ill-conditioned: neither
+    a mismatch nor an agreement would mean anything.
+    """
+    if ill_conditioned(samples):
+        return Verdict.ILL_CONDITIONED
+    wrong = any(output.problem for sample in samples for output in sample.outputs)
+    return Verdict.MISMATCH if wrong else Verdict.VERIFIED
+
+
+def ill_conditioned(samples: Sequence[SampleComparison]) -> list[str]:
+    """Return the outputs that at least half of the ordinary samples are inconclusive for."""
+    told: defaultdict[str, list[bool]] = defaultdict(list)
+    for sample in samples:
+        if sample.values.split()[0].rstrip(",") in ORDINARY:
+            for output in sample.outputs:
+                told[output.output].append(not output.inconclusive)
+    return [name for name, found in told.items() if 2 * sum(found) <= len(found)]
+
+
+def describe_ill_conditioned(outcome: VerificationOutcome) -> tuple[str, str]:
+    """Return message and hint for an outcome whose verdict is IllConditioned."""
+    names = ill_conditioned(outcome.samples)
+    sample, output = next(
+        (sample, output)
+        for sample in outcome.samples
+        for output in sample.outputs
+        if output.output in names and output.inconclusive
+    )
+    return (
+        f"output {output.output} at {describe_sizes(sample.dims)} ({sample.values} values, seed "
+        f"{sample.seed}): {output.inconclusive}. The model in float64, and in its own precision "
+        "with other roundings, gives other results than eager PyTorch, so that no file can be held "
+        "against it.",
+        "Make the computation stable: larger epsilons in normalisations, no differences of large "
+        "numbers, no ranking of scores that are equal but for rounding; or verify on inputs as the "
+        "model meets them (verification.goldenInputs, verification.sampler, inputs[].range).",
+    )
 
 
 def describe_mismatch(outcome: VerificationOutcome) -> tuple[str, str]:
@@ -38,6 +86,11 @@ def _only(failed: list[SampleComparison]) -> str:
 def _hint(outcome: VerificationOutcome, failed: list[SampleComparison]) -> str:
     agreeing = _sizes([entry for entry in outcome.samples if not _fails(entry)])
     failing = _sizes(failed)
+    if any(NOT_AS_RECORDED in item.problem for entry in failed for item in entry.outputs):
+        return (
+            "The checkpoint, its code or torch is not what the golden outputs were recorded with: "
+            "record them again, or correct source.uri and model."
+        )
     if any(NOT_DETERMINISTIC in item.problem for entry in failed for item in entry.outputs):
         return (
             "Make the model deterministic: no dropout outside of nn.Dropout or with training=True, "

@@ -13,13 +13,10 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import Dim, DType, Input, ModelExportSpec
 from modelexport_exporter.dims import capture_sizes, concrete_shape
 from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.verification.drawing import FLOATS, NUMPY_DTYPES, draw, integer_range
 from modelexport_exporter.verification.samples import (
-    FLOATS,
-    NUMPY_DTYPES,
     Sample,
     Values,
-    draw,
-    integer_range,
     more_samples,
     plan_samples,
     shrink,

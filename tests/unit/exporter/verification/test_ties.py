@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelexport_api.spec import DType, Input
-from modelexport_exporter.verification.samples import NUMPY_DTYPES
+from modelexport_exporter.verification.drawing import NUMPY_DTYPES
 from modelexport_exporter.verification.ties import break_ties, ranks
 
 

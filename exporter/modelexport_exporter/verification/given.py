@@ -1,0 +1,118 @@
+"""Samples that the user gives: recorded ones from a file, and those that a sampler draws.
+
+Golden samples join the plan, after its smallest sample. A sampler replaces what would be drawn: it
+is called at every size that the plan has, and with further seeds in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import Input, ModelExportSpec
+from modelexport_exporter.dims import concrete_shape
+from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.golden import Golden, read_golden
+from modelexport_exporter.user_code.named_callable import Named, describe_error, find_callable
+from modelexport_exporter.values import ExportTask
+from modelexport_exporter.verification.drawing import draw
+from modelexport_exporter.verification.reference import to_array
+from modelexport_exporter.verification.samples import (
+    Sample,
+    Values,
+    describe_sizes,
+    more_samples,
+    plan_samples,
+)
+
+Array = NDArray[Any]
+_SAMPLER = "verification.sampler"
+
+
+@dataclass(frozen=True)
+class Given:
+    """Where the arrays of samples come from."""
+
+    spec: ModelExportSpec
+    golden: tuple[Golden, ...] = ()
+    sampler: Callable[..., Any] | None = None
+    code_dir: Path | None = None
+
+    def plan(self) -> tuple[Sample, ...]:
+        """Return the samples to run, in order."""
+        golden = [
+            Sample(entry.dims, Values.GOLDEN, place) for place, entry in enumerate(self.golden)
+        ]
+        planned = self._by_sampler(plan_samples(self.spec))
+        return (planned[0], *golden, *planned[1:])
+
+    def more(self) -> tuple[Sample, ...]:
+        """Return further samples, for models that run in no time."""
+        return self._by_sampler(more_samples(self.spec))
+
+    def arrays(self, sample: Sample) -> dict[str, Array]:
+        """Return the arrays of a sample by the name of the input. Raises ExportFailure."""
+        if sample.values is Values.GOLDEN:
+            return self.golden[sample.seed].inputs
+        if self.sampler is not None:
+            return self._drawn_by_user(self.sampler, sample)
+        return draw(self.spec.inputs, sample)
+
+    def outputs(self, sample: Sample) -> Mapping[str, Array]:
+        """Return the outputs that were recorded with a sample."""
+        return self.golden[sample.seed].outputs if sample.values is Values.GOLDEN else {}
+
+    def _by_sampler(self, samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
+        if self.sampler is None:
+            return samples
+        return tuple(Sample(entry.dims, Values.SAMPLER, entry.seed) for entry in samples)
+
+    def _drawn_by_user(self, sampler: Callable[..., Any], sample: Sample) -> dict[str, Array]:
+        try:
+            drawn = sampler(dict(sample.dims), sample.seed)
+        except Exception as error:
+            raise ExportFailure(
+                Reason.SAMPLES_INVALID,
+                f"{_SAMPLER} raised {describe_error(error, self.code_dir)} at "
+                f"{describe_sizes(sample.dims)}",
+                "It is called as sampler(dims, seed) for every size that dims declares.",
+            ) from error
+        if not isinstance(drawn, Mapping):
+            raise ExportFailure(
+                Reason.SAMPLES_INVALID,
+                f"{_SAMPLER} returned a {type(drawn).__name__}, expected a dict of tensors",
+                "Return a tensor or array for each input, by its name.",
+            )
+        return {entry.name: _fitting(entry, drawn, sample) for entry in self.spec.inputs}
+
+
+def given_by(task: ExportTask, spec: ModelExportSpec) -> Given:
+    """Return where the samples of a task come from; `spec` has the inputs of the graph."""
+    golden = read_golden(task.golden_inputs, spec) if task.golden_inputs else ()
+    sampler = None
+    if spec.verification.sampler is not None:
+        named = Named(_SAMPLER, spec.verification.sampler, "a dict of tensors by input")
+        sampler = find_callable(named, task.code_dir)
+    return Given(spec, golden, sampler, task.code_dir)
+
+
+def _fitting(entry: Input, drawn: Mapping[str, Any], sample: Sample) -> Array:
+    value = drawn.get(entry.name)
+    array = to_array(value) if isinstance(value, torch.Tensor) else np.asarray(value)
+    shape = concrete_shape(entry, sample.dims)
+    if value is None or array.dtype.name != entry.dtype.value or array.shape != shape:
+        found = "nothing" if value is None else f"{array.dtype.name} {list(array.shape)}"
+        raise ExportFailure(
+            Reason.SAMPLES_INVALID,
+            f"{_SAMPLER} returned {found} for input {entry.name} at {describe_sizes(sample.dims)}, "
+            f"expected {entry.dtype.value} {list(shape)}",
+            "Return a tensor or array of the declared type and shape for each input.",
+        )
+    return array

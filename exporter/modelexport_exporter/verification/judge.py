@@ -1,0 +1,253 @@
+"""Whether the artifact and eager agree on one sample, and what makes a difference harmless.
+
+A difference within the floor of the dtype is none. Beyond it, the model itself is run with other
+roundings, as often as it takes to explain the difference and at most MOST_RUNS times: the artifact
+may err a multiple of what the model errs, and elements that hang on rounding do not count. What
+remains is a mismatch, unless only ties differ. Each run costs a few eager ones, so only samples
+that differ pay for it, and one that tells the model's noise.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+from numpy.typing import NDArray
+
+from modelexport_api.spec import ModelExportSpec
+from modelexport_exporter.values import OutputComparison, SampleComparison
+from modelexport_exporter.verification.compare import compare_output, is_float, peak_of
+from modelexport_exporter.verification.other_roundings import OtherRoundingUnavailable
+from modelexport_exporter.verification.reference import EagerReference
+from modelexport_exporter.verification.samples import DEGENERATE, ORDINARY, Sample, Values
+from modelexport_exporter.verification.spread import Spread
+from modelexport_exporter.verification.ties import break_ties, ranks
+from modelexport_exporter.verification.tolerance import Source, Tolerance, choose_tolerance
+from modelexport_exporter.verification.verdict import NOT_AS_RECORDED, NOT_DETERMINISTIC
+
+Array = NDArray[Any]
+Named = list[tuple[str, Array]]
+RunFile = Callable[[Mapping[str, Array], str], Named]
+"""Runs the artifact on arrays; `where` says in a failure's message which they are."""
+
+MOST_RUNS = 9
+"""In float64 once, then rounded at random."""
+ENOUGH_TO_MEET = 3
+"""If an output has elements that hang on rounding, so many runs meet one of them."""
+ENOUGH_TO_MEASURE = 5
+"""So many runs tell the noise of an output that has none; more would hardly raise it."""
+HOPELESS = 100.0
+"""An error so many times the limit is not explained by one more run."""
+SECONDS = 20.0
+"""What all runs with other roundings may take together."""
+
+
+class Judge:
+    """Compares samples; remembers what earlier ones told about each output."""
+
+    def __init__(
+        self,
+        spec: ModelExportSpec,
+        reference: EagerReference,
+        run_file: RunFile,
+        operators: Collection[str],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._spec = spec
+        self._reference = reference
+        self._run_file = run_file
+        self._ranks = ranks(operators)
+        self._clock = clock
+        self._ordinary_peaks: dict[str, float] = {}
+        self._noise: dict[str, float] = {}
+        """The largest noise of each output so far, relative to its peak."""
+        self._spent = 0.0
+        self.calibrated = True
+        """Whether the model runs with other roundings than its own."""
+        self.unavailable = ""
+        """Why it does not."""
+
+    def judge(
+        self,
+        sample: Sample,
+        arrays: Mapping[str, Array],
+        where: str,
+        *,
+        recorded: Mapping[str, Array],
+        measure: bool = False,
+    ) -> SampleComparison:
+        """Compare both on a sample.
+
+        `recorded`: outputs that have to come out. `measure`: learn the model's noise even where
+        both agree.
+        """
+        expected = self._reference.run(arrays, where)
+        got = self._run_file(arrays, where)
+        outputs, kind = self._compare(sample, arrays, expected, got, measure=measure), sample.label
+        if any(output.problem for output in outputs):
+            again = self._reference.run(arrays, where)
+            outputs = _blame_randomness(outputs, expected, again)
+            apart = self._without_ties(sample, arrays, where)
+            if apart is not None and not any(output.problem for output in apart):
+                outputs, kind = apart, f"{kind}, ties broken"
+        if recorded:
+            outputs = self._against_recorded(outputs, expected, recorded)
+        return SampleComparison(sample.dims, sample.seed, tuple(outputs), kind)
+
+    def _compare(
+        self,
+        sample: Sample,
+        arrays: Mapping[str, Array],
+        expected: list[Array],
+        got: Named,
+        *,
+        measure: bool = False,
+    ) -> list[OutputComparison]:
+        if len(expected) != len(got):
+            problem = f"the file returns {len(got)} outputs, eager {len(expected)}"
+            return [OutputComparison(got[0][0] if got else "", 0.0, 0.0, 0.0, problem)]
+        spreads = [Spread(array) for array in expected]
+        compared = self._compare_all(sample, expected, got, spreads)
+        for run in range(MOST_RUNS):
+            wanted = any(_explainable(output, run) for output in compared)
+            if not (wanted or (measure and not run)) or not self._add_run(arrays, spreads, run):
+                break
+            compared = self._compare_all(sample, expected, got, spreads)
+        if sample.values in ORDINARY:
+            self._remember(compared)
+        return compared
+
+    def _add_run(self, arrays: Mapping[str, Array], spreads: list[Spread], run: int) -> bool:
+        """Run the model with other roundings; return whether that told anything."""
+        if not self.calibrated or self._spent > SECONDS:
+            return False
+        started = self._clock()
+        try:
+            if run:
+                results = self._reference.rounded_at_random(arrays, run)
+            else:
+                results = self._float64_or_nothing(arrays)
+        except OtherRoundingUnavailable as error:
+            self.calibrated, self.unavailable = False, str(error)
+            return True  # compared anew with the floors for models like this
+        finally:
+            self._spent += self._clock() - started
+        for spread, result in zip(spreads, results, strict=False):
+            spread.add(result)
+        return True
+
+    def _float64_or_nothing(self, arrays: Mapping[str, Array]) -> list[Array]:
+        try:
+            return self._reference.in_float64(arrays)
+        except OtherRoundingUnavailable:
+            return []
+
+    def _compare_all(
+        self, sample: Sample, expected: list[Array], got: Named, spreads: list[Spread]
+    ) -> list[OutputComparison]:
+        return [
+            self._compare_one(sample, name, want, have, spread)
+            for want, (name, have), spread in zip(expected, got, spreads, strict=True)
+        ]
+
+    def _compare_one(
+        self, sample: Sample, name: str, want: Array, have: Array, spread: Spread
+    ) -> OutputComparison:
+        degenerate = sample.values in DEGENERATE
+        ordinary = self._ordinary_peaks.get(name, 0.0) if degenerate else 0.0
+        if sample.values is Values.NORMAL and is_float(want.dtype):
+            self._ordinary_peaks[name] = max(peak_of(want), self._ordinary_peaks.get(name, 0.0))
+        return compare_output(
+            name,
+            want,
+            have,
+            self._tolerance(name, want),
+            ordinary_peak=ordinary,
+            spread=spread,
+        )
+
+    def _tolerance(self, name: str, want: Array) -> Tolerance:
+        tolerance = choose_tolerance(
+            self._spec.verification.tolerance,
+            want.dtype.name,
+            self._reference.float_dtypes,
+            calibrated=self.calibrated,
+        )
+        known = tolerance.multiple * self._noise.get(name, 0.0)
+        return replace(tolerance, rtol=max(tolerance.rtol, known))
+
+    def _remember(self, compared: list[OutputComparison]) -> None:
+        for output in compared:
+            if output.noise is not None and not output.inconclusive:
+                self._noise[output.output] = max(output.noise, self._noise.get(output.output, 0.0))
+
+    @property
+    def tolerance_source(self) -> Source:
+        """Return where the limits of floating-point outputs come from."""
+        declared = self._spec.verification.tolerance
+        return choose_tolerance(declared, "float32", calibrated=self.calibrated).source
+
+    def _against_recorded(
+        self,
+        outputs: list[OutputComparison],
+        expected: list[Array],
+        recorded: Mapping[str, Array],
+    ) -> list[OutputComparison]:
+        """Say so where eager itself does not return what was recorded."""
+        judged = []
+        for output, eager in zip(outputs, expected, strict=True):
+            golden = recorded.get(output.output)
+            if golden is not None and not output.problem:
+                tolerance = choose_tolerance(
+                    self._spec.verification.tolerance,
+                    eager.dtype.name,
+                    self._reference.float_dtypes,
+                    calibrated=False,
+                )
+                found = compare_output(output.output, golden, eager, tolerance)
+                if found.problem:
+                    output = replace(output, problem=f"{NOT_AS_RECORDED}: {found.problem}")  # noqa: PLW2901
+            judged.append(output)
+        return judged
+
+    def _without_ties(
+        self, sample: Sample, arrays: Mapping[str, Array], where: str
+    ) -> list[OutputComparison] | None:
+        """Compare the sample again with its ties broken, if ties may be all that differs."""
+        if not self._ranks:
+            return None
+        apart = break_ties(self._spec.inputs, arrays, sample.seed)
+        if apart is None:
+            return None
+        where = f"{where}, ties broken"
+        expected = self._reference.run(apart, where)
+        return self._compare(sample, apart, expected, self._run_file(apart, where))
+
+
+def _explainable(output: OutputComparison, runs: int) -> bool:
+    """Tell whether one more run, after so many, may show that rounding makes the difference."""
+    if not output.problem or output.only == "dtype":
+        return False
+    if runs < ENOUGH_TO_MEET or output.unsettled:
+        return True
+    return runs < ENOUGH_TO_MEASURE and output.max_abs_error <= HOPELESS * output.limit
+
+
+def _blame_randomness(
+    outputs: list[OutputComparison], first: list[Array], second: list[Array]
+) -> list[OutputComparison]:
+    """Say so where eager itself gives another answer to the same sample."""
+    exactly = Tolerance(0.0, 0.0, "Default")
+    differences = [
+        compare_output("", one, two, exactly) for one, two in zip(first, second, strict=False)
+    ]
+    random = [item for item in differences if item.problem]
+    if not random:
+        return outputs
+    by = max(item.max_abs_error for item in random)
+    note = f" ({NOT_DETERMINISTIC} in two runs, by {by:.3g})"
+    return [
+        replace(item, problem=item.problem + note) if item.problem else item for item in outputs
+    ]
