@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from modelexport_api.reasons import Reason, is_retryable
 from modelexport_api.status import Failure, Stage, UnsupportedOp
+from modelexport_exporter.diagnosis.pitfalls.pitfall import Pitfall
 
 MESSAGE_LIMIT = 2048
 HINT_LIMIT = 1024
@@ -28,6 +29,7 @@ class ExportFailure(Exception):  # noqa: N818 - "failure" is the API's word for 
         self.hint = hint
         self.stage = stage
         self.ops = ops
+        self.pitfalls: tuple[Pitfall, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.message}"

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Exporter, Format, ModelExportSpec
 from modelexport_api.status import Failure, Stage
+from modelexport_exporter.diagnosis.pitfalls.pitfall import Pitfall
 from modelexport_exporter.values import ROUTES, Rung
 
 ORDER = (Rung.DYNAMO, Rung.DYNAMO_STRICT, Rung.DYNAMO_UNOPTIMIZED, Rung.SCRIPT, Rung.TRACE)
@@ -68,6 +69,8 @@ class Attempt:
     """Whether eager PyTorch itself gave two answers to one sample."""
     deferred: bool = False
     """Whether the worker handed its turn to the other route: a plugin wants it."""
+    pitfalls: tuple[Pitfall, ...] = ()
+    """Lines of the model that led to the failure."""
 
     @property
     def reason(self) -> Reason | None:

@@ -179,6 +179,7 @@ class Pipeline:
                 failure.describe(self._stage) if failure else None,
                 not_deterministic=isinstance(failure, NotDeterministic),
                 deferred=isinstance(failure, RouteDeferred),
+                pitfalls=failure.pitfalls if failure else (),
             )
         )
         if failure is not None:

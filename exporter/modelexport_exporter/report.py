@@ -17,6 +17,8 @@ from pydantic import Field
 from modelexport_api.base import ApiModel
 from modelexport_api.resource import ModelExport
 from modelexport_api.status import Artifact, ArtifactFile, Failure, Stage, VerificationResult
+from modelexport_exporter.diagnosis.pitfalls.pitfall import Pitfall, PitfallKind
+from modelexport_exporter.failure import printable
 from modelexport_exporter.ladder import Attempt
 from modelexport_exporter.values import ContractFinding, ModuleScope, Rung, SampleComparison
 
@@ -36,6 +38,15 @@ class Finding(ApiModel):
     obtained: str
 
 
+class ReportedPitfall(ApiModel):
+    """A line of the model that led to a failure, and how it is better written."""
+
+    kind: PitfallKind
+    message: str
+    source: str = ""
+    suggestion: str = ""
+
+
 class TriedRung(ApiModel):
     """One way to ONNX that was tried, and how it ended."""
 
@@ -43,6 +54,7 @@ class TriedRung(ApiModel):
     seconds: float
     outcome: Literal["Verified", "Failed", "Deferred"]
     failure: Failure | None = None
+    pitfalls: list[ReportedPitfall] = Field(default_factory=list)
 
 
 class ComparedOutput(ApiModel):
@@ -52,7 +64,9 @@ class ComparedOutput(ApiModel):
     max_abs_error: float | str
     max_rel_error: float | str
     limit: float | str
+    noise: float | str | None = None
     problem: str = ""
+    inconclusive: str = ""
 
 
 class ComparedSample(ApiModel):
@@ -101,6 +115,7 @@ class Report(ApiModel):
     uid: str | None = None
     spec: dict[str, Any]
     spec_sha256: str | None = None
+    code_sha256: str | None = None
     source: ReportSource
     started: datetime
     finished: datetime
@@ -169,9 +184,19 @@ def attempts(tried: Sequence[Attempt]) -> list[TriedRung]:
             if attempt.deferred
             else ("Failed" if attempt.failure else "Verified"),
             failure=attempt.failure,
+            pitfalls=[_pitfall(pitfall) for pitfall in attempt.pitfalls],
         )
         for attempt in tried
     ]
+
+
+def _pitfall(found: Pitfall) -> ReportedPitfall:
+    return ReportedPitfall(
+        kind=found.kind,
+        message=printable(found.message),
+        source=found.source,
+        suggestion=printable(found.suggestion),
+    )
 
 
 def samples(compared: tuple[SampleComparison, ...]) -> list[ComparedSample]:
@@ -187,7 +212,9 @@ def samples(compared: tuple[SampleComparison, ...]) -> list[ComparedSample]:
                     max_abs_error=_json_number(output.max_abs_error),
                     max_rel_error=_json_number(output.max_rel_error),
                     limit=_json_number(output.limit),
+                    noise=None if output.noise is None else _json_number(output.noise),
                     problem=output.problem,
+                    inconclusive=output.inconclusive,
                 )
                 for output in sample.outputs
             ],

@@ -69,6 +69,7 @@ def enrich(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> ExportFailure
     enriched.__cause__ = failure.__cause__
     told = "; ".join(_told(cause, failure.message) for cause in causes)[:_ROOM]
     message = failure.message[: MESSAGE_LIMIT - len(told) - 20].rstrip(".")
+    enriched.pitfalls = tuple(causes)
     enriched.message = f"{message}. Cause: {told}"
     suggestions = list(dict.fromkeys(_suggested(cause) for cause in causes))
     enriched.hint = " ".join([*suggestions, failure.hint])[:HINT_LIMIT]
