@@ -87,8 +87,6 @@ class Judge:
         got = self._run_file(arrays, where)
         outputs, kind = self._compare(sample, arrays, expected, got, measure=measure), sample.label
         if any(output.problem for output in outputs):
-            again = self._reference.run(arrays, where)
-            outputs = _blame_randomness(outputs, expected, again)
             apart = self._without_ties(sample, arrays, where)
             if apart is not None and not any(output.problem for output in apart):
                 outputs, kind = apart, f"{kind}, ties broken"
@@ -110,9 +108,14 @@ class Judge:
             return [OutputComparison(got[0][0] if got else "", 0.0, 0.0, 0.0, problem)]
         spreads = [Spread(array) for array in expected]
         compared = self._compare_all(sample, expected, got, spreads)
+        if any(output.problem for output in compared):
+            again = self._reference.run(arrays, "the same sample again")
+            if random := _difference(expected, again):
+                return _blame_randomness(compared, random)
         for run in range(MOST_RUNS):
             wanted = any(_explainable(output, run) for output in compared)
-            if not (wanted or (measure and not run)) or not self._add_run(arrays, spreads, run):
+            unmeasured = measure and not any(spread.runs for spread in spreads)
+            if not (wanted or unmeasured) or not self._add_run(arrays, spreads, run):
                 break
             compared = self._compare_all(sample, expected, got, spreads)
         if sample.values in ORDINARY:
@@ -235,18 +238,17 @@ def _explainable(output: OutputComparison, runs: int) -> bool:
     return runs < ENOUGH_TO_MEASURE and output.max_abs_error <= HOPELESS * output.limit
 
 
-def _blame_randomness(
-    outputs: list[OutputComparison], first: list[Array], second: list[Array]
-) -> list[OutputComparison]:
-    """Say so where eager itself gives another answer to the same sample."""
+def _difference(first: list[Array], second: list[Array]) -> float:
+    """Return how far two runs of eager on one sample are apart: 0 where it is deterministic."""
     exactly = Tolerance(0.0, 0.0, "Default")
-    differences = [
+    compared = [
         compare_output("", one, two, exactly) for one, two in zip(first, second, strict=False)
     ]
-    random = [item for item in differences if item.problem]
-    if not random:
-        return outputs
-    by = max(item.max_abs_error for item in random)
+    return max((max(item.max_abs_error, 1e-300) for item in compared if item.problem), default=0.0)
+
+
+def _blame_randomness(outputs: list[OutputComparison], by: float) -> list[OutputComparison]:
+    """Say of what differs that eager itself gives another answer to the same sample."""
     note = f" ({NOT_DETERMINISTIC} in two runs, by {by:.3g})"
     return [
         replace(item, problem=item.problem + note) if item.problem else item for item in outputs

@@ -12,7 +12,8 @@ What a model errs by itself is the distance between its results in its own preci
   so a tie that the model's code decides is not taken for noise.
 
 Tensors that an op writes into or returns a view of keep their type. Not every model runs in this
-way; `OtherRoundingUnavailable` says so.
+way (nn.LSTM compares the type of its input with that of its weights); `OtherRoundingUnavailable`
+says so.
 """
 
 from __future__ import annotations
@@ -22,12 +23,25 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
 NARROW = frozenset({torch.float16, torch.bfloat16, torch.float32})
 REINTERPRETING = frozenset({torch.ops.aten.view.dtype})
 """Ops that read a float's bits: there are others in float64."""
+COMPARING = frozenset(
+    {
+        torch.conv1d,
+        torch.conv2d,
+        torch.conv3d,
+        torch.conv_transpose1d,
+        torch.conv_transpose2d,
+        torch.conv_transpose3d,
+        torch.prelu,
+    }
+)
+"""Functions that refuse arguments of two types."""
 
 
 class OtherRoundingUnavailable(Exception):  # noqa: N818 - an answer, not a defect
@@ -36,7 +50,7 @@ class OtherRoundingUnavailable(Exception):  # noqa: N818 - an answer, not a defe
 
 def in_float64(call: Callable[[], Any]) -> Any:  # noqa: ANN401
     """Return what the call returns in float64. Raises OtherRoundingUnavailable."""
-    with _as_unavailable(), _default_dtype(torch.float64), torch.no_grad(), _InFloat64():  # type: ignore[no-untyped-call]
+    with _as_unavailable(), _default_dtype(torch.float64), torch.no_grad(), _widened():
         return call()
 
 
@@ -57,6 +71,27 @@ class _InFloat64(TorchDispatchMode):  # type: ignore[no-untyped-call]
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401
         return _call_widened(func, args, kwargs or {})
+
+
+@contextmanager
+def _widened() -> Iterator[None]:
+    with _InFloat64(), _WidenedCalls():  # type: ignore[no-untyped-call]
+        yield
+
+
+class _WidenedCalls(TorchFunctionMode):
+    """Widens the arguments of functions that compare their types before any ATen op is called."""
+
+    def __torch_function__(
+        self,
+        func: Any,  # noqa: ANN401
+        types: Any,  # noqa: ANN401
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401
+        if func not in COMPARING:
+            return func(*args, **(kwargs or {}))
+        return func(*tree_map(_widen, args), **tree_map(_widen, kwargs or {}))
 
 
 class _RoundedAtRandom(TorchDispatchMode):  # type: ignore[no-untyped-call]
