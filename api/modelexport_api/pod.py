@@ -19,6 +19,19 @@ from modelexport_api.status import Artifact, Failure, Progress, Stage, Verificat
 MANIFEST_ENV = "MODELEXPORT_MANIFEST"
 """Environment variable with the ModelExport (apiVersion, kind, metadata, spec) as JSON."""
 
+SIGNING_KEY_ENV = "MODELEXPORT_SIGNING_KEY"
+"""Environment variable with the private key itself, from destination.signingSecretName.
+
+Not a mounted file: that could be read by the user's code, which runs as the same user. A variable
+is gone before that code starts, and the process that had it cannot be looked into.
+"""
+
+SIGNING_KEY_FILE_ENV = "MODELEXPORT_SIGNING_KEY_FILE"
+"""Environment variable that names the key's file, outside a cluster."""
+
+SIGNING_KEY_ENTRY = "key.pem"
+"""The key's entry in the Secret."""
+
 CONTAINER = "exporter"
 """Name of the container in the pod."""
 

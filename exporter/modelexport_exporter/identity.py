@@ -10,16 +10,21 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.storage.store import StoredObject
 from modelexport_exporter.values import SourceFile
 
+DIRECTORY_DIGEST = "modelexport.dev/directory-v1"
+"""The algorithm of `directory_digest`, as provenance statements name it."""
+
 _SCHEMA = 1
-_VERSIONED = ("modelexport", "torch", "onnxscript", "onnxruntime-gpu", "onnxruntime")
+_VERSIONED = ("modelexport", "torch", "onnx", "onnxscript", "onnxruntime-gpu", "onnxruntime")
 
 
 @dataclass(frozen=True)
@@ -51,11 +56,19 @@ def source_digest(files: Iterable[SourceFile]) -> str:
     return digest_of([[file.name, file.sha256] for file in ordered])
 
 
-def spec_digest(spec: ModelExportSpec, code_digest: str | None, versions: dict[str, str]) -> str:
+def spec_digest(
+    spec: ModelExportSpec,
+    code_digest: str | None,
+    versions: dict[str, str],
+    inputs: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """Return the digest of everything but the source's content that determines the artifact.
 
+    `inputs`: the digests of recorded inputs, by the fields that name them.
+
     Left out on purpose: where things lie (source.uri, storage, destination), and how the Job is
-    run. The source's content has a digest of its own.
+    run. The source's content has a digest of its own; the layout and who signs change what is
+    published but not the model, so `manifest.decide` compares them beside this digest.
     """
     wire = spec.to_wire()
     return digest_of(
@@ -72,11 +85,16 @@ def spec_digest(spec: ModelExportSpec, code_digest: str | None, versions: dict[s
             "inputs": wire["inputs"],
             "dims": wire.get("dims", {}),
             "outputs": wire.get("outputs", []),
-            "export": wire.get("export", {}),
-            "verification": wire.get("verification", {}),
+            "export": _with_content(wire.get("export", {}), inputs),
+            "verification": _with_content(wire.get("verification", {}), inputs),
             "versions": versions,
         }
     )
+
+
+def _with_content(fields: dict[str, Any], inputs: Mapping[str, str]) -> dict[str, Any]:
+    """Return the fields with digests where they name recorded inputs."""
+    return {key: inputs.get(key, value) for key, value in fields.items()}
 
 
 def directory_digest(root: Path) -> str:

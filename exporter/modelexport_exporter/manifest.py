@@ -6,13 +6,16 @@ is done already is recognised. `decide` is the whole policy of `destination.over
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from typing import Literal
 
+from pydantic import Field
+
 from modelexport_api.base import ApiModel
-from modelexport_api.spec import Overwrite
+from modelexport_api.spec import Layout, Overwrite
 from modelexport_api.status import Artifact, ArtifactFile, VerificationResult
 
 MANIFEST_NAME = "manifest.json"
@@ -44,8 +47,13 @@ class Manifest(ApiModel):
     resource: ManifestResource
     source: ManifestSource
     spec_sha256: str
+    layout: Layout = Layout.PLAIN
+    signed_by: str | None = None
+    """The id of the key that signed the provenance statement."""
     artifact: Artifact
     verification: VerificationResult
+    superseded: list[ArtifactFile] = Field(default_factory=list)
+    """Files of artifacts before this one that may still be there: whoever tidies deletes them."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,8 @@ class Work:
     fingerprint: str
     spec_sha256: str
     source_sha256: str | None = None
+    layout: Layout = Layout.PLAIN
+    signed_by: str | None = None
 
 
 class Decision(Enum):
@@ -86,6 +96,18 @@ def parse(content: bytes) -> Manifest | None:
         return None
 
 
+def superseded(previous: Manifest | None, names: Iterable[str]) -> list[ArtifactFile]:
+    """Return the files that a manifest spoke of, but for those under the names of its successor.
+
+    Kept in the successor, so that a process that dies before it deleted them leaves a note.
+    """
+    if previous is None:
+        return []
+    kept = set(names)
+    known = {file.name: file for file in (*previous.superseded, *previous.artifact.files)}
+    return [file for name, file in sorted(known.items()) if name not in kept]
+
+
 def decide(overwrite: Overwrite, found: Found | None, work: Work) -> Decision:
     """Return what to do about what lies at the destination."""
     if found is None:
@@ -103,6 +125,8 @@ def decide(overwrite: Overwrite, found: Found | None, work: Work) -> Decision:
 
 def _compare(manifest: Manifest | None, work: Work) -> Decision:
     if manifest is None or manifest.spec_sha256 != work.spec_sha256:
+        return Decision.EXPORT
+    if (manifest.layout, manifest.signed_by) != (work.layout, work.signed_by):
         return Decision.EXPORT
     if work.source_sha256 is not None:
         same = manifest.source.sha256 == work.source_sha256

@@ -3,7 +3,7 @@
 Files are brought to the store while verification still runs, unseen: as multipart uploads that are
 not completed, or in `<destination>/.staging/<resource>-<random>/` on a file system. After the
 verdict they appear under their names, without another copy: external data first (its name carries
-its digest, so it never replaces what a reader holds), then model.onnx and report.json, and
+its digest, so it never replaces what a reader holds), then model.onnx, then what speaks of it, and
 manifest.json last, by a conditional write. Only then is deleted what nothing speaks of any more.
 A process that dies in between leaves the old artifact, or none, to whoever reads the manifest; the
 next run overwrites the rest.
@@ -12,25 +12,31 @@ next run overwrites the rest.
 from __future__ import annotations
 
 import contextlib
-import re
 import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from modelexport_api.reasons import Reason
-from modelexport_api.spec import Overwrite
+from modelexport_api.spec import Layout, Overwrite
+from modelexport_api.status import ArtifactFile
 from modelexport_exporter import manifest as manifests
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.identity import digest_of
+from modelexport_exporter.layout import (
+    MODEL_NAME,
+    REPORT_NAME,
+    VERSION_DIRECTORY,
+    is_data,
+    is_ours,
+    promotion_order,
+    published_name,
+)
 from modelexport_exporter.manifest import MANIFEST_NAME, Decision, Found, Manifest, Work
 from modelexport_exporter.storage.store import ConditionFailedError, Location, OnBytes, Pending
 
-MODEL_NAME = "model.onnx"
-REPORT_NAME = "report.json"
 STAGING_NAME = ".staging"
 FAILED_NAME = "failed"
-_DATA_NAME = re.compile(r"^model\.[0-9a-f]{12}\.data$")
 _MARKER_NAME = "marker"
 _ATTEMPTS = 3
 _MOST_NAMES = 1000
@@ -39,12 +45,6 @@ _MOST_NAMES = 1000
 def resource_key(name: str, namespace: str | None, uid: str | None) -> str:
     """Return what the staging directories of a resource begin with."""
     return f"{name[:64]}-{digest_of([namespace, name, uid])[:12]}"
-
-
-def promotion_order(names: Iterable[str]) -> list[str]:
-    """Return names in the order in which they may appear: data, model.onnx, report.json."""
-    last = [MODEL_NAME, REPORT_NAME]
-    return sorted(names, key=lambda name: (last.index(name) + 1 if name in last else 0, name))
 
 
 def failed_report_name(resource_name: str, spec_sha256: str) -> str:
@@ -68,6 +68,7 @@ class Publication:
 
     destination: Location
     resource: str
+    layout: Layout = Layout.PLAIN
     staged: dict[str, Pending] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -101,7 +102,7 @@ class Publication:
         One that lies beside a staging directory of this resource is our own, half-published.
         """
         store = self.destination.store
-        model = self.destination.child(MODEL_NAME)
+        model = self.destination.child(published_name(self.layout, MODEL_NAME))
         staging = self.destination.child(STAGING_NAME).as_directory()
         mine = [name for name in store.names(staging.key, _MOST_NAMES) if self._is_mine(name)]
         if not mine and store.stat(model.key) is not None:
@@ -115,7 +116,8 @@ class Publication:
         self._own.store.write(self._own.child(_MARKER_NAME).key, b"")
 
     def stage(self, path: Path, name: str, on_bytes: OnBytes) -> None:
-        """Bring a file to where no reader looks."""
+        """Bring a file to where no reader looks; it will appear at its place in the layout."""
+        name = published_name(self.layout, name)
         target = self.destination.child(name).key
         self.staged[name] = self.destination.store.stage(path, target, self._own.key, on_bytes)
 
@@ -178,15 +180,26 @@ class Publication:
         """Delete what nothing speaks of any more now that this manifest is in force.
 
         That is the external data of the artifact before, data that a killed process had moved to
-        its place, and whatever was staged for this resource.
+        its place, files of another layout, and whatever was staged for this resource.
         """
         kept = {file.name for file in manifest.artifact.files}
-        found = self.destination.store.names(self.destination.key, _MOST_NAMES)
-        orphans = [name for name in found if _DATA_NAME.match(name) and name not in kept]
+        orphans = [name for name in self._data_names() if name not in kept]
+        orphans += [file.name for file in manifest.superseded if self._is_still_there(file)]
         self.destination.store.delete(self.destination.child(name).key for name in orphans)
-        self.destination.store.discard_staged(
-            self.destination.key, _is_artifact_name, self._staging.key
-        )
+        self.destination.store.discard_staged(self.destination.key, is_ours, self._staging.key)
+
+    def _data_names(self) -> list[str]:
+        below = [
+            directory + name
+            for directory in ("", VERSION_DIRECTORY)
+            for name in self.destination.store.names(self.destination.key + directory, _MOST_NAMES)
+        ]
+        return [name for name in below if is_data(name)]
+
+    def _is_still_there(self, file: ArtifactFile) -> bool:
+        """Tell a superseded file from one that somebody put under its name since."""
+        stored = self.destination.store.stat(self.destination.child(file.name).key)
+        return stored is not None and stored.size_bytes == file.size_bytes
 
     def publish_failure(self, name: str, report: bytes) -> str:
         """Store the report of a failure; return its URI."""
@@ -221,10 +234,6 @@ def opened(publication: Publication) -> Iterator[Publication]:
     finally:
         with contextlib.suppress(ExportFailure):
             publication.close()
-
-
-def _is_artifact_name(name: str) -> bool:
-    return name in {MODEL_NAME, REPORT_NAME} or _DATA_NAME.match(name) is not None
 
 
 def taken(uri: str) -> ExportFailure:

@@ -6,32 +6,37 @@ failure at any stage is reported with everything that was found before it.
 
 from __future__ import annotations
 
-import hashlib
 import math
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from modelexport_api.conditions import stages_of
 from modelexport_api.pod import PodResult
 from modelexport_api.resource import ModelExport
+from modelexport_api.spec import Layout, Mode
 from modelexport_api.status import Artifact, ArtifactFile, Failure, Stage, VerificationResult
 from modelexport_exporter import report as reports
 from modelexport_exporter.identity import SourceIdentity, installed_versions, source_digest
 from modelexport_exporter.ladder import Attempt
+from modelexport_exporter.layout import published_name
 from modelexport_exporter.manifest import (
     MANIFEST_NAME,
     Manifest,
     ManifestResource,
     ManifestSource,
     Work,
+    superseded,
 )
-from modelexport_exporter.publish import MODEL_NAME, REPORT_NAME
+from modelexport_exporter.provenance import Dependency
 from modelexport_exporter.report import Report, ReportSource
 from modelexport_exporter.storage.store import Location
 from modelexport_exporter.values import ConvertedModel, SourceFile, VerificationOutcome, WrittenFile
+
+__all__ = ["Dependency", "Record", "listed"]
 
 _LARGEST = sys.float_info.max
 
@@ -45,6 +50,11 @@ class Record:
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     seconds: dict[Stage, float] = field(default_factory=dict)
     spec_sha256: str | None = None
+    code_sha256: str | None = None
+    signed_by: str | None = None
+    """The id of the key that signs the provenance."""
+    dependencies: list[Dependency] = field(default_factory=list)
+    """What is needed besides the checkpoint."""
     identity: SourceIdentity | None = None
     source_files: tuple[SourceFile, ...] = ()
     converted: ConvertedModel | None = None
@@ -72,6 +82,34 @@ class Record:
         self.outcome = outcome
         self.seconds[Stage.VERIFY] = outcome.seconds
 
+    def stamped(self, model: WrittenFile) -> None:
+        """Take in the model's file as it is after the verdict was written into it."""
+        assert self.converted is not None
+        files = [model if file.name == model.name else file for file in self.converted.files]
+        self.converted = replace(self.converted, files=tuple(files))
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """Return what the ONNX file says of itself: the same for the same work and verdict."""
+        assert self.converted is not None
+        assert self.outcome is not None
+        facts = {
+            "source.sha256": source_digest(self.source_files),
+            "spec.sha256": self.spec_sha256,
+            "code.sha256": self.code_sha256,
+            "exporter": self.converted.exporter,
+            "opset": str(self.converted.opset),
+            "verdict": self.outcome.summary.verdict.value,
+            **{f"version.{name}": version for name, version in self.versions.items()},
+        }
+        return {key: value for key, value in facts.items() if value is not None}
+
+    @property
+    def layout(self) -> Layout:
+        """Return how the files of the artifact are placed; one that exists lies as it lies."""
+        spec = self.resource.spec
+        return spec.destination.layout if spec.mode is Mode.EXPORT else Layout.PLAIN
+
     @property
     def work(self) -> Work:
         """Return what identifies the work, as far as it is known."""
@@ -82,6 +120,8 @@ class Record:
             fingerprint=self.identity.fingerprint,
             spec_sha256=self.spec_sha256,
             source_sha256=source_digest(self.source_files) if self.source_files else None,
+            layout=self.layout,
+            signed_by=self.signed_by,
         )
 
     @property
@@ -96,13 +136,22 @@ class Record:
         }
         return summary.model_copy(update=errors)
 
-    def artifact(self, destination: Location, *others: WrittenFile) -> Artifact:
-        """Return the artifact as it will lie at the destination."""
+    def model_files(self) -> list[ArtifactFile]:
+        """Return the files of the model itself, under the names that they are published by."""
         assert self.converted is not None
-        files = self.converted.files
-        model = next(file for file in files if file.name == MODEL_NAME)
+        return [
+            listed(replace(file, name=published_name(self.layout, file.name)))
+            for file in self.converted.files
+        ]
+
+    def artifact(self, directory: Location, others: Iterable[WrittenFile] = ()) -> Artifact:
+        """Return the artifact as it lies, or will lie, in a directory."""
+        assert self.converted is not None
+        files = self.model_files()
+        name = published_name(self.layout, self.converted.model_path.name)
+        model = next(file for file in files if file.name == name)
         return Artifact(
-            uri=destination.child(MODEL_NAME).uri,
+            uri=directory.child(name).uri,
             sha256=model.sha256,
             size_bytes=sum(file.size_bytes for file in files),
             opset=self.converted.opset,
@@ -110,17 +159,23 @@ class Record:
             exporter=self.converted.exporter,
             inputs=list(self.converted.inputs),
             outputs=list(self.converted.outputs),
-            files=[_listed(file) for file in (*files, *others)],
-            manifest_uri=destination.child(MANIFEST_NAME).uri,
+            files=[*files, *map(listed, others)],
+            manifest_uri=directory.child(MANIFEST_NAME).uri if self._publishes else None,
         )
 
-    def manifest(self, destination: Location, report: bytes) -> Manifest:
-        """Return the manifest of the artifact and its report."""
+    @property
+    def _publishes(self) -> bool:
+        return self.resource.spec.mode is Mode.EXPORT
+
+    def manifest(
+        self, destination: Location, documents: Iterable[WrittenFile], previous: Manifest | None
+    ) -> Manifest:
+        """Return the manifest of the artifact and the documents beside it."""
         assert self.identity is not None
         assert self.spec_sha256 is not None
         assert self.verification is not None
-        digest = hashlib.sha256(report).hexdigest()
         metadata = self.resource.metadata
+        artifact = self.artifact(destination, documents)
         return Manifest(
             created=datetime.now(UTC),
             resource=ManifestResource(
@@ -130,11 +185,14 @@ class Record:
                 uri=self.identity.uri,
                 fingerprint=self.identity.fingerprint,
                 sha256=source_digest(self.source_files),
-                files=[_listed(file) for file in self.source_files],
+                files=[listed(file) for file in self.source_files],
             ),
             spec_sha256=self.spec_sha256,
-            artifact=self.artifact(destination, WrittenFile(REPORT_NAME, len(report), digest)),
+            layout=self.layout,
+            signed_by=self.signed_by,
+            artifact=artifact,
             verification=self.verification,
+            superseded=superseded(previous, (file.name for file in artifact.files)),
         )
 
     def report(self, destination: Location, failure: Failure | None = None) -> Report:
@@ -148,11 +206,12 @@ class Record:
             uid=metadata.uid,
             spec=reports.public_spec(self.resource),
             spec_sha256=self.spec_sha256,
+            code_sha256=self.code_sha256,
             source=self._source(),
             started=self.started,
             finished=datetime.now(UTC),
             stages=reports.stage_times(self.seconds),
-            artifact=self.artifact(destination) if converted and not failure else None,
+            artifact=self.artifact(destination) if self._is_there(failure) else None,
             operators=converted.op_counts if converted else {},
             modules=reports.modules(converted.modules) if converted else [],
             findings=reports.findings(converted.findings) if converted else [],
@@ -165,13 +224,17 @@ class Record:
             failure=failure,
         )
 
+    def _is_there(self, failure: Failure | None) -> bool:
+        """Tell whether there is an artifact: one that fails is never published, but may exist."""
+        return self.converted is not None and (failure is None or not self._publishes)
+
     def _source(self) -> ReportSource:
         identity, files = self.identity, self.source_files
         return ReportSource(
             uri=self.resource.spec.source.uri,
             fingerprint=identity.fingerprint if identity else None,
             sha256=source_digest(files) if files else None,
-            files=[_listed(file) for file in files],
+            files=[listed(file) for file in files],
         )
 
     def succeeded(self, manifest: Manifest, report_uri: str, *, reused: bool) -> PodResult:
@@ -192,19 +255,21 @@ class Record:
             outcome="Failed",
             verification=self.verification,
             failure=failure,
-            completed=completed_before(failure.stage),
+            completed=completed_before(failure.stage, self.resource.spec.mode),
             report_uri=report_uri,
             peak_memory_bytes=self.peak_memory_bytes or None,
         )
 
 
-def completed_before(stage: Stage | None) -> list[Stage]:
-    """Return the stages that were over when a stage failed."""
+def completed_before(stage: Stage | None, mode: Mode = Mode.EXPORT) -> list[Stage]:
+    """Return the stages of a mode that were over when a stage failed."""
     order = list(Stage)
-    return order[: order.index(stage)] if stage is not None else []
+    before = order[: order.index(stage)] if stage is not None else []
+    return [entry for entry in before if entry in stages_of(mode)]
 
 
-def _listed(file: WrittenFile | SourceFile) -> ArtifactFile:
+def listed(file: WrittenFile | SourceFile) -> ArtifactFile:
+    """Return what a document says of a file."""
     return ArtifactFile(name=file.name, sha256=file.sha256, size_bytes=file.size_bytes)
 
 

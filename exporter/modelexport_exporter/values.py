@@ -182,6 +182,10 @@ class VerificationOutcome:
     """A sentence for each sample that did not run because it would have cost too much."""
     pitfalls: tuple[Pitfall, ...] = ()
     """After a mismatch: lines of the model that may have caused it."""
+    output_shapes: dict[str, tuple[int | str, ...]] = field(default_factory=dict)
+    """Shapes of outputs by name, as the session states them: it infers more than files say."""
+    rows_independent: bool | None = None
+    """Whether rows of a batch were seen not to change each other; None: nobody asked."""
 
     @property
     def first_problem(self) -> tuple[SampleComparison, OutputComparison] | None:

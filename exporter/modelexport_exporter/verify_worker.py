@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from numpy.typing import NDArray
 
-from modelexport_api.spec import Provider
+from modelexport_api.spec import Layout, Provider
 from modelexport_api.status import Stage, Verdict, VerificationResult
 from modelexport_exporter.call import lower
 from modelexport_exporter.diagnosis.explain import explaining, find_pitfalls
@@ -30,6 +30,7 @@ from modelexport_exporter.isolation.machine import (
 from modelexport_exporter.load import load_module
 from modelexport_exporter.plugins.older_torch import older_torch
 from modelexport_exporter.plugins.plugins import Plugins, load_plugins
+from modelexport_exporter.triton_config import as_stated, batch_dim
 from modelexport_exporter.values import (
     ConvertedModel,
     ExportTask,
@@ -48,6 +49,7 @@ from modelexport_exporter.verification.budget import (
 from modelexport_exporter.verification.given import Given, given_by
 from modelexport_exporter.verification.judge import Judge, Named
 from modelexport_exporter.verification.reference import EagerReference
+from modelexport_exporter.verification.rows import rows_are_independent
 from modelexport_exporter.verification.samples import (
     ORDINARY,
     Sample,
@@ -131,6 +133,7 @@ class _Verification:
         self._costs: list[Cost] = []
         self._results: list[SampleComparison] = []
         self._measured = False
+        self._converted = converted
         prepack = provider is Provider.CUDA or self._is_small(converted)
         self._weights = reference.weights(converted.weight_inputs)
         self._session = Session(
@@ -176,7 +179,26 @@ class _Verification:
             samples=tuple(self._results),
             seconds=seconds,
             left_out=tuple(self._left_out),
+            output_shapes=self._session.output_shapes,
+            rows_independent=self._rows_independent(),
         )
+
+    def _rows_independent(self) -> bool | None:
+        """Tell whether a server may batch requests, where one is asked for that would."""
+        if self._spec.destination.layout is not Layout.TRITON:
+            return None
+        outputs = as_stated(self._converted.outputs, self._session.output_shapes)
+        batch = batch_dim(self._spec, [*self._converted.inputs, *outputs])
+        samples = [
+            sample
+            for sample in self._given.plan()
+            if sample.values in ORDINARY and batch and sample.dims.get(batch, 0) > 1
+        ]
+        if not samples:
+            return None
+        arrays = self._given.arrays(min(samples, key=self._volume))
+        fed = {name: arrays[name] for name in self._session.input_names if name in arrays}
+        return rows_are_independent(fed, lambda rows: self._run_file(rows, "rows of a batch"))
 
     def _is_small(self, converted: ConvertedModel) -> bool:
         size = sum(entry.size_bytes for entry in converted.files)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage, Verdict
@@ -15,7 +16,12 @@ from modelexport_exporter.isolation.memory import MemoryWatch
 from modelexport_exporter.log import Log
 from modelexport_exporter.progress import ProgressReporter
 from modelexport_exporter.record import Record
-from modelexport_exporter.values import ConvertedModel, ExportTask, VerificationOutcome
+from modelexport_exporter.values import (
+    ConvertedModel,
+    ExportTask,
+    VerificationOutcome,
+    WrittenFile,
+)
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,8 @@ class Workers:
     log: Log
     deadline: float
     """When the whole export has to end, in `time.monotonic()` seconds."""
+    artifact_entry: str = "modelexport_exporter.artifact_worker:read_artifact"
+    names_entry: str = "modelexport_exporter.artifact_worker:read_external_names"
 
     def export(self, task: ExportTask) -> ConvertedModel:
         """Return the file that the task's rung leads to."""
@@ -37,11 +45,27 @@ class Workers:
         deadline = ladder.attempt_deadline(time.monotonic(), self.deadline)
         converted = self._work(deadline, self.export_entry, task)
         assert isinstance(converted, ConvertedModel)
+        self._take_in(converted)
+        return converted
+
+    def external_names(self, path: Path) -> tuple[str, ...]:
+        """Return the files beside an ONNX file that it needs."""
+        names = self._work(self.deadline, self.names_entry, path)
+        assert isinstance(names, tuple)
+        return names
+
+    def read(self, task: ExportTask, path: Path, files: tuple[WrittenFile, ...]) -> ConvertedModel:
+        """Return what an ONNX file that exists offers."""
+        converted = self._work(self.deadline, self.artifact_entry, task, path, files)
+        assert isinstance(converted, ConvertedModel)
+        self._take_in(converted)
+        return converted
+
+    def _take_in(self, converted: ConvertedModel) -> None:
         self.record.exported(converted)
         for finding in converted.findings:
             message = f"{finding.subject}: requested {finding.requested}, got {finding.obtained}"
             self.log.tell("warning", message)
-        return converted
 
     def verify(self, task: ExportTask, converted: ConvertedModel) -> None:
         """Return if the artifact computes what the model computes, raise otherwise."""

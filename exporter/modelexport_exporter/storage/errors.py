@@ -69,6 +69,12 @@ def missing(access: Access, detail: str, hint: str = "") -> ExportFailure:
             f"the model's code {access.uri} was not found{suffix}",
             hint or "Upload it, or correct spec.model.code.uri.",
         )
+    if access.role is Role.ARTIFACT:
+        return ExportFailure(
+            Reason.ARTIFACT_INVALID,
+            f"the artifact {access.uri} was not found{suffix}",
+            hint or "Correct spec.artifact.uri, or spec.destination.uri where that is absent.",
+        )
     return ExportFailure(
         Reason.SOURCE_NOT_FOUND,
         f"{access.uri} not found{suffix}",

@@ -22,7 +22,7 @@ from modelexport_exporter.storage import errors as storage_errors
 from modelexport_exporter.storage.store import ConditionFailedError, OnBytes, Role, StoredObject
 
 _CHUNK = 4 * 1024 * 1024
-_OWN = {".staging", "failed"}
+_OWN = {".staging", "failed", "verifications"}
 """Directories that exist only while something is in them, as prefixes do in S3."""
 
 
@@ -155,6 +155,7 @@ class PendingFile:
     def publish(self) -> None:
         """Rename it to its place, over what was there."""
         try:
+            self.target.parent.mkdir(parents=True, exist_ok=True)
             self.staged.replace(self.target)
         except OSError as error:
             raise storage_errors.from_os_error(error, self.role, str(self.target)) from error

@@ -25,6 +25,8 @@ class Role(StrEnum):
 
     SOURCE = "source"
     CODE = "code"
+    ARTIFACT = "artifact"
+    """One that exists and is to be verified."""
     DESTINATION = "destination"
 
 

@@ -88,6 +88,11 @@ class Session:
         self.input_names = tuple(entry.name for entry in self._session.get_inputs())
         self.output_names = tuple(entry.name for entry in self._session.get_outputs())
         """Of what `run` returned last, where the file returns sequences."""
+        self.output_shapes = {
+            entry.name: tuple("?" if size is None else size for size in entry.shape)
+            for entry in self._session.get_outputs()
+            if entry.type.startswith("tensor")
+        }
 
     def _load(
         self, model_path: Path, provider: Provider, setup: SessionSetup, *, prepack: bool

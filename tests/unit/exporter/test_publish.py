@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelexport_exporter.publish import failed_report_name, promotion_order, resource_key
+from modelexport_exporter.layout import promotion_order
+from modelexport_exporter.publish import failed_report_name, resource_key
 
 
 @given(st.permutations(["report.json", "model.onnx", "model.0123456789ab.data", "config.txt"]))

@@ -1,0 +1,48 @@
+"""The documents that are published beside a verified artifact, each made of those before it.
+
+    config.pbtxt (layout Triton) -> report.json -> provenance.json -> its envelope, if signed
+
+The provenance names every file before it by digest; the manifest, which is written last of all,
+names the provenance.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+
+from modelexport_api.spec import Layout
+from modelexport_exporter.layout import (
+    CONFIG_NAME,
+    ENVELOPE_NAME,
+    PROVENANCE_NAME,
+    REPORT_NAME,
+)
+from modelexport_exporter.provenance import statement
+from modelexport_exporter.record import Record, listed
+from modelexport_exporter.signing import Signer
+from modelexport_exporter.storage.store import Location
+from modelexport_exporter.triton_config import config_of
+from modelexport_exporter.values import WrittenFile
+
+
+def documents(record: Record, destination: Location, signer: Signer | None) -> dict[str, bytes]:
+    """Return the documents by name."""
+    assert record.converted is not None
+    assert record.outcome is not None
+    report = record.report(destination)
+    made: dict[str, bytes] = {}
+    if record.layout is Layout.TRITON:
+        made[CONFIG_NAME] = config_of(record.resource.spec, record.converted, record.outcome)
+    made[REPORT_NAME] = report.encode()
+    subjects = [*record.model_files(), *map(listed, written(made))]
+    made[PROVENANCE_NAME] = statement(report, subjects, record.dependencies)
+    if signer is not None:
+        made[ENVELOPE_NAME] = signer.envelope(made[PROVENANCE_NAME])
+    return made
+
+
+def written(made: dict[str, bytes]) -> Iterator[WrittenFile]:
+    """Yield what a manifest says of each document."""
+    for name, content in made.items():
+        yield WrittenFile(name, len(content), hashlib.sha256(content).hexdigest())

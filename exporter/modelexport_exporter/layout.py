@@ -1,0 +1,62 @@
+"""Where the files of an artifact lie below its destination, by layout. Pure.
+
+A file has the same name in every layout while it is made; only its place among the published files
+differs. Triton reads `config.pbtxt` and the directories whose names are numbers, and ignores what
+else lies in a model's directory, so reports and manifest stay where they are in both layouts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from modelexport_api.spec import Layout
+
+MODEL_NAME = "model.onnx"
+CONFIG_NAME = "config.pbtxt"
+REPORT_NAME = "report.json"
+PAGE_NAME = "report.html"
+PROVENANCE_NAME = "provenance.json"
+ENVELOPE_NAME = "provenance.intoto.jsonl"
+"""One DSSE envelope on one line: the form of attestations that in-toto's tools exchange."""
+
+VERSION_DIRECTORY = "1/"
+"""The one version of a model in Triton's repository."""
+
+_DATA = r"model\.[0-9a-f]{12}\.data"
+_DATA_NAME = re.compile(rf"^({VERSION_DIRECTORY})?{_DATA}$")
+_MODEL_FILE = re.compile(rf"^(model\.onnx|{_DATA})$")
+_DOCUMENTS = (REPORT_NAME, PAGE_NAME, PROVENANCE_NAME, ENVELOPE_NAME)
+
+
+def published_name(layout: Layout, name: str) -> str:
+    """Return where a file lies below the destination."""
+    versioned = layout is Layout.TRITON and _MODEL_FILE.match(name)
+    return f"{VERSION_DIRECTORY}{name}" if versioned else name
+
+
+def is_data(name: str) -> bool:
+    """Tell external data, which is named by its digest, in any layout."""
+    return _DATA_NAME.match(name) is not None
+
+
+def is_ours(name: str) -> bool:
+    """Tell a name, below the destination, that an artifact of any layout may have."""
+    plain = name.removeprefix(VERSION_DIRECTORY)
+    return plain == MODEL_NAME or is_data(name) or name in {CONFIG_NAME, *_DOCUMENTS}
+
+
+def promotion_order(names: Iterable[str]) -> list[str]:
+    """Return names in the order in which they may appear: data, the model, what speaks of it."""
+    return sorted(names, key=lambda name: (_rank(name), name))
+
+
+def _rank(name: str) -> int:
+    if name.removeprefix(VERSION_DIRECTORY) == MODEL_NAME:
+        return 1
+    return 2 if name in _DOCUMENTS else 0
+
+
+def model_name(uri: str) -> str:
+    """Return the name under which Triton serves what lies in this directory."""
+    return uri.rstrip("/").rpartition("/")[2]

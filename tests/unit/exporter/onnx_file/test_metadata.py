@@ -1,0 +1,70 @@
+"""Facts appended to an ONNX file: nothing else of it changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modelexport_exporter.identity import sha256_file
+from modelexport_exporter.onnx_file.metadata import append_metadata, encode_metadata
+
+
+def written(directory: Path) -> Path:
+    """A model with a weight, and metadata of its own."""
+    weight = onnx.helper.make_tensor("w", onnx.TensorProto.FLOAT, [2], [1.0, 2.0])
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Mul", ["x", "w"], ["y"])],
+        "g",
+        [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [2])],
+        [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [2])],
+        [weight],
+    )
+    opset = onnx.helper.make_opsetid("", 20)
+    model = onnx.helper.make_model(graph, opset_imports=[opset], ir_version=10)
+    onnx.helper.set_model_props(model, {"theirs": "stays"})
+    path = directory / "model.onnx"
+    path.write_bytes(model.SerializeToString(deterministic=True))
+    return path
+
+
+def props(model: onnx.ModelProto) -> dict[str, str]:
+    return {entry.key: entry.value for entry in model.metadata_props}
+
+
+def test_everything_else_is_the_same(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    before, content = onnx.load(path), path.read_bytes()
+    file = append_metadata(path, {"verdict": "Verified", "opset": "20"})
+    after = onnx.load(path)
+
+    assert path.read_bytes().startswith(content)
+    assert (file.sha256, file.size_bytes) == (sha256_file(path), path.stat().st_size)
+    assert props(after) == {
+        "theirs": "stays",
+        "modelexport.opset": "20",
+        "modelexport.verdict": "Verified",
+    }
+    del after.metadata_props[1:]
+    assert after == before
+
+
+def test_checker_and_runtime_take_the_file(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    append_metadata(path, {"verdict": "Verified"})
+    onnx.checker.check_model(str(path), full_check=True)
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    (y,) = session.run(None, {"x": np.array([3, 4], np.float32)})
+    assert y.tolist() == [3, 8]
+    assert session.get_modelmeta().custom_metadata_map["modelexport.verdict"] == "Verified"
+
+
+@given(st.dictionaries(st.text(max_size=300), st.text(max_size=300), max_size=5))
+def test_any_text_is_read_back_by_onnx(facts: dict[str, str]) -> None:
+    model = onnx.ModelProto.FromString(encode_metadata(facts))
+    assert props(model) == {f"modelexport.{key}": value for key, value in facts.items()}
+    assert encode_metadata(dict(reversed(facts.items()))) == encode_metadata(facts)
