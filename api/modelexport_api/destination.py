@@ -32,7 +32,7 @@ class Destination(ApiModel):
     uri: Uri = Field(
         description="Directory for the ONNX file, its external data, the reports, the provenance "
         "and manifest.json. With layout Triton: the model's directory in the repository, named as "
-        "the model."
+        "the model. In mode Verify: where the report goes, and by default where the artifact is."
     )
     layout: Layout = Field(
         default=Layout.PLAIN,
@@ -46,6 +46,6 @@ class Destination(ApiModel):
     )
     signing_secret_name: Annotated[str, StringConstraints(max_length=253)] | None = Field(
         default=None,
-        description="Secret with a private key in PEM (`key.pem`; Ed25519, ECDSA or RSA) that "
-        "signs the provenance statement. Absent: the statement is published unsigned.",
+        description="Secret with a private key in PEM (`key.pem`; unencrypted Ed25519, ECDSA or "
+        "RSA) that signs the provenance statement. Absent: the statement is published unsigned.",
     )

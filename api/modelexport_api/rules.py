@@ -6,6 +6,7 @@ the other way round; `tests/cluster` holds both against each other.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from modelexport_api.spec import (
     Exporter,
     Format,
     InputKind,
+    Layout,
     Mode,
     ModelExportSpec,
     Precision,
@@ -27,6 +29,9 @@ NEEDS_FACTORY = (
     Format.DISTRIBUTED_CHECKPOINT,
 )
 SCALARS = (InputKind.INT, InputKind.FLOAT, InputKind.BOOL, InputKind.CONSTANT)
+NOT_TENSORS = (InputKind.SEQUENCE, InputKind.OPTIONAL)
+TRITON_URI = r"^(s3://[^/]+|file://)/(.*/)?[A-Za-z0-9_][A-Za-z0-9_.-]*/?$"
+"""A directory in a store whose name can be the name of a model in Triton's URLs."""
 NOT_IN_ONNX = (DType.COMPLEX64, DType.COMPLEX128, DType.STRING)
 
 
@@ -207,6 +212,36 @@ RULES: tuple[Rule, ...] = (
         cel="!has(self.artifact) || self.mode == 'Verify'",
         message="artifact names what mode Verify checks; mode Export makes one",
         holds=lambda spec: spec.artifact is None or spec.mode is Mode.VERIFY,
+    ),
+    Rule(
+        path=("destination",),
+        cel=f"self.layout != 'Triton' || self.uri.matches('{TRITON_URI}')",
+        message="layout Triton: the last part of uri is the model's name, of letters, digits, "
+        "_, - and . (s3://bucket/repository/my_model/)",
+        holds=lambda spec: (
+            spec.destination.layout is not Layout.TRITON
+            or re.search(TRITON_URI, spec.destination.uri) is not None
+        ),
+    ),
+    Rule(
+        path=(),
+        cel="self.destination.layout != 'Triton' || self.export.weights != 'Omitted'",
+        message="layout Triton: a server has no weights to feed; export.weights must not be "
+        "Omitted",
+        holds=lambda spec: (
+            spec.destination.layout is not Layout.TRITON
+            or spec.export.weights is not Weights.OMITTED
+        ),
+    ),
+    Rule(
+        path=(),
+        cel="self.destination.layout != 'Triton' || "
+        "self.inputs.all(i, !(i.kind in ['Sequence', 'Optional']))",
+        message="layout Triton: Triton takes tensors only, no inputs of kind Sequence or Optional",
+        holds=lambda spec: (
+            spec.destination.layout is not Layout.TRITON
+            or all(entry.kind not in NOT_TENSORS for entry in spec.inputs)
+        ),
     ),
 )
 

@@ -25,6 +25,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from modelexport_cli.run import run_manifest
 
         return run_manifest(chosen.manifest, chosen.output, chosen.work_dir)
+    if chosen.command == "verify":
+        from modelexport_cli.verify import verify_manifest
+
+        return verify_manifest(chosen.manifest, chosen.artifact, chosen.output, chosen.work_dir)
     if chosen.command == "diagnose":
         from modelexport_cli.diagnose import diagnose_manifest
 
@@ -58,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_manifest(run)
     _add_output(run, "the status that the resource would get")
     _add_work_dir(run)
+    _add_verify(commands)
     _add_diagnose(commands)
     _add_inspect(commands)
     render = commands.add_parser(
@@ -70,6 +75,25 @@ def _parser() -> argparse.ArgumentParser:
         "--image", default="modelexport-exporter", help="the operator's exporter image"
     )
     return parser
+
+
+def _add_verify(commands: Any) -> None:  # noqa: ANN401 - argparse hides its type
+    verify = commands.add_parser(
+        "verify",
+        help="check an artifact that exists against its checkpoint, without exporting",
+        description="Run an ONNX file against eager PyTorch on the manifest's checkpoint: on "
+        "another onnxruntime, on another GPU, or by another exporter. Publishes only a report, "
+        "below verifications/ at the destination.",
+    )
+    _add_manifest(verify)
+    verify.add_argument(
+        "--artifact",
+        metavar="URI",
+        help="path, file:// or s3:// URI of the ONNX file (default: the manifest's spec.artifact, "
+        "or what is published at its destination)",
+    )
+    _add_output(verify, "the status that the resource would get")
+    _add_work_dir(verify)
 
 
 def _add_diagnose(commands: Any) -> None:  # noqa: ANN401 - argparse hides its type

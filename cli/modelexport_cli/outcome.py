@@ -4,31 +4,36 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from modelexport_api.conditions import (
+    ENDS_OF,
+    NOT_REQUESTED,
+    NOT_REQUESTED_MESSAGES,
+    end_of,
+    is_requested,
+)
 from modelexport_api.pod import PodResult
+from modelexport_api.spec import Mode
 from modelexport_api.status import (
     Condition,
     ConditionType,
     ModelExportStatus,
     Phase,
-    Stage,
     VerificationResult,
 )
 
-_PROVED_BY = {
-    ConditionType.EXPORTED: Stage.CONTRACT,
-    ConditionType.VERIFIED: Stage.VERIFY,
-    ConditionType.PUBLISHED: Stage.PUBLISH,
-}
-
 
 def status_of(
-    result: PodResult, started: datetime, ended: datetime, generation: int | None
+    result: PodResult,
+    started: datetime,
+    ended: datetime,
+    generation: int | None,
+    mode: Mode = Mode.EXPORT,
 ) -> ModelExportStatus:
     """Return the status of a resource whose only run ended with this result."""
     return ModelExportStatus(
         observed_generation=generation,
         phase=Phase.FAILED if result.failure else Phase.SUCCEEDED,
-        conditions=_conditions(result, ended, generation),
+        conditions=_conditions(result, ended, generation, mode),
         start_time=started,
         completion_time=ended,
         attempts=1,
@@ -39,7 +44,9 @@ def status_of(
     )
 
 
-def _conditions(result: PodResult, ended: datetime, generation: int | None) -> list[Condition]:
+def _conditions(
+    result: PodResult, ended: datetime, generation: int | None, mode: Mode
+) -> list[Condition]:
     failure = result.failure
 
     def condition(kind: ConditionType, *, true: bool, reason: str, message: str) -> Condition:
@@ -53,18 +60,24 @@ def _conditions(result: PodResult, ended: datetime, generation: int | None) -> l
         )
 
     found: list[Condition] = []
-    for kind, stage in _PROVED_BY.items():
-        if stage in result.completed:
+    blamed = False
+    for kind, stage in ENDS_OF.items():
+        if not is_requested(kind, mode):
+            message = NOT_REQUESTED_MESSAGES[kind]
+            found.append(condition(kind, true=False, reason=NOT_REQUESTED, message=message))
+        elif stage in result.completed:
             message = _message(kind, result.verification)
             found.append(condition(kind, true=True, reason=kind.value, message=message))
-        elif failure is not None and all(entry.status == "True" for entry in found):
-            message = failure.message
+        elif failure is not None and not blamed:
+            blamed, message = True, failure.message
             found.append(condition(kind, true=False, reason=failure.reason.value, message=message))
         else:
             found.append(condition(kind, true=False, reason="NotReached", message=""))
     if failure is None:
         message = "the artifact of an earlier run is up to date" if result.reused else ""
-        end = condition(ConditionType.COMPLETE, true=True, reason="Published", message=message)
+        end = condition(
+            ConditionType.COMPLETE, true=True, reason=end_of(mode).value, message=message
+        )
     else:
         reason, message = failure.reason.value, failure.message
         end = condition(ConditionType.FAILED, true=True, reason=reason, message=message)

@@ -5,24 +5,31 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
-from modelexport_api.resource import ManifestError
+from modelexport_api.resource import ManifestError, ModelExport
+from modelexport_api.spec import Mode
 from modelexport_api.status import Failure, Stage
 from modelexport_cli import console
 from modelexport_cli.manifest_file import read_manifest
 from modelexport_cli.outcome import status_of
 
+Alter = Callable[[ModelExport], ModelExport]
 
-def run_manifest(manifest: Path, output: str, work_dir: Path | None) -> int:
-    """Run a manifest; return the pod's exit code."""
+
+def run_manifest(
+    manifest: Path, output: str, work_dir: Path | None, alter: Alter | None = None
+) -> int:
+    """Run a manifest; return the pod's exit code. `alter` changes what it asks for."""
     started = datetime.now(UTC)
-    generation = None
+    generation, mode = None, Mode.EXPORT
     try:
         resource = read_manifest(manifest)
+        resource = alter(resource) if alter else resource
     except ManifestError as error:
         failure = Failure(
             reason=Reason.INVALID_MANIFEST,
@@ -34,10 +41,10 @@ def run_manifest(manifest: Path, output: str, work_dir: Path | None) -> int:
     else:
         from modelexport_exporter.pipeline import Settings, run
 
-        generation = resource.metadata.generation
+        generation, mode = resource.metadata.generation, resource.spec.mode
         with console.log_to(sys.stderr) as log:
             result = run(resource, Settings(work_dir or _default_work_dir()), log)
-    status = status_of(result, started, datetime.now(UTC), generation)
+    status = status_of(result, started, datetime.now(UTC), generation, mode)
     if output == "json":
         print(status.model_dump_json(by_alias=True, exclude_none=True, indent=2))
     else:

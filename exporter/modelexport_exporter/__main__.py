@@ -22,6 +22,7 @@ from modelexport_api.pod import (
 from modelexport_api.reasons import Reason
 from modelexport_api.resource import ManifestError, ModelExport, parse
 from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.isolation.privacy import keep_private
 from modelexport_exporter.log import JsonLog
 from modelexport_exporter.pipeline import Settings, run
 
@@ -31,6 +32,7 @@ WORK_DIR_ENV = "MODELEXPORT_WORK_DIR"
 
 def main() -> int:
     """Run the export that the environment asks for; return the exit code."""
+    keep_private()
     log = JsonLog(sys.stderr)
     try:
         resource = read_manifest(os.environ)

@@ -11,7 +11,14 @@ import json
 from typing import Any
 
 from modelexport_api import API_VERSION, KIND
-from modelexport_api.pod import CONTAINER, MANIFEST_ENV, TERMINATION_LOG, WORK_DIR
+from modelexport_api.pod import (
+    CONTAINER,
+    MANIFEST_ENV,
+    SIGNING_KEY_ENTRY,
+    SIGNING_KEY_ENV,
+    TERMINATION_LOG,
+    WORK_DIR,
+)
 from modelexport_api.reasons import PERMANENT_EXIT_CODES
 from modelexport_api.resource import ModelExport
 from modelexport_operator import file_uris, names, pod_contract, pod_template
@@ -161,15 +168,25 @@ def _container(resource: ModelExport, settings: Settings) -> dict[str, Any]:
     return container
 
 
-def _environment(resource: ModelExport) -> list[dict[str, str]]:
+def _environment(resource: ModelExport) -> list[dict[str, Any]]:
     """Return the manifest, and what libraries need on a read-only root without a passwd entry."""
     return [
+        *_signing_key(resource),
         {"name": MANIFEST_ENV, "value": _manifest(resource)},
         {"name": "HOME", "value": WORK_DIR},
         {"name": "USER", "value": CONTAINER},
         {"name": "XDG_CACHE_HOME", "value": f"{WORK_DIR}/.cache"},
         {"name": "PYTHONUNBUFFERED", "value": "1"},
     ]
+
+
+def _signing_key(resource: ModelExport) -> list[dict[str, Any]]:
+    """Return the key's variable; without the Secret, Kubernetes says so and starts no container."""
+    name = resource.spec.destination.signing_secret_name
+    if name is None:
+        return []
+    key = {"secretKeyRef": {"name": name, "key": SIGNING_KEY_ENTRY}}
+    return [{"name": SIGNING_KEY_ENV, "valueFrom": key}]
 
 
 def _manifest(resource: ModelExport) -> str:

@@ -12,8 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from modelexport_api.pod import CONTAINER, MANIFEST_ENV
+from modelexport_api.pod import CONTAINER, MANIFEST_ENV, SIGNING_KEY_ENV, SIGNING_KEY_FILE_ENV
 from modelexport_operator.pod_template import Template, TemplateError
+
+_OURS = {MANIFEST_ENV, SIGNING_KEY_ENV, SIGNING_KEY_FILE_ENV}
+"""Variables of the exporter's container that only the operator sets."""
 
 _VOLUMES = {
     "configMap",
@@ -134,8 +137,9 @@ def _in_container(container: Template, kind: str) -> Iterator[str]:
     if is_exporter:
         yield from _differing(container, _EXPORTER_FIXED, path)
         yield from _nulls(container, ("env",), f"{path}.")
-        if any(entry.get("name") == MANIFEST_ENV for entry in _entries(container, "env")):
-            yield f"{path}.env: {MANIFEST_ENV} is set by the operator"
+        for entry in _entries(container, "env"):
+            if entry.get("name") in _OURS:
+                yield f"{path}.env: {entry['name']} is set by the operator"
 
 
 def _security(context: Template, fixed: dict[str, Any], path: str) -> Iterator[str]:

@@ -7,11 +7,20 @@ really exported. `progress` has another writer (`progress.py`) until the export 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from modelexport_api.conditions import (
+    ENDS_OF,
+    NOT_REQUESTED,
+    NOT_REQUESTED_MESSAGES,
+    end_of,
+    is_requested,
+)
 from modelexport_api.pod import PodResult
+from modelexport_api.spec import Mode
 from modelexport_api.status import (
     Condition,
     ConditionType,
@@ -25,12 +34,6 @@ from modelexport_operator.failures import CANNOT_START
 from modelexport_operator.observe import Observation, ObservedPod
 
 MESSAGE_LIMIT = 4096
-_ENDS_OF = {
-    ConditionType.EXPORTED: Stage.CONTRACT,
-    ConditionType.VERIFIED: Stage.VERIFY,
-    ConditionType.PUBLISHED: Stage.PUBLISH,
-}
-"""A condition is True once this stage is completed."""
 
 
 @dataclass(frozen=True)
@@ -47,33 +50,32 @@ def active(seen: Observation, now: datetime) -> ModelExportStatus:
     """Return the status while no end is known: pending or running."""
     pod = current_pod(seen.pods)
     running = pod is not None and pod.running
-    scheduled = _scheduled(seen, pod)
-    exported = _exported(pod)
-    waiting = [Fact(kind, "Unknown", "Waiting") for kind in list(_ENDS_OF)[1:]]
     phase = Phase.RUNNING if running else Phase.PENDING
-    return _assembled(seen, now, phase, [scheduled, exported, *waiting])
+    facts = [_scheduled(seen, pod), *_awaited(_mode(seen), pod)]
+    return _assembled(seen, now, phase, facts)
 
 
 def succeeded(seen: Observation, result: PodResult, now: datetime) -> ModelExportStatus:
-    """Return the final status of an export whose artifact is published."""
+    """Return the final status of a run whose artifact is published, or verified as it was asked."""
+    mode = _mode(seen)
     uri = result.artifact.uri if result.artifact else ""
     again = "an artifact of the same source and spec was there already: " if result.reused else ""
-    published = Fact(ConditionType.PUBLISHED, "True", "Published", f"{again}{uri}")
-    facts = [
-        Fact(ConditionType.SCHEDULED, "True", "Scheduled"),
-        Fact(ConditionType.EXPORTED, "True", "Exported"),
-        Fact(ConditionType.VERIFIED, "True", "Verified"),
-        published,
-        Fact(ConditionType.COMPLETE, "True", "Published", published.message),
-    ]
-    done = _assembled(seen, now, Phase.SUCCEEDED, facts)
-    return done.model_copy(
+    end = end_of(mode)
+    facts = [Fact(ConditionType.SCHEDULED, "True", "Scheduled")]
+    for kind in ENDS_OF:
+        message = f"{again}{uri}" if kind is end else ""
+        done = Fact(kind, "True", kind.value, message)
+        facts.append(done if is_requested(kind, mode) else _not_requested(kind))
+    facts.append(Fact(ConditionType.COMPLETE, "True", end.value, f"{again}{uri}"))
+    final = Progress(stage=ENDS_OF[end], percent=100, message=end.value.lower())
+    done_status = _assembled(seen, now, Phase.SUCCEEDED, facts)
+    return done_status.model_copy(
         update={
             "artifact": result.artifact,
             "report_uri": result.report_uri,
             "verification": result.verification,
             "completion_time": _end(seen, now),
-            "progress": Progress(stage=Stage.PUBLISH, percent=100, message="published"),
+            "progress": final,
         }
     )
 
@@ -89,7 +91,7 @@ def failed(
         if reached
         else Fact(ConditionType.SCHEDULED, "False", failure.reason, failure.message)
     )
-    facts = [scheduled, *_stages(failure, completed, reached=reached)]
+    facts = [scheduled, *_stages(_mode(seen), failure, completed, reached=reached)]
     facts.append(Fact(ConditionType.FAILED, "True", failure.reason, failure.message))
     ended = _assembled(seen, now, Phase.FAILED, facts)
     return ended.model_copy(
@@ -108,12 +110,34 @@ def current_pod(pods: tuple[ObservedPod, ...]) -> ObservedPod | None:
     return max(alive, key=lambda pod: (pod.created is not None, pod.created), default=None)
 
 
-def _stages(failure: Failure, completed: list[Stage], *, reached: bool) -> list[Fact]:
+def _mode(seen: Observation) -> Mode:
+    export = seen.resource.export
+    return export.spec.mode if export else Mode.EXPORT
+
+
+def _not_requested(kind: ConditionType) -> Fact:
+    return Fact(kind, "False", NOT_REQUESTED, NOT_REQUESTED_MESSAGES[kind])
+
+
+def _awaited(mode: Mode, pod: ObservedPod | None) -> Iterator[Fact]:
+    """Yield the stage conditions of a run that goes on; the first one tells about its pod."""
+    first = True
+    for kind in ENDS_OF:
+        if not is_requested(kind, mode):
+            yield _not_requested(kind)
+        else:
+            yield _first(kind, pod) if first else Fact(kind, "Unknown", "Waiting")
+            first = False
+
+
+def _stages(mode: Mode, failure: Failure, completed: list[Stage], *, reached: bool) -> list[Fact]:
     """Return the three stage conditions: True, then one False with the reason, then NotReached."""
     facts: list[Fact] = []
     blamed = not reached
-    for kind, stage in _ENDS_OF.items():
-        if stage in completed:
+    for kind, stage in ENDS_OF.items():
+        if not is_requested(kind, mode):
+            facts.append(_not_requested(kind))
+        elif stage in completed:
             facts.append(Fact(kind, "True", kind.value))
         elif not blamed:
             facts.append(Fact(kind, "False", failure.reason, failure.message))
@@ -148,8 +172,7 @@ def _scheduled(seen: Observation, pod: ObservedPod | None) -> Fact:
     return Fact(kind, "Unknown", "Pending")
 
 
-def _exported(pod: ObservedPod | None) -> Fact:
-    kind = ConditionType.EXPORTED
+def _first(kind: ConditionType, pod: ObservedPod | None) -> Fact:
     if pod is None:
         return Fact(kind, "Unknown", "Waiting")
     if pod.waiting_reason in CANNOT_START:

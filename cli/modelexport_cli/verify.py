@@ -1,0 +1,37 @@
+"""`modelexport verify`: what mode Verify does, for the manifest of any mode."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import quote
+
+from modelexport_api.resource import ManifestError, ModelExport, parse
+from modelexport_cli.run import run_manifest
+
+
+def verify_manifest(
+    manifest: Path, artifact: str | None, output: str, work_dir: Path | None
+) -> int:
+    """Verify an artifact that exists; return the exit code."""
+    return run_manifest(
+        manifest, output, work_dir, lambda resource: as_verification(resource, artifact)
+    )
+
+
+def as_verification(resource: ModelExport, artifact: str | None) -> ModelExport:
+    """Return the resource as one of mode Verify. Raises ManifestError."""
+    document = resource.to_wire()
+    document["spec"]["mode"] = "Verify"
+    if artifact is not None:
+        document["spec"]["artifact"] = {"uri": uri_of(artifact)}
+    try:
+        return parse(document)
+    except ManifestError as error:
+        raise ManifestError(f"--artifact {artifact}: {error}" if artifact else str(error)) from None
+
+
+def uri_of(text: str) -> str:
+    """Return the URI that a person means: paths are taken as paths."""
+    if "://" in text:
+        return text
+    return f"file://{quote(str(Path(text).resolve()))}"
