@@ -1,0 +1,60 @@
+"""A page becomes HTML. Everything is escaped: names and messages come from models and users.
+
+The content security policy of the page allows its own style and nothing else, so that no browser
+runs or fetches anything for it even if something foreign got through.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from modelexport_exporter.report import Report
+from modelexport_exporter.report_page.page import page_of
+
+_TEMPLATE = "report.html.j2"
+_STYLE = "report.css"
+_UNPRINTABLE = dict.fromkeys(set(range(0x20)) - {0x09, 0x0A}, "\N{REPLACEMENT CHARACTER}")
+
+
+def render(report: Report) -> bytes:
+    """Return report.html."""
+    environment = _environment()
+    loader = environment.loader
+    assert loader is not None
+    style, _, _ = loader.get_source(environment, _STYLE)
+    own = Markup(style)  # noqa: S704 - a file of this package
+    html = environment.get_template(_TEMPLATE).render(page=page_of(report), style=own)
+    return html.translate(_UNPRINTABLE).encode(errors="replace")
+
+
+def breakable(name: str) -> Markup:
+    """Return a name that may be broken after what joins its parts."""
+    parts = re.split(r"(?<=[._/:\[\],-])", name)
+    return Markup("<wbr>").join(part for part in parts if part)
+
+
+def prose(said: str) -> Markup:
+    """Return a sentence with what stands in backticks set as code."""
+    parts = re.split(r"`([^`]+)`", said)
+    marked = [
+        Markup("<code>{}</code>").format(part) if index % 2 else escape(part)
+        for index, part in enumerate(parts)
+    ]
+    return Markup("").join(marked)
+
+
+@functools.cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("modelexport_exporter.report_page"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters |= {"breakable": breakable, "prose": prose}
+    return environment
