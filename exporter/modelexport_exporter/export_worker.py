@@ -31,6 +31,7 @@ from modelexport_exporter.onnx_file.weights import ArrangedWeights, arrange_weig
 from modelexport_exporter.onnx_file.write import MODEL_NAME, write_model
 from modelexport_exporter.plugins.older_torch import older_torch
 from modelexport_exporter.plugins.plugins import Plugins, load_plugins
+from modelexport_exporter.precision.apply import in_precision
 from modelexport_exporter.values import (
     ROUTES,
     ConvertedModel,
@@ -101,7 +102,7 @@ def _convert(
             with converted_torchscript(
                 loaded.module, lowered, plugins, task.output_dir, task.code_dir, scripted=scripted
             ) as converted:
-                return _write(converted, loaded, plugins, task)
+                return _write(converted, loaded, lowered, plugins, task)
     with clock.stage(Stage.CAPTURE):
         progress(Stage.CAPTURE, 0.0, "capturing the graph with torch.export")
         strict = rung is Rung.DYNAMO_STRICT
@@ -113,15 +114,17 @@ def _convert(
         optimize = rung is not Rung.DYNAMO_UNOPTIMIZED and whole
         model = convert_dynamo(program, lowered.spec, plugins, task.code_dir, optimize=optimize)
         progress(Stage.CONVERT, 0.6, "writing the model")
-        return _write(model, loaded, plugins, task)
+        return _write(model, loaded, lowered, plugins, task)
 
 
 def _write(
-    model: ir.Model, loaded: LoadedModel, plugins: Plugins, task: ExportTask
+    model: ir.Model, loaded: LoadedModel, lowered: Lowered, plugins: Plugins, task: ExportTask
 ) -> tuple[ArrangedWeights, tuple[WrittenFile, ...]]:
     plugins.complete(model)
-    arranged = arrange_weights(model, loaded.module, task.spec.export)
-    return arranged, write_model(model, task.output_dir)
+    with in_precision(model, lowered.spec, task) as (converted, kept):
+        arranged = arrange_weights(converted, loaded.module, task.spec.export)
+        files = write_model(converted, task.output_dir)
+    return replace(arranged, findings=arranged.findings + kept), files
 
 
 class StageClock:

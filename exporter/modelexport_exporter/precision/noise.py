@@ -1,0 +1,225 @@
+"""What a precision costs by itself: eager PyTorch in a simulation of it, against eager as it is.
+
+The artifact may err a small multiple of that (`verification.tolerance`): a file that loses more is
+damaged by something other than its precision. The simulation needs no file, no other runtime and no
+change to the module: it sits below the ATen ops that the module calls.
+
+- Float16, BFloat16: weights, inputs and results of each op are rounded to the type, but for the ops
+  that the file keeps in float32. What overflows becomes the type's largest number, so that an
+  artifact with an infinity is never excused.
+- DynamicInt8, StaticInt8: the products with weights that onnxruntime's quantizer replaces get
+  weights rounded to 8 bits by output channel, and activations to 8 bits over their range: the range
+  that they have (dynamic), or had over the calibration inputs (static), where their results are
+  quantized too.
+
+Later runs round at random between two neighbours, so that several bracket what can happen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map
+
+from modelexport_api.spec import Precision
+
+aten = torch.ops.aten
+SMALLER = {Precision.FLOAT16: torch.float16, Precision.BFLOAT16: torch.bfloat16}
+LEVELS = 255
+_EXACT = frozenset(
+    {"pow", "exp", "log", "sqrt", "rsqrt", "reciprocal", "mean", "sum", "cumsum", "prod", "var"}
+    | {"var_mean", "sin", "cos", "arange", "linalg_vector_norm", "norm", "softplus", "tan"}
+)
+"""ATen ops whose results the file has in float32, as `reduced_floats.KEPT` says."""
+
+_PRODUCTS: dict[str, tuple[int, int, int]] = {
+    "linear": (0, 1, 0),
+    "addmm": (1, 2, 1),
+    "mm": (0, 1, 1),
+    "matmul": (0, 1, -1),
+    "bmm": (0, 1, -1),
+}
+"""Where a product with a weight has its activation and its weight, and the channels' axis."""
+_CONVOLUTIONS: dict[str, tuple[int, int, int]] = dict.fromkeys(
+    ("convolution", "_convolution", "conv1d", "conv2d", "conv3d", "mkldnn_convolution"), (0, 1, 0)
+)
+
+
+@dataclass
+class Simulation:
+    """A precision, ready to be simulated for one module."""
+
+    precision: Precision
+    weights: frozenset[int]
+    """Addresses of the storages of the module's parameters and buffers."""
+    ranges: dict[int, tuple[float, float]] = field(default_factory=dict)
+    """StaticInt8: smallest and largest element of each activation, in the order of the calls."""
+
+    @classmethod
+    def of(cls, precision: Precision, tensors: Iterable[torch.Tensor]) -> Simulation:
+        """Return the simulation for a module with these parameters and buffers."""
+        return cls(precision, frozenset(_address(tensor) for tensor in tensors))
+
+    def observe(self, call: Callable[[], Any]) -> None:
+        """Take in the ranges that activations have while the call runs."""
+        with torch.no_grad(), _Products(self, None):
+            call()
+
+    def run(self, call: Callable[[], Any], seed: int = 0) -> Any:  # noqa: ANN401
+        """Return what the call returns in the precision; seed 0 rounds to the nearest."""
+        smaller = SMALLER.get(self.precision)
+        with torch.no_grad():
+            if smaller is not None:
+                with _Rounding(smaller, seed):
+                    return call()
+            with _Products(self, seed):
+                return call()
+
+
+class _Rounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """While active, float32 is as coarse as a smaller type."""
+
+    def __init__(self, smaller: torch.dtype, seed: int) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._smaller = smaller
+        self._jitter = _Jitter(seed)
+
+    def __torch_dispatch__(
+        self,
+        func: Any,  # noqa: ANN401 - an OpOverload
+        types: Any,  # noqa: ANN401
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401
+        kwargs = kwargs or {}
+        if _aliases(func) or _name(func) in _EXACT:
+            return func(*args, **kwargs)
+        args, kwargs = tree_map(self._nearest, (args, dict(kwargs)))
+        return tree_map(self._rounded, func(*args, **kwargs))
+
+    def _nearest(self, value: Any) -> Any:  # noqa: ANN401
+        if not _is_single(value):
+            return value
+        info = torch.finfo(self._smaller)
+        finite = torch.where(value.isfinite(), value.clamp(info.min, info.max), value)
+        return finite.to(self._smaller).to(value.dtype)
+
+    def _rounded(self, value: Any) -> Any:  # noqa: ANN401
+        if not _is_single(value):
+            return value
+        return self._nearest(self._jitter.relative(value, torch.finfo(self._smaller).eps))
+
+
+class _Products(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Meets the products with weights, in order: observes them, or computes them in 8 bits."""
+
+    def __init__(self, simulation: Simulation, seed: int | None) -> None:
+        """Observe where there is no seed."""
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._simulation = simulation
+        self._jitter = _Jitter(seed) if seed is not None else None
+        dynamic = simulation.precision is Precision.DYNAMIC_INT8
+        self._products = _PRODUCTS if dynamic else _PRODUCTS | _CONVOLUTIONS
+        self._results_too = not dynamic
+        self._calls = 0
+
+    def __torch_dispatch__(
+        self,
+        func: Any,  # noqa: ANN401
+        types: Any,  # noqa: ANN401
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401
+        kwargs = kwargs or {}
+        places = self._products.get(_name(func))
+        if places is None or not self._is_weight(args[places[1]]):
+            return func(*args, **kwargs)
+        activation, weight, axis = places
+        self._calls += 1
+        given = list(args)
+        if self._jitter is None:
+            result = func(*args, **kwargs)
+            self._observe(2 * self._calls, args[activation])
+            self._observe(2 * self._calls + 1, result)
+            return result
+        given[activation] = self._quantized(args[activation], 2 * self._calls, self._jitter)
+        given[weight] = _by_channel(args[weight], axis)
+        result = func(*given, **kwargs)
+        if not self._results_too:
+            return result
+        return self._quantized(result, 2 * self._calls + 1, self._jitter)
+
+    def _is_weight(self, value: Any) -> bool:  # noqa: ANN401
+        return _is_single(value) and _address(value) in self._simulation.weights
+
+    def _observe(self, place: int, value: torch.Tensor) -> None:
+        if value.numel():
+            low, high = self._simulation.ranges.get(place, (0.0, 0.0))
+            now = (min(low, float(value.min())), max(high, float(value.max())))
+            self._simulation.ranges[place] = now
+
+    def _quantized(self, value: torch.Tensor, place: int, jitter: _Jitter) -> torch.Tensor:
+        if not value.numel():
+            return value
+        low, high = self._simulation.ranges.get(
+            place, (min(0.0, float(value.min())), max(0.0, float(value.max())))
+        )
+        step = (high - low) / LEVELS
+        if not step or step - step != 0:
+            return value
+        lowest = round(low / step)
+        return jitter.steps(value / step).clamp(lowest, lowest + LEVELS) * step
+
+
+class _Jitter:
+    """Moves numbers at random by up to one step; by nothing for seed 0."""
+
+    def __init__(self, seed: int) -> None:
+        self._generator = torch.Generator().manual_seed(seed) if seed else None
+
+    def relative(self, value: torch.Tensor, step: float) -> torch.Tensor:
+        """Return the numbers moved by up to half a step of their own size."""
+        if self._generator is None:
+            return value
+        return value * (1 + (self._draw(value) - 0.5) * step)
+
+    def steps(self, value: torch.Tensor) -> torch.Tensor:
+        """Return whole numbers: the nearest, or one of the two neighbours at random."""
+        if self._generator is None:
+            return value.round()
+        return (value + self._draw(value)).floor()
+
+    def _draw(self, value: torch.Tensor) -> torch.Tensor:
+        return torch.rand(value.shape, generator=self._generator, dtype=value.dtype).to(
+            value.device
+        )
+
+
+def _by_channel(weight: torch.Tensor, axis: int) -> torch.Tensor:
+    """Return the weight in 8 bits, each output channel with a scale of its own."""
+    others = [dim for dim in range(weight.dim()) if dim != axis % weight.dim()]
+    step = weight.abs().amax(others, keepdim=True) / (LEVELS // 2)
+    step = step.clamp(min=torch.finfo(weight.dtype).tiny)
+    return (weight / step).round() * step
+
+
+def _is_single(value: Any) -> bool:  # noqa: ANN401
+    return isinstance(value, torch.Tensor) and value.dtype is torch.float32
+
+
+def _address(tensor: torch.Tensor) -> int:
+    return tensor.untyped_storage().data_ptr()
+
+
+def _name(func: Any) -> str:  # noqa: ANN401
+    name: str = func.overloadpacket.__name__
+    return name
+
+
+def _aliases(func: Any) -> bool:  # noqa: ANN401
+    """Tell whether an op writes into an argument or returns a view: its numbers are rounded."""
+    return any(argument.alias_info is not None for argument in func._schema.arguments)  # noqa: SLF001
