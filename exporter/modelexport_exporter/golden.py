@@ -11,7 +11,7 @@ import zipfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Input, ModelExportSpec
 from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.storage.store import Location
 
 Array = NDArray[Any]
 _LISTED = 8
@@ -37,25 +36,6 @@ class Golden:
     inputs: dict[str, Array]
     outputs: dict[str, Array]
     """By the name of the output; empty where none were recorded."""
-
-
-def fetch_golden(location: Location, field: str, directory: Path) -> Path:
-    """Bring the file that a field of the spec names to this machine. Raises ExportFailure."""
-    name = PurePosixPath(location.key).name
-    found = location.store.stat(location.key) if name else None
-    if found is None:
-        raise ExportFailure(
-            Reason.SAMPLES_INVALID,
-            f"{field}: {location.uri} was not found",
-            "Upload the .npz or .safetensors file, or correct the uri.",
-        )
-    in_place = location.store.local_path(location.key)
-    if in_place is not None:
-        return in_place
-    directory.mkdir(parents=True, exist_ok=True)
-    target = directory / name
-    location.store.download(found, target, lambda _moved: None)
-    return target
 
 
 def read_golden(path: Path, spec: ModelExportSpec) -> tuple[Golden, ...]:

@@ -47,6 +47,7 @@ from modelexport_exporter.verification.budget import (
     admit,
 )
 from modelexport_exporter.verification.given import Given, given_by
+from modelexport_exporter.verification.in_precision import simulation_for
 from modelexport_exporter.verification.judge import Judge, Named
 from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.rows import rows_are_independent
@@ -95,7 +96,7 @@ def verify_model(
         code_dir=task.code_dir,
     )
     lowered_task = replace(task, spec=lowered.spec)
-    given = given_by(task, lowered.spec)
+    given = given_by(task, lowered.spec, converted.model_path, reference.state())
     with explaining(module, lowered, task.code_dir):
         run = _Verification(
             lowered_task, converted, plugins, provider, reference=reference, given=given
@@ -139,7 +140,14 @@ class _Verification:
         self._session = Session(
             converted.model_path, provider, prepack=prepack, setup=plugins.session_setup()
         )
-        self._judge = Judge(task.spec, reference, self._run_file, converted.op_counts, self._clock)
+        self._judge = Judge(
+            task.spec,
+            reference,
+            self._run_file,
+            converted.op_counts,
+            self._clock,
+            simulation=simulation_for(task, task.spec, reference),
+        )
 
     def _run_file(self, arrays: Mapping[str, Array], where: str) -> Named:
         outputs = self._session.run({**arrays, **self._weights}, where)
@@ -179,6 +187,7 @@ class _Verification:
             samples=tuple(self._results),
             seconds=seconds,
             left_out=tuple(self._left_out),
+            losses=self._judge.losses.all(),
             output_shapes=self._session.output_shapes,
             rows_independent=self._rows_independent(),
         )
@@ -250,15 +259,15 @@ class _Verification:
         started = self._clock()
         where = f"{describe_sizes(sample.dims)} ({sample.label} values, seed {sample.seed})"
         arrays = self._given.arrays(sample)
-        self._results.append(
-            self._judge.judge(
-                sample,
-                arrays,
-                where,
-                recorded=self._given.outputs(sample),
-                measure=self._is_telling(sample),
-            )
+        compared = self._judge.judge(
+            sample,
+            arrays,
+            where,
+            recorded=self._given.outputs(sample),
+            measure=self._is_telling(sample),
         )
+        if compared is not None:
+            self._results.append(compared)
         seconds = self._clock() - started
         self._costs.append(Cost(self._volume(sample), seconds, peak_memory()))
 

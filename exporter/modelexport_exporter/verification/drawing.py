@@ -95,7 +95,6 @@ def _repeated(drawn: Array, rng: np.random.Generator) -> Array:
 def _unbounded_floats(values: Values, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
     normal = np.asarray(rng.standard_normal(shape))
     made: dict[Values, Callable[[], Array]] = {
-        Values.NORMAL: lambda: normal,
         Values.LARGE: lambda: np.asarray(normal * LARGE_SCALE),
         Values.SMALL: lambda: np.asarray(normal * SMALL_SCALE),
         Values.STREWN: lambda: _strewn(normal, rng),
@@ -106,7 +105,7 @@ def _unbounded_floats(values: Values, shape: tuple[int, ...], rng: np.random.Gen
         Values.HIGHEST: lambda: np.ones(shape),
         Values.LOWEST: lambda: -np.ones(shape),
     }
-    return made[values]()
+    return made.get(values, lambda: normal)()
 
 
 def _integers(

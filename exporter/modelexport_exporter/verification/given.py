@@ -1,4 +1,4 @@
-"""Samples that the user gives: recorded ones from a file, and those that a sampler draws.
+"""Where the arrays of samples come from: drawn, recorded by the user, or from the user's sampler.
 
 Golden samples join the plan, after its smallest sample. A sampler replaces what would be drawn: it
 is called at every size that the plan has, and with further seeds in between.
@@ -7,7 +7,7 @@ is called at every size that the plan has, and with further seeds in between.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,13 @@ from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.golden import Golden, read_golden
 from modelexport_exporter.user_code.named_callable import Named, describe_error, find_callable
 from modelexport_exporter.values import ExportTask
+from modelexport_exporter.verification.aims import (
+    Aims,
+    find_aims,
+    strew,
+    strew_nan,
+    takes_nan,
+)
 from modelexport_exporter.verification.drawing import draw
 from modelexport_exporter.verification.reference import to_array
 from modelexport_exporter.verification.samples import (
@@ -42,6 +49,7 @@ class Given:
 
     spec: ModelExportSpec
     golden: tuple[Golden, ...] = ()
+    aims: Aims = field(default_factory=Aims)
     sampler: Callable[..., Any] | None = None
     code_dir: Path | None = None
 
@@ -55,7 +63,12 @@ class Given:
 
     def more(self) -> tuple[Sample, ...]:
         """Return further samples, for models that run in no time."""
-        return self._by_sampler(more_samples(self.spec))
+        found = {Values.AIMED: bool(self.aims), Values.WITH_NAN: self._takes_nan()}
+        samples = [entry for entry in more_samples(self.spec) if found.get(entry.values, True)]
+        return self._by_sampler(tuple(samples))
+
+    def _takes_nan(self) -> bool:
+        return any(takes_nan(entry) for entry in self.spec.inputs)
 
     def arrays(self, sample: Sample) -> dict[str, Array]:
         """Return the arrays of a sample by the name of the input. Raises ExportFailure."""
@@ -63,7 +76,12 @@ class Given:
             return self.golden[sample.seed].inputs
         if self.sampler is not None:
             return self._drawn_by_user(self.sampler, sample)
-        return draw(self.spec.inputs, sample)
+        arrays = draw(self.spec.inputs, sample)
+        if sample.values is Values.AIMED:
+            return strew(self.spec.inputs, arrays, self.aims, sample.seed)
+        if sample.values is Values.WITH_NAN:
+            return strew_nan(self.spec.inputs, arrays, sample.seed)
+        return arrays
 
     def outputs(self, sample: Sample) -> Mapping[str, Array]:
         """Return the outputs that were recorded with a sample."""
@@ -93,14 +111,19 @@ class Given:
         return {entry.name: _fitting(entry, drawn, sample) for entry in self.spec.inputs}
 
 
-def given_by(task: ExportTask, spec: ModelExportSpec) -> Given:
-    """Return where the samples of a task come from; `spec` has the inputs of the graph."""
+def given_by(
+    task: ExportTask, spec: ModelExportSpec, model_path: Path, state: Mapping[str, torch.Tensor]
+) -> Given:
+    """Return where the samples of a task come from.
+
+    `spec` has the inputs of the graph; `state` the model's parameters and buffers by name.
+    """
     golden = read_golden(task.golden_inputs, spec) if task.golden_inputs else ()
     sampler = None
     if spec.verification.sampler is not None:
         named = Named(_SAMPLER, spec.verification.sampler, "a dict of tensors by input")
         sampler = find_callable(named, task.code_dir)
-    return Given(spec, golden, sampler, task.code_dir)
+    return Given(spec, golden, find_aims(model_path, state), sampler, task.code_dir)
 
 
 def _fitting(entry: Input, drawn: Mapping[str, Any], sample: Sample) -> Array:

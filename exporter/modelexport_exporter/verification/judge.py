@@ -14,9 +14,12 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from modelexport_api.spec import ModelExportSpec
+from modelexport_exporter.precision.loss import Losses
+from modelexport_exporter.precision.noise import Simulation
 from modelexport_exporter.values import OutputComparison, SampleComparison
 from modelexport_exporter.verification.compare import compare_output, is_float, peak_of
 from modelexport_exporter.verification.other_roundings import OtherRoundingUnavailable
@@ -54,7 +57,10 @@ class Judge:
         run_file: RunFile,
         operators: Collection[str],
         clock: Callable[[], float] = time.monotonic,
+        *,
+        simulation: Simulation | None = None,
     ) -> None:
+        """Judge. `simulation`: of the file's precision, where that is not the model's own."""
         self._spec = spec
         self._reference = reference
         self._run_file = run_file
@@ -64,6 +70,9 @@ class Judge:
         self._noise: dict[str, float] = {}
         """The largest noise of each output so far, relative to its peak."""
         self._spent = 0.0
+        self._simulation = simulation
+        self.losses = Losses()
+        """What a precision that is not the model's own costs."""
         self.calibrated = True
         """Whether the model runs with other roundings than its own."""
         self.unavailable = ""
@@ -77,13 +86,15 @@ class Judge:
         *,
         recorded: Mapping[str, Array],
         measure: bool = False,
-    ) -> SampleComparison:
-        """Compare both on a sample.
+    ) -> SampleComparison | None:
+        """Compare both on a sample; None where it asks for what the model does not answer.
 
         `recorded`: outputs that have to come out. `measure`: learn the model's noise even where
         both agree.
         """
         expected = self._reference.run(arrays, where)
+        if sample.values is Values.WITH_NAN and not self._answers_nan(arrays, expected):
+            return None
         got = self._run_file(arrays, where)
         outputs, kind = self._compare(sample, arrays, expected, got, measure=measure), sample.label
         if any(output.problem for output in outputs):
@@ -120,6 +131,9 @@ class Judge:
             compared = self._compare_all(sample, expected, got, spreads)
         if sample.values in ORDINARY:
             self._remember(compared)
+            if self._simulation is not None:
+                for want, (name, have) in zip(expected, got, strict=True):
+                    self.losses.add(name, want, have)
         return compared
 
     def _add_run(self, arrays: Mapping[str, Array], spreads: list[Spread], run: int) -> bool:
@@ -128,7 +142,9 @@ class Judge:
             return False
         started = self._clock()
         try:
-            if run:
+            if self._simulation is not None:
+                results = self._reference.in_precision(arrays, self._simulation, run)
+            elif run:
                 results = self._reference.rounded_at_random(arrays, run)
             else:
                 results = self._float64_or_nothing(arrays)
@@ -177,6 +193,7 @@ class Judge:
             want.dtype.name,
             self._reference.float_dtypes,
             calibrated=self.calibrated,
+            precision=self._spec.export.precision,
         )
         known = tolerance.multiple * self._noise.get(name, 0.0)
         return replace(tolerance, rtol=max(tolerance.rtol, known))
@@ -185,6 +202,11 @@ class Judge:
         for output in compared:
             if output.noise is not None and not output.inconclusive:
                 self._noise[output.output] = max(output.noise, self._noise.get(output.output, 0.0))
+
+    def _answers_nan(self, arrays: Mapping[str, Array], expected: list[Array]) -> bool:
+        """Tell whether the model means to take NaN: it looks for it and returns numbers."""
+        numbers = all(is_float(array.dtype) and not np.isnan(array).any() for array in expected)
+        return numbers and self._reference.handles_nan(arrays)
 
     @property
     def tolerance_source(self) -> Source:

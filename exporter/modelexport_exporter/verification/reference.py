@@ -10,14 +10,41 @@ import ml_dtypes
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.call import NUMBERS, Call, flatten
 from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.precision.noise import Simulation
 from modelexport_exporter.user_code.user_frame import message_of, user_frame
-from modelexport_exporter.verification.other_roundings import in_float64, rounded_at_random
+from modelexport_exporter.verification.other_roundings import (
+    in_float64,
+    reported_as_unavailable,
+    rounded_at_random,
+)
 
 Array = NDArray[Any]
+
+NAN_OPS = frozenset({"isnan", "nan_to_num", "nansum", "nanmedian"})
+"""ATen ops that a module calls to treat NaN apart from numbers."""
+
+
+class OpNames(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Collects the names of the ATen ops that are called."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.names: set[str] = set()
+
+    def __torch_dispatch__(
+        self,
+        func: Any,  # noqa: ANN401
+        types: Any,  # noqa: ANN401
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401
+        self.names.add(func.overloadpacket.__name__)
+        return func(*args, **(kwargs or {}))
 
 
 class EagerReference:
@@ -54,8 +81,19 @@ class EagerReference:
 
     def weights(self, keys: Mapping[str, str]) -> dict[str, Array]:
         """Return weights of the state_dict by the name of the input that takes them."""
-        tensors = dict([*self._module.named_parameters(), *self._module.named_buffers()])
+        tensors = self.state()
         return {name: to_array(tensors[key]) for name, key in keys.items()}
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """Return parameters and buffers by name."""
+        return dict([*self._module.named_parameters(), *self._module.named_buffers()])
+
+    def handles_nan(self, arrays: Mapping[str, Array]) -> bool:
+        """Tell whether the module asks on these arrays which of its numbers are NaN."""
+        values = self._values(arrays)
+        with torch.no_grad(), OpNames() as called:
+            self._call_module(values)
+        return not NAN_OPS.isdisjoint(called.names)
 
     def run(self, arrays: Mapping[str, Array], where: str) -> list[Array]:
         """Call the module; return its output tensors in order, nested ones flattened."""
@@ -78,6 +116,20 @@ class EagerReference:
         values = self._values(arrays)
         leaves = rounded_at_random(lambda: self._call_module(values), seed)
         return [to_array(leaf) for leaf in leaves]
+
+    def in_precision(
+        self, arrays: Mapping[str, Array], simulation: Simulation, seed: int
+    ) -> list[Array]:
+        """Return what it computes in a simulated precision. Same exceptions."""
+        values = self._values(arrays)
+        with reported_as_unavailable():
+            leaves = simulation.run(lambda: self._call_module(values), seed)
+        return [to_array(leaf) for leaf in leaves]
+
+    def observe(self, arrays: Mapping[str, Array], simulation: Simulation) -> None:
+        """Let a simulation see one of the inputs that the file was calibrated with."""
+        values = self._values(arrays)
+        simulation.observe(lambda: self._call_module(values))
 
     def _values(self, arrays: Mapping[str, Array]) -> dict[str, torch.Tensor]:
         names = self._call.input_names

@@ -43,6 +43,12 @@ class Values(StrEnum):
     """Normal floats with -1, 0 and 1 strewn in: zeros beside values of both signs, and ties."""
     REPEATED = "repeated"
     """Two values that recur: indices that meet each other, scores that are equal."""
+    AIMED = "aimed"
+    """Normal floats with the file's own constants strewn in, integers that look up rows of tables
+    which differ from the checkpoint's: what `aims` found in the file."""
+    WITH_NAN = "NaN"
+    """Normal floats with NaN strewn in, where no `range` excludes it; compared only if the model
+    looks for NaN and answers with numbers."""
     GOLDEN = "golden"
     """Recorded by the user; the seed is the sample's place in the file."""
     SAMPLER = "sampler"
@@ -57,6 +63,8 @@ MORE = (
     Values.SMALL,
     Values.STREWN,
     Values.REPEATED,
+    Values.AIMED,
+    Values.WITH_NAN,
     Values.NORMAL,
     Values.LARGE,
     Values.NORMAL,

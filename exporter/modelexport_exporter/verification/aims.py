@@ -1,0 +1,149 @@
+"""What the file itself says is worth trying: its constants, and rows of tables that were changed.
+
+A comparison with 0.5 turned from `<` to `<=` shows at 0.5 only, a damaged row of an embedding only
+where a token looks it up. Random samples meet neither, so both are read from the file and strewn
+into a sample. NaN is strewn into one where the model says that it handles NaN.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import torch
+from numpy.typing import NDArray
+from onnx import numpy_helper
+
+from modelexport_api.spec import Input
+from modelexport_exporter.verification.drawing import FLOATS, NUMPY_DTYPES, integer_range
+from modelexport_exporter.verification.reference import to_array
+
+Array = NDArray[Any]
+
+MOST_CONSTANTS = 64
+LARGEST_CONSTANT = 1e6
+"""Larger ones stand for infinity, in masks."""
+MOST_ROWS = 4096
+LARGEST_TABLE_BYTES = 256 << 20
+_FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16)
+
+
+@dataclass(frozen=True)
+class Aims:
+    """Values to strew into inputs."""
+
+    constants: tuple[float, ...] = ()
+    """Numbers that the file has as constants."""
+    rows: tuple[int, ...] = ()
+    """Rows in which a table of the file differs from the checkpoint's."""
+
+    def __bool__(self) -> bool:
+        return bool(self.constants or self.rows)
+
+
+def find_aims(path: Path, state: Mapping[str, torch.Tensor]) -> Aims:
+    """Read a file's aims. `state`: the model's parameters and buffers by name."""
+    graph = onnx.load(path, load_external_data=False).graph
+    constants = sorted({value for tensor in _scalars(graph) if _is_aim(value := _number(tensor))})
+    rows = {row for table in _tables(graph) for row in _changed_rows(table, state, path.parent)}
+    return Aims(tuple(constants[:MOST_CONSTANTS]), tuple(sorted(rows)[:MOST_ROWS]))
+
+
+def strew(
+    inputs: Sequence[Input], arrays: Mapping[str, Array], aims: Aims, seed: int
+) -> dict[str, Array]:
+    """Return the arrays with aims in the place of half of their elements, within `range`."""
+    strewn = {}
+    for position, entry in enumerate(inputs):
+        rng = np.random.default_rng([seed, position])
+        strewn[entry.name] = _replaced(arrays[entry.name], _fitting(entry, aims), rng, 0.5)
+    return strewn
+
+
+def strew_nan(inputs: Sequence[Input], arrays: Mapping[str, Array], seed: int) -> dict[str, Array]:
+    """Return the arrays with NaN in the place of a quarter of the floats that have no `range`."""
+    return {
+        entry.name: _replaced(
+            arrays[entry.name],
+            np.array([np.nan]) if takes_nan(entry) else np.array([]),
+            np.random.default_rng([seed, position]),
+            0.25,
+        )
+        for position, entry in enumerate(inputs)
+    }
+
+
+def takes_nan(entry: Input) -> bool:
+    """Tell whether nothing declared excludes NaN."""
+    return entry.dtype in FLOATS and entry.range is None
+
+
+def _replaced(array: Array, pool: Array, rng: np.random.Generator, share: float) -> Array:
+    if not pool.size or not array.size:
+        return array
+    chosen = rng.random(array.shape) < share
+    return np.where(chosen, rng.choice(pool, array.shape), array).astype(array.dtype)
+
+
+def _fitting(entry: Input, aims: Aims) -> Array:
+    if entry.dtype in FLOATS:
+        pool, (low, high) = np.array(aims.constants), entry.range or (-math.inf, math.inf)
+    elif np.dtype(NUMPY_DTYPES[entry.dtype]).kind == "b":
+        return np.array([])
+    else:
+        pool, (low, high) = np.array(aims.rows, dtype=np.int64), integer_range(entry)
+    return pool[(pool >= low) & (pool <= high)]
+
+
+def _scalars(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
+    tensors = [
+        *graph.initializer,
+        *(
+            attribute.t
+            for node in graph.node
+            for attribute in node.attribute
+            if attribute.HasField("t")
+        ),
+    ]
+    for tensor in tensors:
+        if math.prod(tensor.dims) == 1 and tensor.data_type in _FLOATS and not tensor.external_data:
+            yield tensor
+
+
+def _number(tensor: onnx.TensorProto) -> float:
+    return float(numpy_helper.to_array(tensor).reshape(-1)[0])
+
+
+def _is_aim(value: float) -> bool:
+    return math.isfinite(value) and 0 < abs(value) <= LARGEST_CONSTANT
+
+
+def _tables(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
+    """Yield the initializers that are looked up row by row."""
+    looked_up = {node.input[0] for node in graph.node if node.op_type == "Gather"}
+    for tensor in graph.initializer:
+        if tensor.name in looked_up and len(tensor.dims) > 1:
+            yield tensor
+
+
+def _changed_rows(
+    tensor: onnx.TensorProto, state: Mapping[str, torch.Tensor], directory: Path
+) -> list[int]:
+    own = state.get(tensor.name)
+    if own is None or own.nbytes > LARGEST_TABLE_BYTES or tuple(own.shape) != tuple(tensor.dims):
+        return []
+    table = numpy_helper.to_array(tensor, str(directory))
+    original = to_array(own)
+    if table.dtype != original.dtype:
+        return []
+    # As bits: NaN is equal to itself, and 0.0 is not -0.0.
+    one, other = (
+        np.ascontiguousarray(array).reshape(len(array), -1).view(np.uint8)
+        for array in (table, original)
+    )
+    return [int(row) for row in np.flatnonzero((one != other).any(axis=1))]
