@@ -11,7 +11,7 @@ COMPILE = PIP_FIND_LINKS= $(BIN)/uv pip compile --quiet --universal --python-ver
 	--generate-hashes --no-emit-index-url --no-annotate --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format lock crds testbed bench coverage coverage-nightly clean
+.PHONY: help setup demo test lint format lock crds testbed bench coverage coverage-nightly mutants clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -64,6 +64,9 @@ coverage: setup ## Export everything the documents name, nightly cases too, and 
 coverage-nightly: setup ## Export families of real models, and write their part of docs/coverage.md
 	MODELEXPORT_COVERAGE=merge $(BIN)/python -m pytest tests/seeds/test_torchvision_families.py \
 		tests/seeds/test_transformers_families.py tests/seeds/test_coverage.py -m "nightly or not nightly"
+
+mutants: setup ## Damage 300 exported files, ask the verification about them, and write docs/mutants.md
+	PYTHONPATH=tests $(BIN)/python -m mutants
 
 clean: ## Remove what make created inside the tree
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

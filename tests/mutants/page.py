@@ -1,0 +1,160 @@
+"""docs/mutants.md: written from a full run, and read back by the tests that check a part of it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from modelexport_exporter.verification.tolerance import MULTIPLE
+from mutants.mutations import OPERATORS
+from mutants.study import Finding, Report
+
+PAGE = Path(__file__).parents[2] / "docs" / "mutants.md"
+_MUTANTS = "## Mutants"
+_RARE = 0.02
+_CAUGHT, _MISSED = "caught", "missed"
+_HEAD = """\
+# Mutants
+
+How far the verdict can be trusted, measured: models that verify, their exported files damaged as
+exporters damage them, and what the verification says of the damaged files. A mutant counts if it
+runs on the export's inputs and, somewhere within the declared ranges, an output differs from the
+whole file's by more than the noise that the model has by itself (eager PyTorch against the same
+model in float64 and rounded at random). That is decided on inputs of the tests' own, by rules that
+share nothing with the verification's samples. Mutants that compute the same are replaced by others.
+
+*Ours* is everything between writing a file and publishing it: contract, ONNX checker, verdict.
+*Optimum* is its `validate_model_outputs` on one set of inputs at the export's sizes; *verify=True*
+is what `torch.onnx.export(verify=True)` warns about.
+
+`make mutants` writes this page; the tests judge a part of it again, at night all of it.
+"""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A mutant as the page lists it."""
+
+    subject: str
+    operator: str
+    where: str
+    caught: bool
+
+
+def render(reports: Sequence[Report]) -> str:
+    """Return the page."""
+    findings = [finding for report in reports for finding in report.findings]
+    parts = (
+        _totals(reports, findings),
+        _survivors(findings),
+        _operators(findings),
+        _list(findings),
+    )
+    return "\n".join([_HEAD, *(line for part in parts for line in (*part, ""))])
+
+
+def parse(page: str) -> list[Listed]:
+    """Return the mutants that a page lists."""
+    _, _, text = page.partition(_MUTANTS)
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    return [Listed(row[0], row[1], row[2].strip("`"), row[5] == _CAUGHT) for row in rows[1:]]
+
+
+def _totals(reports: Sequence[Report], findings: Sequence[Finding]) -> Iterator[str]:
+    wholes = [whole for report in reports for whole in report.wholes if whole.mutant is None]
+    controls = [whole for report in reports for whole in report.wholes if whole.mutant]
+    yield "| | ours | Optimum | verify=True |"
+    yield "|---|---|---|---|"
+    yield f"| {len(findings)} mutants: caught | {' | '.join(_shares(findings))} |"
+    for title, some in (("whole files", wholes), ("changed in nothing", controls)):
+        counts = (
+            sum(whole.ours.refused for whole in some),
+            sum(whole.optimum.refused for whole in some),
+            sum(whole.verify_true.refused for whole in some),
+        )
+        yield f"| {len(some)} {title}: refused | {' | '.join(map(str, counts))} |"
+    yield ""
+    yield (
+        f"{len(reports)} models, {len({finding.mutant.operator for finding in findings})} of "
+        f"{len(OPERATORS) - 1} operators; {sum(report.equivalent for report in reports)} more "
+        "mutants compute the same within the noise, or do not run."
+    )
+
+
+def _shares(findings: Sequence[Finding]) -> Iterator[str]:
+    total = max(len(findings), 1)
+    for count in _counts(findings):
+        yield f"{count} ({100 * count / total:.1f} %)"
+
+
+def _counts(findings: Sequence[Finding]) -> tuple[int, int, int]:
+    return (
+        sum(finding.ours.refused for finding in findings),
+        sum(finding.optimum.refused for finding in findings),
+        sum(finding.verify_true.refused for finding in findings),
+    )
+
+
+def _survivors(findings: Iterable[Finding]) -> Iterator[str]:
+    missed = [finding for finding in findings if not finding.ours.refused]
+    yield "## Survivors"
+    yield ""
+    if not missed:
+        yield "None."
+        return
+    yield "| model | mutant | times the noise | error | shows at | why |"
+    yield "|---|---|---|---|---|---|"
+    for finding in missed:
+        found = finding.change
+        yield (
+            f"| {finding.subject} | `{finding.mutant.name}` | {_number(found.excess)} | "
+            f"{found.error:.1e} | {100 * found.shows:.1f} % of inputs, {found.where} | "
+            f"{_why(finding)} |"
+        )
+
+
+def _why(finding: Finding) -> str:
+    if finding.change.excess <= MULTIPLE:
+        return f"within {MULTIPLE:g} times the noise, which right files may take"
+    if finding.change.shows <= _RARE:
+        return "rare: no sample meets it"
+    return "no sample meets it"
+
+
+def _operators(findings: Sequence[Finding]) -> Iterator[str]:
+    yield "## Operators"
+    yield ""
+    yield "| operator | what it imitates | mutants | ours | Optimum | verify=True |"
+    yield "|---|---|---|---|---|---|"
+    for name, find in sorted(OPERATORS.items()):
+        own = [finding for finding in findings if finding.mutant.operator == name]
+        if own:
+            counts = " | ".join(map(str, _counts(own)))
+            yield f"| {name} | {_what(find)} | {len(own)} | {counts} |"
+
+
+def _what(find: object) -> str:
+    text = inspect.getdoc(find) or ""
+    return " ".join(text.split()).replace("|", "or")
+
+
+def _list(findings: Iterable[Finding]) -> Iterator[str]:
+    yield _MUTANTS
+    yield ""
+    yield "| model | operator | where | times the noise | shows at | ours | Optimum | verify=True |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for finding in findings:
+        said = (finding.ours, finding.optimum, finding.verify_true)
+        opinions = " | ".join(_CAUGHT if opinion.refused else _MISSED for opinion in said)
+        yield (
+            f"| {finding.subject} | {finding.mutant.operator} | `{finding.mutant.where}` | "
+            f"{_number(finding.change.excess)} | {100 * finding.change.shows:.0f} % | {opinions} |"
+        )
+
+
+def _number(excess: float) -> str:
+    return "∞" if np.isinf(excess) else f"{excess:.2g}"
