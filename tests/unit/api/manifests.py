@@ -117,4 +117,40 @@ INVALID: list[tuple[str, dict[str, Any], str, str]] = [
         "",
     ),
     ("unknown field", changed(paralelism=3), "spec.paralelism", ""),
+    (
+        "a model that Triton cannot call by its name",
+        changed(destination={"uri": "s3://m/models/my model/", "layout": "Triton"}),
+        "spec.destination",
+        "the last part of uri is the model's name",
+    ),
+    (
+        "a bucket as a model of Triton",
+        changed(destination={"uri": "s3://models/", "layout": "Triton"}),
+        "spec.destination",
+        "the last part of uri is the model's name",
+    ),
+    (
+        "a model of Triton without weights",
+        changed(
+            destination={"uri": "s3://m/models/digits/", "layout": "Triton"},
+            export={"weights": "Omitted"},
+        ),
+        "spec",
+        "a server has no weights to feed",
+    ),
+    (
+        "an optional input for Triton",
+        changed(
+            destination={"uri": "s3://m/models/digits", "layout": "Triton"},
+            inputs=[{"name": "image", "kind": "Optional", "shape": ["batch", 1, 8, 8]}],
+        ),
+        "spec",
+        "Triton takes tensors only",
+    ),
+    (
+        "an artifact for an export",
+        changed(artifact={"uri": "s3://m/other.onnx"}),
+        "spec",
+        "artifact names what mode Verify checks",
+    ),
 ]

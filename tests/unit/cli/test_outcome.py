@@ -5,8 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from modelexport_api.conditions import stages_of
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
+from modelexport_api.spec import Mode
 from modelexport_api.status import Artifact, Failure, Phase, Stage, Verdict, VerificationResult
 from modelexport_cli.console import print_result
 from modelexport_cli.outcome import status_of
@@ -82,6 +84,34 @@ def test_reasons_are_those_that_the_resource_would_get(
     result: PodResult, reasons: list[str]
 ) -> None:
     assert [entry.reason for entry in status_of(result, NOW, NOW, 3).conditions] == reasons
+
+
+CHECKED = SUCCEEDED.model_copy(update={"completed": list(stages_of(Mode.VERIFY))})
+NOT_FOUND = PodResult(
+    outcome="Failed",
+    failure=Failure(reason=Reason.ARTIFACT_INVALID, message="gone", stage=Stage.FETCH),
+)
+
+
+@pytest.mark.parametrize(
+    ("result", "verified", "end"),
+    [
+        (CHECKED, ("True", "Verified"), ("Complete", "Verified")),
+        (FAILED, ("False", "VerificationFailed"), ("Failed", "VerificationFailed")),
+        (NOT_FOUND, ("False", "ArtifactInvalid"), ("Failed", "ArtifactInvalid")),
+    ],
+    ids=["verified", "mismatch", "not found"],
+)
+def test_a_verification_neither_exports_nor_publishes(
+    result: PodResult, verified: tuple[str, str], end: tuple[str, str]
+) -> None:
+    status = status_of(result, NOW, NOW, 3, Mode.VERIFY)
+    assert [(c.type, c.status, c.reason) for c in status.conditions] == [
+        ("Exported", "False", "NotRequested"),
+        ("Verified", *verified),
+        ("Published", "False", "NotRequested"),
+        (end[0], "True", end[1]),
+    ]
 
 
 def shown(result: PodResult) -> str:

@@ -36,6 +36,7 @@ def digest(code: str | None = None, **changes: Any) -> str:  # noqa: ANN401
         {"source": {"uri": "s3://b/elsewhere.pt"}},
         {"source": {"uri": "s3://a/model.pt", "sha256": "0" * 64}},
         {"destination": {"uri": "s3://b/out/", "overwrite": "Always"}},
+        {"destination": {"uri": "s3://b/out/", "layout": "Triton"}},
         {"storage": {"endpoint": "http://other"}},
         {"backoffLimit": 1, "activeDeadlineSeconds": 7},
         {"podTemplate": {"spec": {"nodeSelector": {"a": "b"}}}},
@@ -61,6 +62,18 @@ def test_where_and_how_it_runs_is_the_same_work(changes: dict[str, Any]) -> None
 )
 def test_what_determines_the_artifact_is_other_work(changes: dict[str, Any]) -> None:
     assert digest(**changes) != digest()
+
+
+def test_recorded_inputs_count_by_their_content() -> None:
+    golden = {"verification": {"goldenInputs": "s3://a/golden.npz"}}
+    moved = {"verification": {"goldenInputs": "s3://b/golden.npz"}}
+    one, other = {"goldenInputs": "1" * 64}, {"goldenInputs": "2" * 64}
+    assert spec_digest(spec(**golden), None, VERSIONS, one) == spec_digest(
+        spec(**moved), None, VERSIONS, one
+    )
+    assert spec_digest(spec(**golden), None, VERSIONS, one) != spec_digest(
+        spec(**golden), None, VERSIONS, other
+    )
 
 
 def test_code_and_versions_are_part_of_the_work() -> None:

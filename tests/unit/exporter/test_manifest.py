@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from modelexport_api.spec import Overwrite
-from modelexport_api.status import Artifact, Verdict, VerificationResult
+from modelexport_api.spec import Layout, Overwrite
+from modelexport_api.status import Artifact, ArtifactFile, Verdict, VerificationResult
 from modelexport_exporter.manifest import (
     Decision,
     Found,
@@ -15,6 +15,7 @@ from modelexport_exporter.manifest import (
     Work,
     decide,
     parse,
+    superseded,
 )
 
 EXPORT, REUSE, REFUSE = Decision.EXPORT, Decision.REUSE, Decision.REFUSE
@@ -26,6 +27,8 @@ SAME_CONTENT = Work("uid", "other", "spec", "content")
 OTHER_CONTENT = Work("uid", "other", "spec", "other content")
 OTHER_RESOURCE = Work("other uid", "fingerprint", "spec")
 LOCAL = Work(None, "fingerprint", "spec")
+OTHER_LAYOUT = Work("uid", "fingerprint", "spec", layout=Layout.TRITON)
+SIGNED = Work("uid", "fingerprint", "spec", signed_by="key")
 
 
 def manifest() -> Manifest:
@@ -72,6 +75,8 @@ FOREIGN = Found("etag", None)
         pytest.param(OURS, OTHER_ETAG, COMPARE, EXPORT, COMPARE, id="source written again"),
         pytest.param(OURS, SAME_CONTENT, REUSE, REUSE, REUSE, id="source with the same content"),
         pytest.param(OURS, OTHER_CONTENT, EXPORT, EXPORT, REFUSE, id="source with other content"),
+        pytest.param(OURS, OTHER_LAYOUT, EXPORT, EXPORT, REFUSE, id="other layout"),
+        pytest.param(OURS, SIGNED, EXPORT, EXPORT, REFUSE, id="not signed by this key"),
         pytest.param(FOREIGN, SAME, EXPORT, EXPORT, REFUSE, id="not our manifest"),
     ],
 )
@@ -81,6 +86,20 @@ def test_overwrite(
     assert decide(Overwrite.IF_CHANGED, found, work) is if_changed
     assert decide(Overwrite.ALWAYS, found, work) is always
     assert decide(Overwrite.NEVER, found, work) is never
+
+
+def file(name: str, size: int = 1) -> ArtifactFile:
+    return ArtifactFile(name=name, sha256="d", size_bytes=size)
+
+
+def test_a_successor_remembers_what_it_leaves_behind() -> None:
+    """Also what its predecessor had not deleted yet, in case it never came to it."""
+    artifact = manifest().artifact.model_copy(update={"files": [file("1/model.onnx"), file("r")]})
+    before = manifest().model_copy(
+        update={"artifact": artifact, "superseded": [file("old.data"), file("model.onnx", 9)]}
+    )
+    assert superseded(before, ["model.onnx", "r"]) == [file("1/model.onnx"), file("old.data")]
+    assert superseded(None, ["model.onnx"]) == []
 
 
 def test_a_manifest_survives_being_written() -> None:

@@ -186,6 +186,58 @@ def test_success() -> None:
     assert set(conditions(decision).values()) == {"True"}
 
 
+VERIFY = {"mode": "Verify", "artifact": {"uri": "s3://models/foreign.onnx"}}
+
+
+def reasons(decision: Decision) -> dict[str, str]:
+    assert decision.status is not None
+    return {entry.type: entry.reason for entry in decision.status.conditions}
+
+
+def test_a_verification_that_runs_waits_for_nothing_else() -> None:
+    assert reasons(decided(Observation(resource(spec=VERIFY), job(), (running(),)))) == {
+        "Scheduled": "Scheduled",
+        "Exported": "NotRequested",
+        "Verified": "Running",
+        "Published": "NotRequested",
+    }
+
+
+def test_a_verification_is_complete_when_it_verified() -> None:
+    seen = Observation(resource(spec=VERIFY), job(ended("Complete")), (terminated(0, SUCCESS),))
+    decision = decided(seen)
+    assert decision.status is not None
+    assert decision.status.phase == "Succeeded"
+    assert decision.status.artifact == SUCCESS.artifact
+    assert conditions(decision) == {
+        "Scheduled": "True",
+        "Exported": "False",
+        "Verified": "True",
+        "Published": "False",
+        "Complete": "True",
+    }
+    assert reasons(decision)["Complete"] == "Verified"
+    assert reasons(decision)["Exported"] == reasons(decision)["Published"] == "NotRequested"
+
+
+@pytest.mark.parametrize(
+    ("reason", "stage"),
+    [(Reason.VERIFICATION_FAILED, Stage.VERIFY), (Reason.ARTIFACT_INVALID, Stage.FETCH)],
+)
+def test_a_verification_that_fails_blames_its_verdict(reason: Reason, stage: Stage) -> None:
+    pod_ended = terminated(15, failure(reason, stage))
+    seen = Observation(
+        resource(spec=VERIFY), job(ended("Failed", "PodFailurePolicy")), (pod_ended,)
+    )
+    assert reasons(decided(seen)) == {
+        "Scheduled": "Scheduled",
+        "Exported": "NotRequested",
+        "Verified": reason,
+        "Published": "NotRequested",
+        "Failed": reason,
+    }
+
+
 def test_a_lost_result_is_looked_for_once_more() -> None:
     decision = decided(Observation(resource(), job(ended("Complete")), ()))
     assert isinstance(decision.action, CreateJob)

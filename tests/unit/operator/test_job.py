@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelexport_api.pod import MANIFEST_ENV
+from modelexport_api.pod import MANIFEST_ENV, SIGNING_KEY_ENV, SIGNING_KEY_FILE_ENV
 from modelexport_api.reasons import PERMANENT_EXIT_CODES, ExitCode
 from modelexport_api.resource import parse
 from modelexport_operator.job import JobError, build, job_name
 from modelexport_operator.settings import Settings
 from unit.operator.objects import SETTINGS, UID, export
+
+OUT = "s3://models/digits/onnx/"
 
 
 def container(job: dict[str, Any]) -> dict[str, Any]:
@@ -206,6 +208,26 @@ def test_an_artifact_is_not_published_into_the_pod(
         return
     with pytest.raises(JobError, match=r"spec\.destination\.uri: .* ends with the pod"):
         build(asked, SETTINGS)
+
+
+def test_the_signing_key_is_a_variable_of_the_secret() -> None:
+    """A mounted file could be read by the user's code; and a missing Secret is told at once."""
+    job = build(export({"destination": {"uri": OUT, "signingSecretName": "signing"}}), SETTINGS)
+    (entry,) = [e for e in container(job)["env"] if e["name"] == SIGNING_KEY_ENV]
+    assert entry["valueFrom"] == {"secretKeyRef": {"name": "signing", "key": "key.pem"}}
+    mounted = [m["mountPath"] for m in container(job)["volumeMounts"]]
+    assert mounted == ["/work", "/tmp"]
+
+
+def test_without_a_secret_there_is_no_key() -> None:
+    assert SIGNING_KEY_ENV not in env(build(export(), SETTINGS))
+
+
+@pytest.mark.parametrize("name", [MANIFEST_ENV, SIGNING_KEY_ENV, SIGNING_KEY_FILE_ENV])
+def test_the_contract_s_variables_are_the_operator_s(name: str) -> None:
+    pod = {"containers": [{"name": "exporter", "env": [{"name": name, "value": "mine"}]}]}
+    with pytest.raises(JobError, match=f"{name} is set by the operator"):
+        build(export({"podTemplate": {"spec": pod}}), SETTINGS)
 
 
 def test_a_spec_that_no_process_can_be_given_is_refused() -> None:
