@@ -15,6 +15,7 @@ from pathlib import Path
 from modelexport_api.spec import Exporter, ModelExportSpec
 from modelexport_api.status import Stage, TensorInfo, VerificationResult
 from modelexport_exporter.diagnosis.pitfalls.pitfall import Pitfall
+from modelexport_exporter.precision.loss import AccuracyLoss
 
 ReportProgress = Callable[[Stage, float, str], None]
 """Called as (stage, fraction of the stage that is done, what is being done)."""
@@ -182,6 +183,8 @@ class VerificationOutcome:
     """A sentence for each sample that did not run because it would have cost too much."""
     pitfalls: tuple[Pitfall, ...] = ()
     """After a mismatch: lines of the model that may have caused it."""
+    losses: tuple[AccuracyLoss, ...] = ()
+    """What a precision that is not the model's own costs, by output."""
     output_shapes: dict[str, tuple[int | str, ...]] = field(default_factory=dict)
     """Shapes of outputs by name, as the session states them: it infers more than files say."""
     rows_independent: bool | None = None

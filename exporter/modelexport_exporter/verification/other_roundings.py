@@ -50,13 +50,13 @@ class OtherRoundingUnavailable(Exception):  # noqa: N818 - an answer, not a defe
 
 def in_float64(call: Callable[[], Any]) -> Any:  # noqa: ANN401
     """Return what the call returns in float64. Raises OtherRoundingUnavailable."""
-    with _as_unavailable(), _default_dtype(torch.float64), torch.no_grad(), _widened():
+    with reported_as_unavailable(), _default_dtype(torch.float64), torch.no_grad(), _widened():
         return call()
 
 
 def rounded_at_random(call: Callable[[], Any], seed: int) -> Any:  # noqa: ANN401
     """Return what the call returns when its ops round at random. Same exceptions."""
-    with _as_unavailable(), torch.no_grad(), _RoundedAtRandom(seed):
+    with reported_as_unavailable(), torch.no_grad(), _RoundedAtRandom(seed):
         return call()
 
 
@@ -183,7 +183,8 @@ def _default_dtype(dtype: torch.dtype) -> Iterator[None]:
 
 
 @contextmanager
-def _as_unavailable() -> Iterator[None]:
+def reported_as_unavailable() -> Iterator[None]:
+    """Raise OtherRoundingUnavailable for whatever the block raises."""
     try:
         yield
     except OtherRoundingUnavailable:
