@@ -1,6 +1,7 @@
 """The documents that are published beside a verified artifact, each made of those before it.
 
-    config.pbtxt (layout Triton) -> report.json -> provenance.json -> its envelope, if signed
+    config.pbtxt (layout Triton) -> report.html, report.json -> provenance.json
+        -> its envelope, if signed
 
 The provenance names every file before it by digest; the manifest, which is written last of all,
 names the provenance.
@@ -15,11 +16,14 @@ from modelexport_api.spec import Layout
 from modelexport_exporter.layout import (
     CONFIG_NAME,
     ENVELOPE_NAME,
+    PAGE_NAME,
     PROVENANCE_NAME,
     REPORT_NAME,
 )
 from modelexport_exporter.provenance import statement
 from modelexport_exporter.record import Record, listed
+from modelexport_exporter.report import Report
+from modelexport_exporter.report_page.render import render
 from modelexport_exporter.signing import Signer
 from modelexport_exporter.storage.store import Location
 from modelexport_exporter.triton_config import config_of
@@ -34,12 +38,17 @@ def documents(record: Record, destination: Location, signer: Signer | None) -> d
     made: dict[str, bytes] = {}
     if record.layout is Layout.TRITON:
         made[CONFIG_NAME] = config_of(record.resource.spec, record.converted, record.outcome)
-    made[REPORT_NAME] = report.encode()
+    made |= both_reports(report)
     subjects = [*record.model_files(), *map(listed, written(made))]
     made[PROVENANCE_NAME] = statement(report, subjects, record.dependencies)
     if signer is not None:
         made[ENVELOPE_NAME] = signer.envelope(made[PROVENANCE_NAME])
     return made
+
+
+def both_reports(report: Report) -> dict[str, bytes]:
+    """Return a report for people and for machines; whoever sees the latter finds the former."""
+    return {PAGE_NAME: render(report), REPORT_NAME: report.encode()}
 
 
 def written(made: dict[str, bytes]) -> Iterator[WrittenFile]:

@@ -26,13 +26,13 @@ from modelexport_api.status import Failure, Stage
 from modelexport_exporter import fetch as fetching
 from modelexport_exporter import ladder
 from modelexport_exporter.checkpoint.formats import detect
-from modelexport_exporter.documents import documents, written
+from modelexport_exporter.documents import both_reports, documents, written
 from modelexport_exporter.failure import ExportFailure, NotDeterministic, RouteDeferred, printable
 from modelexport_exporter.intake import Intake
 from modelexport_exporter.isolation import worker
 from modelexport_exporter.isolation.death import crashed
 from modelexport_exporter.isolation.interruption import ignore_signals, interruptible
-from modelexport_exporter.layout import MODEL_NAME, REPORT_NAME
+from modelexport_exporter.layout import MODEL_NAME, PAGE_NAME, REPORT_NAME
 from modelexport_exporter.log import Log
 from modelexport_exporter.manifest import Decision, Found, Manifest, decide
 from modelexport_exporter.onnx_file.metadata import append_metadata
@@ -40,7 +40,7 @@ from modelexport_exporter.progress import ByteCounter
 from modelexport_exporter.publish import (
     Claim,
     Publication,
-    failed_report_name,
+    failed_directory,
     opened,
     resource_key,
     taken,
@@ -233,7 +233,7 @@ class Pipeline(Story):
                 path = converted.model_path.with_name(name)
                 path.write_bytes(content)
                 self._stage_file(path)
-            replaced = previous.manifest if previous else None
+            replaced = (previous.manifest or previous.broken) if previous else None
             manifest = self._record.manifest(destination, written(made), replaced)
             claim = Claim(manifest, self._record.work, previous)
             in_force = self._publication.commit(claim)
@@ -249,22 +249,27 @@ class Pipeline(Story):
         return self._publication.destination.child(REPORT_NAME).uri
 
     @property
-    def _failed_name(self) -> str:
+    def _failed(self) -> str:
         name = self._record.resource.metadata.name
-        return failed_report_name(name, self._record.spec_sha256 or "unknown")
+        return failed_directory(name, self._record.spec_sha256 or "unknown")
 
     def _clear_up(self, in_force: Manifest) -> None:
         """Remove what earlier artifacts, killed runs and failures of the same work left."""
         try:
             self._publication.tidy(in_force)
-            self._publication.delete(self._failed_name)
+            for name in (PAGE_NAME, REPORT_NAME):
+                self._publication.delete(self._failed + name)
         except ExportFailure as failure:
             self._log.tell("warning", f"something is left over: {failure.message}")
 
     def _tell_failure(self, failure: Failure) -> str:
-        """Publish the report of a failure."""
-        report = self._record.report(self._publication.destination, failure).encode()
-        return self._publication.publish_failure(self._failed_name, report)
+        """Publish the reports of a failure; return the URI of report.json."""
+        report = self._record.report(self._publication.destination, failure)
+        found = {
+            name: self._publication.publish_failure(self._failed + name, content)
+            for name, content in both_reports(report).items()
+        }
+        return found[REPORT_NAME]
 
 
 def _detected(checkpoint: Path, spec: ModelExportSpec) -> Format | None:

@@ -25,7 +25,6 @@ from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.identity import digest_of
 from modelexport_exporter.layout import (
     MODEL_NAME,
-    REPORT_NAME,
     VERSION_DIRECTORY,
     is_data,
     is_ours,
@@ -47,9 +46,9 @@ def resource_key(name: str, namespace: str | None, uid: str | None) -> str:
     return f"{name[:64]}-{digest_of([namespace, name, uid])[:12]}"
 
 
-def failed_report_name(resource_name: str, spec_sha256: str) -> str:
-    """Return where the report of a failure lies: never where an artifact's report is looked for."""
-    return f"{FAILED_NAME}/{resource_name}-{spec_sha256[:12]}/{REPORT_NAME}"
+def failed_directory(resource_name: str, spec_sha256: str) -> str:
+    """Return where the reports of a failure lie: never where an artifact's are looked for."""
+    return f"{FAILED_NAME}/{resource_name}-{spec_sha256[:12]}/"
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ class Publication:
         found = self._read()
         if found is None or found.manifest is None or self._is_complete(found.manifest):
             return found
-        return Found(found.etag, None)
+        return Found(found.etag, None, broken=found.manifest)
 
     def _read(self) -> Found | None:
         answer = self.destination.store.read(self.destination.child(MANIFEST_NAME).key)

@@ -16,6 +16,7 @@ from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Mode
 from modelexport_api.status import Failure, Stage
 from modelexport_exporter.artifact_files import ExistingArtifact, bring, find_artifact
+from modelexport_exporter.documents import both_reports
 from modelexport_exporter.identity import digest_of
 from modelexport_exporter.intake import Intake
 from modelexport_exporter.isolation import worker
@@ -71,9 +72,11 @@ class Reverification(Story):
 
     def _publish_report(self, failure: Failure | None) -> str:
         directory = self._artifact.directory if self._artifact else self._destination
-        where = self._destination.child(f"{VERIFICATIONS_NAME}/{self._name}/{REPORT_NAME}")
-        where.store.write(where.key, self._record.report(directory, failure).encode())
-        return where.uri
+        below = self._destination.child(f"{VERIFICATIONS_NAME}/{self._name}").as_directory()
+        for name, content in both_reports(self._record.report(directory, failure)).items():
+            where = below.child(name)
+            where.store.write(where.key, content)
+        return below.child(REPORT_NAME).uri
 
     @property
     def _name(self) -> str:

@@ -106,7 +106,7 @@ def check(result: PodResult, reason: Reason, said: tuple[str, ...], hint: str, o
     assert "Traceback" not in failure.message
     assert not failure.retryable
     names = {path.name for path in out.rglob("*") if path.is_file()} if out.is_dir() else set()
-    assert names <= {"report.json"}, "nothing is published but the report"
+    assert names <= {"report.html", "report.json"}, "nothing is published but the report"
 
 
 class Rude(NamedTuple):

@@ -66,7 +66,7 @@ def data_name(content: bytes = CHECKPOINT) -> str:
 
 
 def artifact_names(content: bytes = CHECKPOINT) -> list[str]:
-    documents = ["manifest.json", "provenance.json", "report.json"]
+    documents = ["manifest.json", "provenance.json", "report.html", "report.json"]
     return sorted([*documents, "model.onnx", data_name(content)])
 
 
@@ -182,8 +182,10 @@ def test_a_mismatch_publishes_its_report_and_nothing_else(
     assert result.completed == [
         stage for stage in Stage if stage.value not in {"Verify", "Publish"}
     ]
-    (report_name,) = published(place)
+    page_name, report_name = published(place)
     assert report_name.startswith("failed/small-")
+    assert page_name == report_name.replace(".json", ".html")
+    assert b"Mismatch" in (read(place(f"out/{page_name}")) or b"")
     assert result.report_uri == place(f"out/{report_name}").uri
     report = json.loads(read(place(f"out/{report_name}")) or b"")
     assert report["failure"]["reason"] == "VerificationFailed"

@@ -33,7 +33,10 @@ def test_one_binary_file_with_weights_runs_in_onnxruntime(bench: Bench) -> None:
     exported = bench.check(case)
 
     files = {path.name for path in exported.directory.iterdir() if path.is_file()}
-    assert files == {"model.onnx", "manifest.json", "report.json"}
+    assert files == {
+        "model.onnx",
+        *("manifest.json", "provenance.json", "report.html", "report.json"),
+    }
     model = onnx.load(str(exported.model_path))
     onnx.checker.check_model(model, full_check=True)
     assert "Conv" in onnx.printer.to_text(model)

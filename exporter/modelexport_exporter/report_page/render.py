@@ -21,7 +21,16 @@ _UNPRINTABLE = dict.fromkeys(set(range(0x20)) - {0x09, 0x0A}, "\N{REPLACEMENT CH
 
 
 def render(report: Report) -> bytes:
-    """Return report.html."""
+    """Return report.html; a page that cannot be made says so, since the verdict stands without."""
+    try:
+        return _rendered(report)
+    except Exception as error:  # noqa: BLE001 - no verified artifact is lost for its page
+        why = escape(f"{type(error).__name__}: {error}")
+        page = f"<!doctype html><title>ModelExport</title><p>See report.json; no page for it: {why}"
+        return page.encode(errors="replace")
+
+
+def _rendered(report: Report) -> bytes:
     environment = _environment()
     loader = environment.loader
     assert loader is not None

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelexport_exporter.layout import promotion_order
-from modelexport_exporter.publish import failed_report_name, resource_key
+from modelexport_exporter.publish import failed_directory, resource_key
 
 
 @given(st.permutations(["report.json", "model.onnx", "model.0123456789ab.data", "config.txt"]))
@@ -13,9 +13,9 @@ def test_the_model_comes_after_its_data_and_before_the_report(names: list[str]) 
     assert promotion_order(names)[-2:] == ["model.onnx", "report.json"]
 
 
-def test_a_failed_report_is_no_artifact_s_report() -> None:
-    name = failed_report_name("m", "0123456789abcdef")
-    assert name == "failed/m-0123456789ab/report.json"
+def test_failed_reports_are_no_artifact_s_reports() -> None:
+    name = failed_directory("m", "0123456789abcdef")
+    assert name == "failed/m-0123456789ab/"
 
 
 @pytest.mark.parametrize(

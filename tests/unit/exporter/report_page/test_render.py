@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from modelexport_exporter.report import Report
+from modelexport_exporter.report_page import render as rendering
 from modelexport_exporter.report_page.render import breakable, prose, render
 from unit.exporter.report_page.reports import (
     artifact,
@@ -148,3 +149,13 @@ def test_long_names_break_at_their_joints(name: str, html: str) -> None:
 )
 def test_what_stands_in_backticks_is_code(said: str, html: str) -> None:
     assert str(prose(said)) == html
+
+
+def test_a_page_that_cannot_be_made_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_report: Report) -> None:
+        raise KeyError("<b>")
+
+    monkeypatch.setattr(rendering, "page_of", broken)
+    html = render(report())
+    assert b"See report.json" in html
+    assert b"KeyError: &#39;&lt;b&gt;&#39;" in html
