@@ -61,6 +61,12 @@ def module_scopes(model: onnx.ModelProto) -> tuple[ModuleScope, ...]:
     return tuple(_fewer(found))
 
 
+def module_of(node: onnx.NodeProto) -> str | None:
+    """Return the path of the module that a node comes from; None where the node does not say."""
+    place = _place(node)
+    return place[0] if place else None
+
+
 def ancestors(path: str) -> list[str]:
     """Return the paths from the model itself, "", down to the path."""
     parts = path.split(".") if path else []

@@ -1,0 +1,67 @@
+"""What a search for the wrong node found: plain values that a supervisor without torch can hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ReproFile:
+    """A file of the repro."""
+
+    name: str
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Blame:
+    """The first node of the file that computes something else than eager PyTorch.
+
+    `why_not` alone is filled where none could be named.
+    """
+
+    node: str = ""
+    op: str = ""
+    """The node's operator, `Conv` or `domain::Op`."""
+    aten: str = ""
+    """What eager runs there: `aten.convolution.default`."""
+    module: str = ""
+    """The path of the nn.Module, empty for the model itself."""
+    source: str = ""
+    """`file.py:17` in the user's code, or in the library that the model comes from."""
+    error_before: float | None = None
+    """The largest error of what the node reads, relative to the peak of eager's value."""
+    error_after: float | None = None
+    """The error of what it computes; None where nothing in eager corresponds to it."""
+    proven: bool = False
+    """Whether the file went on rightly with eager's value in place of the node's."""
+    among: tuple[str, ...] = ()
+    """Where the search ended at several nodes: all of them, in the file's order."""
+    optimization: str = ""
+    """The level of onnxruntime's own graph optimizations without which the file is right."""
+    repro: tuple[ReproFile, ...] = ()
+    no_repro: str = ""
+    """Why there is no repro."""
+    why_not: str = ""
+
+    def sentence(self) -> str:
+        """Return what a failure's message says; empty where no node could be named."""
+        if not self.node:
+            if self.optimization:
+                return f"It differs only after onnxruntime's {self.optimization} optimizations"
+            return ""
+        words = f"first differs at node {self.op} ({self.node})"
+        if self.aten:
+            words += f", {self.aten}"
+        if self.module:
+            words += f" in {self.module}"
+        if self.source:
+            words += f", {self.source}"
+        if self.error_after is not None:
+            before = f"{self.error_before:.1g} before, " if self.error_before is not None else ""
+            words += f": relative error {before}{self.error_after:.2g} after"
+        if len(self.among) > 1:
+            words += f" (one of {len(self.among)} nodes that eager computes in one op)"
+        if self.optimization:
+            words += f"; only after onnxruntime's {self.optimization} optimizations"
+        return words

@@ -1,0 +1,150 @@
+"""A value in four kilobytes: enough to tell whether two values are the same up to rounding.
+
+Guarantees that equal values have equal fingerprints whatever their shape (only the flat order of
+the elements counts), and that an error which is spread over a value, or sits in one element and is
+large beside the rounding of its block, is seen. An array of up to `PLACES` elements is kept whole.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+PLACES = 256
+_BLOCK = 1 << 20
+_SLACK = 4.0
+"""How far the sum of a block's rounding errors may be from what a random walk gives."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fingerprint:
+    """What is kept of an array."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    size: int
+    places: NDArray[np.float64]
+    """Elements at fixed places of the flat array."""
+    sums: NDArray[np.float64]
+    """Sums of blocks with random signs, divided by what a random walk adds up to."""
+    peak: float
+    low: float
+    high: float
+    not_finite: int
+
+    @property
+    def is_float(self) -> bool:
+        """Tell whether the elements are floating-point numbers."""
+        return self.dtype.startswith(("float", "bfloat", "complex"))
+
+    @property
+    def is_telling(self) -> bool:
+        """Tell whether another value is hardly equal to this one by chance."""
+        if not self.is_float:
+            return self.size >= PLACES and self.low != self.high and self.dtype != "bool"
+        if self.size == 1:
+            return self.peak > 0 and not float(self.low).is_integer()
+        return self.low != self.high
+
+
+def fingerprint(array: Array) -> Fingerprint:
+    """Return the fingerprint of an array of numbers or booleans."""
+    name, shape = array.dtype.name, array.shape
+    if array.dtype.kind == "c":
+        shape = (*shape, 2)
+        array = np.stack([array.real, array.imag], axis=-1)
+    flat = array.reshape(-1)
+    ceiling = _ceiling(flat.dtype)
+    places = _without_extremes(flat[_places(flat.size)].astype(np.float64), ceiling)
+    sums, low, high, not_finite = _pass(flat, ceiling)
+    return Fingerprint(
+        shape=tuple(shape),
+        dtype=name,
+        size=int(flat.size),
+        places=places,
+        sums=sums,
+        peak=max(abs(low), abs(high)),
+        low=low,
+        high=high,
+        not_finite=not_finite,
+    )
+
+
+def distance(one: Fingerprint, other: Fingerprint) -> float:
+    """Return the error between two values relative to the larger peak; infinite if incomparable."""
+    if one.size != other.size or one.not_finite != other.not_finite:
+        return math.inf
+    peak = max(one.peak, other.peak)
+    here, there = np.isfinite(one.places), np.isfinite(other.places)
+    if not np.array_equal(here, there):
+        return math.inf
+    if peak == 0 or not one.size:
+        return 0.0
+    error = float(np.abs(one.places[here] - other.places[here]).max(initial=0.0))
+    blocks = float(np.abs(one.sums - other.sums).max(initial=0.0)) / _SLACK
+    return max(error, blocks) / peak
+
+
+def error_of(expected: Array, got: Array) -> float:
+    """Return the largest error relative to the expected peak; infinite where none can be taken."""
+    if expected.shape != got.shape:
+        return math.inf
+    want, have = (np.asarray(array).astype(np.float64).reshape(-1) for array in (expected, got))
+    finite = np.isfinite(want)
+    if not np.array_equal(finite, np.isfinite(have)):
+        return math.inf
+    if not np.array_equal(want[~finite], have[~finite], equal_nan=True):
+        return math.inf
+    error = float(np.abs(want[finite] - have[finite]).max(initial=0.0))
+    peak = float(np.abs(want[finite]).max(initial=0.0))
+    return error / peak if peak else (1.0 if error else 0.0)
+
+
+def _places(size: int) -> NDArray[np.intp]:
+    if size <= PLACES:
+        return np.arange(size)
+    # An odd stride would meet the same channel of every row; random places do not.
+    return np.sort(np.random.default_rng(size).integers(0, size, PLACES))
+
+
+@lru_cache(maxsize=1)
+def _signs() -> NDArray[np.float64]:
+    return np.random.default_rng(0).choice([-1.0, 1.0], _BLOCK)
+
+
+def _ceiling(dtype: np.dtype[Any]) -> float:
+    """Return the size from which elements count as infinite: masks are written either way."""
+    if dtype.kind == "f" or dtype.name == "bfloat16":
+        return 0.99 * float(ml_dtypes.finfo(dtype).max)  # type: ignore[no-untyped-call]
+    return math.inf
+
+
+def _without_extremes(values: NDArray[np.float64], ceiling: float) -> NDArray[np.float64]:
+    return np.where(np.abs(values) >= ceiling, np.copysign(np.inf, values), values)
+
+
+def _pass(flat: Array, ceiling: float) -> tuple[NDArray[np.float64], float, float, int]:
+    """Go over the elements once, block by block."""
+    sums = np.zeros(PLACES)
+    low, high, not_finite = math.inf, -math.inf, 0
+    each = max(1, math.ceil(flat.size / PLACES))
+    for start in range(0, flat.size, _BLOCK):
+        block = _without_extremes(flat[start : start + _BLOCK].astype(np.float64), ceiling)
+        finite = np.isfinite(block)
+        if not finite.all():
+            not_finite += int(np.count_nonzero(~finite))
+            block[~finite] = 0.0
+        low, high = min(low, float(block.min())), max(high, float(block.max()))
+        if flat.size > PLACES:
+            owner = np.arange(start, start + block.size) // each
+            sums += np.bincount(owner, block * _signs()[: block.size], minlength=PLACES)
+    if not flat.size:
+        low = high = 0.0
+    return sums / math.sqrt(each), low, high, not_finite

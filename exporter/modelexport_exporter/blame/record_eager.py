@@ -1,0 +1,249 @@
+"""Eager PyTorch, op by op: what each ATen op read and wrote, in which module, from which line.
+
+Runs the original module once under a dispatch mode, without fused kernels where PyTorch has a
+choice, so that there are more values to compare. No tensor outlives its own use but those that were
+asked for.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.modules.module import (
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+)
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+from torch.utils.weak import WeakIdKeyDictionary
+
+from modelexport_exporter.blame.fingerprint import Array, fingerprint
+from modelexport_exporter.blame.take_apart import decomposition_of
+from modelexport_exporter.blame.trace import Step, Trace
+from modelexport_exporter.user_code.user_frame import is_users, shorten
+from modelexport_exporter.verification.reference import to_array
+
+MOST_STEPS = 20_000
+_TORCH = str(Path(torch.__file__).parent)
+_OWN = str(Path(__file__).parents[1])
+
+
+class TooMuchToLookAt(Exception):  # noqa: N818 - no defect: the search ends here
+    """The run has more steps than can be looked at, or took too long."""
+
+
+def record_eager(
+    module: torch.nn.Module,
+    call: Callable[[], tuple[torch.Tensor, ...]],
+    inputs: Collection[torch.Tensor],
+    *,
+    code_dir: Path | None,
+    deadline: float,
+    keep: Collection[int] = (),
+) -> tuple[Trace, dict[int, Array]]:
+    """Return the run of `call` as a trace, and the values in `keep` themselves.
+
+    The same call gives the same numbers to its values.
+    """
+    recorder = _Recorder(module, code_dir, deadline, frozenset(keep))
+    recorder.give(inputs)
+    with torch.no_grad(), _unfused(), recorder.watching_modules(), recorder:
+        outputs = call()
+    recorder.trace.outputs = tuple(recorder.number_of(leaf) for leaf in outputs)
+    return recorder.trace, recorder.kept
+
+
+@contextmanager
+def _unfused() -> Iterator[None]:
+    """Let attention, recurrent layers and encoder layers run as several ops."""
+    before = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        with sdpa_kernel(SDPBackend.MATH), torch.backends.mkldnn.flags(enabled=False):
+            yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(before)
+
+
+class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Writes down every op that reaches a kernel."""
+
+    def __init__(
+        self,
+        module: torch.nn.Module,
+        code_dir: Path | None,
+        deadline: float,
+        keep: frozenset[int],
+    ) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.trace = Trace()
+        self.kept: dict[int, Array] = {}
+        self._keep = keep
+        self._deadline = deadline
+        self._code_dir = code_dir
+        self._paths = {id(child): path for path, child in module.named_modules()}
+        self._stack: list[str] = []
+        self._numbers: Any = WeakIdKeyDictionary()
+        self._written: dict[int, int] = {}
+        """The last value that an op wrote in place, by the storage's address."""
+        self._next = 0
+        self._inside: str | None = None
+        """The op that is being taken apart."""
+
+    @contextmanager
+    def watching_modules(self) -> Iterator[None]:
+        """Follow which module's forward runs."""
+
+        def enter(child: torch.nn.Module, _args: Any) -> None:  # noqa: ANN401
+            self._stack.append(self._paths.get(id(child), self._path))
+
+        def leave(*_: Any) -> None:  # noqa: ANN401
+            if self._stack:
+                self._stack.pop()
+
+        with ExitStack() as stack:
+            stack.callback(register_module_forward_pre_hook(enter).remove)
+            stack.callback(register_module_forward_hook(leave, always_call=True).remove)
+            yield
+
+    @property
+    def _path(self) -> str:
+        return self._stack[-1] if self._stack else ""
+
+    def give(self, inputs: Collection[torch.Tensor]) -> None:
+        """Give numbers to the model's inputs."""
+        for tensor in inputs:
+            self.trace.given[self._number(tensor)] = fingerprint(to_array(tensor))
+
+    def number_of(self, tensor: torch.Tensor) -> int:
+        """Return a value's number; -1 for one that no op wrote."""
+        known = self._read(tensor)
+        return known[-1] if known else -1
+
+    def __torch_dispatch__(
+        self,
+        func: Any,  # noqa: ANN401
+        _types: Any,  # noqa: ANN401
+        args: Any = (),  # noqa: ANN401
+        kwargs: Any = None,  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401
+        """Run the op and write it down."""
+        self._check_budget()
+        kwargs = kwargs or {}
+        tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+        read = [number for tensor in tensors for number in self._read(tensor)]
+        if self._inside is None:
+            read += self._take_apart(func, args, kwargs)
+        out = func(*args, **kwargs)
+        outputs = [leaf for leaf in tree_leaves(out) if isinstance(leaf, torch.Tensor)]
+        mutates = func._schema.is_mutable  # noqa: SLF001
+        written = tuple(self._write(tensor, in_place=mutates) for tensor in outputs)
+        self._note(func, read, written)
+        return out
+
+    def _take_apart(self, func: Any, args: Any, kwargs: Any) -> list[int]:  # noqa: ANN401
+        """Run what PyTorch decomposes the op into; return the values on the way.
+
+        Exporters write many ops as several nodes; these are what to compare those with.
+        """
+        decomposition = decomposition_of(func)
+        if decomposition is None:
+            return []
+        before, steps = self._next, len(self.trace.steps)
+        self._inside = str(func)
+        try:
+            with self:
+                decomposition(*args, **kwargs)
+        except TooMuchToLookAt:
+            raise
+        except Exception:  # noqa: BLE001 - some decompositions are for compilers only
+            return []
+        finally:
+            self._inside = None
+        found = [number for number in range(before, self._next) if number in self.trace.prints]
+        if len(found) > 1:
+            return found
+        del self.trace.steps[steps:]  # the op itself under another name
+        for number in found:
+            del self.trace.prints[number]
+        return []
+
+    def _note(self, func: Any, read: list[int], written: tuple[int, ...]) -> None:  # noqa: ANN401
+        step = Step(
+            op=self._inside or str(func),
+            name=f"{func}#{len(self.trace.steps)}",
+            inputs=tuple(dict.fromkeys(read)),
+            outputs=written,
+            module=self._path,
+            source=_source(self._code_dir),
+            inner=self._inside is not None,
+        )
+        self.trace.steps.append(step)
+
+    def _check_budget(self) -> None:
+        if len(self.trace.steps) >= MOST_STEPS:
+            raise TooMuchToLookAt(f"eager runs more than {MOST_STEPS} ops")
+        if time.monotonic() > self._deadline:
+            raise TooMuchToLookAt("eager's ops could not be looked at in time")
+
+    def _number(self, tensor: torch.Tensor) -> int:
+        self._numbers[tensor] = number = self._next
+        self._next += 1
+        return number
+
+    def _read(self, tensor: torch.Tensor) -> list[int]:
+        """Return the values that a tensor holds: its own, and what was written into it later."""
+        own: int | None = self._numbers.get(tensor)
+        later = self._written.get(_address(tensor))
+        if later is not None and (own is None or later > own):
+            return [later] if own is None else [own, later]
+        return [] if own is None else [own]
+
+    def _write(self, tensor: torch.Tensor, *, in_place: bool) -> int:
+        number = self._number(tensor)
+        address = _address(tensor)
+        if in_place:
+            self._written[address] = number
+        elif not tensor._is_view():  # noqa: SLF001 - memory that was freed may come again
+            self._written.pop(address, None)
+        try:
+            array = to_array(tensor)
+            self.trace.prints[number] = fingerprint(array)
+        except (RuntimeError, TypeError, NotImplementedError):
+            return number  # sparse, quantized or fake: a value that nothing is compared with
+        if number in self._keep:
+            self.kept[number] = array.copy()
+        return number
+
+
+def _address(tensor: torch.Tensor) -> int:
+    try:
+        return tensor.untyped_storage().data_ptr()
+    except (RuntimeError, NotImplementedError):
+        return id(tensor)
+
+
+def _source(code_dir: Path | None) -> str:
+    """Return the innermost line of the user's code, or else of a library that is not torch."""
+    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001
+    library = ""
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith((_OWN, "<")):
+            pass
+        elif is_users(name, code_dir):
+            return f"{shorten(name, code_dir)}:{frame.f_lineno}"
+        elif not library and not name.startswith(_TORCH):
+            library = f"{shorten(name, code_dir)}:{frame.f_lineno}"
+        if name.endswith("blame/search.py"):
+            break
+        frame = frame.f_back
+    return library

@@ -1,0 +1,46 @@
+"""What PyTorch's own decompositions compute on the way to an op's result.
+
+Exporters write many ops as several nodes: a softmax as exp, sum and division. What eager computes
+in one kernel has no values to compare these with; its decomposition has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch._decomp import decomposition_table
+from torch._ops import OpOverload
+
+_aten = torch.ops.aten
+
+
+def decomposition_of(op: object) -> Callable[..., Any] | None:
+    """Return a function that computes what the op does in smaller steps; None if there is none."""
+    if op in _OWN:
+        return _OWN[op]
+    function = decomposition_table.get(op)  # type: ignore[call-overload]
+    if function is None or not isinstance(op, OpOverload):
+        return None
+    changes = op._schema.is_mutable  # noqa: SLF001
+    if changes or torch.Tag.nondeterministic_seeded in op.tags or "backward" in str(op):
+        return None
+    return function  # type: ignore[no-any-return]
+
+
+def _group_norm(
+    x: torch.Tensor, weight: torch.Tensor | None, bias: torch.Tensor | None, *sizes: Any
+) -> torch.Tensor:
+    """Normalise, scale, shift, each alone; PyTorch's own fuses them on a CPU."""
+    batch, channels, _, groups, epsilon = sizes
+    grouped = x.reshape(batch, groups, -1)
+    variance, mean = torch.var_mean(grouped, dim=-1, correction=0, keepdim=True)
+    y = ((grouped - mean) * torch.rsqrt(variance + epsilon)).view(x.shape)
+    shape = [1, channels, *[1] * (x.dim() - 2)]
+    if weight is not None:
+        y = y * weight.view(shape)
+    return y if bias is None else y + bias.view(shape)
+
+
+_OWN: dict[object, Callable[..., Any]] = {_aten.native_group_norm.default: _group_norm}

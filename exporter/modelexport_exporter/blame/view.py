@@ -1,0 +1,218 @@
+"""Both runs beside each other: what agrees, what is suspected, and which pairs may belong together.
+
+Pure: what a pair is worth is found out by `search`, which can run the file again.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from modelexport_exporter.blame import match
+from modelexport_exporter.blame.fingerprint import Fingerprint, distance
+from modelexport_exporter.blame.kinship import are_kin
+from modelexport_exporter.blame.trace import Step, Trace
+
+_CONSIDERED = 64
+"""How many suspected values of each side may be paired."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A value of the file, and the value of eager's that it should be."""
+
+    mine: int
+    theirs: int
+
+
+class View:
+    """The two runs of one sample, compared."""
+
+    def __init__(
+        self,
+        file: Trace,
+        eager: Trace,
+        tolerance: float,
+        wrong_outputs: Sequence[int],
+        *,
+        strict: bool = False,
+    ) -> None:
+        """Compare them; `wrong_outputs`: positions among the outputs; `strict`: see `match`."""
+        self.file = file
+        self.eager = eager
+        self.tolerance = tolerance
+        self.wrong = tuple(wrong_outputs)
+        self.matched = match.matches(file, eager, tolerance)
+        mine = [file.outputs[at] for at in self.wrong]
+        theirs = [eager.outputs[at] for at in self.wrong if at < len(eager.outputs)]
+        inner = {value for step in eager.steps if step.inner for value in step.outputs}
+        self.right = set(self.matched) - set(mine)
+        self.maybe = {value for value in self.right if self.matched[value][0] in inner}
+        """What agrees with a part of an op alone: the rest of the op may be missing behind it."""
+        self.mine = match.suspects(file, self.right - self.maybe, mine, strict=strict)
+        known = {value for value, _ in self.matched.values()} - set(theirs)
+        self.theirs = match.suspects(eager, known, theirs, strict=strict)
+        self._mine_ranked = match.rank(file, self.mine)
+        self._theirs_ranked = match.rank(eager, self.theirs)
+
+    def pairs(self, most: int, before: Pair | None = None) -> list[Pair]:
+        """Return pairs that may be one value, those that blame the fewest steps first.
+
+        `before`: only those that this one is computed from.
+        """
+        mine, theirs = self._candidates(before)
+        found: list[tuple[float, int, Pair]] = []
+        for i, here in enumerate(mine[:_CONSIDERED]):
+            for j, there in enumerate(theirs):
+                if self._may_be_one(here, there):
+                    found.append((self._cost(here, there, i, j), len(found), Pair(here, there)))
+        return [pair for _, _, pair in heapq.nsmallest(most, found)]
+
+    def _candidates(self, before: Pair | None) -> tuple[list[int], list[int]]:
+        mine: Iterable[int] = self._mine_ranked
+        theirs: Iterable[int] = self._theirs_ranked
+        if before is not None:
+            here = self.file.leading_to([before.mine]) - {before.mine}
+            there = self.eager.leading_to([before.theirs]) - {before.theirs}
+            mine = [value for value in mine if value in here]
+            theirs = [value for value in theirs if value in there]
+        looked_at = [value for value in mine if value in self.file.prints]
+        return looked_at, self._distinct(theirs)
+
+    def _distinct(self, ranked: Iterable[int]) -> list[int]:
+        """Return values without those that hold the same elements as one before."""
+        found: list[int] = []
+        for value in ranked:
+            print_ = self.eager.prints.get(value)
+            if len(found) >= _CONSIDERED:
+                break
+            if print_ is not None and all(
+                distance(print_, self.eager.prints[known]) > 0 for known in found
+            ):
+                found.append(value)
+        return found
+
+    def _may_be_one(self, mine: int, theirs: int) -> bool:
+        one, other = self.file.prints[mine], self.eager.prints[theirs]
+        return one.size == other.size and one.is_float == other.is_float
+
+    def _cost(self, mine: int, theirs: int, i: int, j: int) -> float:
+        here, there = self._my_step(mine), self._their_step(theirs)
+        cost = float(self._mine_ranked[mine] + self._theirs_ranked[theirs]) + (i + j) / 1000
+        if here.module is not None and here.module != there.module:
+            cost += 4
+        if self.file.prints[mine].shape != self.eager.prints[theirs].shape:
+            cost += 2
+        return cost
+
+    def behind(self, value: int, most: int) -> list[int]:
+        """Return the next suspected values that are computed from one, and the wrong outputs."""
+        reached, found = {value}, list[int]()
+        for step in self.file.steps:
+            if reached.isdisjoint(step.inputs):
+                continue
+            reached.update(step.outputs)
+            found.extend(entry for entry in step.outputs if entry in self.mine)
+        outputs = [entry for entry in found if entry in self._wrong_values]
+        return list(dict.fromkeys([*found[:most], *outputs]))
+
+    @cached_property
+    def _wrong_values(self) -> dict[int, int]:
+        """The file's wrong outputs -> eager's."""
+        count = len(self.eager.outputs)
+        return {self.file.outputs[at]: self.eager.outputs[at] for at in self.wrong if at < count}
+
+    def is_output(self, pair: Pair) -> bool:
+        """Tell whether both are the same output of the model."""
+        there = self._wrong_values.get(pair.mine)
+        return there is not None and self._same(there, self.eager.prints[pair.theirs])
+
+    def heals(self, pair: Pair, value: int, found: Fingerprint) -> bool:
+        """Tell whether a value that was wrong is eager's, once the pair is one.
+
+        What only hands the pair's own elements on proves nothing, unless it is the output.
+        """
+        if value in self._wrong_values:
+            return self._same(self._wrong_values[value], found)
+        own = self.eager.prints[pair.theirs]
+        if not found.is_telling or distance(own, found) <= self.tolerance:
+            return False
+        return any(self._same(there, found) for there in self.theirs)
+
+    def _same(self, theirs: int, print_: Fingerprint) -> bool:
+        known = self.eager.prints.get(theirs)
+        return known is not None and distance(known, print_) <= self.tolerance
+
+    def behind_idle(self, pair: Pair) -> Pair:
+        """Return the pair with the value behind a step that does nothing, where one follows.
+
+        A bias of zeros is what goes wrong, and not the product before it.
+        """
+        if pair.mine not in self.maybe:
+            return pair
+        for step in self.file.steps:
+            if pair.mine in step.inputs and step.op not in match.MOVES:
+                for value in step.outputs:
+                    print_ = self.file.prints.get(value)
+                    own = self.file.prints[pair.mine]
+                    if print_ is not None and distance(own, print_) <= self.tolerance:
+                        return Pair(value, pair.theirs)
+        return pair
+
+    def nodes(self, pair: Pair | None) -> list[int]:
+        """Return the file's steps among which the fault lies: one, if all went well."""
+        producers = self.file.producers()
+        if pair is None:
+            told = [value for value in self._mine_ranked if value not in self.maybe]
+            return [producers[value] for value in [*told, *self._mine_ranked][:1]]
+        steps = match.region(self.file, self.mine, pair.mine)
+        return [at for at in steps if at == producers[pair.mine] or not self._is_maybe(at)]
+
+    def _is_maybe(self, at: int) -> bool:
+        return self.maybe.issuperset(self.file.steps[at].outputs)
+
+    def chosen(self, nodes: Sequence[int]) -> int:
+        """Return the step to name: the first that does more than hand elements on."""
+        working = [at for at in nodes if self.file.steps[at].op not in match.MOVES]
+        return (working or list(nodes))[0]
+
+    def op_of(self, step: Step, pair: Pair | None) -> Step | None:
+        """Return the ATen op that the step stands for."""
+        if pair is not None:
+            steps = match.region(self.eager, self.theirs, pair.theirs)
+        else:
+            producers = self.eager.producers()
+            steps = [producers[value] for value, n in self._theirs_ranked.items() if n == 1]
+        ops = [self.eager.steps[at] for at in steps]
+        if not ops:
+            return None
+        return max(
+            reversed(ops) if pair is not None else ops,
+            key=lambda op: (are_kin(step.op, op.op), step.module in {None, op.module}),
+        )
+
+    def error_before(self, nodes: Collection[int]) -> float | None:
+        """Return the largest error of what these steps read and others computed."""
+        errors = [self.matched[value][1] for value in self._read(nodes) if value in self.matched]
+        return max(errors, default=None)
+
+    def _read(self, nodes: Collection[int]) -> Iterator[int]:
+        own = {value for at in nodes for value in self.file.steps[at].outputs}
+        for at in nodes:
+            yield from (value for value in self.file.steps[at].inputs if value not in own)
+
+    def _my_step(self, value: int) -> Step:
+        return self.file.steps[self._my_producers[value]]
+
+    def _their_step(self, value: int) -> Step:
+        return self.eager.steps[self._their_producers[value]]
+
+    @cached_property
+    def _my_producers(self) -> dict[int, int]:
+        return self.file.producers()
+
+    @cached_property
+    def _their_producers(self) -> dict[int, int]:
+        return self.eager.producers()
