@@ -62,7 +62,9 @@ class Found:
 
     etag: str
     manifest: Manifest | None
-    """None: the file is there but is no manifest of ours."""
+    """None: the file is there but is no manifest of ours, or not all of its files are."""
+    broken: Manifest | None = None
+    """The manifest whose files are not all there; it still tells which ones were ours."""
 
 
 @dataclass(frozen=True)
