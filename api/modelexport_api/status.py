@@ -132,6 +132,11 @@ class VerificationResult(ApiModel):
     max_rel_error: float = Field(
         description="The largest error relative to the largest value of its output."
     )
+    limit_share: float | None = Field(
+        default=None,
+        description="The largest error as a share of what was allowed where it came; 1 is the "
+        "limit.",
+    )
     tolerance_source: str = Field(
         description="Where the limits come from: Calibrated, Default (floors only: the model does "
         "not run in float64) or Spec."

@@ -34,7 +34,13 @@ from modelexport_exporter.manifest import (
 from modelexport_exporter.provenance import Dependency
 from modelexport_exporter.report import Report, ReportSource
 from modelexport_exporter.storage.store import Location
-from modelexport_exporter.values import ConvertedModel, SourceFile, VerificationOutcome, WrittenFile
+from modelexport_exporter.values import (
+    ConvertedModel,
+    SourceFile,
+    VerificationOutcome,
+    WrittenFile,
+    limit_share,
+)
 
 __all__ = ["Dependency", "Record", "listed"]
 
@@ -133,6 +139,7 @@ class Record:
         errors = {
             "max_abs_error": _finite(summary.max_abs_error),
             "max_rel_error": _finite(summary.max_rel_error),
+            "limit_share": _largest_share(self.outcome),
         }
         return summary.model_copy(update=errors)
 
@@ -275,3 +282,14 @@ def listed(file: WrittenFile | SourceFile) -> ArtifactFile:
 
 def _finite(value: float) -> float:
     return value if math.isfinite(value) else _LARGEST
+
+
+def _largest_share(outcome: VerificationOutcome) -> float:
+    """Return what the worst comparison took of its limit."""
+    shares = (
+        limit_share(found.max_abs_error, found.limit, wrong=bool(found.problem))
+        for sample in outcome.samples
+        for found in sample.outputs
+        if not found.inconclusive
+    )
+    return _finite(max(shares, default=0.0))

@@ -7,6 +7,7 @@ fetch -> ExportTask -> load -> capture -> convert -> contract -> verify
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -14,8 +15,10 @@ from pathlib import Path
 
 from modelexport_api.spec import Exporter, ModelExportSpec
 from modelexport_api.status import Stage, TensorInfo, VerificationResult
+from modelexport_exporter.blame.finding import Blame
 from modelexport_exporter.diagnosis.pitfalls.pitfall import Pitfall
 from modelexport_exporter.precision.loss import AccuracyLoss
+from modelexport_exporter.verification.providers import Fallback
 
 ReportProgress = Callable[[Stage, float, str], None]
 """Called as (stage, fraction of the stage that is done, what is being done)."""
@@ -137,6 +140,14 @@ class ConvertedModel:
     """Wall time by stage."""
 
 
+def limit_share(error: float, limit: float, *, wrong: bool) -> float:
+    """Return an error as a share of its limit; infinite for what no tolerance covers."""
+    if not math.isfinite(error):
+        return math.inf
+    share = error / limit if limit > 0 else (math.inf if error > 0 else 0.0)
+    return math.inf if wrong and share <= 1 else share
+
+
 @dataclass(frozen=True)
 class OutputComparison:
     """One output of one sample: ONNX against eager."""
@@ -144,7 +155,8 @@ class OutputComparison:
     output: str
     max_abs_error: float
     max_rel_error: float
-    """Relative to the largest finite magnitude of eager's output."""
+    """Relative to the largest finite magnitude of eager's output; where the inputs are degenerate,
+    at least to that on ordinary ones."""
     limit: float
     """The absolute error that was allowed; 0 for integer and boolean outputs."""
     problem: str = ""
@@ -183,8 +195,12 @@ class VerificationOutcome:
     """A sentence for each sample that did not run because it would have cost too much."""
     pitfalls: tuple[Pitfall, ...] = ()
     """After a mismatch: lines of the model that may have caused it."""
+    blame: Blame | None = None
+    """After a mismatch: the first node that computes something else."""
     losses: tuple[AccuracyLoss, ...] = ()
     """What a precision that is not the model's own costs, by output."""
+    fallbacks: tuple[Fallback, ...] = ()
+    """Nodes that ran on another provider than the one that was asked for."""
     output_shapes: dict[str, tuple[int | str, ...]] = field(default_factory=dict)
     """Shapes of outputs by name, as the session states them: it infers more than files say."""
     rows_independent: bool | None = None

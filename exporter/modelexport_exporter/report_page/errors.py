@@ -16,6 +16,7 @@ from modelexport_exporter.report_page.plots import (
     axis_of,
     strip,
 )
+from modelexport_exporter.values import limit_share
 
 AT_ONCE = 14
 """Outputs shown without a click; of more, those closest to their limit."""
@@ -100,11 +101,7 @@ class _Pair:
 
 def ratio_of(found: ComparedOutput) -> float:
     """Return the error as a share of the limit; infinite for what no tolerance covers."""
-    error, limit = float(found.max_abs_error), float(found.limit)
-    if not math.isfinite(error):
-        return math.inf
-    ratio = error / limit if limit > 0 else (math.inf if error > 0 else 0.0)
-    return math.inf if found.problem and ratio <= 1 else ratio
+    return limit_share(float(found.max_abs_error), float(found.limit), wrong=bool(found.problem))
 
 
 def errors_of(report: Report) -> Errors | None:
@@ -223,4 +220,7 @@ def _noise_share(found: ComparedOutput) -> float | None:
 
 def worst_ratio(samples: Iterable[ComparedSample]) -> float:
     """Return the largest share of a limit that any comparison took."""
-    return max((ratio_of(output) for sample in samples for output in sample.outputs), default=0.0)
+    conclusive = (
+        output for sample in samples for output in sample.outputs if not output.inconclusive
+    )
+    return max(map(ratio_of, conclusive), default=0.0)
