@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+REPRO_NAME = "repro"
+"""The directory beside the report of a failure."""
+REPRO_NAMES = ("model.onnx", "inputs.npz", "expected.npz", "repro.py")
+REPRO_FILES = tuple(f"{REPRO_NAME}/{name}" for name in REPRO_NAMES)
+
 
 @dataclass(frozen=True)
 class ReproFile:
@@ -45,11 +50,10 @@ class Blame:
     why_not: str = ""
 
     def sentence(self) -> str:
-        """Return what a failure's message says; empty where no node could be named."""
+        """Return what a failure's message says after "It"; empty where nothing was found."""
+        only = f"only after onnxruntime's {self.optimization} graph optimizations"
         if not self.node:
-            if self.optimization:
-                return f"It differs only after onnxruntime's {self.optimization} optimizations"
-            return ""
+            return f"differs {only}" if self.optimization else ""
         words = f"first differs at node {self.op} ({self.node})"
         if self.aten:
             words += f", {self.aten}"
@@ -63,5 +67,5 @@ class Blame:
         if len(self.among) > 1:
             words += f" (one of {len(self.among)} nodes that eager computes in one op)"
         if self.optimization:
-            words += f"; only after onnxruntime's {self.optimization} optimizations"
+            words += f"; {only}"
         return words

@@ -17,13 +17,11 @@ import numpy as np
 import onnx
 from onnx.external_data_helper import load_external_data_for_tensor, uses_external_data
 
-from modelexport_exporter.blame.finding import ReproFile
+from modelexport_exporter.blame.finding import REPRO_NAMES, ReproFile
 from modelexport_exporter.blame.fingerprint import Array
 from modelexport_exporter.blame.record_onnx import reads
 
 MOST_BYTES = 32 << 20
-MODEL, INPUTS, EXPECTED, SCRIPT = "model.onnx", "inputs.npz", "expected.npz", "repro.py"
-NAMES = (MODEL, INPUTS, EXPECTED, SCRIPT)
 _KNOWN = frozenset({"", "ai.onnx", "com.microsoft", "ai.onnx.ml"})
 
 _SCRIPT = '''\
@@ -95,7 +93,7 @@ def build(model: onnx.ModelProto, directory: Path, cut: Cut, title: str) -> tupl
         raise NoRepro(_too_large(size))
     script = _SCRIPT.format(title=title.replace("\\", "/").replace('"', "'"))
     contents = (content, inputs, expected, script.encode())
-    return tuple(ReproFile(name, data) for name, data in zip(NAMES, contents, strict=True))
+    return tuple(ReproFile(name, data) for name, data in zip(REPRO_NAMES, contents, strict=True))
 
 
 def _too_large(size: int) -> str:

@@ -40,8 +40,14 @@ _WATCHED = 12
 """How many values behind a replaced one are looked at."""
 _FOR_THE_REPRO = 10.0
 _KEPT_BYTES = 256 << 20
-MATCH = {"float64": 1e-9, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
-"""The error up to which two values are the same, by dtype: the tolerance of outputs."""
+MATCH = {
+    **{"float64": 1e-9, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2},
+    **{"int8": 5e-2, "uint8": 5e-2},
+}
+"""The error up to which two values are the same, by the coarsest dtype: the tolerance of outputs.
+
+Bytes are what a quantized file computes with.
+"""
 _FINEST = 0.1
 """Where outputs are off by little, values must agree this much better."""
 
@@ -83,7 +89,10 @@ class _Search:
     def blame(self) -> Blame:
         """Return the blame; with onnxruntime's optimizations where only they make it wrong."""
         eager, _ = self._eager()
-        wrong = self._wrong(self._file.outputs())
+        outputs = self._file.outputs()
+        if not len(outputs) == len(self._expected) == len(self._file.output_names):
+            return Blame(why_not="the file does not return one tensor for each that eager returns")
+        wrong = self._wrong(outputs)
         if wrong:
             return self._in_file(eager, wrong)
         dump = self._suspect.path.with_name("optimized.onnx")

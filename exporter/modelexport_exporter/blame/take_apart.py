@@ -30,7 +30,10 @@ def decomposition_of(op: object) -> Callable[..., Any] | None:
 
 
 def _group_norm(
-    x: torch.Tensor, weight: torch.Tensor | None, bias: torch.Tensor | None, *sizes: Any
+    x: torch.Tensor,
+    weight: torch.Tensor | None,
+    bias: torch.Tensor | None,
+    *sizes: Any,  # noqa: ANN401
 ) -> torch.Tensor:
     """Normalise, scale, shift, each alone; PyTorch's own fuses them on a CPU."""
     batch, channels, _, groups, epsilon = sizes

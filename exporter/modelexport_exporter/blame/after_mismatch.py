@@ -1,0 +1,67 @@
+"""From the samples that differ to the search: the smallest one, unless a search cannot help."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+
+from modelexport_exporter.blame.finding import Blame
+from modelexport_exporter.blame.record_onnx import Runtime
+from modelexport_exporter.blame.search import Suspect, find_blame
+from modelexport_exporter.call import Call
+from modelexport_exporter.values import OutputComparison, SampleComparison
+from modelexport_exporter.verification.verdict import NOT_AS_RECORDED, NOT_DETERMINISTIC
+
+Array = NDArray[Any]
+
+
+class SmallestFailure:
+    """The arrays of the smallest sample that differs; larger ones are not held."""
+
+    def __init__(self) -> None:
+        self._volume = 0
+        self._arrays: Mapping[str, Array] | None = None
+        self._outputs: tuple[OutputComparison, ...] = ()
+
+    def note(self, volume: int, arrays: Mapping[str, Array], compared: SampleComparison) -> None:
+        """Take in a sample; the first of the smallest ones that differ is kept."""
+        if not any(output.problem for output in compared.outputs):
+            return
+        if self._arrays is None or volume < self._volume:
+            self._volume, self._arrays, self._outputs = volume, arrays, compared.outputs
+
+    def blame(
+        self,
+        module: torch.nn.Module,
+        call: Call,
+        path: Path,
+        runtime: Runtime,
+        *,
+        device: str,
+        code_dir: Path | None,
+        weights: Mapping[str, Array],
+    ) -> Blame | None:
+        """Return what is to blame for the difference; None where no sample differs."""
+        if self._arrays is None:
+            return None
+        problems = " ".join(output.problem for output in self._outputs)
+        for cause in (NOT_DETERMINISTIC, NOT_AS_RECORDED):
+            if cause in problems:
+                return Blame(why_not=cause)
+        return find_blame(
+            Suspect(
+                module=module,
+                call=call,
+                device=device,
+                code_dir=code_dir,
+                path=path,
+                runtime=runtime,
+                arrays=self._arrays,
+                weights=weights,
+                limits=[output.limit for output in self._outputs],
+            )
+        )
