@@ -13,6 +13,7 @@ import hashlib
 from collections.abc import Iterator
 
 from modelexport_api.spec import Layout
+from modelexport_exporter.blame.finding import REPRO_NAME
 from modelexport_exporter.layout import (
     CONFIG_NAME,
     ENVELOPE_NAME,
@@ -49,6 +50,12 @@ def documents(record: Record, destination: Location, signer: Signer | None) -> d
 def both_reports(report: Report) -> dict[str, bytes]:
     """Return a report for people and for machines; whoever sees the latter finds the former."""
     return {PAGE_NAME: render(report), REPORT_NAME: report.encode()}
+
+
+def failed_documents(record: Record) -> dict[str, bytes]:
+    """Return what belongs to the report of a failure: the repro of the node to blame."""
+    files = record.blame.repro if record.blame else ()
+    return {f"{REPRO_NAME}/{file.name}": file.content for file in files}
 
 
 def written(made: dict[str, bytes]) -> Iterator[WrittenFile]:

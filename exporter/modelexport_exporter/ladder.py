@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Exporter, Format, ModelExportSpec
 from modelexport_api.status import Failure, Stage
+from modelexport_exporter.blame.finding import Blame
 from modelexport_exporter.diagnosis.pitfalls.pitfall import Pitfall
 from modelexport_exporter.values import ROUTES, Rung
 
@@ -71,6 +72,8 @@ class Attempt:
     """Whether the worker handed its turn to the other route: a plugin wants it."""
     pitfalls: tuple[Pitfall, ...] = ()
     """Lines of the model that led to the failure."""
+    blame: Blame | None = None
+    """The node of its file that computes something else, after a mismatch."""
 
     @property
     def reason(self) -> Reason | None:

@@ -20,13 +20,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from modelexport_api.pod import PodResult
+from modelexport_api.reasons import Reason
 from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Format, Layout, Mode, ModelExportSpec, Overwrite
 from modelexport_api.status import Failure, Stage
 from modelexport_exporter import fetch as fetching
 from modelexport_exporter import ladder
+from modelexport_exporter.blame.finding import REPRO_FILES
 from modelexport_exporter.checkpoint.formats import detect
-from modelexport_exporter.documents import both_reports, documents, written
+from modelexport_exporter.documents import both_reports, documents, failed_documents, written
 from modelexport_exporter.failure import ExportFailure, NotDeterministic, RouteDeferred, printable
 from modelexport_exporter.intake import Intake
 from modelexport_exporter.isolation import worker
@@ -151,6 +153,8 @@ class Pipeline(Story):
 
     def _note(self, task: ExportTask, started: float, failure: ExportFailure | None = None) -> None:
         """Keep how an attempt ended."""
+        outcome = self._record.outcome
+        differs = failure is not None and failure.reason is Reason.VERIFICATION_FAILED
         self._record.attempts.append(
             ladder.Attempt(
                 task.rung,
@@ -159,6 +163,7 @@ class Pipeline(Story):
                 not_deterministic=isinstance(failure, NotDeterministic),
                 deferred=isinstance(failure, RouteDeferred),
                 pitfalls=failure.pitfalls if failure else (),
+                blame=outcome.blame if outcome and differs else None,
             )
         )
         if failure is not None:
@@ -257,7 +262,7 @@ class Pipeline(Story):
         """Remove what earlier artifacts, killed runs and failures of the same work left."""
         try:
             self._publication.tidy(in_force)
-            for name in (PAGE_NAME, REPORT_NAME):
+            for name in (PAGE_NAME, REPORT_NAME, *REPRO_FILES):
                 self._publication.delete(self._failed + name)
         except ExportFailure as failure:
             self._log.tell("warning", f"something is left over: {failure.message}")
@@ -267,7 +272,7 @@ class Pipeline(Story):
         report = self._record.report(self._publication.destination, failure)
         found = {
             name: self._publication.publish_failure(self._failed + name, content)
-            for name, content in both_reports(report).items()
+            for name, content in (failed_documents(self._record) | both_reports(report)).items()
         }
         return found[REPORT_NAME]
 

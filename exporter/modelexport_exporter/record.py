@@ -19,7 +19,9 @@ from modelexport_api.pod import PodResult
 from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Layout, Mode
 from modelexport_api.status import Artifact, ArtifactFile, Failure, Stage, VerificationResult
+from modelexport_exporter import ladder
 from modelexport_exporter import report as reports
+from modelexport_exporter.blame.finding import Blame
 from modelexport_exporter.identity import SourceIdentity, installed_versions, source_digest
 from modelexport_exporter.ladder import Attempt
 from modelexport_exporter.layout import published_name
@@ -115,6 +117,14 @@ class Record:
         """Return how the files of the artifact are placed; one that exists lies as it lies."""
         spec = self.resource.spec
         return spec.destination.layout if spec.mode is Mode.EXPORT else Layout.PLAIN
+
+    @property
+    def blame(self) -> Blame | None:
+        """Return what the failure that is told has found: the rung's, or that of mode Verify."""
+        spec = self.resource.spec
+        if any(attempt.failure and not attempt.deferred for attempt in self.attempts):
+            return ladder.telling(spec, self.attempts).blame
+        return self.outcome.blame if self.outcome and not self.attempts else None
 
     @property
     def work(self) -> Work:
@@ -225,6 +235,7 @@ class Record:
             attempts=reports.attempts(self.attempts),
             verification=self.verification,
             samples=reports.samples(outcome.samples) if outcome else [],
+            blame=reports.blame(self.blame) if failure and self.blame else None,
             left_out=list(outcome.left_out) if outcome else [],
             environment=reports.environment(self.versions),
             peak_memory_bytes=self.peak_memory_bytes,

@@ -17,6 +17,7 @@ from pydantic import Field
 from modelexport_api.base import ApiModel
 from modelexport_api.resource import ModelExport
 from modelexport_api.status import Artifact, ArtifactFile, Failure, Stage, VerificationResult
+from modelexport_exporter.blame.finding import REPRO_NAME, Blame
 from modelexport_exporter.diagnosis.pitfalls.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.failure import printable
 from modelexport_exporter.ladder import Attempt
@@ -45,6 +46,28 @@ class ReportedPitfall(ApiModel):
     message: str
     source: str = ""
     suggestion: str = ""
+
+
+class ReportedBlame(ApiModel):
+    """The first node of the file that computes something else than eager PyTorch.
+
+    `why_not` alone is there where none could be named.
+    """
+
+    sentence: str = ""
+    node: str = ""
+    op: str = ""
+    aten: str = ""
+    module: str = ""
+    source: str = ""
+    error_before: float | str | None = None
+    error_after: float | str | None = None
+    proven: bool = False
+    among: list[str] = Field(default_factory=list)
+    optimization: str = ""
+    repro: list[str] = Field(default_factory=list)
+    no_repro: str = ""
+    why_not: str = ""
 
 
 class TriedRung(ApiModel):
@@ -127,6 +150,7 @@ class Report(ApiModel):
     attempts: list[TriedRung] = Field(default_factory=list)
     verification: VerificationResult | None = None
     samples: list[ComparedSample] = Field(default_factory=list)
+    blame: ReportedBlame | None = None
     left_out: list[str] = Field(default_factory=list)
     environment: Environment
     peak_memory_bytes: int
@@ -221,6 +245,30 @@ def samples(compared: tuple[SampleComparison, ...]) -> list[ComparedSample]:
         )
         for sample in compared
     ]
+
+
+def blame(found: Blame) -> ReportedBlame:
+    """Return what is to blame as it is written; the repro's files lie below the report."""
+    errors = {
+        name: None if value is None else _json_number(value)
+        for name, value in (("before", found.error_before), ("after", found.error_after))
+    }
+    return ReportedBlame(
+        sentence=printable(found.sentence()),
+        node=printable(found.node),
+        op=printable(found.op),
+        aten=found.aten,
+        module=printable(found.module),
+        source=printable(found.source),
+        error_before=errors["before"],
+        error_after=errors["after"],
+        proven=found.proven,
+        among=[printable(name) for name in found.among],
+        optimization=found.optimization,
+        repro=[f"{REPRO_NAME}/{file.name}" for file in found.repro],
+        no_repro=printable(found.no_repro),
+        why_not=printable(found.why_not),
+    )
 
 
 def environment(versions: dict[str, str]) -> Environment:

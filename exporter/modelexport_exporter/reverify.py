@@ -16,7 +16,7 @@ from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Mode
 from modelexport_api.status import Failure, Stage
 from modelexport_exporter.artifact_files import ExistingArtifact, bring, find_artifact
-from modelexport_exporter.documents import both_reports
+from modelexport_exporter.documents import both_reports, failed_documents
 from modelexport_exporter.identity import digest_of
 from modelexport_exporter.intake import Intake
 from modelexport_exporter.isolation import worker
@@ -73,7 +73,9 @@ class Reverification(Story):
     def _publish_report(self, failure: Failure | None) -> str:
         directory = self._artifact.directory if self._artifact else self._destination
         below = self._destination.child(f"{VERIFICATIONS_NAME}/{self._name}").as_directory()
-        for name, content in both_reports(self._record.report(directory, failure)).items():
+        made = failed_documents(self._record) if failure else {}
+        made |= both_reports(self._record.report(directory, failure))
+        for name, content in made.items():
             where = below.child(name)
             where.store.write(where.key, content)
         return below.child(REPORT_NAME).uri

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from modelexport_api.spec import Layout, Provider
 from modelexport_api.status import Stage, Verdict, VerificationResult
+from modelexport_exporter.blame.after_mismatch import SmallestFailure
+from modelexport_exporter.blame.record_onnx import Runtime
 from modelexport_exporter.call import lower
 from modelexport_exporter.diagnosis.explain import explaining, find_pitfalls
 from modelexport_exporter.isolation.machine import (
@@ -105,7 +107,20 @@ def verify_model(
     outcome = run.outcome(time.monotonic() - started)
     if outcome.summary.verdict is Verdict.VERIFIED:
         return outcome
-    return replace(outcome, pitfalls=find_pitfalls(module, lowered, task.code_dir))
+    pitfalls = find_pitfalls(module, lowered, task.code_dir)
+    if outcome.summary.verdict is not Verdict.MISMATCH:
+        return replace(outcome, pitfalls=pitfalls)
+    progress(Stage.VERIFY, 1.0, "looking for the node that differs")
+    blame = run.smallest_failure.blame(
+        module,
+        lowered.call,
+        converted.model_path,
+        Runtime(provider, plugins.session_setup()),
+        device=reference.device,
+        code_dir=task.code_dir,
+        weights=reference.weights(converted.weight_inputs),
+    )
+    return replace(outcome, pitfalls=pitfalls, blame=blame)
 
 
 def _as_verification(progress: ReportProgress) -> ReportProgress:
@@ -133,6 +148,7 @@ class _Verification:
         self._left_out: list[str] = []
         self._costs: list[Cost] = []
         self._results: list[SampleComparison] = []
+        self.smallest_failure = SmallestFailure()
         self._measured = False
         self._converted = converted
         prepack = provider is Provider.CUDA or self._is_small(converted)
@@ -268,6 +284,7 @@ class _Verification:
         )
         if compared is not None:
             self._results.append(compared)
+            self.smallest_failure.note(self._volume(sample), arrays, compared)
         seconds = self._clock() - started
         self._costs.append(Cost(self._volume(sample), seconds, peak_memory()))
 

@@ -68,7 +68,7 @@ class EagerReference:
         self._call = call
         self._code_dir = code_dir
         fixed = isinstance(module, torch.fx.GraphModule)
-        self._device = "cpu" if fixed else device
+        self.device = "cpu" if fixed else device
         self._module = module if fixed else module.to(device)
 
     @property
@@ -133,7 +133,7 @@ class EagerReference:
 
     def _values(self, arrays: Mapping[str, Array]) -> dict[str, torch.Tensor]:
         names = self._call.input_names
-        return {name: to_tensor(arrays[name]).to(self._device) for name in names}
+        return {name: to_tensor(arrays[name]).to(self.device) for name in names}
 
     def _call_module(self, values: Mapping[str, torch.Tensor]) -> list[torch.Tensor]:
         args, kwargs = self._call.arguments(values)

@@ -74,7 +74,18 @@ def describe_mismatch(outcome: VerificationOutcome) -> tuple[str, str]:
     only = _only(failed)
     if only:
         message += f"; only in {only}, where no tolerance applies"
-    return message + ".", _hint(outcome, failed)
+    return message + "." + _blamed(outcome), _hint(outcome, failed) + _repro(outcome)
+
+
+def _blamed(outcome: VerificationOutcome) -> str:
+    found = outcome.blame.sentence() if outcome.blame else ""
+    return f" It {found}." if found else ""
+
+
+def _repro(outcome: VerificationOutcome) -> str:
+    if outcome.blame is None or not outcome.blame.repro:
+        return ""
+    return " A repro that needs only numpy and onnxruntime lies beside the report, in repro/."
 
 
 def _only(failed: list[SampleComparison]) -> str:
