@@ -27,7 +27,8 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import Provider
 from modelexport_exporter.cuda_libraries import missing_libraries
 from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.verification.session import PROVIDERS, Session
+from modelexport_exporter.verification.providers import NAMES
+from modelexport_exporter.verification.session import Session
 
 Array = NDArray[Any]
 Model = onnx.ModelProto | str | Path
@@ -145,7 +146,7 @@ class OnnxBackend(base.Backend):
     def supports_device(cls, device: str) -> bool:
         """Tell whether models can run on `CPU`, `CUDA` or `CUDA:0` here."""
         provider = _DEVICES.get(device.partition(":")[0])
-        if provider is None or PROVIDERS[provider] not in onnxruntime.get_available_providers():
+        if provider is None or NAMES[provider] not in onnxruntime.get_available_providers():
             return False
         return provider is Provider.CPU or (not missing_libraries() and _has_driver())
 

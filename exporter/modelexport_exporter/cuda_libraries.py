@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import importlib.util
 import io
 import struct
 import sys
@@ -20,6 +21,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 DRIVER = "libcuda.so.1"
+CUDA, TENSORRT = "CUDA", "TensorRT"
+TENSORRT_PACKAGE = "tensorrt_libs"
+"""Where PyPI's tensorrt keeps its shared libraries, on no path that the loader searches."""
 OPENED_LATER = ("libcudnn.so", "libcufft.so", "libnvrtc.so")
 """Opened by name at first use, so in no dynamic section; each major version has its own name."""
 
@@ -36,23 +40,37 @@ def preload() -> str:
     return printed.getvalue().strip()
 
 
-def missing_libraries() -> list[str]:
-    """Return the libraries that onnxruntime's CUDA provider would not find in this process."""
+def missing_libraries(provider: str = CUDA) -> list[str]:
+    """Return the libraries that one of onnxruntime's providers would not find in this process."""
     preload()
-    provider = provider_library()
-    if not provider.is_file():
-        return [provider.name]
-    linked = [name for name in needed_libraries(provider.read_bytes()) if name != DRIVER]
-    return [name for name in linked if not _loads(name, provider.parent)] + _not_mapped(
-        OPENED_LATER, Path("/proc/self/maps").read_text().splitlines()
-    )
+    library = provider_library(provider)
+    if not library.is_file():
+        return [library.name]
+    if provider == TENSORRT:
+        _preload_tensorrt()
+    linked = [name for name in needed_libraries(library.read_bytes()) if name != DRIVER]
+    missing = [name for name in linked if not _loads(name, library.parent)]
+    if provider == TENSORRT:
+        return missing
+    return missing + _not_mapped(OPENED_LATER, Path("/proc/self/maps").read_text().splitlines())
 
 
-def provider_library() -> Path:
-    """Return where onnxruntime keeps its CUDA provider."""
+def provider_library(provider: str = CUDA) -> Path:
+    """Return where onnxruntime keeps a provider."""
     import onnxruntime
 
-    return Path(onnxruntime.__file__).parent / "capi" / "libonnxruntime_providers_cuda.so"
+    name = f"libonnxruntime_providers_{provider.lower()}.so"
+    return Path(onnxruntime.__file__).parent / "capi" / name
+
+
+def _preload_tensorrt() -> None:
+    """Load TensorRT's libraries from their Python package, so that their names are known."""
+    spec = importlib.util.find_spec(TENSORRT_PACKAGE)
+    for place in (spec.submodule_search_locations or ()) if spec else ():
+        for pattern in ("libnvinfer.so.*", "libnvinfer_plugin.so.*", "libnvonnxparser.so.*"):
+            for path in sorted(Path(place).glob(pattern)):
+                with contextlib.suppress(OSError):
+                    ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
 
 
 def needed_libraries(elf: bytes) -> list[str]:

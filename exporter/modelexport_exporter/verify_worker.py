@@ -7,6 +7,7 @@ sample is compared.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -51,6 +52,13 @@ from modelexport_exporter.verification.budget import (
 from modelexport_exporter.verification.given import Given, given_by
 from modelexport_exporter.verification.in_precision import simulation_for
 from modelexport_exporter.verification.judge import Judge, Named
+from modelexport_exporter.verification.providers import (
+    GPU,
+    TF32_OFF,
+    choose_provider,
+    fallbacks,
+    on_cpu,
+)
 from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.rows import rows_are_independent
 from modelexport_exporter.verification.samples import (
@@ -60,7 +68,7 @@ from modelexport_exporter.verification.samples import (
     shrink,
     volume,
 )
-from modelexport_exporter.verification.session import Session, choose_provider
+from modelexport_exporter.verification.session import Session
 from modelexport_exporter.verification.verdict import verdict_on
 
 Array = NDArray[Any]
@@ -87,14 +95,18 @@ def verify_model(
     progress(Stage.VERIFY, 0.0, "loading the original module")
     free_large_blocks_at_once()
     torch.set_num_threads(cpu_count())
-    provider = choose_provider(task.spec.verification.provider, torch.cuda.is_available())
+    provider = choose_provider(
+        task.spec.verification.provider, torch.cuda.is_available(), task.spec.export.precision
+    )
+    if provider in GPU:
+        os.environ.update((TF32_OFF,))
     plugins = load_plugins(task, _as_verification(progress))
     module = load_module(task, _as_verification(progress)).module
     lowered = lower(task.spec, module, task.code_dir)
     reference = EagerReference(
         module,
         lowered.call,
-        device="cuda" if provider is Provider.CUDA else "cpu",
+        device="cuda" if provider in GPU else "cpu",
         code_dir=task.code_dir,
     )
     lowered_task = replace(task, spec=lowered.spec)
@@ -143,7 +155,7 @@ class _Verification:
     ) -> None:
         self._spec = task.spec
         # On a GPU this process waits, and its CPU time says nothing.
-        self._clock = time.monotonic if provider is Provider.CUDA else busy_seconds
+        self._clock = time.monotonic if provider in GPU else busy_seconds
         self._given = given
         self._left_out: list[str] = []
         self._costs: list[Cost] = []
@@ -151,7 +163,7 @@ class _Verification:
         self.smallest_failure = SmallestFailure()
         self._measured = False
         self._converted = converted
-        prepack = provider is Provider.CUDA or self._is_small(converted)
+        prepack = provider in GPU or self._is_small(converted)
         self._weights = reference.weights(converted.weight_inputs)
         self._session = Session(
             converted.model_path, provider, prepack=prepack, setup=plugins.session_setup()
@@ -189,6 +201,7 @@ class _Verification:
         """Return the verdict on what ran."""
         outputs = [output for sample in self._results for output in sample.outputs]
         told = [output for output in outputs if not output.inconclusive]
+        elsewhere = fallbacks(self._session.assignment, self._session.provider)
         noise = [output.noise for output in told if output.noise is not None]
         return VerificationOutcome(
             summary=VerificationResult(
@@ -199,11 +212,13 @@ class _Verification:
                 max_rel_error=max((output.max_rel_error for output in told), default=0.0),
                 tolerance_source=self._judge.tolerance_source,
                 max_noise=max(noise, default=None),
+                fallback_nodes=on_cpu(elsewhere),
             ),
             samples=tuple(self._results),
             seconds=seconds,
             left_out=tuple(self._left_out),
             losses=self._judge.losses.all(),
+            fallbacks=elsewhere,
             output_shapes=self._session.output_shapes,
             rows_independent=self._rows_independent(),
         )

@@ -21,18 +21,16 @@ from modelexport_exporter.isolation.machine import cpu_count
 from modelexport_exporter.plugins.runtime import SessionSetup, UnknownOperator, unknown_operator
 from modelexport_exporter.plugins.torch_nodes import TorchNodes, hosted_by_torch, library_path
 from modelexport_exporter.verification.feed import run_session
+from modelexport_exporter.verification.providers import (
+    NAMES,
+    AssignedNode,
+    check_obtained,
+    needed,
+    session_providers,
+)
 
 Array = NDArray[Any]
 
-PROVIDERS = {
-    Provider.CUDA: "CUDAExecutionProvider",
-    Provider.CPU: "CPUExecutionProvider",
-}
-PROVIDER_OPTIONS: dict[Provider, dict[str, str]] = {
-    # Eager runs with TF32 off too: it rounds to 10 bits, which would hide what is verified.
-    Provider.CUDA: {"use_tf32": "0"},
-    Provider.CPU: {},
-}
 _ERRORS_ONLY = 3
 _NO_KERNEL = ("NOT_IMPLEMENTED", "Type Error")
 _NO_KERNEL_WHEN_RUN = ("NOT_IMPLEMENTED", "does not support double", "does not support float16")
@@ -51,20 +49,6 @@ _FIXED_HINT = (
 _OUT_OF_MEMORY = ("failed to allocate memory", "bad_alloc", "out of memory", "bad allocation")
 
 
-def choose_provider(requested: Provider | None, cuda_available: bool) -> Provider:
-    """Return the requested provider, or CUDA where torch sees a GPU, otherwise CPU."""
-    if requested is Provider.CUDA and not cuda_available:
-        raise ExportFailure(
-            Reason.PROVIDER_UNAVAILABLE,
-            "verification.provider is CUDA, but torch sees no GPU in this container",
-            "Request one in podTemplate (resources.limits: nvidia.com/gpu: 1), on nodes with the "
-            "NVIDIA driver and container runtime; or set verification.provider to CPU.",
-        )
-    if requested is not None:
-        return requested
-    return Provider.CUDA if cuda_available else Provider.CPU
-
-
 class Session:
     """An ONNX file, loaded for one provider."""
 
@@ -80,11 +64,14 @@ class Session:
 
         `setup`: what plugins and libraries add to the runtime.
         """
-        if provider is Provider.CUDA:
-            _require_cuda_libraries()
+        for entry in needed(provider):
+            _require_libraries(entry)
         self._torch_nodes = TorchNodes()
         self._session = self._load(model_path, provider, setup or SessionSetup(), prepack=prepack)
         self.provider = _read_back(self._session, provider)
+        self.assignment = _assignment(self._session)
+        """Who runs each node, after onnxruntime's first optimizations."""
+        check_obtained(self.assignment, provider, onnxruntime.__version__)
         self.input_names = tuple(entry.name for entry in self._session.get_inputs())
         self.output_names = tuple(entry.name for entry in self._session.get_outputs())
         """Of what `run` returned last, where the file returns sequences."""
@@ -140,13 +127,14 @@ def _options(*, prepack: bool) -> Any:  # noqa: ANN401 - onnxruntime is untyped
     options.enable_cpu_mem_arena = False
     options.enable_mem_pattern = False
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
     if not prepack:
         options.add_session_config_entry("session.disable_prepacking", "1")
     return options
 
 
 def _open(model_path: Path, provider: Provider, options: Any) -> Any:  # noqa: ANN401
-    providers = [(PROVIDERS[provider], PROVIDER_OPTIONS[provider])]
+    providers = session_providers(provider)
     try:
         session = onnxruntime.InferenceSession(str(model_path), options, providers=providers)
     except Exception as error:
@@ -166,10 +154,10 @@ def _open(model_path: Path, provider: Provider, options: Any) -> Any:  # noqa: A
 
 def _read_back(session: Any, expected: Provider) -> Provider:  # noqa: ANN401
     obtained = session.get_providers()[0]
-    if obtained != PROVIDERS[expected]:
+    if obtained != NAMES[expected]:
         raise ExportFailure(
             Reason.PROVIDER_UNAVAILABLE,
-            f"onnxruntime was asked for {PROVIDERS[expected]} and runs the model on {obtained}: "
+            f"onnxruntime was asked for {NAMES[expected]} and runs the model on {obtained}: "
             "it could not start the provider and fell back in silence",
             "Check that the node's driver is new enough for the CUDA version of onnxruntime-gpu "
             f"{onnxruntime.__version__}, or set verification.provider to {Provider.CPU.value}.",
@@ -177,21 +165,32 @@ def _read_back(session: Any, expected: Provider) -> Provider:  # noqa: ANN401
     return expected
 
 
-def _require_cuda_libraries() -> None:
+def _assignment(session: Any) -> tuple[AssignedNode, ...]:  # noqa: ANN401
+    return tuple(
+        AssignedNode(part.ep_name, node.op_type, node.name)
+        for part in session.get_provider_graph_assignment_info()
+        for node in part.get_nodes()
+    )
+
+
+def _require_libraries(provider: Provider) -> None:
     offered = onnxruntime.get_available_providers()
-    if PROVIDERS[Provider.CUDA] not in offered:
+    extra = "tensorrt" if provider is Provider.TENSORRT else "cuda,cudnn"
+    if NAMES[provider] not in offered:
         raise ExportFailure(
             Reason.PROVIDER_UNAVAILABLE,
-            f"onnxruntime {onnxruntime.__version__} was built without CUDA; it offers "
+            f"onnxruntime {onnxruntime.__version__} was built without {provider.value}; it offers "
             f"{', '.join(offered)}",
             "Install onnxruntime-gpu[cuda,cudnn] in place of onnxruntime in the exporter's image.",
         )
-    missing = missing_libraries()
+    missing = missing_libraries(provider.value)
     if missing:
+        package = "modelexport" if provider is Provider.TENSORRT else "onnxruntime-gpu"
         raise ExportFailure(
             Reason.PROVIDER_UNAVAILABLE,
-            f"onnxruntime's CUDA provider needs libraries that are not here: {', '.join(missing)}",
-            "Install onnxruntime-gpu[cuda,cudnn] in the exporter's image; python -m "
+            f"onnxruntime's {provider.value} provider needs libraries that are not here: "
+            f"{', '.join(missing)}",
+            f"Install {package}[{extra}] in the exporter's image; python -m "
             "modelexport_exporter.cuda_libraries checks it without a GPU.",
         )
 

@@ -12,9 +12,11 @@ from onnx import TensorProto, helper
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Provider
+from modelexport_exporter.cuda_libraries import missing_libraries
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.verification import session as session_module
-from modelexport_exporter.verification.session import Session, choose_provider
+from modelexport_exporter.verification.providers import choose_provider
+from modelexport_exporter.verification.session import Session
 
 
 def write(
@@ -73,7 +75,7 @@ def test_a_silent_fallback_to_the_cpu_is_no_cuda_session(tmp_path: Path) -> None
 
 def test_missing_cuda_libraries_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider"])
-    monkeypatch.setattr(session_module, "missing_libraries", lambda: ["libcurand.so.10"])
+    monkeypatch.setattr(session_module, "missing_libraries", lambda _provider: ["libcurand.so.10"])
     with pytest.raises(ExportFailure, match=r"libcurand\.so\.10") as caught:
         Session(write(tmp_path / "m.onnx", "Relu"), Provider.CUDA)
     assert caught.value.reason is Reason.PROVIDER_UNAVAILABLE
@@ -137,3 +139,22 @@ def test_an_element_type_without_a_kernel(tmp_path: Path) -> None:
     with pytest.raises(ExportFailure, match="cannot load the exported file") as caught:
         Session(path, Provider.CPU)
     assert "Export the model in float32" in caught.value.hint
+
+
+def test_the_session_tells_who_runs_each_node(tmp_path: Path) -> None:
+    session = Session(write(tmp_path / "m.onnx", "Relu"), Provider.CPU)
+    assert [(node.op, node.provider) for node in session.assignment] == [
+        ("Relu", "CPUExecutionProvider")
+    ]
+
+
+def test_missing_tensorrt_is_named_before_it_is_loaded(tmp_path: Path) -> None:
+    """Where the package is not installed, as in the exporter's image."""
+    if "TensorrtExecutionProvider" not in onnxruntime.get_available_providers():
+        pytest.skip("needs onnxruntime-gpu")
+    if not missing_libraries("TensorRT"):
+        pytest.skip("TensorRT is installed")
+    with pytest.raises(ExportFailure, match=r"libnvinfer\.so") as caught:
+        Session(write(tmp_path / "m.onnx", "Relu"), Provider.TENSORRT)
+    assert caught.value.reason is Reason.PROVIDER_UNAVAILABLE
+    assert "tensorrt" in caught.value.hint
