@@ -148,7 +148,7 @@ def test_the_digests_of_a_manifest_count_for_every_file(
 
 
 def manifest(uri: str, contents: dict[str, bytes]) -> bytes:
-    files = [
+    files: list[dict[str, Any]] = [
         {"name": name, "sha256": hashlib.sha256(content).hexdigest(), "sizeBytes": len(content)}
         for name, content in contents.items()
     ]
