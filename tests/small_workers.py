@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage, Verdict, VerificationResult
@@ -100,7 +101,7 @@ def act(name: str, report: ReportProgress | None = None) -> object:
         "defect": _raise(KeyError("oops")),
         "typed": _raise(ExportFailure(Reason.CAPTURE_FAILED, "no", "yes", stage=Stage.CAPTURE)),
         "orphan": lambda: subprocess.Popen(["sleep", "600"]).pid,
-        "credentials": lambda: [name for name in os.environ if name.startswith("AWS_")],
+        "credentials": _credentials,
         "eat memory": lambda: [bytearray(b"x") * (64 << 20) for _ in range(64)] and None,
     }
     if name == "die in the factory":
@@ -114,6 +115,12 @@ def _print() -> None:
     print('{"time": "now", "level": "info", "message": "I am no progress"}')
     print("to stderr", file=sys.stderr)
     subprocess.run(["echo", "from a child"], check=True)
+
+
+def _credentials() -> list[str]:
+    """What is there now, and what the process was started with."""
+    started_with = Path("/proc/self/environ").read_bytes().decode(errors="replace").split("\0")
+    return [entry for entry in (*os.environ, *started_with) if entry.startswith("AWS_")]
 
 
 def _raise(error: Exception) -> Callable[[], None]:

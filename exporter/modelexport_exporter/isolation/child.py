@@ -31,7 +31,8 @@ FAILURE = "failure"
 CRASH = "crash"
 
 _PR_SET_PDEATHSIG = 1
-_CREDENTIALS = "AWS_"
+CREDENTIALS = "AWS_"
+"""What the variables begin with that user code has no business with."""
 
 
 def work(entry: str, arguments: tuple[Any, ...], channel: Connection, output: Connection) -> None:
@@ -48,7 +49,7 @@ def work(entry: str, arguments: tuple[Any, ...], channel: Connection, output: Co
     multiprocessing.set_start_method("fork", force=True)
     os.dup2(output.fileno(), 1)
     os.dup2(output.fileno(), 2)
-    for name in [name for name in os.environ if name.startswith(_CREDENTIALS)]:
+    for name in [name for name in os.environ if name.startswith(CREDENTIALS)]:
         del os.environ[name]
     lock = threading.Lock()
 

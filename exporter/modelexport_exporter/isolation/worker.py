@@ -39,9 +39,21 @@ _READ_BYTES = 65536
 
 
 def start_server(preload: Sequence[str] = PRELOAD) -> None:
-    """Begin importing what workers need. Call it from the main thread; returns at once."""
+    """Begin importing what workers need. Call it from the main thread; returns at once.
+
+    The server starts without credentials: what a process is started with stays readable in /proc,
+    for itself and for what is forked from it, whatever it deletes later.
+    """
     multiprocessing.get_context("forkserver").set_forkserver_preload([_GUARD, *preload])
-    forkserver.ensure_running()
+    credentials = {name: os.environ.pop(name) for name in _credentials()}
+    try:
+        forkserver.ensure_running()
+    finally:
+        os.environ.update(credentials)
+
+
+def _credentials() -> list[str]:
+    return [name for name in os.environ if name.startswith(child.CREDENTIALS)]
 
 
 @dataclass
