@@ -64,13 +64,15 @@ def record_eager(
 @contextmanager
 def _unfused() -> Iterator[None]:
     """Let attention, recurrent layers and encoder layers run as several ops."""
-    before = torch.backends.mha.get_fastpath_enabled()
+    fast_path = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
+    one_dnn = torch.backends.mkldnn.set_flags(_enabled=False)  # type: ignore[no-untyped-call]
     try:
-        with sdpa_kernel(SDPBackend.MATH), torch.backends.mkldnn.flags(enabled=False):
+        with sdpa_kernel(SDPBackend.MATH):
             yield
     finally:
-        torch.backends.mha.set_fastpath_enabled(before)
+        torch.backends.mkldnn.set_flags(_enabled=one_dnn[0])  # type: ignore[no-untyped-call]
+        torch.backends.mha.set_fastpath_enabled(fast_path)
 
 
 class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]

@@ -57,7 +57,10 @@ class Runtime:
                 options.optimized_model_filepath = str(dump)
 
         setup = SessionSetup(configure, torch_runs_its_own=self.setup.torch_runs_its_own)
-        return Session(path, self.provider, prepack=False, setup=setup)
+        # TensorRT would build an engine for each variant of the file.
+        tensorrt = self.provider is Provider.TENSORRT
+        provider = Provider.CUDA if tensorrt else self.provider
+        return Session(path, provider, prepack=False, setup=setup)
 
 
 class File:

@@ -17,6 +17,7 @@ import ml_dtypes
 import numpy as np
 import torch
 
+from modelexport_api.spec import Provider
 from modelexport_exporter.blame import match, repro
 from modelexport_exporter.blame.finding import Blame
 from modelexport_exporter.blame.fingerprint import (
@@ -41,8 +42,12 @@ _WATCHED = 12
 _FOR_THE_REPRO = 10.0
 _KEPT_BYTES = 256 << 20
 MATCH = {
-    **{"float64": 1e-9, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2},
-    **{"int8": 5e-2, "uint8": 5e-2},
+    "float64": 1e-9,
+    "float32": 1e-4,
+    "float16": 1e-2,
+    "bfloat16": 5e-2,
+    "int8": 5e-2,
+    "uint8": 5e-2,
 }
 """The error up to which two values are the same, by the coarsest dtype: the tolerance of outputs.
 
@@ -99,10 +104,16 @@ class _Search:
         try:
             level = level_to_blame(self._file, lambda outputs: not self._wrong(outputs), dump)
             if not level:
-                return Blame(why_not="the file agreed when it ran once more")
+                return Blame(why_not=self._agrees_alone())
             return replace(self._in_optimized(eager, dump), optimization=level)
         finally:
             dump.unlink(missing_ok=True)
+
+    def _agrees_alone(self) -> str:
+        asked = self._suspect.runtime.provider
+        if asked is Provider.TENSORRT:
+            return "on CUDA the file agrees: what TensorRT makes of it is to blame"
+        return "the file agreed when it ran once more"
 
     def _in_optimized(self, eager: Trace, dump: Path) -> Blame:
         """Look at the file that onnxruntime made of it."""
@@ -257,7 +268,7 @@ class _Search:
         inputs = {name: values[name] if name in values else file.feed[name] for name in fed}
         cut = repro.Cut(tuple(taken), inputs, expected)
         try:
-            files = repro.build(file.model, file.path.parent, cut, blame.sentence())
+            files = repro.build(file.model, file.path.parent, cut, f"It {blame.sentence()}.")
         except repro.NoRepro as reason:
             return replace(blame, no_repro=str(reason))
         return replace(blame, repro=files)
