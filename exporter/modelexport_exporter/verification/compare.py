@@ -93,7 +93,7 @@ def compare_output(
     compared = OutputComparison(
         name,
         difference.max_error,
-        _relative(difference.max_error, peak or ordinary_peak),
+        _relative(difference.max_error, scale),
         limit,
         problem,
         only,

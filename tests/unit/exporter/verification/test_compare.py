@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from modelexport_exporter.verification import compare
 from modelexport_exporter.verification.compare import compare_output, peak_of
+from modelexport_exporter.verification.spread import Spread
 from modelexport_exporter.verification.tolerance import Tolerance
 
 Array = NDArray[Any]
@@ -197,3 +198,67 @@ def test_the_worst_element_is_told_across_blocks(monkeypatch: pytest.MonkeyPatch
     assert result.problem == (
         "at [4, 2] got 9, eager returns 1 (off by 8, allowed 0.001); 3 of 50 elements differ"
     )
+
+
+CALIBRATED = Tolerance(1e-6, 0.0, "Calibrated", multiple=8.0, unsettled_from=1e-3)
+
+
+def spread_by(expected: Array, moved: dict[int, float]) -> Spread:
+    """Return the spread of an output whose elements move by so much when rounded otherwise."""
+    own = expected.astype(np.float64)
+    for place, distance in moved.items():
+        own[place] += distance
+    spread = Spread(expected)
+    spread.add(own)
+    return spread
+
+
+@pytest.mark.parametrize(
+    ("moved", "errors", "problem", "inconclusive"),
+    [
+        pytest.param({}, {3: 5e-7}, False, False, id="below the floor"),
+        pytest.param({}, {3: 5e-6}, True, False, id="above the floor, no noise"),
+        pytest.param({7: 1e-6}, {3: 5e-6}, False, False, id="within a multiple of the noise"),
+        pytest.param({7: 1e-6}, {3: 9e-6}, True, False, id="beyond it"),
+        pytest.param({3: 0.5}, {3: 0.5}, False, False, id="an element that hangs on rounding"),
+        pytest.param({3: 0.5}, {4: 0.5}, True, False, id="another element"),
+        pytest.param(
+            {0: 0.5, 1: 0.5, 2: 0.5, 3: 0.5}, {9: 0.5}, False, False, id="one in four is explained"
+        ),
+        pytest.param(
+            {0: 0.5, 1: 0.5, 2: 0.5, 3: 0.5}, {8: 0.5, 9: 0.5}, True, False, id="two are not"
+        ),
+        pytest.param(dict.fromkeys(range(11), 0.5), {50: 0.5}, False, True, id="too many"),
+    ],
+)
+def test_the_models_own_rounding(
+    moved: dict[int, float], errors: dict[int, float], problem: bool, inconclusive: bool
+) -> None:
+    expected = np.ones(100, F32)
+    got = expected.copy()
+    for place, error in errors.items():
+        got[place] += F32(error)
+    spread = spread_by(expected, moved)
+    result = compare_output("y", expected, got, CALIBRATED, spread=spread)
+    assert (bool(result.problem), bool(result.inconclusive)) == (problem, inconclusive)
+    assert result.unsettled == sum(distance > 1e-3 for distance in moved.values())
+
+
+def test_integers_that_flip_by_rounding_do_not_count() -> None:
+    expected = np.arange(100)
+    spread = Spread(expected)
+    spread.add(np.where(expected == 7, 8, expected))
+    flipped, wrong = (np.where(expected == place, 0, expected) for place in (7, 9))
+    exact = Tolerance(0.0, 0.0, "Calibrated")
+    assert not compare_output("y", expected, flipped, exact, spread=spread).problem
+    assert compare_output("y", expected, wrong, exact, spread=spread).problem
+
+
+def test_a_length_that_hangs_on_rounding_is_inconclusive() -> None:
+    expected, got = np.ones(5, F32), np.ones(6, F32)
+    spread = Spread(expected)
+    assert compare_output("y", expected, got, CALIBRATED, spread=spread).problem
+    spread.add(np.ones(4))
+    result = compare_output("y", expected, got, CALIBRATED, spread=spread)
+    assert not result.problem
+    assert "shape changes with rounding" in result.inconclusive

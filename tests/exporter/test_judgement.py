@@ -1,0 +1,199 @@
+"""Verdicts that are hard to give: near ties, ill-conditioned models, golden samples, samplers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+import torch
+from onnx import numpy_helper
+from safetensors.torch import save_file
+
+from modelexport_api.reasons import Reason
+from modelexport_api.status import Verdict
+from modelexport_exporter import verify_worker
+from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.values import ExportTask, VerificationOutcome
+from modelexport_exporter.verification.verdict import describe_ill_conditioned, describe_mismatch
+from modelexport_exporter.verify_worker import verify_model
+from models import catalog
+from models.catalog import CODE, RealModel, initialised
+from models.code import judged
+from models.exporting import Damage, convert, forget_user_code, silent, task_for
+
+
+@pytest.fixture(autouse=True)
+def _one_test_is_one_worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(verify_worker, "TIME_BUDGET_SECONDS", 600.0)
+    monkeypatch.setattr(verify_worker, "MORE_WITHIN_SECONDS", 600.0)
+    yield
+    forget_user_code()
+    for name in ("judged", "my_samples"):
+        sys.modules.pop(name, None)
+
+
+def model(factory: type[torch.nn.Module], **changes: Any) -> RealModel:  # noqa: ANN401
+    return replace(
+        catalog.SINE,
+        name=factory.__name__,
+        factory=f"judged:{factory.__name__}",
+        code=CODE / "judged.py",
+        inputs=[{"name": "x", "shape": ["batch", 8]}],
+        dims={"batch": {"min": 1, "max": 64}},
+        write=initialised(factory),
+        **changes,
+    )
+
+
+def verified(
+    task: ExportTask,
+    damage: Damage | None = None,
+    **convert_with: Any,  # noqa: ANN401
+) -> VerificationOutcome:
+    return verify_model(task, convert(task, damage=damage, **convert_with), silent)
+
+
+def test_near_ties_are_left_out_one_by_one(tmp_path: Path) -> None:
+    outcome = verified(task_for(model(judged.Cancelling), tmp_path))
+    assert outcome.summary.verdict is Verdict.ILL_CONDITIONED
+    message, hint = describe_ill_conditioned(outcome)
+    assert "elements change with rounding" in message
+    assert "verification.sampler" in hint
+
+
+def test_a_ranking_of_rounding_errors_is_refused_by_name(tmp_path: Path) -> None:
+    outcome = verified(task_for(model(judged.NearTies), tmp_path))
+    assert outcome.summary.verdict is Verdict.ILL_CONDITIONED
+
+
+def test_a_sample_that_is_ill_conditioned_does_not_spoil_the_others(tmp_path: Path) -> None:
+    outcome = verified(task_for(model(judged.SometimesConstant), tmp_path))
+    assert outcome.summary.verdict is Verdict.VERIFIED
+    assert outcome.summary.max_rel_error < 1e-3
+
+
+@pytest.mark.parametrize("wrong", [False, True], ids=["right", "NaN is not replaced"])
+def test_nan_is_tried_where_the_model_takes_it(tmp_path: Path, wrong: bool) -> None:
+    def forget_nan(proto: onnx.ModelProto) -> None:
+        node = next(node for node in proto.graph.node if node.op_type == "IsNaN")
+        node.op_type = "IsInf"
+
+    task = task_for(model(judged.FillsGaps), tmp_path)
+    outcome = verified(task, forget_nan if wrong else None)
+    assert outcome.summary.verdict is (Verdict.MISMATCH if wrong else Verdict.VERIFIED)
+    assert any(sample.values == "NaN" for sample in outcome.samples)
+
+
+@pytest.mark.parametrize("wrong", [False, True], ids=["right", "> instead of >="])
+def test_thresholds_are_met_exactly(tmp_path: Path, wrong: bool) -> None:
+    def exclude(proto: onnx.ModelProto) -> None:
+        node = next(node for node in proto.graph.node if node.op_type == "GreaterOrEqual")
+        node.op_type = "Greater"
+
+    task = task_for(model(judged.Threshold), tmp_path)
+    outcome = verified(task, exclude if wrong else None)
+    assert outcome.summary.verdict is (Verdict.MISMATCH if wrong else Verdict.VERIFIED)
+
+
+@pytest.mark.parametrize("wrong", [False, True], ids=["right", "one bit of one row"])
+def test_a_changed_row_of_a_large_table_is_looked_up(tmp_path: Path, wrong: bool) -> None:
+    def flip(proto: onnx.ModelProto) -> None:
+        (table,) = (item for item in proto.graph.initializer if list(item.dims) == [50_000, 8])
+        values = numpy_helper.to_array(table).copy()
+        values[31_337, 5] *= 2
+        table.CopyFrom(numpy_helper.from_array(values, table.name))
+
+    tokens = {"name": "ids", "dtype": "int64", "shape": ["batch"], "range": [0, 49_999]}
+    task = task_for(replace(model(judged.Tokens), inputs=[tokens]), tmp_path)
+    outcome = verified(task, flip if wrong else None)
+    assert outcome.summary.verdict is (Verdict.MISMATCH if wrong else Verdict.VERIFIED)
+    if wrong:
+        assert {s.values for s in outcome.samples if any(o.problem for o in s.outputs)} == {"aimed"}
+
+
+def recorded(task: ExportTask, path: Path, *, shift: float = 0.0) -> ExportTask:
+    """Return the task with two golden samples, outputs included, recorded in a file."""
+    module = judged.FillsGaps()
+    module.load_state_dict(torch.load(task.checkpoint, weights_only=True))
+    arrays: dict[str, torch.Tensor] = {}
+    for name, rows in (("0", 2), ("1", 5)):
+        x = torch.full((rows, 8), 0.25)
+        arrays |= {f"{name}/x": x, f"{name}/y": module(x).detach() + shift}
+    if path.suffix == ".npz":
+        np.savez(path, **{name: value.numpy() for name, value in arrays.items()})  # type: ignore[arg-type]
+    else:
+        save_file(arrays, path)
+    return replace(task, golden_inputs=path)
+
+
+@pytest.mark.parametrize("kind", ["npz", "safetensors"])
+def test_golden_samples_join_the_others(tmp_path: Path, kind: str) -> None:
+    task = recorded(task_for(model(judged.FillsGaps), tmp_path), tmp_path / f"golden.{kind}")
+    outcome = verified(task)
+    assert outcome.summary.verdict is Verdict.VERIFIED
+    golden = [sample for sample in outcome.samples if sample.values.startswith("golden")]
+    assert [(sample.values, sample.dims) for sample in golden] == [
+        ("golden 0", {"batch": 2}),
+        ("golden 1", {"batch": 5}),
+    ]
+
+
+def test_golden_outputs_that_eager_does_not_return(tmp_path: Path) -> None:
+    task = recorded(task_for(model(judged.FillsGaps), tmp_path), tmp_path / "g.npz", shift=0.01)
+    outcome = verified(task)
+    assert outcome.summary.verdict is Verdict.MISMATCH
+    message, hint = describe_mismatch(outcome)
+    assert "eager PyTorch does not return the golden output" in message
+    assert "record them again" in hint
+
+
+SAMPLER = """
+import torch
+
+def draw(dims, seed):
+    generator = torch.Generator().manual_seed(seed)
+    return {"x": torch.rand(dims["batch"], 8, generator=generator) + 3}
+
+def wrong(dims, seed):
+    return {"x": torch.zeros(2, 8)}
+
+def fails(dims, seed):
+    return {"x": torch.zeros(dims["rows"], 8)}
+"""
+
+
+def with_sampler(tmp_path: Path, name: str) -> ExportTask:
+    task = task_for(
+        model(judged.FillsGaps), tmp_path, verification={"sampler": f"my_samples:{name}"}
+    )
+    code = tmp_path / "code"
+    code.mkdir()
+    (code / "judged.py").write_text((CODE / "judged.py").read_text())
+    (code / "my_samples.py").write_text(SAMPLER)
+    return replace(task, code_dir=code)
+
+
+def test_a_sampler_draws_all_samples(tmp_path: Path) -> None:
+    outcome = verified(with_sampler(tmp_path, "draw"))
+    assert outcome.summary.verdict is Verdict.VERIFIED
+    assert {sample.values for sample in outcome.samples} == {"sampler"}
+    assert {sample.dims["batch"] for sample in outcome.samples} == {1, 7, 64}
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("wrong", r"returned float32 \[2, 8\] for input x at batch=1, expected float32 \[1, 8\]"),
+        ("fails", r"raised KeyError: .*rows.* at batch=1"),
+    ],
+)
+def test_a_sampler_that_is_wrong_is_told(tmp_path: Path, name: str, message: str) -> None:
+    with pytest.raises(ExportFailure, match=message) as caught:
+        verified(with_sampler(tmp_path, name))
+    assert caught.value.reason is Reason.SAMPLES_INVALID

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+import torch
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+from modelexport_api.spec import Input
+from modelexport_exporter.verification.aims import Aims, find_aims, strew, strew_nan
+
+Array = NDArray[Any]
+TABLE = np.arange(12, dtype=np.float32).reshape(4, 3)
+
+
+def scalar(value: float, name: str = "") -> TensorProto:
+    return numpy_helper.from_array(np.asarray(value, dtype=np.float32), name)
+
+
+def file_with(tmp_path: Path, table: Array, *scalars: float) -> Path:
+    constants = [
+        helper.make_node("Constant", [], [f"c{place}"], value=scalar(value))
+        for place, value in enumerate(scalars)
+    ]
+    graph = helper.make_graph(
+        [*constants, helper.make_node("Gather", ["embed.weight", "ids"], ["y"])],
+        "g",
+        [helper.make_tensor_value_info("ids", TensorProto.INT64, ["n"])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 3])],
+        [
+            numpy_helper.from_array(table, "embed.weight"),
+            scalar(7.0, "s"),
+        ],
+    )
+    path = tmp_path / "model.onnx"
+    onnx.save(helper.make_model(graph), path)
+    return path
+
+
+def test_constants_and_changed_rows_are_read_from_the_file(tmp_path: Path) -> None:
+    changed = TABLE.copy()
+    changed[2, 1] = -1
+    path = file_with(tmp_path, changed, 0.5, 6.0, np.inf, np.nan, 0.0, -3e38)
+    aims = find_aims(path, {"embed.weight": torch.from_numpy(TABLE)})
+    assert aims == Aims(constants=(0.5, 6.0, 7.0), rows=(2,))
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        pytest.param({"embed.weight": torch.from_numpy(TABLE)}, id="equal"),
+        pytest.param({}, id="unknown"),
+        pytest.param({"embed.weight": torch.zeros(5, 3)}, id="another shape"),
+        pytest.param({"embed.weight": torch.zeros(4, 3, dtype=torch.float64)}, id="another dtype"),
+    ],
+)
+def test_what_cannot_be_held_against_the_checkpoint_is_no_aim(
+    tmp_path: Path, state: dict[str, torch.Tensor]
+) -> None:
+    assert find_aims(file_with(tmp_path, TABLE), state).rows == ()
+
+
+def test_nan_in_a_table_is_equal_to_itself(tmp_path: Path) -> None:
+    table = TABLE.copy()
+    table[1, 1] = np.nan
+    state = {"embed.weight": torch.from_numpy(table.copy())}
+    assert find_aims(file_with(tmp_path, table), state).rows == ()
+
+
+def entry(**fields: Any) -> Input:  # noqa: ANN401
+    return Input.model_validate({"name": "x", "shape": [1000], **fields})
+
+
+@pytest.mark.parametrize(
+    ("declared", "array", "found"),
+    [
+        pytest.param({}, np.zeros(1000, np.float32), {0.0, 0.5, 6.0}, id="floats"),
+        pytest.param({"range": [0, 1]}, np.zeros(1000, np.float32), {0.0, 0.5}, id="within range"),
+        pytest.param(
+            {"dtype": "int64", "range": [0, 9]}, np.zeros(1000, np.int64), {0, 3}, id="rows"
+        ),
+        pytest.param({"dtype": "bool"}, np.zeros(1000, np.bool_), {False}, id="booleans stay"),
+        pytest.param({}, np.zeros(0, np.float32), set(), id="empty"),
+    ],
+)
+def test_strewing_keeps_dtype_range_and_half_of_the_elements(
+    declared: dict[str, Any], array: Array, found: set[float]
+) -> None:
+    aims = Aims(constants=(0.5, 6.0), rows=(3, 40))
+    strewn = strew([entry(**declared)], {"x": array}, aims, seed=1)["x"]
+    assert strewn.dtype == array.dtype
+    assert set(strewn.tolist()) == found
+    assert np.array_equal(strewn, strew([entry(**declared)], {"x": array}, aims, seed=1)["x"])
+
+
+@pytest.mark.parametrize(
+    ("declared", "dtype", "expected"),
+    [
+        ({}, np.float32, True),
+        ({"range": [0, 1]}, np.float32, False),
+        ({"dtype": "int64"}, np.int64, False),
+    ],
+)
+def test_nan_goes_only_where_nothing_excludes_it(
+    declared: dict[str, Any], dtype: str, expected: bool
+) -> None:
+    strewn = strew_nan([entry(**declared)], {"x": np.ones(1000, dtype)}, seed=1)["x"]
+    assert bool(np.isnan(strewn.astype(np.float64)).any()) is expected
+    assert strewn.dtype == dtype
