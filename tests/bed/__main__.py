@@ -41,7 +41,7 @@ def main() -> int:
 
 def _install() -> int:
     """Get what is missing, cheapest first; nothing is done twice."""
-    if packages := debian.missing():
+    if packages := debian.missing({**debian.PACKAGES, **debian.BROWSER}):
         with _step(f"Debian packages: {' '.join(packages)}"):
             debian.install(packages)
     missing = [part for part in golang.PARTS if part.missing]
@@ -58,8 +58,10 @@ def _install() -> int:
 
 def _doctor() -> int:
     """Print what each part and each level need; 0 when every level can start."""
-    for package, file in debian.PACKAGES.items():
-        _row(f"Debian {package}", None if package not in debian.missing() else f"no {file}")
+    packages = {**debian.PACKAGES, **debian.BROWSER}
+    missing = debian.missing(packages)
+    for package, file in packages.items():
+        _row(f"Debian {package}", f"no {file}" if package in missing else None)
     for part in golang.PARTS:
         _row(f"{part.name} {part.version}", "not built" if part.missing else None)
     _row("base of test images", None if images.base_exists() else "not built")

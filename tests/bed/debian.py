@@ -22,7 +22,13 @@ PACKAGES: Mapping[str, str] = {
     "iproute2": "/usr/bin/ip",
     "ca-certificates": "/etc/ssl/certs/ca-certificates.crt",
 }
-"""Package name to a file that shows that it is there."""
+"""Package name to a file that shows that it is there: what a node is made of."""
+
+BROWSER: Mapping[str, str] = {
+    "chromium": "/usr/bin/chromium",
+    "fonts-dejavu-core": "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
+}
+"""The same, for looking at pages."""
 
 UNWANTED = (
     *("usr/share/doc/*", "usr/share/info/*", "usr/share/locale/*", "usr/share/man/*"),
@@ -31,13 +37,13 @@ UNWANTED = (
 """What a slim image leaves out of a bootstrapped root file system."""
 
 
-def missing() -> list[str]:
+def missing(packages: Mapping[str, str]) -> list[str]:
     """The packages whose file is not there, however it would have got there."""
-    return [package for package, file in PACKAGES.items() if not Path(file).exists()]
+    return [package for package, file in packages.items() if not Path(file).exists()]
 
 
 def install(packages: list[str]) -> None:
-    """Install PACKAGES through apt-get, which needs root."""
+    """Install packages through apt-get, which needs root."""
     if os.geteuid():
         raise PermissionError(f"as root: apt-get install {' '.join(packages)}")
     quietly = ["apt-get", "--quiet=2", "--yes", "--no-install-recommends"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -15,9 +15,9 @@ from typing import Literal
 from bed import debian, golang, places, runs
 from bed.golang import GoPart
 
-Level = Literal["s3", "helm", "control-plane", "node"]
+Level = Literal["s3", "helm", "browser", "control-plane", "node"]
 
-LEVELS: tuple[Level, ...] = ("s3", "helm", "control-plane", "node")
+LEVELS: tuple[Level, ...] = ("s3", "helm", "browser", "control-plane", "node")
 
 GET_IT = "run `make testbed`"
 
@@ -31,9 +31,13 @@ IMAGE_DISK = {"operator": 3 * _GIB, "exporter": 25 * _GIB}
 _PARTS: dict[Level, tuple[GoPart, ...]] = {
     "s3": (golang.VERSITYGW,),
     "helm": (golang.HELM,),
+    "browser": (),
     "control-plane": golang.CONTROL_PLANE_PARTS,
     "node": golang.NODE_PARTS,
 }
+
+
+_PACKAGES: dict[Level, Mapping[str, str]] = {"browser": debian.BROWSER, "node": debian.PACKAGES}
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ def look(level: Level) -> Machine:
     living = runs.living("node") if node else []
     return Machine(
         user=os.geteuid(),
-        missing_packages=tuple(debian.missing()) if node else (),
+        missing_packages=tuple(debian.missing(_PACKAGES.get(level, {}))),
         missing_parts=tuple(f"{part.name} {part.version}" for part in parts),
         free_disk=places.free_bytes(runs.parent_directory()),
         other_bed=living[0] if living else None,
@@ -64,6 +68,8 @@ def look(level: Level) -> Machine:
 def obstacles(level: Level, machine: Machine) -> list[str]:
     """Every reason why LEVEL cannot start on MACHINE."""
     checks: Iterable[Callable[[Machine], str | None]] = [_parts]
+    if level == "browser":
+        checks = [_packages]
     if level == "node":
         checks = [_root, _packages, _parts, _disk, _alone]
     return [reason for check in checks if (reason := check(machine))]

@@ -12,7 +12,7 @@ from bed.preflight import NODE_DISK, Level, Machine, image_obstacles, obstacles
 READY = Machine(user=0, missing_packages=(), missing_parts=(), free_disk=NODE_DISK, other_bed=None)
 
 
-@pytest.mark.parametrize("level", ["s3", "helm", "control-plane", "node"])
+@pytest.mark.parametrize("level", ["s3", "helm", "browser", "control-plane", "node"])
 def test_nothing_stands_in_the_way_on_a_ready_machine(level: Level) -> None:
     assert obstacles(level, READY) == []
 
@@ -42,6 +42,13 @@ def test_nothing_stands_in_the_way_on_a_ready_machine(level: Level) -> None:
 def test_a_node_names_what_stands_in_its_way(machine: Machine, said: str) -> None:
     (reason,) = obstacles("node", machine)
     assert said in reason
+
+
+def test_a_browser_needs_its_package_alone() -> None:
+    machine = replace(READY, user=1000, free_disk=0)
+    assert obstacles("browser", machine) == []
+    (reason,) = obstacles("browser", replace(machine, missing_packages=("chromium",)))
+    assert reason == "missing Debian packages: chromium; run `make testbed`"
 
 
 def test_every_obstacle_is_named_at_once() -> None:
