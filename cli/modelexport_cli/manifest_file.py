@@ -13,6 +13,8 @@ from urllib.parse import quote
 from modelexport_api.resource import ManifestError, ModelExport, one_document, parse
 
 _RELATIVE = "file://./"
+_URIS = {"uri", "goldenInputs", "calibrationInputs"}
+"""Fields that hold a URI."""
 
 
 def read_manifest(path: Path) -> ModelExport:
@@ -31,11 +33,11 @@ def read_manifest(path: Path) -> ModelExport:
 
 
 def resolve(value: object, directory: Path) -> object:
-    """Return a YAML value with every `uri: file://./…` made absolute."""
+    """Return a YAML value with every `file://./…` made absolute."""
     if isinstance(value, dict):
         return {
             key: absolute(item, directory)
-            if key == "uri" and isinstance(item, str)
+            if key in _URIS and isinstance(item, str)
             else resolve(item, directory)
             for key, item in value.items()
         }
