@@ -1,0 +1,95 @@
+"""Which values are paired, which steps a proof leaves, and which of them is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from modelexport_exporter.blame.fingerprint import fingerprint
+from modelexport_exporter.blame.kinship import are_kin
+from modelexport_exporter.blame.view import Pair, View
+from unit.exporter.blame.graphs import contents, trace
+
+FUSED = "x\nConv: x -> ab\nRelu: ab -> c\nTanh: c -> d"
+WHOLE = """
+    x
+    aten.convolution.default: x -> a
+    aten.batch_norm.default: a -> b
+    aten.relu.default: b -> c
+    aten.tanh.default: c -> d
+"""
+
+
+def test_a_fused_convolution_that_is_wrong() -> None:
+    """Only the value behind the normalisation makes right what follows."""
+    file, here = trace(FUSED, {"x": 0, "ab": 7, "c": 8, "d": 9})
+    eager, there = trace(WHOLE, {"x": 0, "a": 1, "b": 2, "c": 3, "d": 4})
+    view = View(file, eager, 1e-4, [0])
+    pairs = view.pairs(8)
+    assert pairs[:2] == [Pair(here["ab"], there["a"]), Pair(here["ab"], there["b"])]
+    right = Pair(here["ab"], there["b"])
+    assert view.heals(right, here["c"], fingerprint(contents(3)))
+    assert not view.heals(right, here["c"], fingerprint(contents(5)))
+    assert [file.steps[at].name for at in view.nodes(right)] == ["Conv_ab"]
+    op = view.op_of(file.steps[0], right)
+    assert op is not None
+    assert op.op == "aten.convolution.default"
+
+
+def test_a_value_handed_on_proves_nothing() -> None:
+    file, here = trace(
+        "x\nCos: x -> a\nReshape: a -> b\nExp: b -> c", {"x": 0, "a": 7, "b": 7, "c": 9}
+    )
+    eager, there = trace(
+        "x\nsin: x -> a\nview: a -> b\nexp: b -> c", {"x": 0, "a": 1, "b": 1, "c": 3}
+    )
+    view = View(file, eager, 1e-4, [0])
+    pair = Pair(here["a"], there["a"])
+    assert not view.heals(pair, here["b"], fingerprint(contents(1)))
+    assert view.heals(pair, here["c"], fingerprint(contents(3)))
+
+
+def test_an_output_is_proven_by_being_eagers() -> None:
+    file, here = trace("x\nCos: x -> a", {"x": 0, "a": 7})
+    eager, there = trace("x\nsin: x -> a", {"x": 0, "a": 1})
+    view = View(file, eager, 1e-4, [0])
+    assert view.is_output(Pair(here["a"], there["a"]))
+
+
+def test_the_missing_bias_is_to_blame_and_not_the_product_before_it() -> None:
+    file, here = trace(
+        "x\nMatMul: x -> a\nAdd: a -> b\nTanh: b -> c", {"x": 0, "a": 1, "b": 1, "c": 9}
+    )
+    eager, there = trace(
+        "x\nmm: x -> p\naddmm: x p -> b\ntanh: b -> c",
+        {"x": 0, "p": 1, "b": 2, "c": 3},
+        inner=("p",),
+    )
+    view = View(file, eager, 1e-4, [0])
+    pair = view.behind_idle(Pair(here["a"], there["b"]))
+    assert pair.mine == here["b"]
+    assert [file.steps[at].name for at in view.nodes(pair)] == ["Add_b"]
+
+
+def test_the_error_before_is_that_of_what_agrees() -> None:
+    file, here = trace(FUSED, {"x": 0, "ab": 7, "c": 3, "d": 9})
+    eager, there = trace(WHOLE, {"x": 0, "a": 1, "b": 2, "c": 3, "d": 4})
+    view = View(file, eager, 1e-4, [0])
+    assert view.error_before(view.nodes(Pair(here["d"], there["d"]))) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("node", "aten", "kin"),
+    [
+        ("Conv", "aten.convolution.default", True),
+        ("Conv", "aten.native_batch_norm.default", False),
+        ("Gemm", "aten.addmm.default", True),
+        ("LayerNormalization", "aten.native_layer_norm.default", True),
+        ("Relu", "aten.relu_.default", True),
+        ("com.microsoft::FusedMatMul", "aten.bmm.default", True),
+        ("Softmax", "aten._softmax.default", True),
+        ("Cos", "aten.sin.default", False),
+        ("Gather", "aten.embedding.default", True),
+    ],
+)
+def test_kinship(node: str, aten: str, kin: bool) -> None:
+    assert are_kin(node, aten) is kin
