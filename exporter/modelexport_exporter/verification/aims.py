@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import onnx
 import torch
+from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 from onnx import numpy_helper
 
@@ -47,8 +48,14 @@ class Aims:
 
 
 def find_aims(path: Path, state: Mapping[str, torch.Tensor]) -> Aims:
-    """Read a file's aims. `state`: the model's parameters and buffers by name."""
-    graph = onnx.load(path, load_external_data=False).graph
+    """Read a file's aims. `state`: the model's parameters and buffers by name.
+
+    There are none in what is no ONNX file: the session tells what is wrong with it.
+    """
+    try:
+        graph = onnx.load(path, load_external_data=False).graph
+    except DecodeError:
+        return Aims()
     constants = sorted({value for tensor in _scalars(graph) if _is_aim(value := _number(tensor))})
     rows = {row for table in _tables(graph) for row in _changed_rows(table, state, path.parent)}
     return Aims(tuple(constants[:MOST_CONSTANTS]), tuple(sorted(rows)[:MOST_ROWS]))
