@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelexport_api.spec import ModelExportSpec
+from modelexport_exporter.isolation.machine import free_memory, peak_memory
 from modelexport_exporter.precision.loss import Losses
 from modelexport_exporter.precision.noise import Simulation
 from modelexport_exporter.values import OutputComparison, SampleComparison
@@ -43,6 +44,8 @@ ENOUGH_TO_MEASURE = 5
 """So many runs tell the noise of an output that has none; more would hardly raise it."""
 HOPELESS = 100.0
 """An error so many times the limit is not explained by one more run."""
+MEMORY_FACTOR = 3
+"""A run in float64 takes at most so many times the memory that samples took so far."""
 SECONDS = 20.0
 """What all runs with other roundings may take together."""
 
@@ -70,6 +73,7 @@ class Judge:
         self._noise: dict[str, float] = {}
         """The largest noise of each output so far, relative to its peak."""
         self._spent = 0.0
+        self._memory_before = peak_memory()
         self._simulation = simulation
         self.losses = Losses()
         """What a precision that is not the model's own costs."""
@@ -138,8 +142,13 @@ class Judge:
 
     def _add_run(self, arrays: Mapping[str, Array], spreads: list[Spread], run: int) -> bool:
         """Run the model with other roundings; return whether that told anything."""
-        if not self.calibrated or self._spent > SECONDS:
+        if not self.calibrated:
             return False
+        if dear := self._too_dear():
+            if any(spread.runs for spread in spreads):
+                return False
+            self.calibrated, self.unavailable = False, dear
+            return True  # compared anew with the floors for models like this
         started = self._clock()
         try:
             if self._simulation is not None:
@@ -150,12 +159,21 @@ class Judge:
                 results = self._float64_or_nothing(arrays)
         except OtherRoundingUnavailable as error:
             self.calibrated, self.unavailable = False, str(error)
-            return True  # compared anew with the floors for models like this
+            return True
         finally:
             self._spent += self._clock() - started
         for spread, result in zip(spreads, results, strict=False):
             spread.add(result)
         return True
+
+    def _too_dear(self) -> str:
+        """Return why there is no room for another run; empty where there is."""
+        if self._spent > SECONDS:
+            return f"the runs with other roundings took {self._spent:.0f} s"
+        needed = MEMORY_FACTOR * (peak_memory() - self._memory_before)
+        if needed > free_memory():
+            return f"a run with other roundings needs about {needed / 1e9:.1f} GB of memory"
+        return ""
 
     def _float64_or_nothing(self, arrays: Mapping[str, Array]) -> list[Array]:
         try:
