@@ -1,46 +1,136 @@
-"""What a person sees: progress on stderr while it runs, the verdict at the end.
+"""What a person sees: the stages on stderr while it runs, the verdict at the end.
 
-A terminal gets a bar that moves; a file or a pipe gets plain lines. NO_COLOR is honoured by rich.
+A terminal gets a list of stages that moves; a file, a pipe or a dumb terminal gets plain lines.
+NO_COLOR is honoured by rich.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
-from urllib.parse import unquote
 
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
 from rich.text import Text
 
-from modelexport_api.pod import PodResult
-from modelexport_api.status import Progress
+from modelexport_api.status import Progress, Stage
+from modelexport_cli.board import Board, Row, State, WorkerLines
 
 if TYPE_CHECKING:
     from modelexport_exporter.log import Level, Log
 
-_MEGABYTE = 1_000_000
+_MARKS = {
+    State.TO_COME: "·",
+    State.SKIPPED: "·",
+    State.RUNNING: "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏",
+    State.DONE: "✓",
+    State.FAILED: "✗",
+}
+_ASCII_MARKS = {
+    State.TO_COME: ".",
+    State.SKIPPED: ".",
+    State.RUNNING: "|/-\\",
+    State.DONE: "+",
+    State.FAILED: "x",
+}
+_STYLES = {
+    State.TO_COME: "dim",
+    State.SKIPPED: "dim",
+    State.RUNNING: "bold",
+    State.DONE: "green",
+    State.FAILED: "red",
+}
+_LEVELS = {"warning": "yellow", "error": "red"}
+_FRAMES_PER_SECOND = 8
+_NARROW, _SHORT_BAR, _BAR = 70, 10, 20
+_MOST_LINES = 3
+"""Of the terminal's width, for a message that the verdict or the report tells in full."""
 
 
 class TerminalLog:
-    """One moving bar; messages scroll above it."""
+    """The list of stages at the bottom; messages scroll above it."""
 
-    def __init__(self, bar: Bar) -> None:
-        self._bar = bar
-        self._task = bar.add_task("starting", total=100)
+    def __init__(self, console: Console, stages: Sequence[Stage]) -> None:
+        self._console = console
+        self._board = Board(tuple(stages))
+        self._lines = WorkerLines()
+        self._lock = threading.Lock()
+        self._marks = _MARKS if console.encoding.startswith("utf") else _ASCII_MARKS
 
-    def tell(self, level: Level, message: str, **_fields: Any) -> None:  # noqa: ANN401
-        """Print a message above the bar."""
-        style = {"warning": "yellow", "error": "red"}.get(level, "dim")
-        self._bar.console.print(Text(message, style=style))
+    def tell(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
+        """Print a message above the list; what workers print waits for the end of the attempt."""
+        if fields.get("worker"):
+            with self._lock:
+                self._lines.hear(message)
+            return
+        self._flush()
+        most = _MOST_LINES * self._console.width - 1
+        shown = message if len(message) <= most else f"{message[:most]}…"
+        self._console.print(Text(shown, style=_LEVELS.get(level, "dim")))
 
     def progress(self, progress: Progress, **_fields: Any) -> None:  # noqa: ANN401
-        """Move the bar."""
-        text = f"[bold]{progress.stage.value:<8}[/] {escape(progress.message)}"
-        self._bar.update(self._task, completed=progress.percent, description=text)
+        """Move the list."""
+        if self._board.goes_back(progress):
+            self._flush()
+        with self._lock:
+            self._board = self._board.moved(progress, time.monotonic())
+
+    def end(self) -> None:
+        """Stop all clocks."""
+        self._flush()
+        with self._lock:
+            self._board = self._board.ended(time.monotonic())
+
+    def _flush(self) -> None:
+        """Print what workers said. Not under the lock: whoever draws the list waits for it."""
+        with self._lock:
+            lines = self._lines.taken()
+        if lines:
+            shown = Text("\n".join(f"  {line}" for line in lines), style="dim")
+            self._console.print(shown, no_wrap=True, overflow="ellipsis")
+
+    def __rich__(self) -> RenderableType:
+        """Return the list as it is now."""
+        with self._lock:
+            now = time.monotonic()
+            table = Table.grid(padding=(0, 1), expand=True)
+            table.add_column(width=1)
+            table.add_column(width=8)
+            table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
+            table.add_column(justify="right", no_wrap=True)
+            for row in self._board.rows(now):
+                table.add_row(*self._cells(row, now))
+            if not self._lines.last:
+                return table
+            last = Text(f"  {self._lines.last}", style="dim", no_wrap=True, overflow="ellipsis")
+            return Group(table, last)
+
+    def _cells(self, row: Row, now: float) -> tuple[Text, Text, Text, Text]:
+        marks = self._marks[row.state]
+        mark = marks[int(now * _FRAMES_PER_SECOND) % len(marks)]
+        style = _STYLES[row.state]
+        seconds = "" if row.seconds is None else f"{row.seconds:.1f} s"
+        detail = Text(row.message, style="" if row.state is State.RUNNING else "dim")
+        if row.state is State.RUNNING:
+            detail = Text.assemble(self._bar(), f" {self._board.percent:2d} %  ", detail)
+        name_style = style if row.state in {State.RUNNING, State.TO_COME, State.SKIPPED} else ""
+        return (
+            Text(mark, style=style),
+            Text(row.stage.value, style=name_style),
+            detail,
+            Text(seconds, style="dim"),
+        )
+
+    def _bar(self) -> Text:
+        width = _SHORT_BAR if self._console.width < _NARROW else _BAR
+        filled = round(width * self._board.percent / 100)
+        full, empty = ("━", "─") if self._marks is _MARKS else ("#", "-")
+        return Text.assemble((full * filled, "cyan"), (empty * (width - filled), "dim"))
 
 
 class PlainLog:
@@ -48,77 +138,61 @@ class PlainLog:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
+        self._board = Board(())
+        self._lines = WorkerLines()
+        self._lock = threading.Lock()
 
-    def tell(self, level: Level, message: str, **_fields: Any) -> None:  # noqa: ANN401
-        """Print a message."""
-        prefix = f"{level}: " if level in {"warning", "error"} else ""
-        print(f"{prefix}{message}", file=self._stream, flush=True)
+    def tell(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
+        """Print a message; what workers print waits for the end of the attempt."""
+        with self._lock:
+            if fields.get("worker"):
+                self._lines.hear(message)
+                return
+            self._flush()
+            self._write(f"{level}: {message}" if level in _LEVELS else message)
 
     def progress(self, progress: Progress, **_fields: Any) -> None:  # noqa: ANN401
         """Print a line."""
-        text = f"{progress.percent:3d} %  {progress.stage.value:<8} {progress.message}"
-        print(text, file=self._stream, flush=True)
+        with self._lock:
+            if self._board.goes_back(progress):
+                self._flush()
+            self._board = self._board.moved(progress, time.monotonic())
+            stage = progress.stage.value
+            self._write(f"{progress.percent:3d} %  {stage:<8} {progress.message}")
+
+    def end(self) -> None:
+        """Print what is left."""
+        with self._lock:
+            self._flush()
+
+    def _flush(self) -> None:
+        for line in self._lines.taken():
+            self._write(f"  | {line}")
+
+    def _write(self, line: str) -> None:
+        print(line, file=self._stream, flush=True)
 
 
 @contextlib.contextmanager
-def log_to(stream: TextIO) -> Iterator[Log]:
-    """Yield a log for a terminal or for anything else."""
-    if not stream.isatty():
-        yield PlainLog(stream)
+def log_to(stream: TextIO, stages: Sequence[Stage] = ()) -> Iterator[Log]:
+    """Yield a log for a terminal or for anything else; `stages`: those that are sure to come."""
+    if not stream.isatty() or os.environ.get("TERM") == "dumb":
+        plain = PlainLog(stream)
+        try:
+            yield plain
+        finally:
+            plain.end()
         return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeElapsedColumn(),
-    )
-    with Bar(*columns, console=Console(file=stream), transient=True) as bar:
-        yield TerminalLog(bar)
-
-
-def print_result(result: PodResult, seconds: float, stream: TextIO) -> None:
-    """Print the verdict, the artifact and the report."""
-    console = Console(file=stream, highlight=False, soft_wrap=True)
-    for label, value, style in _lines(result, seconds):
-        console.print(Text.assemble((f"{label:<10}", "bold"), (value, style)))
-
-
-def _lines(result: PodResult, seconds: float) -> list[tuple[str, str, str]]:
-    if result.failure is not None:
-        failure = result.failure
-        stage = f" in {failure.stage.value}" if failure.stage else ""
-        lines = [
-            ("Failed", f"{failure.reason.value}{stage}, after {seconds:.1f} s", "bold red"),
-            ("", failure.message, ""),
-            ("To do", failure.hint, "yellow"),
-        ]
-    else:
-        lines = _success(result, seconds)
-    lines.append(("Report", _readable(result.report_uri or "none"), ""))
-    return [line for line in lines if line[1]]
-
-
-def _success(result: PodResult, seconds: float) -> list[tuple[str, str, str]]:
-    verification, artifact = result.verification, result.artifact
-    assert verification is not None
-    assert artifact is not None
-    verdict = (
-        f"{verification.samples} samples on {verification.provider} agree with eager PyTorch, "
-        f"largest relative error {verification.max_rel_error:.1e}"
-    )
-    how = "was up to date" if result.reused else f"took {seconds:.1f} s"
-    size = f"{_size(artifact.size_bytes)}, opset {artifact.opset}, {artifact.exporter}, {how}"
-    return [
-        (verification.verdict.value, verdict, "bold green"),
-        ("Artifact", _readable(artifact.uri), ""),
-        ("", size, "dim"),
-    ]
-
-
-def _size(count: int) -> str:
-    return f"{count / 1e6:.1f} MB" if count >= _MEGABYTE else f"{count / 1e3:.1f} kB"
-
-
-def _readable(uri: str) -> str:
-    """Show a local file as the path that a shell takes."""
-    return unquote(uri.removeprefix("file://")) if uri.startswith("file://") else uri
+    console = Console(file=stream, highlight=False)
+    log = TerminalLog(console, stages)
+    with Live(
+        log,
+        console=console,
+        refresh_per_second=_FRAMES_PER_SECOND,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    ):
+        try:
+            yield log
+        finally:
+            log.end()

@@ -9,12 +9,13 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from modelexport_api.conditions import stages_of
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_api.resource import ManifestError, ModelExport
 from modelexport_api.spec import Mode
 from modelexport_api.status import Failure, Stage
-from modelexport_cli import console
+from modelexport_cli import console, verdict
 from modelexport_cli.manifest_file import read_manifest
 from modelexport_cli.outcome import status_of
 
@@ -26,7 +27,7 @@ def run_manifest(
 ) -> int:
     """Run a manifest; return the pod's exit code. `alter` changes what it asks for."""
     started = datetime.now(UTC)
-    generation, mode = None, Mode.EXPORT
+    generation, mode, name = None, Mode.EXPORT, ""
     try:
         resource = read_manifest(manifest)
         resource = alter(resource) if alter else resource
@@ -42,14 +43,15 @@ def run_manifest(
         from modelexport_exporter.pipeline import Settings, run
 
         generation, mode = resource.metadata.generation, resource.spec.mode
-        with console.log_to(sys.stderr) as log:
+        name = resource.metadata.name
+        with console.log_to(sys.stderr, stages_of(mode)) as log:
             result = run(resource, Settings(work_dir or _default_work_dir()), log)
     status = status_of(result, started, datetime.now(UTC), generation, mode)
     if output == "json":
         print(status.model_dump_json(by_alias=True, exclude_none=True, indent=2))
     else:
         seconds = (datetime.now(UTC) - started).total_seconds()
-        console.print_result(result, seconds, sys.stdout)
+        verdict.print_result(result, seconds, sys.stdout, name)
     return int(result.exit_code)
 
 

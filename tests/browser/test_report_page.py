@@ -1,7 +1,7 @@
 """report.html of real runs in a real browser, on a phone's width and a desk's, light and dark.
 
-Nobody can test whether it is beautiful; what can be tested is that nothing is lost, hidden, cut off,
-fetched, unreachable by keyboard or unreadable.
+Nobody can test whether it is beautiful; what can be tested is that nothing is lost, hidden, cut
+off, fetched, unreachable by keyboard or unreadable.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal, cast
 
 import pytest
@@ -149,7 +150,7 @@ def test_headings_are_in_order(opened: Opened) -> None:
     )
     assert levels[0] == 1
     assert levels.count(1) == 1
-    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after <= before + 1 for before, after in pairwise(levels))
 
 
 def test_details_open_by_keyboard(opened: Opened) -> None:

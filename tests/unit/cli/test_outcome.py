@@ -10,8 +10,8 @@ from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Mode
 from modelexport_api.status import Artifact, Failure, Phase, Stage, Verdict, VerificationResult
-from modelexport_cli.console import print_result
 from modelexport_cli.outcome import status_of
+from modelexport_cli.verdict import print_result
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SUCCEEDED = PodResult(
@@ -32,6 +32,7 @@ SUCCEEDED = PodResult(
         samples=8,
         max_abs_error=1e-6,
         max_rel_error=2e-7,
+        limit_share=0.25,
         tolerance_source="Default",
     ),
     completed=list(Stage),
@@ -116,22 +117,34 @@ def test_a_verification_neither_exports_nor_publishes(
 
 def shown(result: PodResult) -> str:
     stream = io.StringIO()
-    print_result(result, 12.34, stream)
+    print_result(result, 12.34, stream, "m")
     return stream.getvalue()
 
 
-def test_a_person_sees_verdict_artifact_and_report() -> None:
-    lines = shown(SUCCEEDED).splitlines()
-    assert lines[0].startswith("Verified  8 samples on CPU agree with eager PyTorch")
-    assert lines[1] == "Artifact  /home/me/a model/model.onnx"
-    assert lines[2].strip().startswith("2.5 MB, opset 20")
-    assert lines[3] == "Report    /home/me/a model/report.json"
-
-
-def test_a_person_sees_reason_message_hint_and_report() -> None:
-    assert shown(FAILED).splitlines() == [
-        "Failed    VerificationFailed in Verify, after 12.3 s",
-        "          off",
-        "To do     look",
-        "Report    s3://b/out/failed/m-0/report.json",
+def test_a_person_sees_verdict_artifact_and_reports() -> None:
+    assert shown(SUCCEEDED).splitlines() == [
+        "✓ Verified  m in 12.3 s",
+        "  Error     at worst 1/4 of the limit (2.0e-7 relative)",
+        "  Samples   8 on CPU, all agree with eager PyTorch",
+        "  Artifact  /home/me/a model/model.onnx",
+        "            2.5 MB, opset 20, Dynamo (torch 2.15.0)",
+        "  Report    /home/me/a model/report.html",
+        "            /home/me/a model/report.json",
     ]
+
+
+def test_a_person_sees_reason_message_hint_and_reports() -> None:
+    assert shown(FAILED).splitlines() == [
+        "✗ Failed    m: VerificationFailed in Verify, after 12.3 s",
+        "  Why       off",
+        "  To do     look",
+        "  Report    s3://b/out/failed/m-0/report.html",
+        "            s3://b/out/failed/m-0/report.json",
+    ]
+
+
+def test_a_stream_without_unicode_gets_ascii() -> None:
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    print_result(FAILED, 12.34, stream, "m")
+    stream.seek(0)
+    assert stream.read().startswith("x Failed    m: VerificationFailed")

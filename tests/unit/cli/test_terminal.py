@@ -1,0 +1,207 @@
+"""The command in a real terminal (a pty), in a pipe, without colours and in narrow windows."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from modelexport_api.status import ModelExportStatus
+
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+COLOURS = re.compile(r"\x1b\[[0-9;]*(3[0-7]|9[0-7])[0-9;]*m")
+
+PROGRAM = """
+import sys, time
+from modelexport_api.pod import PodResult
+from modelexport_api.status import *
+from modelexport_api.conditions import stages_of
+from modelexport_api.spec import Mode
+from modelexport_cli.console import log_to
+from modelexport_cli.verdict import print_result
+
+failed = sys.argv[1] == "failed"
+with log_to(sys.stderr, stages_of(Mode.EXPORT)) as log:
+    def step(stage, percent, message):
+        log.progress(Progress(stage=stage, percent=percent, message=message))
+        time.sleep(0.2)
+
+    step(Stage.FETCH, 0, "looking at file:///a/rather/long/path/to/a/checkpoint/of/a/model.pt")
+    step(Stage.LOAD, 20, "importing torch for Dynamo")
+    for number in range(400):
+        log.tell("info", f"graph line {number} " + "x" * 300, worker=True)
+    log.tell("warning", "Dynamo: CaptureFailed: " + "a sentence without an end " * 80)
+    step(Stage.LOAD, 20, "importing torch for Trace")
+    step(Stage.VERIFY, 70, "comparing at batch=64")
+    if not failed:
+        step(Stage.PUBLISH, 100, "published")
+if failed:
+    failure = Failure(reason="VerificationFailed", message="output y differs " * 12,
+                      hint="Write the line with tensors.", stage="Verify")
+    result = PodResult(outcome="Failed", failure=failure, report_uri="file:///out/report.json")
+else:
+    verification = VerificationResult(
+        verdict="Verified", provider="CPU", samples=16, max_abs_error=1e-6, max_rel_error=5e-7,
+        limit_share=1 / 198, tolerance_source="Calibrated")
+    uri = "file:///a/directory/with/a/rather/long/name/for/narrow/terminals/"
+    artifact = Artifact(uri=uri + "model.onnx", sha256="0" * 64, size_bytes=43100, opset=20,
+                        ir_version=10, exporter="Dynamo (torch 2.15.0)", inputs=[], outputs=[])
+    result = PodResult(outcome="Succeeded", verification=verification, artifact=artifact,
+                       report_uri=uri + "report.json")
+print_result(result, 12.2, sys.stdout, "digits")
+"""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What came out of a terminal."""
+
+    raw: str
+
+    @property
+    def text(self) -> str:
+        """Return it without colours; each frame of the list begins a line of its own."""
+        frames = self.raw.replace("\r\n", "\n").replace("\r", "\n")
+        return ESCAPES.sub("", frames)
+
+
+def in_terminal(*arguments: str, columns: int = 100, **environment: str) -> Shown:
+    """Run Python with a pty of a width as stdin, stdout and stderr."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    kept = {name: value for name, value in os.environ.items() if name not in _OURS}
+    process = subprocess.Popen(
+        [sys.executable, *arguments],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        env={**kept, "TERM": "xterm-256color", "PYTHONUTF8": "1", **environment},
+        close_fds=True,
+    )
+    os.close(slave)
+    chunks = []
+    while True:
+        try:
+            chunk = os.read(master, 65536)
+        except OSError:  # how Linux says that the other end is closed
+            break
+        if not chunk:
+            break
+        chunks.append(chunk)
+    os.close(master)
+    assert process.wait() == 0
+    return Shown(b"".join(chunks).decode())
+
+
+_OURS = frozenset({"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TERM", "PYTHONUTF8"})
+
+
+def last_list(shown: Shown) -> dict[str, str]:
+    """Return the stages as they stand at the end: the mark of each."""
+    found = re.findall(r"^([✓✗·\u2800-\u28ff]) (\w+)", shown.text, re.MULTILINE)
+    return {stage: mark for mark, stage in found}
+
+
+@pytest.mark.parametrize("columns", [60, 100])
+def test_a_success_is_understood_at_a_glance(columns: int) -> None:
+    shown = in_terminal("-c", PROGRAM, "succeeded", columns=columns)
+    assert last_list(shown)["Publish"] == "✓"
+    assert last_list(shown)["Capture"] == "·", "no way came by there"
+    verdict = shown.text[shown.text.rindex("✓ Verified") :].splitlines()
+    assert verdict[0].split() == ["✓", "Verified", "digits", "in", "12.2", "s"]
+    assert "at worst 1/198 of the limit (5.0e-7 relative)" in " ".join(verdict).replace("  ", "")
+    path = "/a/directory/with/a/rather/long/name/for/narrow/terminals/"
+    lines = [line.strip() for line in verdict]
+    assert f"Artifact  {path}model.onnx" in lines, "a path is never broken"
+    assert f"Report    {path}report.html" in lines
+    assert f"{path}report.json" in lines
+
+
+def test_a_failure_says_why_and_what_to_do() -> None:
+    shown = in_terminal("-c", PROGRAM, "failed", columns=60)
+    assert last_list(shown)["Verify"] == "✗"
+    verdict = shown.text[shown.text.rindex("✗ Failed") :]
+    lines = verdict.splitlines()
+    assert lines[0] == "✗ Failed    digits: VerificationFailed in Verify, after 12.2"
+    why = next(index for index, line in enumerate(lines) if line.startswith("  Why"))
+    assert lines[why].endswith("output y"), "broken between words"
+    assert lines[why + 1].startswith(" " * 12 + "differs output y"), "goes on beside its label"
+    assert all(len(line.rstrip()) <= 60 for line in lines if "/" not in line)
+    assert "  To do     Write the line with tensors." in lines
+    assert "  Report    /out/report.html" in lines
+
+
+@pytest.mark.parametrize("columns", [60, 100])
+def test_nothing_floods_the_terminal(columns: int) -> None:
+    shown = in_terminal("-c", PROGRAM, "succeeded", columns=columns)
+    assert "… 380 lines left out" in shown.text
+    kept = [line for line in shown.text.splitlines() if line.startswith("  graph line")]
+    assert {int(line.split()[2]) for line in kept} == {*range(380, 400)}
+    assert all(len(line.rstrip()) <= columns for line in kept)
+    (warning,) = re.findall(r"Dynamo: CaptureFailed: [^…]*…", shown.text)
+    assert len(warning) <= 3 * columns + 2
+
+
+def test_the_list_never_wraps_in_a_narrow_terminal() -> None:
+    shown = in_terminal("-c", PROGRAM, "succeeded", columns=60)
+    rows = [line for line in shown.text.splitlines() if re.match(r"^[✓✗·\u2800-\u28ff] \w", line)]
+    stages = [line for line in rows if "Verified" not in line]
+    assert len(stages) > 14
+    assert all(len(line.rstrip()) <= 60 for line in stages)
+    assert any("━" in line and "70 %" in line for line in stages)
+
+
+def test_colours_are_for_those_who_want_them() -> None:
+    assert COLOURS.search(in_terminal("-c", PROGRAM, "failed").raw)
+    assert not COLOURS.search(in_terminal("-c", PROGRAM, "failed", NO_COLOR="1").raw)
+
+
+def test_a_dumb_terminal_gets_plain_lines() -> None:
+    shown = in_terminal("-c", PROGRAM, "succeeded", TERM="dumb")
+    assert "\x1b" not in shown.raw
+    assert " 70 %  Verify   comparing at batch=64" in shown.text
+
+
+def test_a_pipe_gets_plain_lines() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, "failed"], capture_output=True, text=True, check=True
+    )
+    assert "\x1b" not in done.stdout + done.stderr
+    lines = done.stderr.splitlines()
+    assert lines[0].startswith("  0 %  Fetch    looking at file:///a/rather/long/path")
+    assert sum(line.startswith("  | graph line") for line in lines) == 20
+    assert "  | … 380 lines left out" in lines
+    assert done.stdout.splitlines()[1].startswith("  Why       output y differs output y differs")
+
+
+def test_json_on_stdout_is_the_status_alone_and_the_list_is_seen_beside_it(tmp_path: Path) -> None:
+    manifest = tmp_path / "m.yaml"
+    spec = {
+        "source": {"uri": "file://./missing.pt"},
+        "inputs": [{"name": "x"}],
+        "destination": {"uri": "file://./out/"},
+    }
+    kind = {"apiVersion": "modelexport.dev/v1alpha1", "kind": "ModelExport"}
+    manifest.write_text(json.dumps({**kind, "metadata": {"name": "m"}, "spec": spec}))
+    arguments = ["run", str(manifest), "--output", "json", "--work-dir", str(tmp_path / "work")]
+    answer = tmp_path / "answer.json"
+    script = (
+        "import sys; from modelexport_cli.main import main\n"
+        f"sys.stdout = open({str(answer)!r}, 'w')\n"
+        f"code = main({arguments!r}); sys.stdout.close(); sys.exit(code - 11)"
+    )
+    shown = in_terminal("-c", script)
+    status = ModelExportStatus.model_validate_json(answer.read_text())
+    assert status.failure is not None
+    assert last_list(shown)["Fetch"] == "✗"
+    assert "{" not in shown.text
