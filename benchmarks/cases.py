@@ -45,7 +45,7 @@ class Case:
             "inputs": self.inputs,
             "dims": self.dims,
             "outputs": ["y"],
-            "verification": {"provider": "CPU"},
+            "verification": {"provider": "CPU", "benchmark": False},
             "destination": {"uri": f"{below}/onnx/", "overwrite": "Always"},
         }
         return yaml.safe_dump(

@@ -21,6 +21,7 @@ from modelexport_api.spec import Layout, Mode
 from modelexport_api.status import Artifact, ArtifactFile, Failure, Stage, VerificationResult
 from modelexport_exporter import ladder
 from modelexport_exporter import report as reports
+from modelexport_exporter.benchmark_plan import Benchmark
 from modelexport_exporter.blame.finding import Blame
 from modelexport_exporter.identity import SourceIdentity, installed_versions, source_digest
 from modelexport_exporter.ladder import Attempt
@@ -35,6 +36,7 @@ from modelexport_exporter.manifest import (
 )
 from modelexport_exporter.provenance import Dependency
 from modelexport_exporter.report import Report, ReportSource
+from modelexport_exporter.report_measured import measured
 from modelexport_exporter.storage.store import Location
 from modelexport_exporter.values import (
     ConvertedModel,
@@ -70,6 +72,7 @@ class Record:
     attempts: list[Attempt] = field(default_factory=list)
     """The rungs of the ladder that were tried, in order."""
     peak_memory_bytes: int = 0
+    benchmark: Benchmark | None = None
 
     @contextmanager
     def timed(self, stage: Stage) -> Iterator[None]:
@@ -151,7 +154,8 @@ class Record:
             "max_rel_error": _finite(summary.max_rel_error),
             "limit_share": _largest_share(self.outcome),
         }
-        return summary.model_copy(update=errors)
+        latency = {"latency_ms": self.benchmark.latency} if self.benchmark else {}
+        return summary.model_copy(update={**errors, **latency})
 
     def model_files(self) -> list[ArtifactFile]:
         """Return the files of the model itself, under the names that they are published by."""
@@ -237,6 +241,7 @@ class Record:
             samples=reports.samples(outcome.samples) if outcome else [],
             blame=reports.blame(self.blame) if failure and self.blame else None,
             left_out=list(outcome.left_out) if outcome else [],
+            measured=measured(outcome, self.benchmark),
             environment=reports.environment(self.versions),
             peak_memory_bytes=self.peak_memory_bytes,
             failure=failure,

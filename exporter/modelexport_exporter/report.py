@@ -21,6 +21,7 @@ from modelexport_exporter.blame.finding import REPRO_NAME, Blame
 from modelexport_exporter.diagnosis.pitfalls.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.failure import printable
 from modelexport_exporter.ladder import Attempt
+from modelexport_exporter.report_measured import Measured
 from modelexport_exporter.values import ContractFinding, ModuleScope, Rung, SampleComparison
 
 
@@ -152,6 +153,7 @@ class Report(ApiModel):
     samples: list[ComparedSample] = Field(default_factory=list)
     blame: ReportedBlame | None = None
     left_out: list[str] = Field(default_factory=list)
+    measured: Measured = Field(default_factory=Measured)
     environment: Environment
     peak_memory_bytes: int
     failure: Failure | None = None

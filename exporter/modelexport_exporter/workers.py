@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage, Verdict
 from modelexport_exporter import ladder
+from modelexport_exporter.benchmark_plan import DEADLINE_SECONDS, Benchmark, compile_seconds
 from modelexport_exporter.diagnosis.enrich import enrich
 from modelexport_exporter.failure import ExportFailure, NotDeterministic
 from modelexport_exporter.isolation import worker
@@ -37,6 +38,9 @@ class Workers:
     deadline: float
     """When the whole export has to end, in `time.monotonic()` seconds."""
     artifact_entry: str = "modelexport_exporter.artifact_worker:read_artifact"
+    benchmark_entry: str = "modelexport_exporter.benchmark_worker:measure"
+    compiled_entry: str = "modelexport_exporter.benchmark_worker:measure_compiled"
+    started: float = field(default_factory=time.monotonic)
     names_entry: str = "modelexport_exporter.artifact_worker:read_external_names"
 
     def export(self, task: ExportTask) -> ConvertedModel:
@@ -87,6 +91,34 @@ class Workers:
             kind = NotDeterministic if NOT_DETERMINISTIC in message else ExportFailure
             failure = kind(Reason.VERIFICATION_FAILED, message, hint, stage=Stage.VERIFY)
             raise enrich(failure, outcome.pitfalls)
+        if task.spec.verification.benchmark:
+            self.record.benchmark = self._benchmark(task, converted, outcome.summary.provider)
+
+    def _benchmark(self, task: ExportTask, converted: ConvertedModel, provider: str) -> Benchmark:
+        """Return how long calls take; whatever goes wrong is only told."""
+        try:
+            deadline = self._within(DEADLINE_SECONDS)
+            found = self._work(deadline, self.benchmark_entry, task, converted)
+        except ExportFailure as failure:
+            return Benchmark(None, (_not_measured("latency", failure),))
+        assert isinstance(found, Benchmark)
+        if found.latency is None:
+            return found
+        allowed, why = compile_seconds(time.monotonic() - self.started, provider)
+        if why:
+            return Benchmark(found.latency, (*found.left_out, why))
+        try:
+            deadline, entry = self._within(allowed), self.compiled_entry
+            compiled = self._work(deadline, entry, task, found.latency.dims)
+        except ExportFailure as failure:
+            return Benchmark(
+                found.latency, (*found.left_out, _not_measured("torch.compile", failure))
+            )
+        latency = found.latency.model_copy(update={"compiled": compiled})
+        return Benchmark(latency, found.left_out)
+
+    def _within(self, seconds: float) -> float:
+        return min(self.deadline, time.monotonic() + seconds)
 
     def _work(self, deadline: float, entry: str, *arguments: object) -> object:
         try:
@@ -100,3 +132,12 @@ class Workers:
             )
         finally:
             self.record.peak_memory_bytes = self.memory.peak_bytes
+
+
+def _not_measured(what: str, failure: ExportFailure) -> str:
+    """Return why a measurement is missing; a signal to stop ends the export all the same."""
+    if failure.reason is Reason.INTERRUPTED:
+        raise failure
+    if failure.reason is Reason.DEADLINE_EXCEEDED:
+        return f"{what}: it did not end in the time that it may take here"
+    return f"{what}: {failure.reason.value}: {failure.message[:300]}"

@@ -65,6 +65,7 @@ def resource(root: str, storage: Storage) -> Callable[..., ModelExport]:
                     "storage": storage.to_wire(),
                     "model": {"factory": "small:build", "kwargs": {"behaviour": behaviour}},
                     "inputs": [{"name": "x", "shape": [4]}],
+                    "verification": {"benchmark": False},
                     "destination": {"uri": f"{root}out/"},
                     **spec,
                 },

@@ -78,6 +78,12 @@ def test_a_small_model(
     result = PodResult.model_validate_json((tmp_path / "termination-log").read_text())
     assert result.artifact is not None
     assert result.artifact.uri == f"{root}out/model.onnx"
+    assert result.verification is not None
+    latency = result.verification.latency_ms
+    assert latency is not None, "measured by default"
+    assert latency.dims == {"batch": 16}
+    assert 0 < latency.onnx.median <= latency.onnx.p95
+    assert 0 < latency.eager.median <= latency.eager.p95
     model = place("out/model.onnx")
     answer = model.store.read(model.key)
     assert answer is not None

@@ -131,7 +131,7 @@ def manifest(case: Case, checkpoint: Path, destination: Path) -> dict[str, Any]:
             "dims": {name: {"min": low, "max": high} for name, (low, high) in case.dims.items()},
             "outputs": list(case.outputs),
             "export": dict(case.export),
-            "verification": {"provider": "CPU"},
+            "verification": {"provider": "CPU", "benchmark": False},
             "destination": {"uri": f"file://{destination}/"},
             **case.spec,
         },

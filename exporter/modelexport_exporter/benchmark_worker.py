@@ -1,0 +1,169 @@
+"""Latency: how long a call takes in eager PyTorch, onnxruntime and torch.compile, warm.
+
+Runs in child processes after the verdict, of which neither failure nor time-out fails an export.
+Eager and onnxruntime are called in turn in one process, with the same threads and the same arrays,
+so that whatever else the machine does hits both; onnxruntime as in production (prepacking, memory
+arena), but that idle threads do not spin: they would take the CPU from eager. torch.compile runs in
+a process of its own, because nothing else can stop a compiler; `benchmark_plan` decides whether.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from modelexport_api.status import Latency, LatencyFigures, Stage
+from modelexport_exporter.benchmark_plan import (
+    BUDGET_SECONDS,
+    COMPILED_ROUNDS,
+    Benchmark,
+    enough,
+    figures,
+    memory_problem,
+    sizes_to_measure,
+)
+from modelexport_exporter.call import Call, lower
+from modelexport_exporter.dims import capture_sizes
+from modelexport_exporter.isolation.machine import cpu_count, free_memory
+from modelexport_exporter.load import load_module
+from modelexport_exporter.plugins.older_torch import older_torch
+from modelexport_exporter.plugins.plugins import load_plugins
+from modelexport_exporter.values import ConvertedModel, ExportTask, ReportProgress
+from modelexport_exporter.verification.given import Given, given_by
+from modelexport_exporter.verification.providers import GPU, TF32_OFF, choose_provider
+from modelexport_exporter.verification.reference import EagerReference, to_tensor
+from modelexport_exporter.verification.samples import Sample, Values, volume
+from modelexport_exporter.verification.session import Session
+
+WARM_UP = 3
+Timed = Callable[[], float]
+"""Makes one call, and returns its seconds."""
+
+
+@older_torch()
+def measure(task: ExportTask, converted: ConvertedModel, progress: ReportProgress) -> Benchmark:
+    """Return the latency of eager and onnxruntime, or why there is none."""
+    started = time.monotonic()
+    progress(Stage.VERIFY, 1.0, "measuring latency")
+    size = sum(file.size_bytes for file in converted.files)
+    problem = memory_problem(size, free_memory())
+    if problem:
+        return Benchmark(None, (problem,))
+    bench = _Bench(task, converted)
+    sizes = capture_sizes(bench.spec)
+    first = bench.onnx(sizes)
+    first()
+    wanted = {name: dim.max for name, dim in bench.spec.dims.items()}
+    growth = volume(bench.spec.inputs, wanted) / max(volume(bench.spec.inputs, sizes), 1)
+    slowest = max(min(first(), first()), bench.eager(sizes)())
+    chosen, note = sizes_to_measure(sizes, wanted, slowest, growth)
+    calls = (bench.eager(chosen), bench.onnx(chosen))
+    eager, onnx = _in_turn(calls, started + BUDGET_SECONDS)
+    latency = Latency(dims=chosen, eager=figures(eager), onnx=figures(onnx))
+    return Benchmark(latency, (note,) if note else ())
+
+
+@older_torch()
+def measure_compiled(
+    task: ExportTask, sizes: dict[str, int], progress: ReportProgress
+) -> LatencyFigures:
+    """Return the latency of the module compiled by torch.compile at these sizes."""
+    progress(Stage.VERIFY, 1.0, "compiling with torch.compile to measure it")
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(task.output_dir.parent / "inductor"))
+    bench = _Bench(task, None)
+    call = bench.eager(sizes, compiled=True)
+    (seconds,) = _in_turn((call,), time.monotonic() + BUDGET_SECONDS, COMPILED_ROUNDS)
+    return figures(seconds)
+
+
+def _in_turn(
+    calls: tuple[Timed, ...], until: float, most: int | None = None
+) -> tuple[list[float], ...]:
+    """Make the calls in turn until the medians are settled; return the seconds of each."""
+    for call in calls:
+        for _ in range(WARM_UP):
+            if call() > until - time.monotonic():
+                break
+    taken: tuple[list[float], ...] = tuple([] for _ in calls)
+    while not enough(taken, until - time.monotonic(), most):
+        for call, seconds in zip(calls, taken, strict=True):
+            seconds.append(call())
+    return taken
+
+
+class _Bench:
+    """The model on both sides, ready to be called at any size."""
+
+    def __init__(self, task: ExportTask, converted: ConvertedModel | None) -> None:
+        torch.set_num_threads(cpu_count())
+        verification = task.spec.verification
+        self._provider = choose_provider(
+            verification.provider, torch.cuda.is_available(), task.spec.export.precision
+        )
+        if self._provider in GPU:
+            os.environ.update((TF32_OFF,))
+        plugins = load_plugins(task, lambda *_: None)
+        module = load_module(task).module
+        lowered = lower(task.spec, module, task.code_dir)
+        self.spec = lowered.spec
+        self._call: Call = lowered.call
+        self._device = "cuda" if self._provider in GPU else "cpu"
+        # Moves the module and switches TF32 off, as for the verdict.
+        self._reference = EagerReference(module, lowered.call, device=self._device)
+        self._module = module
+        path = converted.model_path if converted else None
+        self._given = _given(task, self.spec, path, self._reference)
+        if converted is not None and path is not None:
+            self._weights = self._reference.weights(converted.weight_inputs)
+            self._session = Session(
+                path, self._provider, setup=plugins.session_setup(), production=True
+            )
+
+    def onnx(self, sizes: dict[str, int]) -> Timed:
+        """Return the artifact's call at these sizes: arrays in, arrays out."""
+        arrays = {**self._arrays(sizes), **self._weights}
+
+        def call() -> float:
+            begin = time.perf_counter()
+            self._session.run(arrays, "latency")
+            return time.perf_counter() - begin
+
+        return call
+
+    def eager(self, sizes: dict[str, int], *, compiled: bool = False) -> Timed:
+        """Return the module's call at these sizes: tensors in, tensors out."""
+        values = {
+            name: to_tensor(array).to(self._device) for name, array in self._arrays(sizes).items()
+        }
+        module: Any = torch.compile(self._module) if compiled else self._module
+
+        def call() -> float:
+            # A module may write into its inputs.
+            given = {key: value.clone() for key, value in values.items()}
+            args, kwargs = self._call.arguments(given)
+            with torch.inference_mode(not compiled), torch.no_grad():
+                begin = time.perf_counter()
+                module(*args, **kwargs)
+                if self._provider in GPU:
+                    torch.cuda.synchronize()
+                return time.perf_counter() - begin
+
+        return call
+
+    def _arrays(self, sizes: dict[str, int]) -> dict[str, Any]:
+        drawn = self._given.arrays(Sample(sizes, Values.NORMAL, 0))
+        return {entry.name: drawn[entry.name] for entry in self.spec.inputs}
+
+
+def _given(task: ExportTask, spec: Any, path: Path | None, reference: EagerReference) -> Given:  # noqa: ANN401
+    """Return where arrays come from; the user's sampler where there is one."""
+    state = reference.state() if path is not None else {}
+    with contextlib.suppress(OSError):
+        return given_by(task, spec, path or task.checkpoint, state)
+    return Given(spec)
