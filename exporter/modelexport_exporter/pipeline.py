@@ -48,7 +48,7 @@ from modelexport_exporter.publish import (
     taken,
 )
 from modelexport_exporter.reverify import Reverification
-from modelexport_exporter.signing import take_signer
+from modelexport_exporter.signing import Signer, take_signer
 from modelexport_exporter.storage.store import Role, locate
 from modelexport_exporter.storage.workspace import workspace
 from modelexport_exporter.story import Settings, Story
@@ -86,6 +86,7 @@ class Pipeline(Story):
             resource_key(metadata.name, metadata.namespace, metadata.uid),
             self._spec.destination.layout,
         )
+        self._signer: Signer | None = None
 
     def run(self) -> PodResult:
         """Return the result. Raises ExportFailure."""

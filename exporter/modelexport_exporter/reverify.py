@@ -49,8 +49,8 @@ class Reverification(Story):
             checkpoint = intake.fetch()
             task = intake.task(checkpoint)
             converted = self._read(task, artifact, directory / "artifact")
-            self._workers.verify(task, converted)
             self._record.source_files = checkpoint.digests()
+            self._workers.verify(task, converted)
             intake.check_unchanged()
             report_uri = self._publish_report(None)
         return PodResult(
