@@ -29,7 +29,8 @@ class LatencyTable:
 
     sizes: str
     rows: tuple[LatencyRow, ...]
-    without_compiled: bool
+    left_out: tuple[str, ...]
+    """Why something was not measured."""
 
 
 def latency_of(report: Report) -> LatencyTable | None:
@@ -50,7 +51,7 @@ def latency_of(report: Report) -> LatencyTable | None:
             _row(name, figures, measured.eager, longest, figures is measured.onnx)
             for name, figures in known
         ),
-        without_compiled=measured.compiled is None,
+        left_out=tuple(report.measured.not_measured),
     )
 
 

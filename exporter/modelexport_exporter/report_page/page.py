@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC
 
 from modelexport_exporter.report import Report
+from modelexport_exporter.report_measured import ReportedFallback, ReportedLoss
 from modelexport_exporter.report_page import text
+from modelexport_exporter.report_page.blame import Culprit, culprit_of
 from modelexport_exporter.report_page.consume import Snippet, snippets_of
 from modelexport_exporter.report_page.contract import Contract, contract_of
 from modelexport_exporter.report_page.errors import Errors, errors_of
@@ -32,6 +34,16 @@ class Pair:
 
 
 @dataclass(frozen=True)
+class LossRow:
+    """What an output lost by a smaller precision."""
+
+    output: str
+    largest: str
+    mean: str
+    top1: str
+
+
+@dataclass(frozen=True)
 class Judgement:
     """How the verdict was found: beside the plots."""
 
@@ -39,7 +51,9 @@ class Judgement:
     tolerance: str
     noise: str
     fallback: int
-    fallback_nodes: tuple[str, ...]
+    elsewhere: tuple[ReportedFallback, ...]
+    """Operators that ran on another provider than the one that was asked for."""
+    losses: tuple[LossRow, ...]
 
 
 @dataclass(frozen=True)
@@ -51,6 +65,7 @@ class Page:
     made: str
     verdict: Verdict
     trouble: Trouble | None
+    culprit: Culprit | None
     errors: Errors | None
     judgement: Judgement | None
     contract: Contract
@@ -80,6 +95,7 @@ def page_of(report: Report) -> Page:
         made=report.finished.astimezone(UTC).strftime("%d %b %Y, %H:%M UTC"),
         verdict=verdict,
         trouble=trouble_of(report),
+        culprit=culprit_of(report),
         errors=errors_of(report),
         judgement=_judgement(report),
         contract=contract_of(report),
@@ -103,7 +119,16 @@ def _judgement(report: Report) -> Judgement | None:
         tolerance=f"{_TOLERANCES.get(summary.tolerance_source, '')} ({summary.tolerance_source})",
         noise=f"{text.number(noise)} of the largest value" if noise is not None else "",
         fallback=summary.fallback_nodes,
-        fallback_nodes=(),
+        elsewhere=tuple(report.measured.providers),
+        losses=tuple(_loss(loss) for loss in report.measured.precision_losses),
+    )
+
+
+def _loss(loss: ReportedLoss) -> LossRow:
+    top = loss.top1_agreement
+    of = f"{top * 100:.1f} % of {text.many(loss.rows, 'row')}" if top is not None else "–"
+    return LossRow(
+        loss.output, text.number(loss.max_rel_error), text.number(loss.mean_rel_error), of
     )
 
 

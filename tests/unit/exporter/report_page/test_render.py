@@ -67,15 +67,22 @@ def evil_reports() -> list[Any]:
         verification=verification(provider=EVIL),
         samples=[sample(compared(EVIL, 1e-6)), sample(compared("b", 1e-6), batch=2)],
         leftOut=[EVIL],
+        measured={
+            "precisionLosses": [{"output": EVIL, "maxRelError": 1.0, "meanRelError": 1.0}],
+            "providers": [{"op": EVIL, "provider": EVIL, "nodes": 1, "shapesOnly": False}],
+            "notMeasured": [EVIL],
+        },
     )
     op = {"name": EVIL, "module": EVIL, "source": EVIL, "support": "NeedsPlugin", "hint": EVIL}
     pitfall = {"kind": "NumPy", "message": f"`{EVIL}`", "source": EVIL, "suggestion": EVIL}
     tried = {"reason": "CaptureFailed", "message": EVIL}
+    names = ("node", "op", "aten", "module", "source", "sentence", "noRepro", "whyNot")
     failure = failed(
         "VerificationFailed",
         EVIL,
         f"`{EVIL}`",
         failure={"ops": [op]},
+        blame=dict.fromkeys(names, EVIL) | {"among": [EVIL, EVIL], "repro": [EVIL]},
         samples=[sample(compared(EVIL, 1.0, problem=EVIL))],
         attempts=[
             {

@@ -8,6 +8,7 @@ import pytest
 
 from modelexport_api.reasons import EXIT_CODES, Reason
 from modelexport_exporter.report_page import contract, graph
+from modelexport_exporter.report_page.blame import culprit_of
 from modelexport_exporter.report_page.contract import contract_of
 from modelexport_exporter.report_page.graph import graph_of, walk
 from modelexport_exporter.report_page.latency import latency_of
@@ -209,15 +210,48 @@ def test_latency_is_compared_with_eager(onnx: float, compared: str) -> None:
         "eager": {"median": 4.0, "p95": 5.0},
         "onnx": {"median": onnx, "p95": onnx},
     }
-    found = latency_of(report(verification=verification(latencyMs=measured)))
+    found = latency_of(
+        report(verification=verification(latencyMs=measured), measured={"notMeasured": ["slow"]})
+    )
     assert found is not None
     assert [row.compared for row in found.rows] == ["", compared]
-    assert found.without_compiled
+    assert found.left_out == ("slow",)
     assert max(row.p95_width for row in found.rows) == 100.0
 
 
 def test_without_a_benchmark_there_is_no_latency() -> None:
     assert latency_of(report()) is None
+
+
+@pytest.mark.parametrize(
+    ("blame", "lead", "labels"),
+    [
+        pytest.param(
+            {"node": "n", "op": "Conv", "source": "m.py:3", "errorAfter": 0.4, "proven": True},
+            "goes on rightly",
+            ["Node", "Source", "Relative error of what it computes"],
+            id="proven",
+        ),
+        pytest.param(
+            {"node": "n", "op": "Conv", "module": "a.b"},
+            "could not be proven",
+            ["Node", "Module"],
+            id="likely",
+        ),
+        pytest.param({"optimization": "extended"}, "The file itself is right", [], id="runtime's"),
+        pytest.param({"whyNot": "too large"}, "No single node", [], id="none"),
+    ],
+)
+def test_the_node_to_blame(blame: dict[str, Any], lead: str, labels: list[str]) -> None:
+    found = culprit_of(failed("VerificationFailed", blame=blame))
+    assert found is not None
+    assert lead in found.lead
+    assert [term.label for term in found.terms] == labels
+    assert found.without == blame.get("whyNot", "")
+
+
+def test_without_a_search_nobody_is_to_blame() -> None:
+    assert culprit_of(failed("VerificationFailed")) is None
 
 
 def test_a_mismatch_counts_the_samples_that_differ() -> None:
