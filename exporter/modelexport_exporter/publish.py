@@ -182,15 +182,20 @@ class Publication:
         its place, files of another layout, and whatever was staged for this resource.
         """
         kept = {file.name for file in manifest.artifact.files}
-        orphans = [name for name in self._data_names() if name not in kept]
+        own = _directories(manifest)
+        orphans = [name for name in self._data_names(own) if name not in kept]
         orphans += [file.name for file in manifest.superseded if self._is_still_there(file)]
         self.destination.store.delete(self.destination.child(name).key for name in orphans)
-        self.destination.store.discard_staged(self.destination.key, is_ours, self._staging.key)
+        self.destination.store.discard_staged(
+            self.destination.key,
+            lambda name: is_ours(name) and name[: name.rfind("/") + 1] in own,
+            self._staging.key,
+        )
 
-    def _data_names(self) -> list[str]:
+    def _data_names(self, directories: Iterable[str]) -> list[str]:
         below = [
             directory + name
-            for directory in ("", VERSION_DIRECTORY)
+            for directory in directories
             for name in self.destination.store.names(self.destination.key + directory, _MOST_NAMES)
         ]
         return [name for name in below if is_data(name)]
@@ -222,6 +227,13 @@ class Publication:
         """Drop what this run staged and did not publish."""
         self.drop_staged()
         self.destination.store.delete([self._own.child(_MARKER_NAME).key])
+
+
+def _directories(manifest: Manifest) -> list[str]:
+    """Return where files of ours may lie: `1/` may as well be somebody else's destination."""
+    names = [file.name for file in (*manifest.artifact.files, *manifest.superseded)]
+    versioned = any(name.startswith(VERSION_DIRECTORY) for name in names)
+    return ["", VERSION_DIRECTORY] if versioned else [""]
 
 
 @contextlib.contextmanager

@@ -124,6 +124,21 @@ def test_each_layout_is_published_whole_and_reused(
     assert parsed(found["config.pbtxt"].decode()).name == "small"
 
 
+def test_a_destination_below_another_is_left_alone(
+    place: Place, asked: Make, resource: Make, tmp_path: Path, root: str
+) -> None:
+    """People number their versions, too: `small/1/` need not be Triton's."""
+    export(resource(destination={"uri": f"{root}repository/small/1/"}), tmp_path)
+    before = published(place)
+    assert f"1/{DATA}" in before
+    other = place("run/model.pt")
+    other.store.write(other.key, b"other weights")
+    export(asked("Plain"), tmp_path)
+    export(asked("Plain", overwrite="Always"), tmp_path)
+    after = published(place)
+    assert {name: after[name] for name in before} == before
+
+
 def test_the_file_says_what_it_is(place: Place, asked: Make, tmp_path: Path) -> None:
     """Facts follow what the worker wrote; two runs write the same bytes."""
     export(asked("Plain"), tmp_path)
