@@ -225,7 +225,8 @@ class _Verification:
 
     def _rows_independent(self) -> bool | None:
         """Tell whether a server may batch requests, where one is asked for that would."""
-        if self._spec.destination.layout is not Layout.TRITON:
+        wrong = verdict_on(self._results) is not Verdict.VERIFIED
+        if wrong or self._spec.destination.layout is not Layout.TRITON:
             return None
         outputs = as_stated(self._converted.outputs, self._session.output_shapes)
         batch = batch_dim(self._spec, [*self._converted.inputs, *outputs])
