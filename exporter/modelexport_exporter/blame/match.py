@@ -14,29 +14,23 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from modelexport_exporter.blame.fingerprint import Fingerprint, distance
-from modelexport_exporter.blame.trace import Trace
+from modelexport_exporter.blame.trace import Step, Trace
 
 SHAPES_ONLY = frozenset({"Shape", "Size"})
 MOVES = frozenset(
     {
         *("Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Cast", "Expand"),
-        *("aten.view.default", "aten.permute.default", "aten.transpose.int", "aten.t.default"),
-        *("aten.expand.default", "aten.unsqueeze.default", "aten.squeeze.dim"),
-        *(
-            "aten.clone.default",
-            "aten.detach.default",
-            "aten.alias.default",
-            "aten._to_copy.default",
-        ),
-        *("aten._unsafe_view.default"),
+        *("view", "_unsafe_view", "reshape", "permute", "transpose", "t", "expand", "unsqueeze"),
+        *("squeeze", "clone", "detach", "alias", "to", "_to_copy", "contiguous", "copy_"),
+        *("lift_fresh", "flatten", "unflatten", "movedim", "as_strided", "unfold"),
     }
 )
-"""Operators that hand elements on."""
+"""Operators that hand elements on; of ATen without namespace and overload."""
 PARTS = frozenset(
     {
         *("Slice", "Gather", "GatherND", "GatherElements", "Split", "Compress", "TopK"),
-        *("aten.slice.Tensor", "aten.select.int", "aten.split.Tensor", "aten.unbind.int"),
-        *("aten.split_with_sizes.default", "aten.index.Tensor", "aten.index_select.default"),
+        *("slice", "select", "split", "unsafe_split", "unbind", "split_with_sizes", "chunk"),
+        *("index", "index_select", "gather", "narrow", "topk"),
     }
 )
 """Operators that return a part of what they read."""
@@ -64,13 +58,30 @@ def matches(file: Trace, eager: Trace, tolerance: float) -> dict[int, tuple[int,
     return found
 
 
+def moves(step: Step) -> bool:
+    """Tell whether a step only hands elements on."""
+    return _plain(step.op) in MOVES
+
+
+def _picks(step: Step) -> bool:
+    return _plain(step.op) in PARTS
+
+
+def _plain(op: str) -> str:
+    """Return `transpose` for aten.transpose.int; operators of ONNX as they are."""
+    return op.split(".")[1] if op.startswith(("aten.", "prims.")) else op
+
+
 def _idle(trace: Trace, tolerance: float) -> set[int]:
     """Return the values of steps that compute something and return what they read."""
-    prints = {**trace.given, **trace.prints}
+    inner = {value for step in trace.steps if step.inner for value in step.outputs}
+    prints = {
+        value: item for value, item in {**trace.given, **trace.prints}.items() if value not in inner
+    }
     return {
         value
         for step in trace.steps
-        if step.op not in MOVES
+        if not moves(step)
         for value in step.outputs
         if value in prints
         and any(
@@ -159,7 +170,7 @@ def _harmless(trace: Trace, right: Collection[int]) -> set[int]:
         for value in step.inputs:
             if speaking.isdisjoint(step.outputs):
                 continue
-            if step.op not in PARTS or value not in trace.prints:
+            if not _picks(step) or value not in trace.prints:
                 speaking.add(value)
                 continue
             covered[value] = covered.get(value, 0) + sum(sizes)

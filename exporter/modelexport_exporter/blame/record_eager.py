@@ -8,7 +8,6 @@ asked for.
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -28,6 +27,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 from modelexport_exporter.blame.fingerprint import Array, fingerprint
 from modelexport_exporter.blame.take_apart import decomposition_of
 from modelexport_exporter.blame.trace import Step, Trace
+from modelexport_exporter.isolation.machine import busy_seconds
 from modelexport_exporter.user_code.user_frame import is_users, shorten
 from modelexport_exporter.verification.reference import to_array
 
@@ -193,7 +193,7 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _check_budget(self) -> None:
         if len(self.trace.steps) >= MOST_STEPS:
             raise TooMuchToLookAt(f"eager runs more than {MOST_STEPS} ops")
-        if time.monotonic() > self._deadline:
+        if busy_seconds() > self._deadline:
             raise TooMuchToLookAt("eager's ops could not be looked at in time")
 
     def _number(self, tensor: torch.Tensor) -> int:

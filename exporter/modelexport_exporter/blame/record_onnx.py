@@ -7,7 +7,6 @@ beside it, where external data is found, for as long as a session loads them.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from modelexport_api.spec import Provider
 from modelexport_exporter.blame.fingerprint import Array, fingerprint
 from modelexport_exporter.blame.record_eager import TooMuchToLookAt
 from modelexport_exporter.blame.trace import Step, Trace
+from modelexport_exporter.isolation.machine import busy_seconds
 from modelexport_exporter.onnx_file.modules import module_of
 from modelexport_exporter.plugins.runtime import SessionSetup
 from modelexport_exporter.verification.session import Session
@@ -122,7 +122,7 @@ class File:
         return model
 
     def _run(self, model: onnx.ModelProto, feed: Mapping[str, Array]) -> dict[str, Array]:
-        if time.monotonic() > self.deadline:
+        if busy_seconds() > self.deadline:
             raise TooMuchToLookAt("the file's nodes could not be looked at in time")
         variant = self.path.with_name(_VARIANT)
         onnx.save(model, variant)

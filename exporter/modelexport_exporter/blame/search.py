@@ -7,7 +7,6 @@ matters here; it also works where a model has the same fault many times.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,9 +32,11 @@ from modelexport_exporter.blame.trace import Trace
 from modelexport_exporter.blame.view import Pair, View
 from modelexport_exporter.call import Call, flatten
 from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.isolation.machine import busy_seconds
 from modelexport_exporter.verification.reference import to_array, to_tensor
 
 SECONDS = 60.0
+"""Of this process's own time: what others take of the machine does not count."""
 MOST_PROOFS = 24
 _WATCHED = 12
 """How many values behind a replaced one are looked at."""
@@ -86,7 +87,7 @@ def find_blame(suspect: Suspect) -> Blame:
 class _Search:
     def __init__(self, suspect: Suspect) -> None:
         self._suspect = suspect
-        self._deadline = time.monotonic() + SECONDS
+        self._deadline = busy_seconds() + SECONDS
         feed = {**suspect.arrays, **suspect.weights}
         self._file = File(suspect.path, suspect.runtime, feed, self._deadline)
         self._expected: list[Array] = []
@@ -193,7 +194,7 @@ class _Search:
         """Return the first pair whose value of eager's makes right what comes next in the file."""
         kept = self._keep(view, pairs)
         for pair in pairs:
-            if pair.theirs in kept and time.monotonic() < self._deadline - _FOR_THE_REPRO:
+            if pair.theirs in kept and busy_seconds() < self._deadline - _FOR_THE_REPRO:
                 print_ = view.file.prints[pair.mine]
                 value = kept[pair.theirs].reshape(print_.shape).astype(dtype_of(print_))
                 if self._heals(view, pair, value):

@@ -153,7 +153,7 @@ class View:
         if pair.mine not in self.maybe:
             return pair
         for step in self.file.steps:
-            if pair.mine in step.inputs and step.op not in match.MOVES:
+            if pair.mine in step.inputs and not match.moves(step):
                 for value in step.outputs:
                     print_ = self.file.prints.get(value)
                     own = self.file.prints[pair.mine]
@@ -175,7 +175,7 @@ class View:
 
     def chosen(self, nodes: Sequence[int]) -> int:
         """Return the step to name: the first that does more than hand elements on."""
-        working = [at for at in nodes if self.file.steps[at].op not in match.MOVES]
+        working = [at for at in nodes if not match.moves(self.file.steps[at])]
         return (working or list(nodes))[0]
 
     def op_of(self, step: Step, pair: Pair | None) -> Step | None:
