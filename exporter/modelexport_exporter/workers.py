@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from modelexport_api.reasons import Reason
+from modelexport_api.spec import Precision
 from modelexport_api.status import Stage, Verdict
 from modelexport_exporter import ladder
 from modelexport_exporter.benchmark_plan import DEADLINE_SECONDS, Benchmark, compile_seconds
@@ -15,6 +16,7 @@ from modelexport_exporter.failure import ExportFailure, NotDeterministic
 from modelexport_exporter.isolation import worker
 from modelexport_exporter.isolation.memory import MemoryWatch
 from modelexport_exporter.log import Log
+from modelexport_exporter.precision.loss import describe_refusal
 from modelexport_exporter.progress import ProgressReporter
 from modelexport_exporter.record import Record
 from modelexport_exporter.values import (
@@ -88,6 +90,10 @@ class Workers:
                 message, hint = describe_ill_conditioned(outcome)
                 raise ExportFailure(Reason.ILL_CONDITIONED, message, hint, stage=Stage.VERIFY)
             message, hint = describe_mismatch(outcome)
+            precision = task.spec.export.precision
+            if precision is not Precision.NATIVE:
+                lost, hint = describe_refusal(precision, outcome.losses, outcome.summary.max_noise)
+                message += lost
             kind = NotDeterministic if NOT_DETERMINISTIC in message else ExportFailure
             failure = kind(Reason.VERIFICATION_FAILED, message, hint, stage=Stage.VERIFY)
             raise enrich(failure, outcome.pitfalls)

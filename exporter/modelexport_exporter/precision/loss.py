@@ -7,14 +7,8 @@ precision explains, this says how much that is.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[Any]
-CLASSES = 2
-"""An output with rows of at least so many numbers is compared by its largest, too."""
+from modelexport_api.spec import Precision
 
 
 @dataclass(frozen=True)
@@ -29,41 +23,31 @@ class AccuracyLoss:
     rows: int
 
 
-class Losses:
-    """Sums up samples."""
+def describe_refusal(
+    precision: Precision, losses: tuple[AccuracyLoss, ...], noise: float | None
+) -> tuple[str, str]:
+    """Return what a refused file of another precision lost, and what to do about it.
 
-    def __init__(self) -> None:
-        self._max: dict[str, float] = {}
-        self._errors: dict[str, list[float]] = {}
-        self._same: dict[str, list[int]] = {}
-
-    def add(self, name: str, expected: Array, got: Array) -> None:
-        """Take in one output of one sample; what cannot be compared is the verdict's business."""
-        if expected.shape != got.shape or not expected.size or expected.dtype.kind not in "fV":
-            return
-        want, have = expected.astype(np.float64), got.astype(np.float64)
-        finite = np.isfinite(want) & np.isfinite(have)
-        peak = float(np.abs(want[finite]).max(initial=0.0))
-        if not peak:
-            return
-        errors = np.abs(np.where(finite, want - have, 0.0)) / peak
-        self._max[name] = max(float(errors.max()), self._max.get(name, 0.0))
-        self._errors.setdefault(name, []).append(float(errors.mean()))
-        if want.ndim > 1 and want.shape[-1] >= CLASSES:
-            same = want.argmax(-1) == have.argmax(-1)
-            known = self._same.setdefault(name, [0, 0])
-            known[0] += int(same.sum())
-            known[1] += same.size
-
-    def all(self) -> tuple[AccuracyLoss, ...]:
-        """Return what is known of each output."""
-        return tuple(
-            AccuracyLoss(
-                output=name,
-                max_rel_error=self._max[name],
-                mean_rel_error=float(np.mean(self._errors[name])),
-                top1=self._same[name][0] / self._same[name][1] if name in self._same else None,
-                rows=self._same.get(name, [0, 0])[1],
-            )
-            for name in self._max
-        )
+    `noise`: what eager PyTorch loses in a simulation of the precision, as far as that ran.
+    """
+    worst = max(losses, key=lambda loss: loss.max_rel_error, default=None)
+    told = (
+        f"{worst.output} loses up to {worst.max_rel_error:.2g} of its largest value on ordinary "
+        f"samples, {worst.mean_rel_error:.2g} on average"
+        if worst
+        else "nothing of it could be compared"
+    )
+    simulated = f"; eager PyTorch in a simulation of it loses {noise:.2g}" if noise else ""
+    ways = {
+        Precision.FLOAT16: "Set export.precision to BFloat16 (larger numbers, on a GPU) or Native",
+        Precision.BFLOAT16: "Set export.precision to Float16 (more digits) or Native",
+        Precision.DYNAMIC_INT8: "Set export.precision to StaticInt8 with calibrationInputs like "
+        "those the model meets, or to Float16",
+        Precision.STATIC_INT8: "Give calibrationInputs that cover what the model meets, declare it "
+        "in inputs[].range; or set export.precision to DynamicInt8 or Float16",
+    }
+    hint = (
+        f"{ways.get(precision, 'Set export.precision to Native')}. If the loss is acceptable, set "
+        "verification.tolerance; if Native is refused, too, the conversion is at fault."
+    )
+    return f" In {precision.value}, {told}{simulated}.", hint

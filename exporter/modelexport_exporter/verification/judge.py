@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.isolation.machine import free_memory, peak_memory
-from modelexport_exporter.precision.loss import Losses
+from modelexport_exporter.precision.losses import Losses
 from modelexport_exporter.precision.noise import Simulation
 from modelexport_exporter.values import OutputComparison, SampleComparison
 from modelexport_exporter.verification.compare import compare_output, is_float, peak_of

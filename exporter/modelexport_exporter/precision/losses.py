@@ -1,0 +1,54 @@
+"""Sums up what a precision costs over samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelexport_exporter.precision.loss import AccuracyLoss
+
+Array = NDArray[Any]
+CLASSES = 2
+"""An output with rows of at least so many numbers is compared by its largest, too."""
+
+
+class Losses:
+    """Sums up samples."""
+
+    def __init__(self) -> None:
+        self._max: dict[str, float] = {}
+        self._errors: dict[str, list[float]] = {}
+        self._same: dict[str, list[int]] = {}
+
+    def add(self, name: str, expected: Array, got: Array) -> None:
+        """Take in one output of one sample; what cannot be compared is the verdict's business."""
+        if expected.shape != got.shape or not expected.size or expected.dtype.kind not in "fV":
+            return
+        want, have = expected.astype(np.float64), got.astype(np.float64)
+        finite = np.isfinite(want) & np.isfinite(have)
+        peak = float(np.abs(want[finite]).max(initial=0.0))
+        if not peak:
+            return
+        errors = np.abs(np.where(finite, want - have, 0.0)) / peak
+        self._max[name] = max(float(errors.max()), self._max.get(name, 0.0))
+        self._errors.setdefault(name, []).append(float(errors.mean()))
+        if want.ndim > 1 and want.shape[-1] >= CLASSES:
+            same = want.argmax(-1) == have.argmax(-1)
+            known = self._same.setdefault(name, [0, 0])
+            known[0] += int(same.sum())
+            known[1] += same.size
+
+    def all(self) -> tuple[AccuracyLoss, ...]:
+        """Return what is known of each output."""
+        return tuple(
+            AccuracyLoss(
+                output=name,
+                max_rel_error=self._max[name],
+                mean_rel_error=float(np.mean(self._errors[name])),
+                top1=self._same[name][0] / self._same[name][1] if name in self._same else None,
+                rows=self._same.get(name, [0, 0])[1],
+            )
+            for name in self._max
+        )

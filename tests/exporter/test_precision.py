@@ -1,0 +1,142 @@
+"""Every precision on a trained network, from the checkpoint to the verdict; and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+from modelexport_api.reasons import Reason
+from modelexport_api.resource import parse
+from modelexport_api.spec import Provider
+from modelexport_api.status import Verdict
+from modelexport_exporter.export_worker import export_model
+from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.onnx_file.inspection import inspect_file
+from modelexport_exporter.values import ConvertedModel, ExportTask, Rung, VerificationOutcome
+from modelexport_exporter.verify_worker import verify_model
+from models import catalog
+from models.catalog import RealModel
+from models.exporting import forget_user_code, silent
+
+PRECISIONS = ("Float16", "DynamicInt8", "StaticInt8")
+MOST_LOST = {"Float16": 2e-3, "DynamicInt8": 2e-2, "StaticInt8": 5e-2}
+"""Measured: 4.6e-4, 5.9e-3 and 1.5e-2 of the largest logit."""
+MODULE = "pkg.torch.onnx.name_scopes"
+
+
+@pytest.fixture(autouse=True)
+def _one_test_is_one_worker() -> Iterator[None]:
+    yield
+    forget_user_code()
+
+
+def exported(
+    directory: Path, precision: str, model: RealModel = catalog.DIGITS, rung: Rung = Rung.DYNAMO
+) -> tuple[ExportTask, ConvertedModel]:
+    """Export in a precision, calibrated on images as the network gets them."""
+    directory.mkdir(exist_ok=True)
+    checkpoint, output = model.checkpoint(directory), directory / "onnx"
+    output.mkdir()
+    export: dict[str, Any] = {"precision": precision}
+    calibration = None
+    if precision == "StaticInt8":
+        calibration = directory / "calibration.npz"
+        images = np.random.default_rng(0).random((4, 8, 1, 8, 8), np.float32)
+        np.savez(calibration, **{f"{place}/image": batch for place, batch in enumerate(images)})
+        export["calibrationInputs"] = f"file://{calibration}"
+    manifest = model.manifest(
+        f"file://{checkpoint}",
+        f"file://{model.code}",
+        "file:///o/",
+        export=export,
+        verification={"provider": "CPU"},
+    )
+    spec = parse(manifest).spec
+    task = ExportTask(
+        spec,
+        checkpoint,
+        model.code.parent,
+        output,
+        rung=rung,
+        calibration_inputs=calibration,
+    )
+    return task, export_model(task, silent)
+
+
+def verified(task: ExportTask, converted: ConvertedModel) -> VerificationOutcome:
+    return verify_model(task, converted, silent)
+
+
+@pytest.mark.parametrize("rung", [Rung.DYNAMO, Rung.TRACE])
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_a_trained_network_verifies_and_its_loss_is_told(
+    tmp_path: Path, precision: str, rung: Rung
+) -> None:
+    task, converted = exported(tmp_path, precision, rung=rung)
+    outcome = verified(task, converted)
+    assert outcome.summary.verdict is Verdict.VERIFIED
+    assert outcome.summary.tolerance_source == "Calibrated"
+    (loss,) = outcome.losses
+    assert loss.output == "logits"
+    assert 0 < loss.mean_rel_error < loss.max_rel_error < MOST_LOST[precision]
+    assert loss.top1 is not None
+    assert loss.top1 > 0.95
+    assert [(tensor.name, tensor.dtype) for tensor in converted.inputs] == [("image", "float32")]
+    assert [(tensor.name, tensor.dtype) for tensor in converted.outputs] == [("logits", "float32")]
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_the_same_bytes_each_time_smaller_and_of_standard_operators(
+    tmp_path: Path, precision: str
+) -> None:
+    _, native = exported(tmp_path / "native", "Native")
+    (one,), (other,) = (exported(tmp_path / name, precision)[1].files for name in ("one", "other"))
+    assert one.sha256 == other.sha256
+    assert one.size_bytes < 0.75 * native.files[0].size_bytes
+    found = inspect_file(tmp_path / "one" / "onnx" / "model.onnx")
+    assert found.valid, found.problem
+    assert found.custom_domains == []
+    graph = onnx.load(tmp_path / "one" / "onnx" / "model.onnx").graph
+    products = [node for node in graph.node if node.op_type in {"Conv", "Gemm", "MatMulInteger"}]
+    assert products
+    assert all(any(entry.key == MODULE for entry in node.metadata_props) for node in products)
+    assert not any("/" in entry.value for node in graph.node for entry in node.metadata_props), (
+        "no source paths"
+    )
+
+
+def spoil(path: Path) -> None:
+    """Swap two classes in whatever holds the last layer's bias."""
+    proto = onnx.load(path)
+    tensor = next(entry for entry in proto.graph.initializer if list(entry.dims) == [10])
+    values = numpy_helper.to_array(tensor)[[1, 0, *range(2, 10)]]
+    tensor.CopyFrom(numpy_helper.from_array(np.ascontiguousarray(values), tensor.name))
+    onnx.save(proto, path)
+
+
+@pytest.mark.parametrize("precision", ["Float16", "DynamicInt8"])
+def test_a_damaged_file_is_not_excused_by_its_precision(tmp_path: Path, precision: str) -> None:
+    task, converted = exported(tmp_path, precision)
+    spoil(converted.model_path)
+    assert verified(task, converted).summary.verdict is Verdict.MISMATCH
+
+
+def test_bfloat16_is_refused_on_a_cpu_by_name(tmp_path: Path) -> None:
+    task, converted = exported(tmp_path, "BFloat16")
+    assert task.spec.verification.provider is Provider.CPU
+    with pytest.raises(ExportFailure, match="no kernels for it") as caught:
+        verified(task, converted)
+    assert caught.value.reason is Reason.PROVIDER_UNAVAILABLE
+
+
+def test_a_model_without_products_is_not_called_quantized(tmp_path: Path) -> None:
+    with pytest.raises(ExportFailure, match="quantizes products with weights") as caught:
+        exported(tmp_path, "DynamicInt8", catalog.DIVIDED_POOL)
+    assert caught.value.reason is Reason.CONVERSION_FAILED
+    assert "StaticInt8" in caught.value.hint
