@@ -42,18 +42,10 @@ _WATCHED = 12
 """How many values behind a replaced one are looked at."""
 _FOR_THE_REPRO = 10.0
 _KEPT_BYTES = 256 << 20
-MATCH = {
-    "float64": 1e-9,
-    "float32": 1e-4,
-    "float16": 1e-2,
-    "bfloat16": 5e-2,
-    "int8": 5e-2,
-    "uint8": 5e-2,
-}
-"""The error up to which two values are the same, by the coarsest dtype: the tolerance of outputs.
-
-Bytes are what a quantized file computes with.
-"""
+MATCH = {"float64": 1e-9, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
+"""The error up to which two values are the same, by the coarsest dtype: the tolerance of outputs."""
+QUANTIZED = 5e-2
+"""The same for a file that computes with bytes."""
 _FINEST = 0.1
 """Where outputs are off by little, values must agree this much better."""
 
@@ -177,10 +169,12 @@ class _Search:
 
     def _tolerance(self, file: Trace, eager: Trace, wrong: Sequence[int]) -> float:
         """Return the error up to which values agree: finer where the outputs are off by little."""
-        prints = [*eager.prints.values(), *eager.given.values()]
-        floor = (
-            max((MATCH.get(item.dtype, 0.0) for item in prints), default=0.0) or MATCH["float32"]
-        )
+        prints = [*eager.prints.values(), *eager.given.values(), *file.prints.values()]
+        floors = {MATCH.get(dtype, 0.0) for dtype in {item.dtype for item in prints}}
+        # Eager's bytes are notes for a backward pass.
+        if any(item.dtype in {"int8", "uint8"} for item in file.prints.values()):
+            floors.add(QUANTIZED)
+        floor = max(floors) or MATCH["float32"]
         off = [
             distance(file.prints[file.outputs[at]], eager.prints[eager.outputs[at]])
             for at in wrong
