@@ -9,11 +9,9 @@ a process of its own, because nothing else can stop a compiler; `benchmark_plan`
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -35,7 +33,7 @@ from modelexport_exporter.load import load_module
 from modelexport_exporter.plugins.older_torch import older_torch
 from modelexport_exporter.plugins.plugins import load_plugins
 from modelexport_exporter.values import ConvertedModel, ExportTask, ReportProgress
-from modelexport_exporter.verification.given import Given, given_by
+from modelexport_exporter.verification.given import given_by
 from modelexport_exporter.verification.providers import GPU, TF32_OFF, choose_provider
 from modelexport_exporter.verification.reference import EagerReference, to_tensor
 from modelexport_exporter.verification.samples import Sample, Values, volume
@@ -71,12 +69,15 @@ def measure(task: ExportTask, converted: ConvertedModel, progress: ReportProgres
 
 @older_torch()
 def measure_compiled(
-    task: ExportTask, sizes: dict[str, int], progress: ReportProgress
+    task: ExportTask,
+    converted: ConvertedModel,
+    sizes: dict[str, int],
+    progress: ReportProgress,
 ) -> LatencyFigures:
     """Return the latency of the module compiled by torch.compile at these sizes."""
     progress(Stage.VERIFY, 1.0, "compiling with torch.compile to measure it")
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(task.output_dir.parent / "inductor"))
-    bench = _Bench(task, None)
+    bench = _Bench(task, converted, with_session=False)
     call = bench.eager(sizes, compiled=True)
     (seconds,) = _in_turn((call,), time.monotonic() + BUDGET_SECONDS, COMPILED_ROUNDS)
     return figures(seconds)
@@ -100,7 +101,9 @@ def _in_turn(
 class _Bench:
     """The model on both sides, ready to be called at any size."""
 
-    def __init__(self, task: ExportTask, converted: ConvertedModel | None) -> None:
+    def __init__(
+        self, task: ExportTask, converted: ConvertedModel, *, with_session: bool = True
+    ) -> None:
         torch.set_num_threads(cpu_count())
         verification = task.spec.verification
         self._provider = choose_provider(
@@ -117,9 +120,9 @@ class _Bench:
         # Moves the module and switches TF32 off, as for the verdict.
         self._reference = EagerReference(module, lowered.call, device=self._device)
         self._module = module
-        path = converted.model_path if converted else None
-        self._given = _given(task, self.spec, path, self._reference)
-        if converted is not None and path is not None:
+        path = converted.model_path
+        self._given = given_by(task, self.spec, path, self._reference.state())
+        if with_session:
             self._weights = self._reference.weights(converted.weight_inputs)
             self._session = Session(
                 path, self._provider, setup=plugins.session_setup(), production=True
@@ -159,11 +162,3 @@ class _Bench:
     def _arrays(self, sizes: dict[str, int]) -> dict[str, Any]:
         drawn = self._given.arrays(Sample(sizes, Values.NORMAL, 0))
         return {entry.name: drawn[entry.name] for entry in self.spec.inputs}
-
-
-def _given(task: ExportTask, spec: Any, path: Path | None, reference: EagerReference) -> Given:  # noqa: ANN401
-    """Return where arrays come from; the user's sampler where there is one."""
-    state = reference.state() if path is not None else {}
-    with contextlib.suppress(OSError):
-        return given_by(task, spec, path or task.checkpoint, state)
-    return Given(spec)

@@ -115,7 +115,7 @@ class Workers:
             return Benchmark(found.latency, (*found.left_out, why))
         try:
             deadline, entry = self._within(allowed), self.compiled_entry
-            compiled = self._work(deadline, entry, task, found.latency.dims)
+            compiled = self._work(deadline, entry, task, converted, found.latency.dims)
         except ExportFailure as failure:
             return Benchmark(
                 found.latency, (*found.left_out, _not_measured("torch.compile", failure))
