@@ -17,6 +17,15 @@ PAGE = Path(__file__).parents[2] / "docs" / "mutants.md"
 _MUTANTS = "## Mutants"
 _RARE = 0.02
 _CAUGHT, _MISSED = "caught", "missed"
+_SHOWS_WHERE = {
+    "strictness": "a value is equal to a threshold",
+    "last_of_ties": "two values are equal",
+    "half_away_from_zero": "a value lies half-way between two steps",
+    "zeroed_row": "this row is looked up",
+    "nan_unseen": "a value is NaN or infinite",
+    "limits_for_nan": "a value is NaN",
+}
+"""What makes some damage rare."""
 _HEAD = """\
 # Mutants
 
@@ -26,6 +35,9 @@ runs on the export's inputs and, somewhere within the declared ranges, an output
 whole file's by more than the noise that the model has by itself (eager PyTorch against the same
 model in float64 and rounded at random). That is decided on inputs of the tests' own, by rules that
 share nothing with the verification's samples. Mutants that compute the same are replaced by others.
+
+A right file may err, too: eight times the noise, or a floor ([verdict](verdict.md)). Mutants that
+stay below that count, and cannot be told from right files by anybody.
 
 *Ours* is everything between writing a file and publishing it: contract, ONNX checker, verdict.
 *Optimum* is its `validate_model_outputs` on one set of inputs at the export's sizes; *verify=True*
@@ -70,6 +82,9 @@ def _totals(reports: Sequence[Report], findings: Sequence[Finding]) -> Iterator[
     yield "| | ours | Optimum | verify=True |"
     yield "|---|---|---|---|"
     yield f"| {len(findings)} mutants: caught | {' | '.join(_shares(findings))} |"
+    told = [finding for finding in findings if _tellable(finding)]
+    title = "of them that err more than a right file may"
+    yield f"| {len(told)} {title} | {' | '.join(_shares(told))} |"
     for title, some in (("whole files", wholes), ("changed in nothing", controls)):
         counts = (
             sum(whole.ours.refused for whole in some),
@@ -118,11 +133,18 @@ def _survivors(findings: Iterable[Finding]) -> Iterator[str]:
 
 
 def _why(finding: Finding) -> str:
-    if finding.change.excess <= MULTIPLE:
-        return f"within {MULTIPLE:g} times the noise, which right files may take"
-    if finding.change.shows <= _RARE:
-        return "rare: no sample meets it"
-    return "no sample meets it"
+    if not _tellable(finding):
+        return f"within {MULTIPLE:g} times the noise or the floor, which right files may take"
+    known = _SHOWS_WHERE.get(finding.mutant.operator)
+    if known:
+        return f"shows only where {known}"
+    rare = "rare" if finding.change.shows <= _RARE else "not rare"
+    return f"{rare}, and no sample meets it"
+
+
+def _tellable(finding: Finding) -> bool:
+    """Tell whether a mutant errs more than a right file may, so that a verdict can know."""
+    return finding.change.excess > MULTIPLE and finding.change.beyond > 1
 
 
 def _operators(findings: Sequence[Finding]) -> Iterator[str]:

@@ -35,7 +35,7 @@ class Subject:
     code: Path = HERE
     write: Callable[[Path], None] | None = None
     """Writes a trained checkpoint; absent: initial weights with uneven statistics."""
-    samples: int = 200
+    samples: int = 120
     """How many inputs decide whether a mutant computes something else."""
     spec: Mapping[str, Any] = field(default_factory=dict)
     """Any other field of the spec."""

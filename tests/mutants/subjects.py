@@ -44,7 +44,7 @@ TRAINED = (
         ("sentence_embedding",),
         code=catalog.MINILM.code.parent,
         write=minilm.write_checkpoint,
-        samples=40,
+        samples=24,
     ),
 )
 
@@ -178,4 +178,4 @@ ROWS = (
     ),
 )
 
-SUBJECTS = (*TRAINED, *IMAGES, *TEXT, *ROWS)
+SUBJECTS = (*TRAINED, *(replace(subject, samples=50) for subject in IMAGES), *TEXT, *ROWS)

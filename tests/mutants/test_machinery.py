@@ -142,4 +142,4 @@ def test_the_page_is_read_back_as_it_was_written() -> None:
     )
     page = render([Report("model", [Whole("model", no, no, no)], [finding], 4)])
     assert parse(page) == [Listed("model", "sign_bit", "w[3]", caught=False)]
-    assert "within 8 times the noise" in page
+    assert "within 8 times the noise or the floor" in page

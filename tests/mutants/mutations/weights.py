@@ -63,7 +63,7 @@ def transposed_weight(graph: Graph) -> Iterator[Edit]:
     """A square weight transposed: shapes do not tell (pytorch/pytorch#108342)."""
     for name, array in graph.weights(minimum=4):
         if array.ndim >= 2 and array.shape[-1] == array.shape[-2] > 1:
-            yield name, partial(_write, graph, name, np.swapaxes(array, -1, -2))
+            yield name, partial(graph.write, name, np.swapaxes(array, -1, -2))
 
 
 @mutation
@@ -93,7 +93,7 @@ def half_precision_weight(graph: Graph) -> Iterator[Edit]:
         else:
             rounded = array.astype(narrower)
         if not np.array_equal(rounded.astype(array.dtype), array):
-            yield name, partial(_write, graph, name, rounded.astype(array.dtype))
+            yield name, partial(graph.write, name, rounded.astype(array.dtype))
 
 
 @mutation
@@ -139,7 +139,7 @@ def tokens_off_by_one(graph: Graph) -> Iterator[Edit]:
     for node in graph.of("Gather"):
         table = graph.constant(node.input[0])
         if table is not None and table.ndim == 2 and table.dtype.kind == "f":
-            yield node.output[0], partial(graph.feed, node, 0, np.roll(table, 1, axis=0))
+            yield node.output[0], partial(graph.write, node.input[0], np.roll(table, 1, axis=0))
 
 
 @mutation
@@ -151,8 +151,4 @@ def zeroed_row(graph: Graph) -> Iterator[Edit]:
             row = int(rng_for(node.output[0]).integers(1, table.shape[0]))
             zeroed = table.copy()
             zeroed[row] = 0
-            yield f"{node.output[0]} row {row}", partial(graph.feed, node, 0, zeroed)
-
-
-def _write(graph: Graph, name: str, array: Array) -> None:
-    graph.write(name, array)
+            yield f"{node.output[0]} row {row}", partial(graph.write, node.input[0], zeroed)
