@@ -149,6 +149,14 @@ def test_nothing_is_wider_than_the_page(opened: Opened, width: int) -> None:
             .map(one => one.outerHTML.slice(0, 80))"""
     )
     assert beyond == []
+    squeezed = opened.page.evaluate(
+        """() => [...document.querySelectorAll('main th, main td')]
+            .filter(one => one.innerText.length > 8 && one.checkVisibility())
+            .filter(one => getComputedStyle(one).clipPath === 'none' && !one.closest('thead'))
+            .filter(one => one.getBoundingClientRect().width < 60)
+            .map(one => one.innerText)"""
+    )
+    assert squeezed == []
 
 
 def test_a_page_is_accessible(opened: Opened) -> None:

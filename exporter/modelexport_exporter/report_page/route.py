@@ -75,8 +75,7 @@ def _stages(report: Report) -> Iterator[tuple[str, float]]:
         yield stage.stage.value, stage.seconds
     rest = took - sum(stage.seconds for stage in report.stages)
     if rest > 0 and report.failure is None:
-        earlier = len(report.attempts) > 1
-        yield ("earlier ways, imports" if earlier else "imports"), rest
+        yield "everything else", rest
 
 
 def _rung(tried: TriedRung, width: float) -> RungRow:

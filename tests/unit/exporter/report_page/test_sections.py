@@ -192,7 +192,7 @@ def test_the_ways_that_were_tried_are_told_with_reason_and_time() -> None:
         ("left to the other route first", "", 50.0),
         ("verified", "", 100.0),
     ]
-    assert [stage.name for stage in found.stages] == ["Fetch", "Verify", "earlier ways, imports"]
+    assert [stage.name for stage in found.stages] == ["Fetch", "Verify", "everything else"]
     assert found.stages[-1].seconds == f"10.0{SPACE}s"
 
 
