@@ -26,9 +26,12 @@ from modelexport_exporter.verification.reference import to_array
 
 Array = NDArray[Any]
 
-MOST_CONSTANTS = 64
+MOST_CONSTANTS = 256
 LARGEST_CONSTANT = 1e6
 """Larger ones stand for infinity, in masks."""
+ROUNDING = frozenset({"Round", "Floor", "Ceil", "Cast"})
+"""Operators that decide at halves, or at integers, of what a constant may have scaled."""
+HALVES = (-1.5, -1.0, -0.5, 0.5, 1.0, 1.5, 2.5)
 MOST_ROWS = 4096
 LARGEST_TABLE_BYTES = 256 << 20
 _FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16)
@@ -56,9 +59,11 @@ def find_aims(path: Path, state: Mapping[str, torch.Tensor]) -> Aims:
         graph = onnx.load(path, load_external_data=False).graph
     except DecodeError:
         return Aims()
-    constants = sorted({value for tensor in _scalars(graph) if _is_aim(value := _number(tensor))})
+    constants = {value for tensor in _scalars(graph) if _is_aim(value := _number(tensor))}
+    if any(node.op_type in ROUNDING for node in graph.node):
+        constants |= {half / scale for scale in (1.0, *constants) for half in HALVES}
     rows = {row for table in _tables(graph) for row in _changed_rows(table, state, path.parent)}
-    return Aims(tuple(constants[:MOST_CONSTANTS]), tuple(sorted(rows)[:MOST_ROWS]))
+    return Aims(tuple(sorted(constants)[:MOST_CONSTANTS]), tuple(sorted(rows)[:MOST_ROWS]))
 
 
 def strew(
@@ -91,10 +96,15 @@ def takes_nan(entry: Input) -> bool:
 
 
 def _replaced(array: Array, pool: Array, rng: np.random.Generator, share: float) -> Array:
+    """Return the array with values of the pool dealt out in turn, each once before any recurs."""
     if not pool.size or not array.size:
         return array
-    chosen = rng.random(array.shape) < share
-    return np.where(chosen, rng.choice(pool, array.shape), array).astype(array.dtype)
+    places = rng.permutation(array.size)[: max(1, round(array.size * share))]
+    rounds = -(-len(places) // len(pool))
+    dealt = np.concatenate([rng.permutation(pool) for _ in range(rounds)])[: len(places)]
+    replaced = array.copy()
+    replaced.reshape(-1)[places] = dealt.astype(array.dtype)
+    return replaced
 
 
 def _fitting(entry: Input, aims: Aims) -> Array:
@@ -141,13 +151,24 @@ def _tables(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
 def _changed_rows(
     tensor: onnx.TensorProto, state: Mapping[str, torch.Tensor], directory: Path
 ) -> list[int]:
-    own = state.get(tensor.name)
-    if own is None or own.nbytes > LARGEST_TABLE_BYTES or tuple(own.shape) != tuple(tensor.dims):
+    originals = [
+        own
+        for name, own in state.items()
+        if tuple(own.shape) == tuple(tensor.dims)
+        and own.nbytes <= LARGEST_TABLE_BYTES
+        and (name == tensor.name or tensor.name not in state)
+    ]
+    if not originals:
         return []
     table = numpy_helper.to_array(tensor, str(directory))
-    original = to_array(own)
+    differing = [_differing_rows(table, to_array(own)) for own in originals]
+    # A table without a namesake is the one that it resembles most.
+    return min((rows for rows in differing if rows is not None), key=len, default=[])
+
+
+def _differing_rows(table: Array, original: Array) -> list[int] | None:
     if table.dtype != original.dtype:
-        return []
+        return None
     # As bits: NaN is equal to itself, and 0.0 is not -0.0.
     one, other = (
         np.ascontiguousarray(array).reshape(len(array), -1).view(np.uint8)

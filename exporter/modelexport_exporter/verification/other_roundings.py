@@ -12,8 +12,7 @@ What a model errs by itself is the distance between its results in its own preci
   so a tie that the model's code decides is not taken for noise.
 
 Tensors that an op writes into or returns a view of keep their type. Not every model runs in this
-way (nn.LSTM compares the type of its input with that of its weights); `OtherRoundingUnavailable`
-says so.
+way (its code may compare types); `OtherRoundingUnavailable` says so.
 """
 
 from __future__ import annotations
@@ -32,6 +31,7 @@ REINTERPRETING = frozenset({torch.ops.aten.view.dtype})
 """Ops that read a float's bits: there are others in float64."""
 COMPARING = frozenset(
     {
+        torch.bilinear,
         torch.conv1d,
         torch.conv2d,
         torch.conv3d,
@@ -39,6 +39,14 @@ COMPARING = frozenset(
         torch.conv_transpose2d,
         torch.conv_transpose3d,
         torch.prelu,
+        torch.lstm,
+        torch.gru,
+        torch.rnn_relu,
+        torch.rnn_tanh,
+        torch.lstm_cell,
+        torch.gru_cell,
+        torch.rnn_relu_cell,
+        torch.rnn_tanh_cell,
     }
 )
 """Functions that refuse arguments of two types."""
@@ -75,8 +83,15 @@ class _InFloat64(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 @contextmanager
 def _widened() -> Iterator[None]:
-    with _InFloat64(), _WidenedCalls():  # type: ignore[no-untyped-call]
-        yield
+    # nn.LSTM and its like compare, in Python, the type of their input with that of their weights.
+    recurrent: Any = torch.nn.RNNBase
+    check = recurrent.check_input
+    recurrent.check_input = lambda *_: None
+    try:
+        with _InFloat64(), _WidenedCalls():  # type: ignore[no-untyped-call]
+            yield
+    finally:
+        recurrent.check_input = check
 
 
 class _WidenedCalls(TorchFunctionMode):

@@ -64,6 +64,7 @@ MORE = (
     Values.STREWN,
     Values.REPEATED,
     Values.AIMED,
+    Values.AIMED,
     Values.WITH_NAN,
     Values.NORMAL,
     Values.LARGE,

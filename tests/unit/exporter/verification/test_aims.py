@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,15 @@ def scalar(value: float, name: str = "") -> TensorProto:
     return numpy_helper.from_array(np.asarray(value, dtype=np.float32), name)
 
 
-def file_with(tmp_path: Path, table: Array, *scalars: float) -> Path:
+def file_with(
+    tmp_path: Path, table: Array, *scalars: float, more: Sequence[onnx.NodeProto] = ()
+) -> Path:
     constants = [
         helper.make_node("Constant", [], [f"c{place}"], value=scalar(value))
         for place, value in enumerate(scalars)
     ]
     graph = helper.make_graph(
-        [*constants, helper.make_node("Gather", ["embed.weight", "ids"], ["y"])],
+        [*constants, *more, helper.make_node("Gather", ["embed.weight", "ids"], ["y"])],
         "g",
         [helper.make_tensor_value_info("ids", TensorProto.INT64, ["n"])],
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 3])],
@@ -55,6 +58,10 @@ def test_constants_and_changed_rows_are_read_from_the_file(tmp_path: Path) -> No
         pytest.param({"embed.weight": torch.from_numpy(TABLE)}, id="equal"),
         pytest.param({}, id="unknown"),
         pytest.param({"embed.weight": torch.zeros(5, 3)}, id="another shape"),
+        pytest.param(
+            {"other": torch.zeros(4, 3), "same": torch.from_numpy(TABLE)},
+            id="equal by another name",
+        ),
         pytest.param({"embed.weight": torch.zeros(4, 3, dtype=torch.float64)}, id="another dtype"),
     ],
 )
@@ -111,3 +118,22 @@ def test_nan_goes_only_where_nothing_excludes_it(
     strewn = strew_nan([entry(**declared)], {"x": np.ones(1000, dtype)}, seed=1)["x"]
     assert bool(np.isnan(strewn.astype(np.float64)).any()) is expected
     assert strewn.dtype == dtype
+
+
+def test_a_table_without_a_namesake_is_held_against_the_one_it_resembles(tmp_path: Path) -> None:
+    changed = TABLE.copy()
+    changed[3] = 0
+    state = {"other": torch.zeros(4, 3), "table": torch.from_numpy(TABLE)}
+    assert find_aims(file_with(tmp_path, changed), state).rows == (3,)
+
+
+def test_each_aim_occurs_before_one_recurs() -> None:
+    aims = Aims(constants=tuple(float(value) for value in range(1, 41)))
+    strewn = strew([entry()], {"x": np.zeros(100, np.float32)}, aims, seed=1)["x"]
+    assert set(strewn.tolist()) == {0.0, *aims.constants}
+
+
+def test_where_the_file_rounds_halves_are_aims(tmp_path: Path) -> None:
+    rounding = helper.make_node("Round", ["c0"], ["rounded"])
+    aims = find_aims(file_with(tmp_path, TABLE, 4.0, more=[rounding]), {})
+    assert {0.5, -1.5, 0.5 / 4, 2.5 / 4} <= set(aims.constants)

@@ -108,12 +108,29 @@ def test_a_decision_that_hangs_on_rounding_falls_both_ways() -> None:
     assert 0 < torch.stack(decided).mean() < 1
 
 
-def test_a_type_check_in_python_makes_float64_unavailable() -> None:
-    module = seeded(lambda: nn.Sequential(nn.Linear(8, 8), nn.GRU(8, 4)))
-    with pytest.raises(OtherRoundingUnavailable, match="RNN input dtype"):
-        in_float64(lambda: module(ROWS))
+@pytest.mark.parametrize("kind", [nn.RNN, nn.GRU, nn.LSTM])
+def test_recurrent_layers_run_in_float64_behind_others(
+    kind: Callable[[int, int], nn.RNNBase],
+) -> None:
+    module = seeded(lambda: nn.Sequential(nn.Linear(8, 8), kind(8, 4)))
+    outputs, _ = in_float64(lambda: module(ROWS))
+    expected, _ = module.double()(ROWS.double())
+    assert torch.allclose(outputs, expected, rtol=1e-12, atol=1e-12)
+
+
+class Particular(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        doubled = x * 2
+        if doubled.dtype is not torch.float32:
+            raise TypeError(f"expected float32, got {doubled.dtype}")
+        return doubled / 3
+
+
+def test_a_type_check_in_the_models_code_makes_float64_unavailable() -> None:
+    with pytest.raises(OtherRoundingUnavailable, match="expected float32, got"):
+        in_float64(lambda: Particular()(ROWS))
     assert torch.get_default_dtype() is torch.float32
-    assert rounded_at_random(lambda: module(ROWS), 1)[0].dtype is torch.float32
+    assert rounded_at_random(lambda: Particular()(ROWS), 1).dtype is torch.float32
 
 
 def test_the_bits_of_a_float_have_no_float64() -> None:
