@@ -6,7 +6,7 @@ and what stands between them, with activations quantized over the ranges that th
 calibration inputs (QuantizeLinear, DequantizeLinear). Only operators of ONNX itself are written.
 
 Guarantees that something was quantized, and that nodes keep their module path. Convolutions stay
-in float32 in dynamic mode: as ConvInteger they take twice to five times as long. Weights beyond
+in float32 in dynamic mode: as ConvInteger they take at least twice as long. Weights beyond
 what protobuf holds are refused, because the quantizer keeps the whole model in one message.
 """
 
