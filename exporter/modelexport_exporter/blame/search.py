@@ -43,7 +43,7 @@ _WATCHED = 12
 _FOR_THE_REPRO = 10.0
 _KEPT_BYTES = 256 << 20
 MATCH = {"float64": 1e-9, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
-"""The error up to which two values are the same, by the coarsest dtype: the tolerance of outputs."""
+"""The error up to which two values are the same, by the coarsest dtype: as in outputs."""
 QUANTIZED = 5e-2
 """The same for a file that computes with bytes."""
 _FINEST = 0.1
