@@ -196,3 +196,21 @@ def test_a_server_that_is_down_is_worth_another_try(monkeypatch: pytest.MonkeyPa
         where.store.stat(where.key)
     assert caught.value.reason is Reason.STORE_UNAVAILABLE
     assert caught.value.describe().retryable
+
+
+@pytest.mark.s3
+@pytest.mark.parametrize("staged", [False, True])
+def test_a_page_in_a_bucket_opens_in_a_browser(
+    s3: object, bucket: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, staged: bool
+) -> None:
+    for name, value in s3.environment().items():  # type: ignore[attr-defined]
+        monkeypatch.setenv(name, value)
+    storage = Storage(endpoint=s3.endpoint)  # type: ignore[attr-defined]
+    where = locate(f"s3://{bucket}/report.html", storage, Role.DESTINATION)
+    if staged:
+        (tmp_path / "report.html").write_bytes(b"<p>")
+        where.store.stage(tmp_path / "report.html", where.key, "", lambda _moved: None).publish()
+    else:
+        put(where, b"<p>")
+    head = s3.client().head_object(Bucket=bucket, Key=where.key)  # type: ignore[attr-defined]
+    assert head["ContentType"] == "text/html; charset=utf-8"

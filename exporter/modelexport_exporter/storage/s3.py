@@ -36,6 +36,12 @@ _MISSING = {"404", "NoSuchKey", "NoSuchVersion"}
 _CONDITION = {"412", "PreconditionFailed", "409", "ConditionalRequestConflict"}
 
 
+def content_type(key: str) -> str:
+    """Return what a browser is told that an object is: a page is to be shown, not downloaded."""
+    kinds = {"html": "text/html; charset=utf-8", "json": "application/json"}
+    return kinds.get(key.rpartition(".")[2], "application/octet-stream")
+
+
 class S3Store:
     """Objects in a bucket."""
 
@@ -167,7 +173,10 @@ class S3Store:
         del staging
         with self._typed_errors(key):
             answer = self._client.create_multipart_upload(
-                Bucket=self._bucket, Key=key, ChecksumAlgorithm="CRC32"
+                Bucket=self._bucket,
+                Key=key,
+                ChecksumAlgorithm="CRC32",
+                ContentType=content_type(key),
             )
         upload_id = answer["UploadId"]
         pending = PendingUpload(
@@ -184,7 +193,9 @@ class S3Store:
     def write(self, key: str, content: bytes) -> None:
         """Store a small content under the key, whatever is there."""
         with self._typed_errors(key):
-            self._client.put_object(Bucket=self._bucket, Key=key, Body=content)
+            self._client.put_object(
+                Bucket=self._bucket, Key=key, Body=content, ContentType=content_type(key)
+            )
 
     def write_if(self, key: str, content: bytes, *, replaces: str | None) -> None:
         """Store a small content if the key's etag is still the one that is expected."""
