@@ -80,7 +80,7 @@ def test_a_model_verifies_on_tensorrt(tmp_path: Path) -> None:
 
 def test_what_cuda_has_no_kernel_for_is_told(tmp_path: Path) -> None:
     """Det has none; MatMul beside it has."""
-    square = ["n", 3, 3]
+    square: list[str | int | None] = ["n", 3, 3]
     graph = helper.make_graph(
         [helper.make_node("MatMul", ["x", "x"], ["h"]), helper.make_node("Det", ["h"], ["y"])],
         "g",

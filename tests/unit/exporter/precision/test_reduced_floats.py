@@ -82,7 +82,7 @@ def test_what_overflows_stays_in_float32_with_what_stands_between() -> None:
         helper.make_node("Add", ["m", "eps"], ["e"]),
         helper.make_node("Sqrt", ["e"], ["r"]),
         helper.make_node("Div", ["x", "r"], ["y"]),
-        weights={"two": np.float32(2), "eps": np.float32(1e-6)},
+        weights={"two": np.array(2, np.float32), "eps": np.array(1e-6, np.float32)},
     )
     reduction = reduce_floats(made, F16)
     assert reduction.kept == {"Pow": 1, "ReduceMean": 1, "Add": 1, "Sqrt": 1}
@@ -97,7 +97,7 @@ def test_angles_of_positions_stay_in_float32() -> None:
         helper.make_node("Mul", ["p", "f"], ["a"]),
         helper.make_node("Sin", ["a"], ["s"]),
         helper.make_node("Mul", ["s", "w"], ["y"]),
-        weights={"f": np.float32(0.731), "w": np.float32(1.5)},
+        weights={"f": np.array(0.731, np.float32), "w": np.array(1.5, np.float32)},
         x=TensorProto.INT64,
         shape=("n",),
     )
@@ -123,7 +123,7 @@ def test_branches_stay_in_float32_and_see_what_is_around_them_as_float32() -> No
             "If", ["c"], ["b"], then_branch=branch("p", "Neg"), else_branch=branch("q", "Abs")
         ),
         helper.make_node("Add", ["b", "h"], ["y"]),
-        weights={"w": W, "zero": np.float32(0)},
+        weights={"w": W, "zero": np.array(0, np.float32)},
     )
     reduction = reduce_floats(made, F16)
     assert reduction.kept == {"ReduceSum": 1, "Greater": 1, "If": 1}
