@@ -68,6 +68,8 @@ class Case:
     line: str
     nth: int = 0
     rungs: tuple[Rung, ...] = (Rung.DYNAMO, Rung.DYNAMO_STRICT, Rung.TRACE)
+    proven: bool = True
+    """An LSTM is hundreds of eager ops: its own result is not among those that are tried."""
 
 
 CASES = {
@@ -103,7 +105,7 @@ CASES = {
     ),
     "a softmax inside of attention": Case(
         ENCODER,
-        *("Softmax", "axis", "aten._softmax.default"),
+        *("Softmax", "axis", "aten._safe_softmax.default"),
         *("encoder.layers.0.self_attn", "return self.head(self.encoder(x).mean(1))"),
         rungs=(Rung.DYNAMO, Rung.TRACE),
     ),
@@ -112,10 +114,11 @@ CASES = {
         *("LSTM", "gates", ""),
         *("recurrent", "hidden, _ = self.recurrent(self.embed(tokens))"),
         rungs=(Rung.DYNAMO, Rung.TRACE),
+        proven=False,
     ),
     "the corners of an upsampling": Case(
         UNET,
-        *("Resize", "coordinates", "aten.upsample_bilinear2d.vec"),
+        *("Resize", "coordinates", "aten.upsample_bilinear2d.default"),
         *("", "wide = F.interpolate"),
         rungs=(Rung.DYNAMO, Rung.TRACE),
     ),
@@ -149,7 +152,10 @@ def test_the_damaged_node_is_blamed_with_its_module_and_line(
     assert blame.aten.startswith(case.aten)
     assert blame.module == case.module
     assert blame.source == line_of(case.line)
-    assert blame.proven
+    assert blame.proven is case.proven
+    assert blame.repro
+    if not case.proven:
+        return
     assert blame.error_before is None or blame.error_before < 1e-5
     assert blame.error_after is not None
     assert blame.error_after > TOLERANCE
