@@ -112,10 +112,13 @@ def test_the_same_bytes_each_time_smaller_and_of_standard_operators(
 
 
 def spoil(path: Path) -> None:
-    """Swap two classes in whatever holds the last layer's bias."""
+    """Swap the weights of two classes, as a wrong layout would."""
     proto = onnx.load(path)
-    tensor = next(entry for entry in proto.graph.initializer if list(entry.dims) == [10])
-    values = numpy_helper.to_array(tensor)[[1, 0, *range(2, 10)]]
+    tensor = next(
+        entry for entry in proto.graph.initializer if len(entry.dims) == 2 and 10 in entry.dims
+    )
+    order = [1, 0, *range(2, 10)]
+    values = numpy_helper.to_array(tensor).take(order, axis=list(tensor.dims).index(10))
     tensor.CopyFrom(numpy_helper.from_array(np.ascontiguousarray(values), tensor.name))
     onnx.save(proto, path)
 
