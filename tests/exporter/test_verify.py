@@ -22,7 +22,7 @@ from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.plugins.runtime import SessionSetup
 from modelexport_exporter.values import ConvertedModel, ExportTask, VerificationOutcome
 from modelexport_exporter.verification.drawing import draw
-from modelexport_exporter.verification.samples import MORE, Values, plan_samples
+from modelexport_exporter.verification.samples import Values, more_samples, plan_samples
 from modelexport_exporter.verification.session import Session
 from modelexport_exporter.verification.verdict import describe_mismatch
 from modelexport_exporter.verify_worker import verify_model
@@ -53,9 +53,10 @@ def test_a_trained_network_verifies(tmp_path: Path, dynamo: bool) -> None:
     assert outcome.summary.max_noise is not None
     assert 0 < outcome.summary.max_noise < 1e-6
     untold = {Values.AIMED, Values.WITH_NAN}  # no constants in the file, no NaN in the model
-    planned = len(plan_samples(task.spec)) + len([v for v in MORE if v not in untold])
+    more = [sample for sample in more_samples(task.spec) if sample.values not in untold]
+    planned = len(plan_samples(task.spec)) + len(more)
     assert outcome.summary.samples == len(outcome.samples) == planned
-    assert {sample.dims["batch"] for sample in outcome.samples} == {1, 7, 64}
+    assert {sample.dims["batch"] for sample in outcome.samples} == {1, 64, *range(7, 15)}
     given = {Values.GOLDEN, Values.SAMPLER}
     assert {sample.values for sample in outcome.samples} == set(Values) - given - untold
     assert 0 < outcome.summary.max_rel_error < 1e-5

@@ -24,12 +24,13 @@ from modelexport_exporter.precision.noise import Simulation
 from modelexport_exporter.values import OutputComparison, SampleComparison
 from modelexport_exporter.verification.compare import compare_output, is_float, peak_of
 from modelexport_exporter.verification.other_roundings import OtherRoundingUnavailable
+from modelexport_exporter.verification.randomness import distance, told_to_be_random
 from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.samples import DEGENERATE, ORDINARY, Sample, Values
 from modelexport_exporter.verification.spread import Spread
 from modelexport_exporter.verification.ties import break_ties, ranks
 from modelexport_exporter.verification.tolerance import Source, Tolerance, choose_tolerance
-from modelexport_exporter.verification.verdict import NOT_AS_RECORDED, NOT_DETERMINISTIC
+from modelexport_exporter.verification.verdict import NOT_AS_RECORDED
 
 Array = NDArray[Any]
 Named = list[tuple[str, Array]]
@@ -72,6 +73,8 @@ class Judge:
         self._ordinary_peaks: dict[str, float] = {}
         self._noise: dict[str, float] = {}
         """The largest noise of each output so far, relative to its peak."""
+        self._mismatched: set[str] = set()
+        """Outputs that rounding did not explain once: no further run looks for an explanation."""
         self._spent = 0.0
         self._memory_before = peak_memory()
         self._simulation = simulation
@@ -125,14 +128,19 @@ class Judge:
         compared = self._compare_all(sample, expected, got, spreads)
         if any(output.problem for output in compared):
             again = self._reference.run(arrays, "the same sample again")
-            if random := _difference(expected, again):
-                return _blame_randomness(compared, random)
+            if apart := distance(expected, again):
+                return told_to_be_random(compared, apart)
         for run in range(MOST_RUNS):
-            wanted = any(_explainable(output, run) for output in compared)
+            wanted = any(
+                _explainable(output, run)
+                for output in compared
+                if output.output not in self._mismatched
+            )
             unmeasured = measure and not any(spread.runs for spread in spreads)
             if not (wanted or unmeasured) or not self._add_run(arrays, spreads, run):
                 break
             compared = self._compare_all(sample, expected, got, spreads)
+        self._mismatched |= {output.output for output in compared if output.problem}
         if sample.values in ORDINARY:
             self._remember(compared)
             if self._simulation is not None:
@@ -276,20 +284,3 @@ def _explainable(output: OutputComparison, runs: int) -> bool:
     if runs < ENOUGH_TO_MEET or output.unsettled:
         return True
     return runs < ENOUGH_TO_MEASURE and output.max_abs_error <= HOPELESS * output.limit
-
-
-def _difference(first: list[Array], second: list[Array]) -> float:
-    """Return how far two runs of eager on one sample are apart: 0 where it is deterministic."""
-    exactly = Tolerance(0.0, 0.0, "Default")
-    compared = [
-        compare_output("", one, two, exactly) for one, two in zip(first, second, strict=False)
-    ]
-    return max((max(item.max_abs_error, 1e-300) for item in compared if item.problem), default=0.0)
-
-
-def _blame_randomness(outputs: list[OutputComparison], by: float) -> list[OutputComparison]:
-    """Say of what differs that eager itself gives another answer to the same sample."""
-    note = f" ({NOT_DETERMINISTIC} in two runs, by {by:.3g})"
-    return [
-        replace(item, problem=item.problem + note) if item.problem else item for item in outputs
-    ]

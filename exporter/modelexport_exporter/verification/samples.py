@@ -5,8 +5,8 @@ and none that the capture ran with, so that nothing swapped or baked in agrees b
 alone at its maximum, and at its size in between, the others at their minimum; all at their maximum,
 last, because it is the dearest (`budget` decides whether it fits).
 Values: standard normal ones, large ones, zeros and the range's upper end; for models that run fast
-also those of `more_samples`: branches on values are met on both sides. What `range` declares is
-never left, and both of its ends occur.
+also those of `more_samples`: branches on values are met on both sides, and so is every remainder of
+a size that is halved. What `range` declares is never left, and both of its ends occur.
 """
 
 from __future__ import annotations
@@ -70,6 +70,8 @@ MORE = (
     Values.LARGE,
     Values.NORMAL,
 )
+CONSECUTIVE = 8
+"""How many sizes in a row are met: a size that is halved or rounded differs by its remainder."""
 DEGENERATE = frozenset({Values.ZEROS, Values.HIGHEST, Values.LOWEST, Values.SMALL})
 """Constant or tiny inputs: what is centred vanishes, x - tanh(x) is what rounding left of it."""
 ORDINARY = frozenset({Values.NORMAL, Values.GOLDEN, Values.SAMPLER})
@@ -107,10 +109,15 @@ def plan_samples(spec: ModelExportSpec) -> tuple[Sample, ...]:
 
 
 def more_samples(spec: ModelExportSpec) -> tuple[Sample, ...]:
-    """Return further samples of other values, for models that run in no time."""
+    """Return further samples, for models that run in no time: other values, consecutive sizes."""
     between = sizes_between(spec.dims, avoided=capture_sizes(spec).values())
-    first = len(plan_samples(spec))
-    return tuple(Sample(between, values, first + seed) for seed, values in enumerate(MORE))
+    plan = [(between, values) for values in MORE]
+    met = [sample.dims for sample in plan_samples(spec)]
+    for step in range(1, CONSECUTIVE):
+        sizes = {name: min(size + step, spec.dims[name].max) for name, size in between.items()}
+        plan += [(sizes, Values.NORMAL)] if sizes not in [*met, *(size for size, _ in plan)] else []
+    first = len(met)
+    return tuple(Sample(sizes, values, first + seed) for seed, (sizes, values) in enumerate(plan))
 
 
 def sizes_between(dims: Mapping[str, Dim], avoided: Iterable[int] = ()) -> dict[str, int]:

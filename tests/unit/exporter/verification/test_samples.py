@@ -105,6 +105,14 @@ def test_the_maximum_is_in_the_plan_and_seeds_differ(spec: ModelExportSpec) -> N
     assert {sample.values for sample in (*plan, *more)} == set(Values) - GIVEN
 
 
+def test_fast_models_meet_every_remainder_of_their_sizes() -> None:
+    sizes = [sample.dims["seq"] for sample in more_samples(TOKENS)]
+    assert {size % 8 for size in sizes} == set(range(8))
+    narrow = spec_of([{"name": "x", "shape": ["n"]}], {"n": {"min": 1, "max": 4}})
+    more = [sample.dims["n"] for sample in more_samples(narrow) if sample.values is Values.NORMAL]
+    assert set(more) <= {2, 3, 4}
+
+
 @given(dims_of())
 def test_sizes_in_between_lie_strictly_inside_where_there_is_room(dims: dict[str, Dim]) -> None:
     for name, size in sizes_between(dims).items():
