@@ -48,7 +48,7 @@ crds: setup ## Generate crds/ and the chart's copy from api/
 
 lock: ## Resolve the dependencies again (requirements/*.txt)
 	test -x $(BIN)/uv || { $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip --quiet install "uv==$(UV_VERSION)"; }
-	$(COMPILE) pyproject.toml --all-extras -o requirements/dev.txt
+	$(COMPILE) pyproject.toml --extra dev -o requirements/dev.txt
 	$(COMPILE) pyproject.toml --extra operator -c requirements/dev.txt -o requirements/operator.txt
 	$(COMPILE) pyproject.toml --extra exporter --extra models -c requirements/dev.txt -o requirements/exporter.txt
 
