@@ -1,6 +1,6 @@
 """Verification: the artifact in onnxruntime against eager PyTorch on the original module.
 
-Runs in a child process. Samples come from `given`, what they may cost from `budget`; whether both
+Runs in a child process. Samples come from `given`, which of them run from `admission`; whether both
 agree on one is `judge`'s, and what all of them come to `verdict`'s. Outputs live as long as their
 sample is compared.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -26,8 +26,6 @@ from modelexport_exporter.isolation.machine import (
     busy_seconds,
     cpu_count,
     free_large_blocks_at_once,
-    free_memory,
-    peak_memory,
     release_memory,
 )
 from modelexport_exporter.load import load_module
@@ -41,14 +39,8 @@ from modelexport_exporter.values import (
     SampleComparison,
     VerificationOutcome,
 )
-from modelexport_exporter.verification.budget import (
-    HEADROOM,
-    TIME_BUDGET_SECONDS,
-    Admission,
-    Cost,
-    Room,
-    admit,
-)
+from modelexport_exporter.verification.admission import Admissions
+from modelexport_exporter.verification.budget import TIME_BUDGET_SECONDS
 from modelexport_exporter.verification.given import Given, given_by
 from modelexport_exporter.verification.in_precision import simulation_for
 from modelexport_exporter.verification.judge import Judge, Named
@@ -65,8 +57,6 @@ from modelexport_exporter.verification.samples import (
     ORDINARY,
     Sample,
     describe_sizes,
-    shrink,
-    volume,
 )
 from modelexport_exporter.verification.session import Session
 from modelexport_exporter.verification.verdict import verdict_on
@@ -157,8 +147,7 @@ class _Verification:
         # On a GPU this process waits, and its CPU time says nothing.
         self._clock = time.monotonic if provider in GPU else busy_seconds
         self._given = given
-        self._left_out: list[str] = []
-        self._costs: list[Cost] = []
+        self._admissions = Admissions(task.spec, TIME_BUDGET_SECONDS)
         self._results: list[SampleComparison] = []
         self.smallest_failure = SmallestFailure()
         self._measured = False
@@ -185,14 +174,14 @@ class _Verification:
         """Run the plan, within the budget."""
         plan = self._given.plan()
         for position, planned in enumerate(plan):
-            for sample in self._admissible(planned):
+            for sample in self._admissions.admissible(planned):
                 where = describe_sizes(sample.dims)
                 progress(Stage.VERIFY, position / len(plan), f"comparing at {where}")
                 self._run(sample)
                 release_memory()
         for sample in self._given.more():
-            spent = sum(cost.seconds for cost in self._costs)
-            if spent > MORE_WITHIN_SECONDS or not self._admit(sample).fits:
+            spent = self._admissions.spent
+            if spent > MORE_WITHIN_SECONDS or not self._admissions.admit(sample).fits:
                 break
             self._run(sample)
         progress(Stage.VERIFY, 1.0, f"compared {len(self._results)} samples")
@@ -216,7 +205,7 @@ class _Verification:
             ),
             samples=tuple(self._results),
             seconds=seconds,
-            left_out=tuple(self._left_out),
+            left_out=tuple(self._admissions.left_out),
             losses=self._judge.losses.all(),
             fallbacks=elsewhere,
             output_shapes=self._session.output_shapes,
@@ -237,7 +226,7 @@ class _Verification:
         ]
         if not samples:
             return None
-        arrays = self._given.arrays(min(samples, key=self._volume))
+        arrays = self._given.arrays(min(samples, key=self._admissions.volume))
         fed = {name: arrays[name] for name in self._session.input_names if name in arrays}
         return rows_are_independent(fed, lambda rows: self._run_file(rows, "rows of a batch"))
 
@@ -245,47 +234,11 @@ class _Verification:
         size = sum(entry.size_bytes for entry in converted.files)
         if size < LARGE_MODEL_BYTES:
             return True
-        self._left_out.append(
+        self._admissions.left_out.append(
             f"onnxruntime's prepacking, which would copy {size / 1e9:.1f} GB of weights into "
             "memory: all samples ran without it (session.disable_prepacking)"
         )
         return False
-
-    def _admissible(self, planned: Sample) -> Iterator[Sample]:
-        """Yield the sample, or what of it fits: each one is run before the next is decided.
-
-        A corner that seems too dear is first run at a quarter, which tells more about its cost.
-        """
-        verdict = self._admit(planned)
-        ran: list[Sample] = []
-        for part in (0.25, 1.0) if self._is_corner(planned) else ():
-            if verdict.fits:
-                break
-            smaller = shrink(planned, self._spec.dims, min(part, verdict.factor * HEADROOM))
-            if smaller is None or not self._admit(smaller).fits:
-                break
-            if ran and self._volume(smaller) <= self._volume(ran[-1]):
-                break
-            ran.append(smaller)
-            yield smaller
-            verdict = self._admit(planned)
-        if verdict.fits:
-            yield planned
-        else:
-            instead = f"{describe_sizes(ran[-1].dims)} ran instead" if ran else "left out"
-            where = f"{describe_sizes(planned.dims)} ({planned.label} values)"
-            self._left_out.append(f"{where}: {verdict.why}; {instead}")
-
-    def _is_corner(self, sample: Sample) -> bool:
-        return all(sample.dims[name] == dim.max for name, dim in self._spec.dims.items())
-
-    def _admit(self, sample: Sample) -> Admission:
-        spent = sum(cost.seconds for cost in self._costs)
-        room = Room(TIME_BUDGET_SECONDS - spent, free_memory())
-        return admit(self._costs, self._volume(sample), room)
-
-    def _volume(self, sample: Sample) -> int:
-        return volume(self._spec.inputs, sample.dims)
 
     def _run(self, sample: Sample) -> None:
         started = self._clock()
@@ -300,13 +253,13 @@ class _Verification:
         )
         if compared is not None:
             self._results.append(compared)
-            self.smallest_failure.note(self._volume(sample), arrays, compared)
-        seconds = self._clock() - started
-        self._costs.append(Cost(self._volume(sample), seconds, peak_memory()))
+            self.smallest_failure.note(self._admissions.volume(sample), arrays, compared)
+        self._admissions.note(sample, self._clock() - started)
 
     def _is_telling(self, sample: Sample) -> bool:
         """Tell whether to learn the model's noise here: once, at ordinary sizes, if it is cheap."""
-        if self._measured or sample.values not in ORDINARY or not self._costs:
+        slowest = self._admissions.slowest
+        if self._measured or sample.values not in ORDINARY or slowest is None:
             return False
-        self._measured = max(cost.seconds for cost in self._costs) < MEASURED_BELOW_SECONDS
+        self._measured = slowest < MEASURED_BELOW_SECONDS
         return self._measured
