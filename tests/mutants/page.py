@@ -17,6 +17,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "mutants.md"
 _MUTANTS = "## Mutants"
 _RARE = 0.02
 _CAUGHT, _MISSED = "caught", "missed"
+_ABOVE, _WITHIN = "above", "within"
 _SHOWS_WHERE = {
     "strictness": "a value is equal to a threshold",
     "last_of_ties": "two values are equal",
@@ -55,6 +56,8 @@ class Listed:
     operator: str
     where: str
     caught: bool
+    tellable: bool
+    """Whether it errs more than a right file may."""
 
 
 def render(reports: Sequence[Report]) -> str:
@@ -73,7 +76,10 @@ def parse(page: str) -> list[Listed]:
     """Return the mutants that a page lists."""
     _, _, text = page.partition(_MUTANTS)
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
-    return [Listed(row[0], row[1], row[2].strip("`"), row[5] == _CAUGHT) for row in rows[1:]]
+    return [
+        Listed(row[0], row[1], row[2].strip("`"), row[6] == _CAUGHT, row[4] == _ABOVE)
+        for row in rows[1:]
+    ]
 
 
 def _totals(reports: Sequence[Report], findings: Sequence[Finding]) -> Iterator[str]:
@@ -82,7 +88,7 @@ def _totals(reports: Sequence[Report], findings: Sequence[Finding]) -> Iterator[
     yield "| | ours | Optimum | verify=True |"
     yield "|---|---|---|---|"
     yield f"| {len(findings)} mutants: caught | {' | '.join(_shares(findings))} |"
-    told = [finding for finding in findings if _tellable(finding)]
+    told = [finding for finding in findings if errs_more_than_a_right_file_may(finding)]
     title = "of them that err more than a right file may"
     yield f"| {len(told)} {title} | {' | '.join(_shares(told))} |"
     for title, some in (("whole files", wholes), ("changed in nothing", controls)):
@@ -133,7 +139,7 @@ def _survivors(findings: Iterable[Finding]) -> Iterator[str]:
 
 
 def _why(finding: Finding) -> str:
-    if not _tellable(finding):
+    if not errs_more_than_a_right_file_may(finding):
         return f"within {MULTIPLE:g} times the noise or the floor, which right files may take"
     known = _SHOWS_WHERE.get(finding.mutant.operator)
     if known:
@@ -142,7 +148,7 @@ def _why(finding: Finding) -> str:
     return f"{rare}, and no sample meets it"
 
 
-def _tellable(finding: Finding) -> bool:
+def errs_more_than_a_right_file_may(finding: Finding) -> bool:
     """Tell whether a mutant errs more than a right file may, so that a verdict can know."""
     return finding.change.excess > MULTIPLE and finding.change.beyond > 1
 
@@ -167,14 +173,24 @@ def _what(find: object) -> str:
 def _list(findings: Iterable[Finding]) -> Iterator[str]:
     yield _MUTANTS
     yield ""
-    yield "| model | operator | where | times the noise | shows at | ours | Optimum | verify=True |"
-    yield "|---|---|---|---|---|---|---|---|"
+    head = (
+        "model",
+        "operator",
+        "where",
+        "times the noise",
+        "what a right file may err",
+        "shows at",
+    )
+    yield f"| {' | '.join((*head, 'ours', 'Optimum', 'verify=True'))} |"
+    yield f"|{'---|' * 9}"
     for finding in findings:
         said = (finding.ours, finding.optimum, finding.verify_true)
         opinions = " | ".join(_CAUGHT if opinion.refused else _MISSED for opinion in said)
+        level = _ABOVE if errs_more_than_a_right_file_may(finding) else _WITHIN
         yield (
             f"| {finding.subject} | {finding.mutant.operator} | `{finding.mutant.where}` | "
-            f"{_number(finding.change.excess)} | {100 * finding.change.shows:.0f} % | {opinions} |"
+            f"{_number(finding.change.excess)} | {level} | {100 * finding.change.shows:.0f} % | "
+            f"{opinions} |"
         )
 
 

@@ -39,12 +39,12 @@ TRAINED = (
         "minilm",
         catalog.MINILM.factory,
         catalog.MINILM.inputs,
-        {"batch": (1, 4), "seq": (1, 40)},
+        {"batch": (1, 3), "seq": (1, 16)},
         minilm.config(),
         ("sentence_embedding",),
         code=catalog.MINILM.code.parent,
         write=minilm.write_checkpoint,
-        samples=24,
+        samples=12,
     ),
 )
 

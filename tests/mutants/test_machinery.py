@@ -141,5 +141,5 @@ def test_the_page_is_read_back_as_it_was_written() -> None:
         "model", Mutant("sign_bit", 0, "w[3]"), Change(3.0, 0.1, 0.01, "x [1, 3]"), no, yes, no
     )
     page = render([Report("model", [Whole("model", no, no, no)], [finding], 4)])
-    assert parse(page) == [Listed("model", "sign_bit", "w[3]", caught=False)]
+    assert parse(page) == [Listed("model", "sign_bit", "w[3]", caught=False, tellable=False)]
     assert "within 8 times the noise or the floor" in page

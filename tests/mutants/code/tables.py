@@ -7,7 +7,7 @@ F = nn.functional
 
 
 class Heads(nn.Module):
-    """Classes: the best, its probability, the three next."""
+    """Classes: the first of the best grade, the likeliest' probabilities, the three next."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -16,7 +16,7 @@ class Heads(nn.Module):
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         scores = torch.log_softmax(self.net(x), -1)
         values, places = scores.topk(4, -1)
-        return scores.argmax(-1), values.exp(), places[:, 1:]
+        return scores.round().argmax(-1), values.exp(), places[:, 1:]
 
 
 class Ranker(nn.Module):

@@ -72,15 +72,6 @@ def _one_more(graph: Graph, node: Node, place: int) -> None:
 
 
 @mutation
-def slice_step(graph: Graph) -> Iterator[Edit]:
-    """A step that was ignored, or is one (microsoft/onnxruntime#4202)."""
-    for node in graph.of("Slice"):
-        old = graph.constant(given(node, 4))
-        if old is not None and (old != 1).any():
-            yield f"{node.output[0]} {old}", partial(graph.feed, node, 4, np.ones_like(old))
-
-
-@mutation
 def index_off_by_one(graph: Graph) -> Iterator[Edit]:
     """Another element picked: -1 read as 0, counting from one (pytorch/pytorch#16497)."""
     for node in graph.of("Gather", "GatherElements"):

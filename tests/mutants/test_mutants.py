@@ -1,0 +1,93 @@
+"""Damaged files are caught, whole ones are not refused, and docs/mutants.md says what happens.
+
+By default two mutants of each model are judged again, those of the page; at night the whole suite
+runs, and decides anew which mutants count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Future
+
+import pytest
+
+from mutants.crew import full_run, processes
+from mutants.mutations import CONTROL, OPERATORS
+from mutants.page import PAGE, Listed, errs_more_than_a_right_file_may, parse
+from mutants.plan import EACH
+from mutants.study import Report, judge_again
+from mutants.subjects import SUBJECTS
+
+NAMES = [subject.name for subject in SUBJECTS]
+AGAIN = 2
+"""Mutants of each model that are judged by default."""
+
+
+def listed(name: str) -> list[Listed]:
+    """Return the page's mutants of a model that are judged again: as unlike as there are."""
+    own = [entry for entry in parse(PAGE.read_text()) if entry.subject == name]
+    return own[:: len(own) // AGAIN][:AGAIN]
+
+
+@pytest.fixture(scope="module")
+def reports(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Future[Report]]]:
+    """Judge the models of the tests that were selected, two at a time."""
+    items = [getattr(item, "callspec", None) for item in request.session.items]
+    names = [spec.params["name"] for spec in items if spec and spec.params.get("name") in NAMES]
+    with processes() as pool:
+        yield {
+            name: pool.submit(
+                judge_again,
+                name,
+                tmp_path_factory.mktemp(name),
+                [(entry.operator, entry.where) for entry in listed(name)],
+            )
+            for name in dict.fromkeys(names)
+        }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_mutants_are_caught_as_the_page_says(name: str, reports: dict[str, Future[Report]]) -> None:
+    report = reports[name].result()
+    assert [whole.ours.why for whole in report.wholes if whole.ours.refused] == []
+    found = {finding.mutant.name: finding.ours for finding in report.findings}
+    said = {f"{entry.operator} {entry.where}": entry.caught for entry in listed(name)}
+    assert {mutant: opinion.refused for mutant, opinion in found.items()} == said
+
+
+def test_the_page_reports_300_mutants_of_30_models_and_99_percent_caught() -> None:
+    entries = parse(PAGE.read_text())
+    assert len(entries) == EACH * len(SUBJECTS) == 300
+    assert {entry.subject for entry in entries} == set(NAMES)
+    assert {entry.operator for entry in entries} == set(OPERATORS) - {CONTROL}
+    told = [entry for entry in entries if entry.tellable]
+    assert len(told) >= 0.97 * len(entries)
+    assert sum(entry.caught for entry in told) >= 0.99 * len(told)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(5400)
+def test_the_whole_suite() -> None:
+    reports = full_run(NAMES, EACH, lambda _report: None)
+    wholes = [whole for report in reports for whole in report.wholes]
+    assert [whole for whole in wholes if whole.ours.refused] == []
+    findings = [finding for report in reports for finding in report.findings]
+    assert len(findings) == EACH * len(SUBJECTS)
+    told = [finding for finding in findings if errs_more_than_a_right_file_may(finding)]
+    caught = [finding for finding in told if finding.ours.refused]
+    assert len(caught) >= 0.99 * len(told)
+    assert len(caught) > max(
+        sum(finding.optimum.refused for finding in findings),
+        sum(finding.verify_true.refused for finding in findings),
+    )
+    page = {(entry.subject, entry.operator, entry.where): entry.caught for entry in listed_all()}
+    for finding in findings:
+        key = (finding.subject, finding.mutant.operator, finding.mutant.where)
+        assert page.get(key, finding.ours.refused) == finding.ours.refused, key
+
+
+def listed_all() -> list[Listed]:
+    """Return every mutant of the page."""
+    return parse(PAGE.read_text())
