@@ -36,7 +36,7 @@ SPEC = spec_for("m:build")
 STAGES = {CAPTURE: Stage.CAPTURE, MISMATCH: Stage.VERIFY, Reason.OUT_OF_MEMORY: Stage.VERIFY}
 
 
-def failed(rung: Rung, reason: Reason, stage: Stage | None = None, **more: bool) -> Attempt:
+def failed(rung: Rung, reason: Reason, stage: Stage | None = None, **more: Any) -> Attempt:  # noqa: ANN401
     where = stage or STAGES.get(reason, Stage.CONVERT)
     return Attempt(rung, 1.0, Failure(reason=reason, message="no", stage=where), **more)
 
