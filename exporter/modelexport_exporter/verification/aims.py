@@ -26,7 +26,7 @@ from modelexport_exporter.verification.reference import to_array
 
 Array = NDArray[Any]
 
-MOST_CONSTANTS = 256
+MOST_CONSTANTS = 128
 LARGEST_CONSTANT = 1e6
 """Larger ones stand for infinity, in masks."""
 ROUNDING = frozenset({"Round", "Floor", "Ceil", "Cast"})
@@ -43,11 +43,13 @@ class Aims:
 
     constants: tuple[float, ...] = ()
     """Numbers that the file has as constants."""
+    halves: tuple[float, ...] = ()
+    """Numbers that become halves or integers when such a constant scales them."""
     rows: tuple[int, ...] = ()
     """Rows in which a table of the file differs from the checkpoint's."""
 
     def __bool__(self) -> bool:
-        return bool(self.constants or self.rows)
+        return bool(self.constants or self.halves or self.rows)
 
 
 def find_aims(path: Path, state: Mapping[str, torch.Tensor]) -> Aims:
@@ -60,10 +62,14 @@ def find_aims(path: Path, state: Mapping[str, torch.Tensor]) -> Aims:
     except DecodeError:
         return Aims()
     constants = {value for tensor in _scalars(graph) if _is_aim(value := _number(tensor))}
-    if any(node.op_type in ROUNDING for node in graph.node):
-        constants |= {half / scale for scale in (1.0, *constants) for half in HALVES}
+    rounds = any(node.op_type in ROUNDING for node in graph.node)
+    halves = {half / by for by in (1.0, *constants) for half in HALVES} if rounds else set()
     rows = {row for table in _tables(graph) for row in _changed_rows(table, state, path.parent)}
-    return Aims(tuple(sorted(constants)[:MOST_CONSTANTS]), tuple(sorted(rows)[:MOST_ROWS]))
+    return Aims(
+        tuple(sorted(constants)[:MOST_CONSTANTS]),
+        tuple(sorted(halves - constants)[:MOST_CONSTANTS]),
+        tuple(sorted(rows)[:MOST_ROWS]),
+    )
 
 
 def strew(
@@ -73,7 +79,8 @@ def strew(
     strewn = {}
     for position, entry in enumerate(inputs):
         rng = np.random.default_rng([seed, position])
-        strewn[entry.name] = _replaced(arrays[entry.name], _fitting(entry, aims), rng, 0.5)
+        pools = [_within(entry, pool) for pool in _pools(entry, aims)]
+        strewn[entry.name] = _replaced(arrays[entry.name], pools, rng, 0.5)
     return strewn
 
 
@@ -82,7 +89,7 @@ def strew_nan(inputs: Sequence[Input], arrays: Mapping[str, Array], seed: int) -
     return {
         entry.name: _replaced(
             arrays[entry.name],
-            np.array([np.nan]) if takes_nan(entry) else np.array([]),
+            [np.array([np.nan])] if takes_nan(entry) else [],
             np.random.default_rng([seed, position]),
             0.25,
         )
@@ -95,25 +102,37 @@ def takes_nan(entry: Input) -> bool:
     return entry.dtype in FLOATS and entry.range is None
 
 
-def _replaced(array: Array, pool: Array, rng: np.random.Generator, share: float) -> Array:
-    """Return the array with values of the pool dealt out in turn, each once before any recurs."""
-    if not pool.size or not array.size:
+def _replaced(
+    array: Array, pools: Sequence[Array], rng: np.random.Generator, share: float
+) -> Array:
+    """Return the array with values of the pools dealt out in turn, the first pool first.
+
+    Each value occurs once before any recurs, as long as there is room.
+    """
+    size = sum(len(pool) for pool in pools)
+    if not size or not array.size:
         return array
     places = rng.permutation(array.size)[: max(1, round(array.size * share))]
-    rounds = -(-len(places) // len(pool))
-    dealt = np.concatenate([rng.permutation(pool) for _ in range(rounds)])[: len(places)]
+    rounds = -(-len(places) // size)
+    hands = [rng.permutation(pool) for _ in range(rounds) for pool in pools]
     replaced = array.copy()
-    replaced.reshape(-1)[places] = dealt.astype(array.dtype)
+    replaced.reshape(-1)[places] = np.concatenate(hands)[: len(places)].astype(array.dtype)
     return replaced
 
 
-def _fitting(entry: Input, aims: Aims) -> Array:
+def _pools(entry: Input, aims: Aims) -> list[Array]:
     if entry.dtype in FLOATS:
-        pool, (low, high) = np.array(aims.constants), entry.range or (-math.inf, math.inf)
-    elif np.dtype(NUMPY_DTYPES[entry.dtype]).kind == "b":
-        return np.array([])
+        return [np.array(aims.constants), np.array(aims.halves)]
+    if np.dtype(NUMPY_DTYPES[entry.dtype]).kind == "b":
+        return []
+    return [np.array(aims.rows, dtype=np.int64)]
+
+
+def _within(entry: Input, pool: Array) -> Array:
+    if entry.dtype in FLOATS:
+        low, high = entry.range or (-math.inf, math.inf)
     else:
-        pool, (low, high) = np.array(aims.rows, dtype=np.int64), integer_range(entry)
+        low, high = integer_range(entry)
     return pool[(pool >= low) & (pool <= high)]
 
 

@@ -136,4 +136,11 @@ def test_each_aim_occurs_before_one_recurs() -> None:
 def test_where_the_file_rounds_halves_are_aims(tmp_path: Path) -> None:
     rounding = helper.make_node("Round", ["c0"], ["rounded"])
     aims = find_aims(file_with(tmp_path, TABLE, 4.0, more=[rounding]), {})
-    assert {0.5, -1.5, 0.5 / 4, 2.5 / 4} <= set(aims.constants)
+    assert aims.constants == (4.0, 7.0)
+    assert {0.5, -1.5, 0.5 / 4, 2.5 / 4} <= set(aims.halves)
+
+
+def test_constants_are_dealt_before_halves() -> None:
+    aims = Aims(constants=(3.0, 5.0), halves=tuple(value / 64 for value in range(1, 60)))
+    strewn = strew([entry(shape=[10])], {"x": np.zeros(10, np.float32)}, aims, seed=1)["x"]
+    assert {3.0, 5.0} <= set(strewn.tolist())
