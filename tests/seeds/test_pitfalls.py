@@ -106,11 +106,11 @@ CASES = (
         "D16",
         "cancelling",
         "Cancelling",
-        or_refused=refused(Reason.VERIFICATION_FAILED),
+        or_refused=refused(Reason.ILL_CONDITIONED),
         edges=(),
         rtol=1.0,
     ),
-    pitfall("D16", "chaos", "Chaos", expected=refused(Reason.VERIFICATION_FAILED), edges=()),
+    pitfall("D16", "chaos", "Chaos", expected=refused(Reason.ILL_CONDITIONED), edges=()),
     pitfall(
         "D16",
         "ties",
