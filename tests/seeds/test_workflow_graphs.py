@@ -121,6 +121,15 @@ CASES = (
         model={"training": True},
         expected=refused(Reason.VERIFICATION_FAILED, words=("two runs",)),
     ),
+    Case(
+        "C28",
+        "tensorrt",
+        "plain_models:perceptron",
+        ROWS,
+        FEW,
+        spec={"verification": {"provider": "TensorRT", "benchmark": False}},
+        or_refused=refused(Reason.PROVIDER_UNAVAILABLE, words=("TensorRT", "GPU")),
+    ),
     Case("C39 E7", "export_branch", "plain_models:ExportBranch", ROWS, FEW),
     Case(
         "C39 D17",

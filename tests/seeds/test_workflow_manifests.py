@@ -33,7 +33,6 @@ def changed(path: str, value: Any) -> dict[str, Any]:  # noqa: ANN401
 @pytest.mark.parametrize(
     ("rows", "name", "change", "words"),
     [
-        ("C28", "tensorrt", ("verification.provider", "TensorRT"), ["provider", "CUDA", "CPU"]),
         ("C32", "str_input", ("inputs.0.dtype", "string"), ["spec.inputs", "strings", "Constant"]),
         ("C36", "opset_6", ("export.opset", 6), ["opset", "7"]),
         ("C36", "opset_99", ("export.opset", 99), ["opset", "25"]),

@@ -78,7 +78,7 @@ def _resized(
     return x
 
 
-def _scaled(size: Size, factor: float) -> Size:
+def scaled_size(size: Size, factor: float) -> Size:
     """Return floor(size * factor), which a graph computes from a dynamic size."""
     exact = Fraction(factor).limit_denominator(_FINEST)
     return size * exact.numerator // exact.denominator
@@ -104,7 +104,9 @@ def _resizes(*, cubic: bool) -> tuple[Callable[..., Tensor], Callable[..., Tenso
         if output_size is not None or scale_factors is None:
             assert output_size is not None
             return to_size(x, output_size, align_corners)
-        sizes = [_scaled(size, by) for size, by in zip(x.shape[-2:], scale_factors, strict=True)]
+        sizes = [
+            scaled_size(size, by) for size, by in zip(x.shape[-2:], scale_factors, strict=True)
+        ]
         return to_size(x, sizes, align_corners, *scale_factors)
 
     return to_size, by_factor
