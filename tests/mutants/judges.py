@@ -15,10 +15,12 @@ tenth of an element on. Both only warn about what they find.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import onnx
@@ -27,6 +29,8 @@ import torch
 from torch.onnx.verification import VerificationInfo
 
 from modelexport_api.status import Verdict
+from modelexport_exporter import verify_worker
+from modelexport_exporter.blame.after_mismatch import SmallestFailure
 from modelexport_exporter.contract import check_contract, check_file
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.onnx_file.read_back import read_back
@@ -61,7 +65,8 @@ def ours(task: ExportTask, converted: ConvertedModel, path: Path) -> Opinion:
             outputs=facts.outputs,
             op_counts=facts.op_counts,
         )
-        outcome = verify_model(task, file, silent)
+        with _unexplained():
+            outcome = verify_model(task, file, silent)
     except ExportFailure as failure:
         return Opinion(refused=True, why=f"{failure.reason.value}: {failure}")
     verdict = outcome.summary.verdict
@@ -69,6 +74,16 @@ def ours(task: ExportTask, converted: ConvertedModel, path: Path) -> Opinion:
         return Opinion(refused=False)
     why = describe_mismatch(outcome)[0] if outcome.first_problem else ""
     return Opinion(refused=True, why=f"{verdict.value}: {why}")
+
+
+@contextmanager
+def _unexplained() -> Iterator[None]:
+    """Leave out what follows a verdict: the search for the node to blame takes longer than it."""
+    with (
+        mock.patch.object(SmallestFailure, "blame", return_value=None),
+        mock.patch.object(verify_worker, "find_pitfalls", return_value=()),
+    ):
+        yield
 
 
 def optimum(path: Path, feed: Mapping[str, Array], expected: Sequence[Array]) -> Opinion:
