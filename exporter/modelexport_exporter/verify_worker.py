@@ -43,7 +43,7 @@ from modelexport_exporter.verification.admission import Admissions
 from modelexport_exporter.verification.budget import TIME_BUDGET_SECONDS
 from modelexport_exporter.verification.given import Given, given_by
 from modelexport_exporter.verification.in_precision import simulation_for
-from modelexport_exporter.verification.judge import Judge, Named
+from modelexport_exporter.verification.judge import Judge, Named, RunFile
 from modelexport_exporter.verification.providers import (
     GPU,
     TF32_OFF,
@@ -153,10 +153,10 @@ class _Verification:
         self._measured = False
         self._converted = converted
         prepack = provider in GPU or self._is_small(converted)
-        self._weights = reference.weights(converted.weight_inputs)
         self._session = Session(
             converted.model_path, provider, prepack=prepack, setup=plugins.session_setup()
         )
+        self._run_file = _runner(self._session, reference.weights(converted.weight_inputs))
         self._judge = Judge(
             task.spec,
             reference,
@@ -165,10 +165,6 @@ class _Verification:
             self._clock,
             simulation=simulation_for(task, task.spec, reference),
         )
-
-    def _run_file(self, arrays: Mapping[str, Array], where: str) -> Named:
-        outputs = self._session.run({**arrays, **self._weights}, where)
-        return list(zip(self._session.output_names, outputs, strict=True))
 
     def over_all_samples(self, progress: ReportProgress) -> None:
         """Run the plan, within the budget."""
@@ -263,3 +259,17 @@ class _Verification:
             return False
         self._measured = slowest < MEASURED_BELOW_SECONDS
         return self._measured
+
+
+def _runner(session: Session, weights: Mapping[str, Array]) -> RunFile:
+    """Return what runs the file.
+
+    Not a method: a session in a cycle would be left to the garbage collector, and one that hosts
+    Python operators must end before the next one begins.
+    """
+
+    def run_file(arrays: Mapping[str, Array], where: str) -> Named:
+        outputs = session.run({**arrays, **weights}, where)
+        return list(zip(session.output_names, outputs, strict=True))
+
+    return run_file
