@@ -57,19 +57,20 @@ class Values(StrEnum):
 
 BASIC = (Values.NORMAL, Values.LARGE, Values.ZEROS, Values.HIGHEST)
 MORE = (
+    Values.AIMED,
+    Values.AIMED,
+    Values.STREWN,
+    Values.REPEATED,
     Values.LOWEST,
     Values.POSITIVE,
     Values.NEGATIVE,
     Values.SMALL,
-    Values.STREWN,
-    Values.REPEATED,
-    Values.AIMED,
-    Values.AIMED,
     Values.WITH_NAN,
     Values.NORMAL,
     Values.LARGE,
     Values.NORMAL,
 )
+"""The most telling ones first: time may end before the last."""
 CONSECUTIVE = 8
 """How many sizes in a row are met: a size that is halved or rounded differs by its remainder."""
 DEGENERATE = frozenset({Values.ZEROS, Values.HIGHEST, Values.LOWEST, Values.SMALL})
