@@ -91,12 +91,15 @@ class User:
             "region": server.region,
             "secretName": SECRET,
         }
-        return model.manifest(
+        destination = spec.pop("destination", {"uri": f"{below}/onnx/"})
+        manifest = model.manifest(
             f"{below}/{model.checkpoint_name}",
             f"{below}/code.zip",
-            f"{below}/onnx/",
+            destination["uri"],
             **{"storage": storage, **spec},
         )
+        manifest["spec"]["destination"] = destination
+        return manifest
 
     def apply(self, manifest: dict[str, Any]) -> str:
         """`kubectl apply` a manifest; return the resource's name."""
