@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ class EagerReference:
         self.device = "cpu" if fixed else device
         self._module = module if fixed else module.to(device)
 
-    @property
+    @cached_property
     def float_dtypes(self) -> frozenset[str]:
         """Return the floating-point types of weights, buffers and inputs: the precision it has."""
         tensors = [*self._module.parameters(), *self._module.buffers()]
