@@ -82,8 +82,6 @@ class Judge:
         """What a precision that is not the model's own costs."""
         self.calibrated = True
         """Whether the model runs with other roundings than its own."""
-        self.unavailable = ""
-        """Why it does not."""
 
     def judge(
         self,
@@ -152,10 +150,10 @@ class Judge:
         """Run the model with other roundings; return whether that told anything."""
         if not self.calibrated:
             return False
-        if dear := self._too_dear():
+        if self._is_too_dear():
             if any(spread.runs for spread in spreads):
                 return False
-            self.calibrated, self.unavailable = False, dear
+            self.calibrated = False
             return True  # compared anew with the floors for models like this
         started = self._clock()
         try:
@@ -165,8 +163,8 @@ class Judge:
                 results = self._reference.rounded_at_random(arrays, run)
             else:
                 results = self._float64_or_nothing(arrays)
-        except OtherRoundingUnavailable as error:
-            self.calibrated, self.unavailable = False, str(error)
+        except OtherRoundingUnavailable:
+            self.calibrated = False
             return True
         finally:
             self._spent += self._clock() - started
@@ -174,14 +172,10 @@ class Judge:
             spread.add(result)
         return True
 
-    def _too_dear(self) -> str:
-        """Return why there is no room for another run; empty where there is."""
-        if self._spent > SECONDS:
-            return f"the runs with other roundings took {self._spent:.0f} s"
+    def _is_too_dear(self) -> bool:
+        """Tell whether there is no time or no memory for another run."""
         needed = MEMORY_FACTOR * (peak_memory() - self._memory_before)
-        if needed > free_memory():
-            return f"a run with other roundings needs about {needed / 1e9:.1f} GB of memory"
-        return ""
+        return self._spent > SECONDS or needed > free_memory()
 
     def _float64_or_nothing(self, arrays: Mapping[str, Array]) -> list[Array]:
         try:
