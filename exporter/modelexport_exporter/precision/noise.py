@@ -26,6 +26,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
 from modelexport_api.spec import Precision
+from modelexport_exporter.verification.other_roundings import aliased
 
 aten = torch.ops.aten
 SMALLER = {Precision.FLOAT16: torch.float16, Precision.BFLOAT16: torch.bfloat16}
@@ -96,7 +97,7 @@ class _Rounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401
         kwargs = kwargs or {}
-        if _aliases(func) or _name(func) in _EXACT:
+        if aliased(func) or _name(func) in _EXACT:
             return func(*args, **kwargs)
         args, kwargs = tree_map(self._nearest, (args, dict(kwargs)))
         return tree_map(self._rounded, func(*args, **kwargs))
@@ -218,8 +219,3 @@ def _address(tensor: torch.Tensor) -> int:
 def _name(func: Any) -> str:  # noqa: ANN401
     name: str = func.overloadpacket.__name__
     return name
-
-
-def _aliases(func: Any) -> bool:  # noqa: ANN401
-    """Tell whether an op writes into an argument or returns a view: its numbers are rounded."""
-    return any(argument.alias_info is not None for argument in func._schema.arguments)  # noqa: SLF001

@@ -125,7 +125,7 @@ class _RoundedAtRandom(TorchDispatchMode):  # type: ignore[no-untyped-call]
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401
         plain = func(*args, **(kwargs or {}))
-        if _aliased(func) or not _holds_narrow(plain):
+        if aliased(func) or not _holds_narrow(plain):
             return plain
         try:
             wide = _call_widened(func, args, kwargs or {})
@@ -155,7 +155,7 @@ def _call_widened(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -
     if func in REINTERPRETING:
         msg = f"{func} reads the bits of a float"
         raise OtherRoundingUnavailable(msg)
-    kept = _aliased(func)
+    kept = aliased(func)
     positional = [
         value if place in kept else tree_map(_widen, value) for place, value in enumerate(args)
     ]
@@ -178,7 +178,7 @@ def _holds_narrow(result: Any) -> bool:  # noqa: ANN401
     return any(isinstance(leaf, torch.Tensor) and leaf.dtype in NARROW for leaf in leaves)
 
 
-def _aliased(func: Any) -> set[int | str]:  # noqa: ANN401
+def aliased(func: Any) -> set[int | str]:  # noqa: ANN401
     """Return the arguments that an op writes into or returns a view of, by place and by name."""
     found: set[int | str] = set()
     for place, argument in enumerate(func._schema.arguments):  # noqa: SLF001 - public in C++
