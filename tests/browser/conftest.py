@@ -41,9 +41,13 @@ class Published:
         return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium, without a window."""
+    """Debian's Chromium, without a window.
+
+    Not for the whole session: as long as Playwright is open, this thread counts as one with a
+    running event loop, and `asyncio.run` in any later test refuses.
+    """
     require("browser")
     with sync_playwright() as playwright:
         # A sandbox needs user namespaces, which root in a container does not get.

@@ -138,7 +138,10 @@ def test_a_model_that_is_converted_wrongly_is_never_published(
     assert ended.status["verification"]["verdict"] == "Mismatch"
     assert "artifact" not in ended.status
     keys = user.keys(f"{model.name}/onnx/")
-    assert not {key for key in keys if ".onnx" in key or ".data" in key or "manifest" in key}
+    repro = {key for key in keys if key.startswith("failed/") and "/repro/" in key}
+    assert {key.rpartition("/")[2] for key in repro} >= {"model.onnx", "repro.py"}
+    rest = keys - repro
+    assert not {key for key in rest if ".onnx" in key or ".data" in key or "manifest" in key}
     report = ended.status["reportUri"].removeprefix(f"s3://{user.bucket}/")
     assert b"VerificationFailed" in user.read(report)
 
