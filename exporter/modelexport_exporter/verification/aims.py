@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from onnx import numpy_helper
 
 from modelexport_api.spec import Input
+from modelexport_exporter.dims import concrete_shape
 from modelexport_exporter.verification.drawing import FLOATS, NUMPY_DTYPES, integer_range
 from modelexport_exporter.verification.reference import to_array
 
@@ -32,6 +33,10 @@ LARGEST_CONSTANT = 1e6
 ROUNDING = frozenset({"Round", "Floor", "Ceil", "Cast"})
 """Operators that decide at halves, or at integers, of what a constant may have scaled."""
 HALVES = (-1.5, -1.0, -0.5, 0.5, 1.0, 1.5, 2.5)
+MOST_STEPS_BEFORE_ROUNDING = 4
+"""How far before a rounding its scale is looked for: quantisers clamp and shift in between."""
+FEWEST_TURNS, MOST_TURNS = 2, 8
+"""How many samples the aims are dealt over."""
 MOST_ROWS = 4096
 LARGEST_TABLE_BYTES = 256 << 20
 _FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16)
@@ -62,8 +67,7 @@ def find_aims(path: Path, state: Mapping[str, torch.Tensor]) -> Aims:
     except DecodeError:
         return Aims()
     constants = {value for tensor in _scalars(graph) if _is_aim(value := _number(tensor))}
-    rounds = any(node.op_type in ROUNDING for node in graph.node)
-    halves = {half / by for by in (1.0, *constants) for half in HALVES} if rounds else set()
+    halves = {half / scale for scale in _scales_before_rounding(graph) for half in HALVES}
     rows = {row for table in _tables(graph) for row in _changed_rows(table, state, path.parent)}
     return Aims(
         tuple(sorted(constants)[:MOST_CONSTANTS]),
@@ -72,15 +76,28 @@ def find_aims(path: Path, state: Mapping[str, torch.Tensor]) -> Aims:
     )
 
 
+def turns(inputs: Sequence[Input], dims: Mapping[str, int], aims: Aims) -> int:
+    """Return how many samples of these sizes it takes until each aim occurred, within limits."""
+    needed = FEWEST_TURNS
+    for entry in inputs:
+        places = _places(math.prod(concrete_shape(entry, dims)))
+        needed = max(needed, -(-len(_dealt(entry, aims)) // max(1, places)))
+    return min(needed, MOST_TURNS)
+
+
 def strew(
-    inputs: Sequence[Input], arrays: Mapping[str, Array], aims: Aims, seed: int
+    inputs: Sequence[Input], arrays: Mapping[str, Array], aims: Aims, seed: int, turn: int = 0
 ) -> dict[str, Array]:
-    """Return the arrays with aims in the place of half of their elements, within `range`."""
+    """Return the arrays with aims, within `range`, in the place of half of their elements.
+
+    Each turn goes on dealing where the one before ended.
+    """
     strewn = {}
     for position, entry in enumerate(inputs):
         rng = np.random.default_rng([seed, position])
-        pools = [_within(entry, pool) for pool in _pools(entry, aims)]
-        strewn[entry.name] = _replaced(arrays[entry.name], pools, rng, 0.5)
+        array, dealt = arrays[entry.name], _dealt(entry, aims)
+        hand = np.roll(dealt, -turn * _places(array.size))
+        strewn[entry.name] = _replaced(array, hand, rng, 0.5)
     return strewn
 
 
@@ -89,7 +106,7 @@ def strew_nan(inputs: Sequence[Input], arrays: Mapping[str, Array], seed: int) -
     return {
         entry.name: _replaced(
             arrays[entry.name],
-            [np.array([np.nan])] if takes_nan(entry) else [],
+            np.array([np.nan] if takes_nan(entry) else []),
             np.random.default_rng([seed, position]),
             0.25,
         )
@@ -102,53 +119,78 @@ def takes_nan(entry: Input) -> bool:
     return entry.dtype in FLOATS and entry.range is None
 
 
-def _replaced(
-    array: Array, pools: Sequence[Array], rng: np.random.Generator, share: float
-) -> Array:
-    """Return the array with values of the pools dealt out in turn, the first pool first.
-
-    Each value occurs once before any recurs, as long as there is room.
-    """
-    size = sum(len(pool) for pool in pools)
-    if not size or not array.size:
+def _replaced(array: Array, hand: Array, rng: np.random.Generator, share: float) -> Array:
+    """Return the array with a share of its elements replaced by the hand, dealt over and over."""
+    if not len(hand) or not array.size:
         return array
-    places = rng.permutation(array.size)[: max(1, round(array.size * share))]
-    rounds = -(-len(places) // size)
-    hands = [rng.permutation(pool) for _ in range(rounds) for pool in pools]
+    places = rng.permutation(array.size)[: _places(array.size, share)]
     replaced = array.copy()
-    replaced.reshape(-1)[places] = np.concatenate(hands)[: len(places)].astype(array.dtype)
+    replaced.reshape(-1)[places] = np.resize(hand, len(places)).astype(array.dtype)
     return replaced
 
 
-def _pools(entry: Input, aims: Aims) -> list[Array]:
-    if entry.dtype in FLOATS:
-        return [np.array(aims.constants), np.array(aims.halves)]
-    if np.dtype(NUMPY_DTYPES[entry.dtype]).kind == "b":
-        return []
-    return [np.array(aims.rows, dtype=np.int64)]
+def _places(size: int, share: float = 0.5) -> int:
+    return max(1, round(size * share))
 
 
-def _within(entry: Input, pool: Array) -> Array:
+def _dealt(entry: Input, aims: Aims) -> Array:
+    """Return what is dealt to an input, in order: mixed, constants before halves."""
     if entry.dtype in FLOATS:
         low, high = entry.range or (-math.inf, math.inf)
+        pools = [np.array(aims.constants), np.array(aims.halves)]
+    elif np.dtype(NUMPY_DTYPES[entry.dtype]).kind == "b":
+        return np.array([])
     else:
         low, high = integer_range(entry)
-    return pool[(pool >= low) & (pool <= high)]
+        pools = [np.array(aims.rows, dtype=np.int64)]
+    rng = np.random.default_rng(len(entry.name))
+    within = [pool[(pool >= low) & (pool <= high)] for pool in pools]
+    return np.concatenate([rng.permutation(pool) for pool in within])
 
 
 def _scalars(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
-    tensors = [
-        *graph.initializer,
-        *(
-            attribute.t
-            for node in graph.node
-            for attribute in node.attribute
-            if attribute.HasField("t")
-        ),
-    ]
-    for tensor in tensors:
-        if math.prod(tensor.dims) == 1 and tensor.data_type in _FLOATS and not tensor.external_data:
-            yield tensor
+    yield from filter(_is_scalar, graph.initializer)
+    for node in graph.node:
+        yield from _attributes(node)
+
+
+def _attributes(node: onnx.NodeProto) -> Iterator[onnx.TensorProto]:
+    tensors = (attribute.t for attribute in node.attribute if attribute.HasField("t"))
+    yield from filter(_is_scalar, tensors)
+
+
+def _is_scalar(tensor: onnx.TensorProto) -> bool:
+    return math.prod(tensor.dims) == 1 and tensor.data_type in _FLOATS and not tensor.external_data
+
+
+def _scales_before_rounding(graph: onnx.GraphProto) -> set[float]:
+    """Return what values are multiplied by before something rounds them, 1 included."""
+    numbers = {tensor.name: _number(tensor) for tensor in graph.initializer if _is_scalar(tensor)}
+    for node in graph.node:
+        for tensor in _attributes(node):
+            numbers[node.output[0]] = _number(tensor)
+    makers = {output: node for node in graph.node for output in node.output}
+    scales = set()
+    for node in graph.node:
+        if node.op_type in ROUNDING:
+            scales |= set(_scales(node, makers, numbers))
+    return scales
+
+
+def _scales(
+    rounding: onnx.NodeProto, makers: Mapping[str, onnx.NodeProto], numbers: Mapping[str, float]
+) -> Iterator[float]:
+    """Yield the factors between a rounding and what lies a few steps before it."""
+    scale, node = 1.0, rounding
+    for _ in range(MOST_STEPS_BEFORE_ROUNDING):
+        yield scale
+        followed = [name for name in node.input if name not in numbers]
+        if not followed or followed[0] not in makers:
+            return
+        node = makers[followed[0]]
+        by = next((numbers[name] for name in node.input if name in numbers), 1.0)
+        if node.op_type in {"Mul", "Div"} and _is_aim(by):
+            scale *= by if node.op_type == "Mul" else 1 / by
 
 
 def _number(tensor: onnx.TensorProto) -> float:

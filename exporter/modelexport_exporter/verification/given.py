@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Input, ModelExportSpec
-from modelexport_exporter.dims import concrete_shape
+from modelexport_exporter.dims import capture_sizes, concrete_shape
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.golden import Golden, read_golden
 from modelexport_exporter.user_code.named_callable import Named, describe_error, find_callable
@@ -28,6 +28,7 @@ from modelexport_exporter.verification.aims import (
     strew,
     strew_nan,
     takes_nan,
+    turns,
 )
 from modelexport_exporter.verification.drawing import draw
 from modelexport_exporter.verification.reference import to_array
@@ -37,6 +38,7 @@ from modelexport_exporter.verification.samples import (
     describe_sizes,
     more_samples,
     plan_samples,
+    sizes_between,
 )
 
 Array = NDArray[Any]
@@ -63,9 +65,17 @@ class Given:
 
     def more(self) -> tuple[Sample, ...]:
         """Return further samples, for models that run in no time."""
-        found = {Values.AIMED: bool(self.aims), Values.WITH_NAN: self._takes_nan()}
-        samples = [entry for entry in more_samples(self.spec) if found.get(entry.values, True)]
-        return self._by_sampler(tuple(samples))
+        samples = more_samples(self.spec)
+        rest = [entry for entry in samples if entry.values is not Values.WITH_NAN]
+        return self._by_sampler((*self._aimed(), *(samples if self._takes_nan() else rest)))
+
+    def _aimed(self) -> tuple[Sample, ...]:
+        """Return the samples over which the aims are dealt; the seed is the turn."""
+        if not self.aims:
+            return ()
+        sizes = sizes_between(self.spec.dims, avoided=capture_sizes(self.spec).values())
+        count = turns(self.spec.inputs, sizes, self.aims)
+        return tuple(Sample(sizes, Values.AIMED, turn) for turn in range(count))
 
     def _takes_nan(self) -> bool:
         return any(takes_nan(entry) for entry in self.spec.inputs)
@@ -78,7 +88,7 @@ class Given:
             return self._drawn_by_user(self.sampler, sample)
         arrays = draw(self.spec.inputs, sample)
         if sample.values is Values.AIMED:
-            return strew(self.spec.inputs, arrays, self.aims, sample.seed)
+            return strew(self.spec.inputs, arrays, self.aims, sample.seed, turn=sample.seed)
         if sample.values is Values.WITH_NAN:
             return strew_nan(self.spec.inputs, arrays, sample.seed)
         return arrays

@@ -57,8 +57,6 @@ class Values(StrEnum):
 
 BASIC = (Values.NORMAL, Values.LARGE, Values.ZEROS, Values.HIGHEST)
 MORE = (
-    Values.AIMED,
-    Values.AIMED,
     Values.STREWN,
     Values.REPEATED,
     Values.LOWEST,

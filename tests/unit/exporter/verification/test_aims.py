@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from modelexport_api.spec import Input
-from modelexport_exporter.verification.aims import Aims, find_aims, strew, strew_nan
+from modelexport_exporter.verification.aims import Aims, find_aims, strew, strew_nan, turns
 
 Array = NDArray[Any]
 TABLE = np.arange(12, dtype=np.float32).reshape(4, 3)
@@ -133,11 +133,41 @@ def test_each_aim_occurs_before_one_recurs() -> None:
     assert set(strewn.tolist()) == {0.0, *aims.constants}
 
 
-def test_where_the_file_rounds_halves_are_aims(tmp_path: Path) -> None:
-    rounding = helper.make_node("Round", ["c0"], ["rounded"])
-    aims = find_aims(file_with(tmp_path, TABLE, 4.0, more=[rounding]), {})
+@pytest.mark.parametrize(
+    ("nodes", "scale"),
+    [
+        ([("Round", "x")], 1.0),
+        ([("Mul", "x", "c0"), ("Round", "m0")], 4.0),
+        ([("Mul", "c0", "x"), ("Floor", "m0")], 4.0),
+        ([("Div", "x", "c0"), ("Ceil", "m0")], 0.25),
+        ([("Div", "x", "c0"), ("Clip", "m0"), ("Round", "m1")], 0.25),
+    ],
+)
+def test_what_becomes_a_half_where_the_file_rounds_is_an_aim(
+    tmp_path: Path, nodes: list[tuple[str, ...]], scale: float
+) -> None:
+    made = [helper.make_node(op, names, [f"m{at}"]) for at, (op, *names) in enumerate(nodes)]
+    aims = find_aims(file_with(tmp_path, TABLE, 4.0, more=made), {})
     assert aims.constants == (4.0, 7.0)
-    assert {0.5, -1.5, 0.5 / 4, 2.5 / 4} <= set(aims.halves)
+    assert {half / scale for half in (-1.5, -0.5, 0.5, 2.5)} <= set(aims.halves)
+
+
+def test_a_file_that_never_rounds_has_no_halves(tmp_path: Path) -> None:
+    assert find_aims(file_with(tmp_path, TABLE, 4.0), {}).halves == ()
+
+
+@pytest.mark.parametrize(("size", "expected"), [(1000, 2), (20, 2), (10, 4), (4, 8), (1, 8)])
+def test_the_aims_are_dealt_over_as_many_samples_as_it_takes(size: int, expected: int) -> None:
+    aims = Aims(constants=(3.0, 5.0), halves=tuple(value / 64 for value in range(1, 17)))
+    declared = [entry(shape=["batch"])]
+    count = turns(declared, {"batch": size}, aims)
+    assert count == expected
+    dealt = [
+        strew(declared, {"x": np.zeros(size, np.float32)}, aims, seed=turn, turn=turn)["x"]
+        for turn in range(count)
+    ]
+    if count < 8:
+        assert {*aims.constants, *aims.halves} <= set(np.concatenate(dealt).tolist())
 
 
 def test_constants_are_dealt_before_halves() -> None:

@@ -61,7 +61,7 @@ def specs(draw_from: st.DrawFn) -> ModelExportSpec:
     )
 
 
-GIVEN = {Values.GOLDEN, Values.SAMPLER}
+GIVEN = {Values.GOLDEN, Values.SAMPLER, Values.AIMED}
 """What only users bring."""
 
 
