@@ -8,7 +8,7 @@ asked for.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
@@ -20,10 +20,10 @@ from torch.nn.modules.module import (
     register_module_forward_hook,
     register_module_forward_pre_hook,
 )
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.weak import WeakIdKeyDictionary
 
+from modelexport_exporter.aten import AtenMode
 from modelexport_exporter.blame.fingerprint import Array, fingerprint
 from modelexport_exporter.blame.take_apart import decomposition_of
 from modelexport_exporter.blame.trace import Step, Trace
@@ -75,7 +75,7 @@ def _unfused() -> Iterator[None]:
         torch.backends.mha.set_fastpath_enabled(fast_path)
 
 
-class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Recorder(AtenMode):
     """Writes down every op that reaches a kernel."""
 
     def __init__(
@@ -85,7 +85,7 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         deadline: float,
         keep: frozenset[int],
     ) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.trace = Trace()
         self.kept: dict[int, Array] = {}
         self._keep = keep
@@ -130,16 +130,9 @@ class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         known = self._read(tensor)
         return known[-1] if known else -1
 
-    def __torch_dispatch__(
-        self,
-        func: Any,  # noqa: ANN401
-        _types: Any,  # noqa: ANN401
-        args: Any = (),  # noqa: ANN401
-        kwargs: Any = None,  # noqa: ANN401
-    ) -> Any:  # noqa: ANN401
+    def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Run the op and write it down."""
         self._check_budget()
-        kwargs = kwargs or {}
         tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
         read = [number for tensor in tensors for number in self._read(tensor)]
         if self._inside is None:

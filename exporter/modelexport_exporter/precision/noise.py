@@ -22,11 +22,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
 from modelexport_api.spec import Precision
-from modelexport_exporter.verification.other_roundings import aliased
+from modelexport_exporter.aten import AtenMode, aliased, op_name
 
 aten = torch.ops.aten
 SMALLER = {Precision.FLOAT16: torch.float16, Precision.BFLOAT16: torch.bfloat16}
@@ -81,23 +80,16 @@ class Simulation:
                 return call()
 
 
-class _Rounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Rounding(AtenMode):
     """While active, float32 is as coarse as a smaller type."""
 
     def __init__(self, smaller: torch.dtype, seed: int) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self._smaller = smaller
         self._jitter = _Jitter(seed)
 
-    def __torch_dispatch__(
-        self,
-        func: Any,  # noqa: ANN401 - an OpOverload
-        types: Any,  # noqa: ANN401
-        args: tuple[Any, ...] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:  # noqa: ANN401
-        kwargs = kwargs or {}
-        if aliased(func) or _name(func) in _EXACT:
+    def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        if aliased(func) or op_name(func) in _EXACT:
             return func(*args, **kwargs)
         args, kwargs = tree_map(self._nearest, (args, dict(kwargs)))
         return tree_map(self._rounded, func(*args, **kwargs))
@@ -115,12 +107,12 @@ class _Rounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return self._nearest(self._jitter.relative(value, torch.finfo(self._smaller).eps))
 
 
-class _Products(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Products(AtenMode):
     """Meets the products with weights, in order: observes them, or computes them in 8 bits."""
 
     def __init__(self, simulation: Simulation, seed: int | None) -> None:
         """Observe where there is no seed."""
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self._simulation = simulation
         self._jitter = _Jitter(seed) if seed is not None else None
         dynamic = simulation.precision is Precision.DYNAMIC_INT8
@@ -128,15 +120,8 @@ class _Products(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._results_too = not dynamic
         self._calls = 0
 
-    def __torch_dispatch__(
-        self,
-        func: Any,  # noqa: ANN401
-        types: Any,  # noqa: ANN401
-        args: tuple[Any, ...] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:  # noqa: ANN401
-        kwargs = kwargs or {}
-        places = self._products.get(_name(func))
+    def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        places = self._products.get(op_name(func))
         if places is None or not self._is_weight(args[places[1]]):
             return func(*args, **kwargs)
         activation, weight, axis = places
@@ -214,8 +199,3 @@ def _is_single(value: Any) -> bool:  # noqa: ANN401
 
 def _address(tensor: torch.Tensor) -> int:
     return tensor.untyped_storage().data_ptr()
-
-
-def _name(func: Any) -> str:  # noqa: ANN401
-    name: str = func.overloadpacket.__name__
-    return name

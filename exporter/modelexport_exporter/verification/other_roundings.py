@@ -23,8 +23,9 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
+
+from modelexport_exporter.aten import AtenMode, aliased
 
 NARROW = frozenset({torch.float16, torch.bfloat16, torch.float32})
 REINTERPRETING = frozenset({torch.ops.aten.view.dtype})
@@ -68,17 +69,11 @@ def rounded_at_random(call: Callable[[], Any], seed: int) -> Any:  # noqa: ANN40
         return call()
 
 
-class _InFloat64(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _InFloat64(AtenMode):
     """While active, ATen ops compute in float64 whatever their arguments' precision."""
 
-    def __torch_dispatch__(
-        self,
-        func: Any,  # noqa: ANN401 - an OpOverload
-        types: Any,  # noqa: ANN401
-        args: tuple[Any, ...] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:  # noqa: ANN401
-        return _call_widened(func, args, kwargs or {})
+    def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        return _call_widened(func, args, kwargs)
 
 
 @contextmanager
@@ -88,7 +83,7 @@ def _widened() -> Iterator[None]:
     check = recurrent.check_input
     recurrent.check_input = lambda *_: None
     try:
-        with _InFloat64(), _WidenedCalls():  # type: ignore[no-untyped-call]
+        with _InFloat64(), _WidenedCalls():
             yield
     finally:
         recurrent.check_input = check
@@ -109,26 +104,20 @@ class _WidenedCalls(TorchFunctionMode):
         return func(*tree_map(_widen, args), **tree_map(_widen, kwargs or {}))
 
 
-class _RoundedAtRandom(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _RoundedAtRandom(AtenMode):
     """While active, inexact results of ATen ops are rounded up or down at random."""
 
     def __init__(self, seed: int) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self._seed = seed
         self._generators: dict[torch.device, torch.Generator] = {}
 
-    def __torch_dispatch__(
-        self,
-        func: Any,  # noqa: ANN401
-        types: Any,  # noqa: ANN401
-        args: tuple[Any, ...] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:  # noqa: ANN401
-        plain = func(*args, **(kwargs or {}))
+    def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        plain = func(*args, **kwargs)
         if aliased(func) or not _holds_narrow(plain):
             return plain
         try:
-            wide = _call_widened(func, args, kwargs or {})
+            wide = _call_widened(func, args, kwargs)
         except (RuntimeError, NotImplementedError):  # no kernel for float64
             return plain
         if isinstance(plain, torch.Tensor):
@@ -176,15 +165,6 @@ def _widen(value: Any) -> Any:  # noqa: ANN401
 def _holds_narrow(result: Any) -> bool:  # noqa: ANN401
     leaves = result if isinstance(result, tuple | list) else (result,)
     return any(isinstance(leaf, torch.Tensor) and leaf.dtype in NARROW for leaf in leaves)
-
-
-def aliased(func: Any) -> set[int | str]:  # noqa: ANN401
-    """Return the arguments that an op writes into or returns a view of, by place and by name."""
-    found: set[int | str] = set()
-    for place, argument in enumerate(func._schema.arguments):  # noqa: SLF001 - public in C++
-        if argument.alias_info is not None:
-            found |= {place, argument.name}
-    return found
 
 
 @contextmanager

@@ -11,9 +11,9 @@ import ml_dtypes
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from modelexport_api.reasons import Reason
+from modelexport_exporter.aten import AtenMode, op_name
 from modelexport_exporter.call import NUMBERS, Call, flatten
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.precision.noise import Simulation
@@ -30,22 +30,17 @@ NAN_OPS = frozenset({"isnan", "nan_to_num", "nansum", "nanmedian"})
 """ATen ops that a module calls to treat NaN apart from numbers."""
 
 
-class OpNames(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class OpNames(AtenMode):
     """Collects the names of the ATen ops that are called."""
 
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.names: set[str] = set()
 
-    def __torch_dispatch__(
-        self,
-        func: Any,  # noqa: ANN401
-        types: Any,  # noqa: ANN401
-        args: tuple[Any, ...] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:  # noqa: ANN401
-        self.names.add(func.overloadpacket.__name__)
-        return func(*args, **(kwargs or {}))
+    def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        """Note the op and run it."""
+        self.names.add(op_name(func))
+        return func(*args, **kwargs)
 
 
 class EagerReference:
