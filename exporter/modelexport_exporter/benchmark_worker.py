@@ -26,16 +26,14 @@ from modelexport_exporter.benchmark_plan import (
     memory_problem,
     sizes_to_measure,
 )
-from modelexport_exporter.call import Call, lower
 from modelexport_exporter.dims import capture_sizes
-from modelexport_exporter.isolation.machine import cpu_count, free_memory
-from modelexport_exporter.load import load_module
+from modelexport_exporter.isolation.machine import free_memory
+from modelexport_exporter.load import silent
 from modelexport_exporter.plugins.older_torch import older_torch
-from modelexport_exporter.plugins.plugins import load_plugins
 from modelexport_exporter.values import ConvertedModel, ExportTask, ReportProgress
-from modelexport_exporter.verification.given import given_by
-from modelexport_exporter.verification.providers import GPU, TF32_OFF, choose_provider
-from modelexport_exporter.verification.reference import EagerReference, to_tensor
+from modelexport_exporter.verification.given import drawn_by
+from modelexport_exporter.verification.original import load_original
+from modelexport_exporter.verification.reference import to_tensor
 from modelexport_exporter.verification.samples import Sample, Values, volume
 from modelexport_exporter.verification.session import Session
 
@@ -105,28 +103,16 @@ class _Bench:
     def __init__(
         self, task: ExportTask, converted: ConvertedModel, *, with_session: bool = True
     ) -> None:
-        torch.set_num_threads(cpu_count())
-        verification = task.spec.verification
-        self._provider = choose_provider(
-            verification.provider, torch.cuda.is_available(), task.spec.export.precision
-        )
-        if self._provider in GPU:
-            os.environ.update((TF32_OFF,))
-        plugins = load_plugins(task, lambda *_: None)
-        module = load_module(task).module
-        lowered = lower(task.spec, module, task.code_dir)
-        self.spec = lowered.spec
-        self._call: Call = lowered.call
-        self._device = "cuda" if self._provider in GPU else "cpu"
-        # Moves the module and switches TF32 off, as for the verdict.
-        self._reference = EagerReference(module, lowered.call, device=self._device)
-        self._module = module
-        path = converted.model_path
-        self._given = given_by(task, self.spec, path, self._reference.state())
+        self._original = original = load_original(task, silent)
+        self.spec = original.lowered.spec
+        self._given = drawn_by(task, self.spec)
         if with_session:
-            self._weights = self._reference.weights(converted.weight_inputs)
+            self._weights = original.reference.weights(converted.weight_inputs)
             self._session = Session(
-                path, self._provider, setup=plugins.session_setup(), production=True
+                converted.model_path,
+                original.provider,
+                setup=original.plugins.session_setup(),
+                production=True,
             )
 
     def onnx(self, sizes: dict[str, int]) -> Timed:
@@ -142,19 +128,19 @@ class _Bench:
 
     def eager(self, sizes: dict[str, int], *, compiled: bool = False) -> Timed:
         """Return the module's call at these sizes: tensors in, tensors out."""
-        values = {
-            name: to_tensor(array).to(self._device) for name, array in self._arrays(sizes).items()
-        }
-        module: Any = torch.compile(self._module) if compiled else self._module
+        original = self._original
+        device = original.reference.device
+        values = {name: to_tensor(array).to(device) for name, array in self._arrays(sizes).items()}
+        module: Any = torch.compile(original.module) if compiled else original.module
 
         def call() -> float:
             # A module may write into its inputs.
             given = {key: value.clone() for key, value in values.items()}
-            args, kwargs = self._call.arguments(given)
+            args, kwargs = original.lowered.call.arguments(given)
             with torch.inference_mode(not compiled), torch.no_grad():
                 begin = time.perf_counter()
                 module(*args, **kwargs)
-                if self._provider in GPU:
+                if original.on_gpu:
                     torch.cuda.synchronize()
                 return time.perf_counter() - begin
 

@@ -7,30 +7,24 @@ sample is compared.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import torch
 from numpy.typing import NDArray
 
-from modelexport_api.spec import Layout, Provider
+from modelexport_api.spec import Layout
 from modelexport_api.status import Stage, Verdict, VerificationResult
 from modelexport_exporter.blame.after_mismatch import SmallestFailure
 from modelexport_exporter.blame.record_onnx import Runtime
-from modelexport_exporter.call import lower
 from modelexport_exporter.diagnosis.explain import explaining, find_pitfalls
 from modelexport_exporter.isolation.machine import (
     busy_seconds,
-    cpu_count,
     free_large_blocks_at_once,
     release_memory,
 )
-from modelexport_exporter.load import load_module
 from modelexport_exporter.plugins.older_torch import older_torch
-from modelexport_exporter.plugins.plugins import Plugins, load_plugins
 from modelexport_exporter.triton_config import as_stated, batch_dim
 from modelexport_exporter.values import (
     ConvertedModel,
@@ -44,14 +38,11 @@ from modelexport_exporter.verification.budget import TIME_BUDGET_SECONDS
 from modelexport_exporter.verification.given import Given, given_by
 from modelexport_exporter.verification.in_precision import simulation_for
 from modelexport_exporter.verification.judge import Judge, Named, RunFile
+from modelexport_exporter.verification.original import Original, load_original
 from modelexport_exporter.verification.providers import (
-    GPU,
-    TF32_OFF,
-    choose_provider,
     fallbacks,
     on_cpu,
 )
-from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.rows import rows_are_independent
 from modelexport_exporter.verification.samples import (
     ORDINARY,
@@ -84,27 +75,11 @@ def verify_model(
     started = time.monotonic()
     progress(Stage.VERIFY, 0.0, "loading the original module")
     free_large_blocks_at_once()
-    torch.set_num_threads(cpu_count())
-    provider = choose_provider(
-        task.spec.verification.provider, torch.cuda.is_available(), task.spec.export.precision
-    )
-    if provider in GPU:
-        os.environ.update((TF32_OFF,))
-    plugins = load_plugins(task, _as_verification(progress))
-    module = load_module(task, _as_verification(progress)).module
-    lowered = lower(task.spec, module, task.code_dir)
-    reference = EagerReference(
-        module,
-        lowered.call,
-        device="cuda" if provider in GPU else "cpu",
-        code_dir=task.code_dir,
-    )
-    lowered_task = replace(task, spec=lowered.spec)
+    original = load_original(task, _as_verification(progress))
+    module, lowered, reference = original.module, original.lowered, original.reference
     given = given_by(task, lowered.spec, converted.model_path, reference.state())
     with explaining(module, lowered, task.code_dir):
-        run = _Verification(
-            lowered_task, converted, plugins, provider, reference=reference, given=given
-        )
+        run = _Verification(replace(task, spec=lowered.spec), converted, original, given)
         run.over_all_samples(progress)
     outcome = run.outcome(time.monotonic() - started)
     if outcome.summary.verdict is Verdict.VERIFIED:
@@ -117,7 +92,7 @@ def verify_model(
         module,
         lowered.call,
         converted.model_path,
-        Runtime(provider, plugins.session_setup()),
+        Runtime(original.provider, original.plugins.session_setup()),
         device=reference.device,
         code_dir=task.code_dir,
         weights=reference.weights(converted.weight_inputs),
@@ -137,25 +112,25 @@ class _Verification:
         self,
         task: ExportTask,
         converted: ConvertedModel,
-        plugins: Plugins,
-        provider: Provider,
-        *,
-        reference: EagerReference,
+        original: Original,
         given: Given,
     ) -> None:
         self._spec = task.spec
         # On a GPU this process waits, and its CPU time says nothing.
-        self._clock = time.monotonic if provider in GPU else busy_seconds
+        self._clock = time.monotonic if original.on_gpu else busy_seconds
         self._given = given
         self._admissions = Admissions(task.spec, TIME_BUDGET_SECONDS)
         self._results: list[SampleComparison] = []
         self.smallest_failure = SmallestFailure()
         self._measured = False
         self._converted = converted
-        prepack = provider in GPU or self._is_small(converted)
         self._session = Session(
-            converted.model_path, provider, prepack=prepack, setup=plugins.session_setup()
+            converted.model_path,
+            original.provider,
+            prepack=original.on_gpu or self._is_small(converted),
+            setup=original.plugins.session_setup(),
         )
+        reference = original.reference
         self._run_file = _runner(self._session, reference.weights(converted.weight_inputs))
         self._judge = Judge(
             task.spec,

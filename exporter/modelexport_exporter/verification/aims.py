@@ -86,7 +86,7 @@ def turns(inputs: Sequence[Input], dims: Mapping[str, int], aims: Aims) -> int:
 
 
 def strew(
-    inputs: Sequence[Input], arrays: Mapping[str, Array], aims: Aims, seed: int, turn: int = 0
+    inputs: Sequence[Input], arrays: Mapping[str, Array], aims: Aims, turn: int
 ) -> dict[str, Array]:
     """Return the arrays with aims, within `range`, in the place of half of their elements.
 
@@ -94,7 +94,7 @@ def strew(
     """
     strewn = {}
     for position, entry in enumerate(inputs):
-        rng = np.random.default_rng([seed, position])
+        rng = np.random.default_rng([turn, position])
         array, dealt = arrays[entry.name], _dealt(entry, aims)
         hand = np.roll(dealt, -turn * _places(array.size))
         strewn[entry.name] = _replaced(array, hand, rng, 0.5)
@@ -143,7 +143,7 @@ def _dealt(entry: Input, aims: Aims) -> Array:
     else:
         low, high = integer_range(entry)
         pools = [np.array(aims.rows, dtype=np.int64)]
-    rng = np.random.default_rng(len(entry.name))
+    rng = np.random.default_rng(1)
     within = [pool[(pool >= low) & (pool <= high)] for pool in pools]
     return np.concatenate([rng.permutation(pool) for pool in within])
 

@@ -7,7 +7,7 @@ is called at every size that the plan has, and with further seeds in between.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -65,9 +65,12 @@ class Given:
 
     def more(self) -> tuple[Sample, ...]:
         """Return further samples, for models that run in no time."""
-        samples = more_samples(self.spec)
-        rest = [entry for entry in samples if entry.values is not Values.WITH_NAN]
-        return self._by_sampler((*self._aimed(), *(samples if self._takes_nan() else rest)))
+        samples = [
+            entry
+            for entry in more_samples(self.spec)
+            if entry.values is not Values.WITH_NAN or self._takes_nan()
+        ]
+        return self._by_sampler((*self._aimed(), *samples))
 
     def _aimed(self) -> tuple[Sample, ...]:
         """Return the samples over which the aims are dealt; the seed is the turn."""
@@ -88,7 +91,7 @@ class Given:
             return self._drawn_by_user(self.sampler, sample)
         arrays = draw(self.spec.inputs, sample)
         if sample.values is Values.AIMED:
-            return strew(self.spec.inputs, arrays, self.aims, sample.seed, turn=sample.seed)
+            return strew(self.spec.inputs, arrays, self.aims, turn=sample.seed)
         if sample.values is Values.WITH_NAN:
             return strew_nan(self.spec.inputs, arrays, sample.seed)
         return arrays
@@ -129,11 +132,16 @@ def given_by(
     `spec` has the inputs of the graph; `state` the model's parameters and buffers by name.
     """
     golden = read_golden(task.golden_inputs, spec) if task.golden_inputs else ()
+    return replace(drawn_by(task, spec), golden=golden, aims=find_aims(model_path, state))
+
+
+def drawn_by(task: ExportTask, spec: ModelExportSpec) -> Given:
+    """Return the same without what was recorded, and without what the file says."""
     sampler = None
     if spec.verification.sampler is not None:
         named = Named(_SAMPLER, spec.verification.sampler, "a dict of tensors by input")
         sampler = find_callable(named, task.code_dir)
-    return Given(spec, golden, find_aims(model_path, state), sampler, task.code_dir)
+    return Given(spec, sampler=sampler, code_dir=task.code_dir)
 
 
 def _fitting(entry: Input, drawn: Mapping[str, Any], sample: Sample) -> Array:
