@@ -8,16 +8,14 @@ the scale when the image shrinks.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 
 import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.catalogue import Why, decomposes
+from modelexport_exporter.decompositions.sizes import Size, number, scaled_size
 
-Size = int | torch.SymInt
 _CUBIC = -0.5
-_FINEST = 1 << 12
 
 
 def _triangle(x: Tensor) -> Tensor:
@@ -33,16 +31,11 @@ def _cubic(x: Tensor) -> Tensor:
 
 def _scale(size: Size, wanted: Size, factor: float | None, like: Tensor, *, align: bool) -> Tensor:
     """Return how many inputs lie between two outputs, a scalar tensor."""
-    inputs, outputs = _number(size, like), _number(wanted, like)
+    inputs, outputs = (number(entry, torch.float64, like.device) for entry in (size, wanted))
     if align:
         gaps = torch.clamp(outputs - 1, min=1.0)
         return torch.where(outputs > 1, (inputs - 1) / gaps, torch.zeros_like(gaps))
     return torch.full_like(inputs, 1 / factor) if factor else inputs / outputs
-
-
-def _number(size: Size, like: Tensor) -> Tensor:
-    one = torch.ones((), dtype=torch.float64, device=like.device)
-    return one * size  # type: ignore[return-value]
 
 
 def _weights(
@@ -76,12 +69,6 @@ def _resized(
         product = moved.movedim(axis, -1) @ weights.mT.to(moved.dtype)
         x = product.movedim(-1, axis).to(x.dtype)
     return x
-
-
-def scaled_size(size: Size, factor: float) -> Size:
-    """Return floor(size * factor), which a graph computes from a dynamic size."""
-    exact = Fraction(factor).limit_denominator(_FINEST)
-    return size * exact.numerator // exact.denominator
 
 
 def _resizes(*, cubic: bool) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:

@@ -18,8 +18,7 @@ from modelexport_exporter.decompositions.complex_pairs import (
     parts,
     whole,
 )
-
-Size = int | torch.SymInt
+from modelexport_exporter.decompositions.sizes import Size
 
 
 @form_of("aten::unsqueeze")

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from modelexport_exporter.decompositions.antialiasing import Size, scaled_size
 from modelexport_exporter.decompositions.catalogue import Why, decomposes
+from modelexport_exporter.decompositions.sizes import Size, number, scaled_size
 
 Factors = Sequence[float | None]
 
@@ -27,10 +27,8 @@ def _picked(x: Tensor, sizes: Sequence[Size], factors: Factors) -> Tensor:
 def _nearest(x: Tensor, axis: int, wanted: Size, factor: float | None) -> Tensor:
     """Return the places along an axis that are taken, int64 of shape [wanted]."""
     computed = torch.float64 if x.dtype is torch.float64 else torch.float32
-    one = torch.ones((), dtype=computed, device=x.device)
-    inputs: Tensor = one * x.shape[axis]
-    outputs: Tensor = one * wanted  # type: ignore[assignment]
-    step = torch.full_like(one, 1 / factor) if factor else inputs / outputs
+    inputs, outputs = (number(size, computed, x.device) for size in (x.shape[axis], wanted))
+    step = torch.full_like(inputs, 1 / factor) if factor else inputs / outputs
     places = torch.arange(wanted, dtype=torch.int64, device=x.device).to(computed)
     found = torch.floor(torch.mul(places, step)).to(torch.int64)
     return torch.minimum(found, inputs.to(torch.int64) - 1)

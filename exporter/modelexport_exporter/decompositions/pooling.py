@@ -11,6 +11,7 @@ from torch import Tensor
 
 from modelexport_exporter.decompositions.catalogue import Why, decomposes
 from modelexport_exporter.decompositions.ceil_windows import Sizes, each, summed
+from modelexport_exporter.decompositions.sizes import Size
 
 _CUT = 32
 """Windows that are cut out one by one at most."""
@@ -58,7 +59,7 @@ def avg_pool3d(
     return summed(x, 3, kernel_size, stride, padding, ceil_mode) / divisor_override
 
 
-def _windows(size: int | torch.SymInt, windows: int, like: Tensor) -> Tensor:
+def _windows(size: Size, windows: int, like: Tensor) -> Tensor:
     """Return which positions (columns) belong to which window (rows) of an adaptive pool."""
     i = torch.arange(windows, device=like.device).unsqueeze(1)
     begin = i * size // windows

@@ -1,14 +1,21 @@
-"""How far a symbolic size may grow: what a loop over a dim must be unrolled for."""
+"""Sizes that a graph may have to compute: how far they may grow, scaled ones, as tensors."""
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import torch
+from torch import Tensor
+
+Size = int | torch.SymInt
 
 LONGEST = 1 << 20
 """The length that is assumed where nothing says how long a dim may become."""
+_FINEST = 1 << 12
+"""The largest denominator of a scale factor."""
 
 
-def largest(size: int | torch.SymInt) -> int:
+def largest(size: Size) -> int:
     """Return the largest value that the size may take."""
     if torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
         return LONGEST
@@ -21,3 +28,15 @@ def largest(size: int | torch.SymInt) -> int:
         return min(int(bound), LONGEST)
     except (TypeError, ValueError, OverflowError):
         return LONGEST
+
+
+def scaled_size(size: Size, factor: float) -> Size:
+    """Return floor(size * factor), which a graph computes from a dynamic size."""
+    exact = Fraction(factor).limit_denominator(_FINEST)
+    return size * exact.numerator // exact.denominator
+
+
+def number(size: Size, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Return a size as a scalar tensor."""
+    one = torch.ones((), dtype=dtype, device=device)
+    return one * size  # type: ignore[return-value]
