@@ -193,22 +193,24 @@ class S3Store:
     def write(self, key: str, content: bytes) -> None:
         """Store a small content under the key, whatever is there."""
         with self._typed_errors(key):
-            self._client.put_object(
-                Bucket=self._bucket, Key=key, Body=content, ContentType=content_type(key)
-            )
+            self._put(key, content)
 
     def write_if(self, key: str, content: bytes, *, replaces: str | None) -> None:
         """Store a small content if the key's etag is still the one that is expected."""
         condition = {"IfNoneMatch": "*"} if replaces is None else {"IfMatch": replaces}
-        request: dict[str, Any] = {"Bucket": self._bucket, "Key": key, "Body": content, **condition}
         with self._typed_errors(key):
             try:
-                self._client.put_object(**request)
+                self._put(key, content, **condition)
             except Exception as error:
                 # An If-Match on an object that is gone is answered with 404.
                 if _code(error) in _CONDITION | _MISSING:
                     raise ConditionFailedError(key) from error
                 raise
+
+    def _put(self, key: str, content: bytes, **condition: Any) -> None:  # noqa: ANN401
+        self._client.put_object(
+            Bucket=self._bucket, Key=key, Body=content, ContentType=content_type(key), **condition
+        )
 
     def delete(self, keys: Iterable[str]) -> None:
         """Delete objects one by one: DeleteObjects needs a digest that some servers refuse."""
