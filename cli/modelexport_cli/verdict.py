@@ -51,17 +51,16 @@ def print_result(result: PodResult, seconds: float, stream: TextIO, name: str = 
 def _print_beside(console: Console, label: Text, value: Text) -> None:
     """Print a value that goes on beside its label, not below it."""
     width = max(console.width - label.cell_len, 20)
-    for position, line in enumerate(value.wrap(console, width)):
+    beside = label
+    for line in value.wrap(console, width):
         line.rstrip()
-        if position == 0:
-            console.print(Text.assemble(label, line), soft_wrap=True)
-            continue
-        console.print(Text.assemble(" " * label.cell_len, line), soft_wrap=True)
+        console.print(Text.assemble(beside, line), soft_wrap=True)
+        beside = Text(" " * label.cell_len)
 
 
 def lines_of(result: PodResult, seconds: float, name: str) -> list[Line]:
     """Return what is printed of a result."""
-    took = text.seconds(seconds).replace("\N{NO-BREAK SPACE}", " ")
+    took = _wrappable(text.seconds(seconds))
     failure = result.failure
     lines = [*(_failure(failure, took, name) if failure else _success(result, took, name))]
     lines += _reports(result.report_uri)
@@ -83,7 +82,7 @@ def _worst(verification: VerificationResult) -> str:
     relative = f"{text.number(verification.max_rel_error)} relative"
     if verification.limit_share is None:
         return f"at worst {relative}"
-    share = text.of_limit(verification.limit_share).replace("\N{NO-BREAK SPACE}", " ")
+    share = _wrappable(text.of_limit(verification.limit_share))
     return f"at worst {share} ({relative})"
 
 
@@ -95,7 +94,7 @@ def _samples(verification: VerificationResult) -> str:
 
 
 def _described(artifact: Artifact) -> str:
-    size = text.size(artifact.size_bytes).replace("\N{NO-BREAK SPACE}", " ")
+    size = _wrappable(text.size(artifact.size_bytes))
     return f"{size}, opset {artifact.opset}, {artifact.exporter}"
 
 
@@ -114,6 +113,11 @@ def _reports(uri: str | None) -> Iterator[Line]:
     stem = uri.removesuffix(".json")
     yield Line("Report", _readable(f"{stem}.html"), is_path=True)
     yield Line("", _readable(uri), is_path=True)
+
+
+def _wrappable(words: str) -> str:
+    """Return what the page writes, for a terminal: whoever searches or copies it types spaces."""
+    return words.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def _readable(uri: str) -> str:
