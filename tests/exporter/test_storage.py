@@ -214,3 +214,16 @@ def test_a_page_in_a_bucket_opens_in_a_browser(
         put(where, b"<p>")
     head = s3.client().head_object(Bucket=bucket, Key=where.key)  # type: ignore[attr-defined]
     assert head["ContentType"] == "text/html; charset=utf-8"
+
+
+@pytest.mark.s3
+def test_a_manifest_in_a_bucket_says_that_it_is_json(
+    s3: object, bucket: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in s3.environment().items():  # type: ignore[attr-defined]
+        monkeypatch.setenv(name, value)
+    storage = Storage(endpoint=s3.endpoint)  # type: ignore[attr-defined]
+    where = locate(f"s3://{bucket}/manifest.json", storage, Role.DESTINATION)
+    where.store.write_if(where.key, b"{}", replaces=None)
+    head = s3.client().head_object(Bucket=bucket, Key=where.key)  # type: ignore[attr-defined]
+    assert head["ContentType"] == "application/json"
