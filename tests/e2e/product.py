@@ -142,6 +142,17 @@ class User:
         items: list[dict[str, Any]] = found["items"]
         return items
 
+    def admitted_pods(self, name: str) -> list[dict[str, Any]]:
+        """Without those that the kubelet turned away, as it heard late of a resource of its node.
+
+        The scheduler may hear of it first; the Job then makes another pod (OutOfnvidia.com/gpu).
+        """
+        return [
+            pod
+            for pod in self.pods(name)
+            if not pod["status"].get("reason", "").startswith("OutOf")
+        ]
+
     def jobs(self) -> list[dict[str, Any]]:
         items: list[dict[str, Any]] = self.cluster.get("jobs", "--namespace", self.namespace)[
             "items"

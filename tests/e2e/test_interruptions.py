@@ -110,7 +110,7 @@ def test_an_export_waits_for_a_gpu_and_says_so(user: User) -> None:
         user.cluster.advertise("nvidia.com/gpu", 2)
 
     ended = user.wait(name, "Complete")
-    (pod,) = user.pods(name)
+    (pod,) = user.admitted_pods(name)
     assert pod["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] == "1"
     assert ended.condition("Scheduled")["status"] == "True"
 
@@ -122,7 +122,7 @@ def test_another_vendor_s_gpu_is_asked_for_by_the_pod_template(user: User) -> No
     template = {"spec": {"containers": [{"name": "exporter", **resources}]}}
     name = user.apply(user.manifest(DIGITS, podTemplate=template))
     user.wait(name, "Complete")
-    (pod,) = user.pods(name)
+    (pod,) = user.admitted_pods(name)
     limits = pod["spec"]["containers"][0]["resources"]["limits"]
     assert limits["amd.com/gpu"] == "1"
     assert "nvidia.com/gpu" not in limits
