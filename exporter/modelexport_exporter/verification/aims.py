@@ -66,8 +66,10 @@ def find_aims(path: Path, state: Mapping[str, torch.Tensor]) -> Aims:
         graph = onnx.load(path, load_external_data=False).graph
     except DecodeError:
         return Aims()
-    constants = {value for tensor in _scalars(graph) if _is_aim(value := _number(tensor))}
-    halves = {half / scale for scale in _scales_before_rounding(graph) for half in HALVES}
+    numbers = _numbers(graph)
+    constants = set(filter(_is_aim, numbers.values()))
+    scales = _scales_before_rounding(graph, numbers)
+    halves = {half / scale for scale in scales for half in HALVES}
     rows = {row for table in _tables(graph) for row in _changed_rows(table, state, path.parent)}
     return Aims(
         tuple(sorted(constants)[:MOST_CONSTANTS]),
@@ -81,7 +83,7 @@ def turns(inputs: Sequence[Input], dims: Mapping[str, int], aims: Aims) -> int:
     needed = FEWEST_TURNS
     for entry in inputs:
         places = _places(math.prod(concrete_shape(entry, dims)))
-        needed = max(needed, -(-len(_dealt(entry, aims)) // max(1, places)))
+        needed = max(needed, -(-len(_dealt(entry, aims)) // places))
     return min(needed, MOST_TURNS)
 
 
@@ -148,27 +150,21 @@ def _dealt(entry: Input, aims: Aims) -> Array:
     return np.concatenate([rng.permutation(pool) for pool in within])
 
 
-def _scalars(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
-    yield from filter(_is_scalar, graph.initializer)
+def _numbers(graph: onnx.GraphProto) -> dict[str, float]:
+    """Return the constants of one element by the name of their value."""
+    named = [(tensor.name, tensor) for tensor in graph.initializer]
     for node in graph.node:
-        yield from _attributes(node)
-
-
-def _attributes(node: onnx.NodeProto) -> Iterator[onnx.TensorProto]:
-    tensors = (attribute.t for attribute in node.attribute if attribute.HasField("t"))
-    yield from filter(_is_scalar, tensors)
+        tensors = (attribute.t for attribute in node.attribute if attribute.HasField("t"))
+        named += [(node.output[0], tensor) for tensor in tensors]
+    return {name: _number(tensor) for name, tensor in named if _is_scalar(tensor)}
 
 
 def _is_scalar(tensor: onnx.TensorProto) -> bool:
     return math.prod(tensor.dims) == 1 and tensor.data_type in _FLOATS and not tensor.external_data
 
 
-def _scales_before_rounding(graph: onnx.GraphProto) -> set[float]:
+def _scales_before_rounding(graph: onnx.GraphProto, numbers: Mapping[str, float]) -> set[float]:
     """Return what values are multiplied by before something rounds them, 1 included."""
-    numbers = {tensor.name: _number(tensor) for tensor in graph.initializer if _is_scalar(tensor)}
-    for node in graph.node:
-        for tensor in _attributes(node):
-            numbers[node.output[0]] = _number(tensor)
     makers = {output: node for node in graph.node for output in node.output}
     scales = set()
     for node in graph.node:

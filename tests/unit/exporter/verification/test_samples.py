@@ -62,7 +62,7 @@ def specs(draw_from: st.DrawFn) -> ModelExportSpec:
 
 
 GIVEN = {Values.GOLDEN, Values.SAMPLER, Values.AIMED}
-"""What only users bring."""
+"""What users bring, or the file says: none of it is in the plan."""
 
 
 def test_the_plan_of_a_sentence_encoder_reads_like_the_rule() -> None:
