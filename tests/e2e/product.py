@@ -91,15 +91,12 @@ class User:
             "region": server.region,
             "secretName": SECRET,
         }
-        destination = spec.pop("destination", {"uri": f"{below}/onnx/"})
-        manifest = model.manifest(
+        return model.manifest(
             f"{below}/{model.checkpoint_name}",
             f"{below}/code.zip",
-            destination["uri"],
+            f"{below}/onnx/",
             **{"storage": storage, **spec},
         )
-        manifest["spec"]["destination"] = destination
-        return manifest
 
     def apply(self, manifest: dict[str, Any]) -> str:
         """`kubectl apply` a manifest; return the resource's name."""

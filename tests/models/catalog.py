@@ -54,9 +54,10 @@ class RealModel:
         source: str,
         code: str,
         destination: str,
+        /,
         **spec: Any,  # noqa: ANN401
     ) -> dict[str, Any]:
-        """Return a ModelExport; `spec` adds fields, such as storage or verification.
+        """Return a ModelExport; `spec` adds or replaces fields, such as storage or verification.
 
         Latency is measured only where the spec asks for it: most tests have no use for it.
         """
