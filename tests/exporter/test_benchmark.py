@@ -1,0 +1,35 @@
+"""Latency measured for real, torch.compile's included: how long it may compile is lifted here."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from modelexport_api.resource import parse
+from modelexport_exporter import workers
+from modelexport_exporter.log import JsonLog
+from modelexport_exporter.pipeline import Settings, run
+from models import catalog
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler (apt install g++)")
+def test_torch_compile_is_measured_beside_eager_and_onnxruntime(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "compile_seconds", lambda *_: (400.0, ""))
+    manifest = catalog.DIGITS.manifest(
+        f"file://{catalog.DIGITS.checkpoint(tmp_path)}",
+        f"file://{catalog.DIGITS.zip_code(tmp_path / 'code.zip')}",
+        f"file://{tmp_path}/out/",
+        verification={"benchmark": True},
+    )
+    result = run(parse(manifest), Settings(tmp_path / "work"), JsonLog(sys.stderr))
+    assert result.verification is not None, result.failure
+    latency = result.verification.latency_ms
+    assert latency is not None
+    assert latency.compiled is not None, result
+    for figures in (latency.eager, latency.onnx, latency.compiled):
+        assert 0 < figures.median <= figures.p95
