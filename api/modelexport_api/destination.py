@@ -32,7 +32,9 @@ class Destination(ApiModel):
     uri: Uri = Field(
         description="Directory for the ONNX file, its external data, the reports, the provenance "
         "and manifest.json. With layout Triton: the model's directory in the repository, named as "
-        "the model. In mode Verify: where the report goes, and by default where the artifact is."
+        "the model. In mode Verify: where the report goes, and by default where the artifact is. "
+        "{name} stands for the checkpoint's name, {stem} for it without its suffix, {parent} for "
+        "the directory that holds it, {index} for its number in the batch, from 0."
     )
     layout: Layout = Field(
         default=Layout.PLAIN,

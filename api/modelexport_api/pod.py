@@ -13,6 +13,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from modelexport_api.base import ApiModel
+from modelexport_api.items import ShareCounts
 from modelexport_api.reasons import EXIT_CODES, ExitCode
 from modelexport_api.status import Artifact, Failure, Progress, Stage, VerificationResult
 
@@ -54,6 +55,9 @@ class PodResult(ApiModel):
     report_uri: str | None = None
     reused: bool = False
     peak_memory_bytes: int | None = None
+    share: ShareCounts | None = None
+    """Of a batch: what became of this pod's share. `outcome` is Succeeded when all of it was
+    tried, whatever became of each; a failure concerns the batch as a whole."""
 
     @property
     def exit_code(self) -> ExitCode:
@@ -64,12 +68,13 @@ class PodResult(ApiModel):
 
 
 class LogLine(ApiModel):
-    """One line of the pod's log. A line with `progress` moves the resource's progress."""
+    """One line of the pod's log: `progress` moves the resource's, `share` its counts of items."""
 
     time: str
     level: Literal["debug", "info", "warning", "error"]
     message: str
     progress: Progress | None = None
+    share: ShareCounts | None = None
     fields: dict[str, Any] = Field(default_factory=dict)
 
 

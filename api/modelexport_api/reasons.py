@@ -23,6 +23,7 @@ class ExitCode(IntEnum):
     DESTINATION = 16
     PROVIDER = 17
     RESOURCES = 18
+    ITEMS = 19
     INTERNAL = 70  # EX_SOFTWARE
     RETRYABLE = 75  # EX_TEMPFAIL
 
@@ -37,6 +38,10 @@ class Reason(StrEnum):
 
     # The manifest.
     INVALID_MANIFEST = "InvalidManifest"
+    # A batch as a whole.
+    NOTHING_MATCHED = "NothingMatched"
+    DESTINATIONS_COLLIDE = "DestinationsCollide"
+    TOO_MANY_FAILED = "TooManyFailed"
     # The checkpoint and the code: fetch.
     SOURCE_NOT_FOUND = "SourceNotFound"
     ACCESS_DENIED = "AccessDenied"
@@ -72,12 +77,15 @@ class Reason(StrEnum):
     OUT_OF_MEMORY = "OutOfMemory"
     DISK_FULL = "DiskFull"
     STORE_UNAVAILABLE = "StoreUnavailable"
+    SOURCE_CHANGED = "SourceChanged"
     WORKER_DIED = "WorkerDied"
     INTERRUPTED = "Interrupted"
+    POD_KILLED = "PodKilled"
     INTERNAL_ERROR = "InternalError"
     # What only the operator sees.
     POD_REJECTED = "PodRejected"
     POD_CANNOT_START = "PodCannotStart"
+    PENDING_DEADLINE_EXCEEDED = "PendingDeadlineExceeded"
     DEADLINE_EXCEEDED = "DeadlineExceeded"
     RETRIES_EXHAUSTED = "RetriesExhausted"
     JOB_DELETED = "JobDeleted"
@@ -86,6 +94,9 @@ class Reason(StrEnum):
 
 EXIT_CODES: dict[Reason, ExitCode] = {
     Reason.INVALID_MANIFEST: ExitCode.MANIFEST,
+    Reason.NOTHING_MATCHED: ExitCode.SOURCE,
+    Reason.DESTINATIONS_COLLIDE: ExitCode.DESTINATION,
+    Reason.TOO_MANY_FAILED: ExitCode.ITEMS,
     Reason.SOURCE_NOT_FOUND: ExitCode.SOURCE,
     Reason.ACCESS_DENIED: ExitCode.SOURCE,
     Reason.DIGEST_MISMATCH: ExitCode.SOURCE,
@@ -115,8 +126,10 @@ EXIT_CODES: dict[Reason, ExitCode] = {
     Reason.DISK_FULL: ExitCode.RESOURCES,
     Reason.DEADLINE_EXCEEDED: ExitCode.RESOURCES,
     Reason.STORE_UNAVAILABLE: ExitCode.RETRYABLE,
+    Reason.SOURCE_CHANGED: ExitCode.RETRYABLE,
     Reason.WORKER_DIED: ExitCode.RETRYABLE,
     Reason.INTERRUPTED: ExitCode.RETRYABLE,
+    Reason.POD_KILLED: ExitCode.RESOURCES,
     Reason.INTERNAL_ERROR: ExitCode.INTERNAL,
 }
 """The exit code of every reason that a pod can answer with."""

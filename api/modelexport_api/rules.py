@@ -7,9 +7,9 @@ the other way round; `tests/cluster` holds both against each other.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 
+from modelexport_api.rule import Rule
+from modelexport_api.rules_batch import BATCH_RULES, PLACEHOLDER
 from modelexport_api.spec import (
     DType,
     Exporter,
@@ -30,24 +30,11 @@ NEEDS_FACTORY = (
 )
 SCALARS = (InputKind.INT, InputKind.FLOAT, InputKind.BOOL, InputKind.CONSTANT)
 NOT_TENSORS = (InputKind.SEQUENCE, InputKind.OPTIONAL)
-TRITON_URI = r"^(s3://[^/]+|file://)/(.*/)?[A-Za-z0-9_][A-Za-z0-9_.-]*/?$"
+TRITON_URI = (
+    rf"^(s3://[^/]+|file://)/(.*/)?([A-Za-z0-9_]|{PLACEHOLDER})([A-Za-z0-9_.-]|{PLACEHOLDER})*/?$"
+)
 """A directory in a store whose name can be the name of a model in Triton's URLs."""
 NOT_IN_ONNX = (DType.COMPLEX64, DType.COMPLEX128, DType.STRING)
-
-
-@dataclass(frozen=True)
-class Rule:
-    """One rule: `cel` is evaluated at `path` of the spec, `holds` on the whole spec."""
-
-    path: tuple[str, ...]
-    cel: str
-    message: str
-    holds: Callable[[ModelExportSpec], bool]
-
-    @property
-    def field(self) -> str:
-        """Return the field as the API server prints it."""
-        return ".".join(("spec", *self.path))
 
 
 def _dim_names(spec: ModelExportSpec) -> set[str]:
@@ -61,18 +48,21 @@ def _unique(names: list[str]) -> bool:
 RULES: tuple[Rule, ...] = (
     Rule(
         path=("source",),
-        cel="!self.uri.endsWith('/') || (!has(self.sha256) && !has(self.versionId))",
+        cel="!has(self.uri) || !self.uri.endsWith('/') || "
+        "(!has(self.sha256) && !has(self.versionId))",
         message="sha256 and versionId belong to one object; the uri is a directory (it ends in /)",
         holds=lambda spec: (
-            not spec.source.uri.endswith("/")
+            not (spec.source.uri or "").endswith("/")
             or (spec.source.sha256 is None and spec.source.version_id is None)
         ),
     ),
     Rule(
         path=("source",),
-        cel="!has(self.versionId) || self.uri.startsWith('s3://')",
+        cel="!has(self.versionId) || !has(self.uri) || self.uri.startsWith('s3://')",
         message="versionId needs an s3:// uri",
-        holds=lambda spec: spec.source.version_id is None or spec.source.uri.startswith("s3://"),
+        holds=lambda spec: (
+            spec.source.version_id is None or (spec.source.uri or "s3://").startswith("s3://")
+        ),
     ),
     Rule(
         path=(),
@@ -215,7 +205,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         path=("destination",),
-        cel=f"self.layout != 'Triton' || self.uri.matches('{TRITON_URI}')",
+        cel=f"self.layout != 'Triton' || self.uri.matches(r'{TRITON_URI}')",
         message="layout Triton: the last part of uri is the model's name, of letters, digits, "
         "_, - and . (s3://bucket/repository/my_model/)",
         holds=lambda spec: (
@@ -243,14 +233,7 @@ RULES: tuple[Rule, ...] = (
             or all(entry.kind not in NOT_TENSORS for entry in spec.inputs)
         ),
     ),
-)
-
-IMMUTABLE = Rule(
-    path=(),
-    cel="self == oldSelf",
-    message="the spec of a ModelExport is immutable, so that its status never lies about an "
-    "artifact; create a new ModelExport for a changed spec",
-    holds=lambda _spec: True,
+    *BATCH_RULES,
 )
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from modelexport_api.base import ApiModel
-from modelexport_api.types import Callable, FreeForm, Uri
+from modelexport_api.types import Callable, FreeForm, Uri, is_glob
 
 
 class Format(StrEnum):
@@ -34,12 +34,18 @@ class AddressingStyle(StrEnum):
 
 
 class Source(ApiModel):
-    """The checkpoint that is exported."""
+    """The checkpoint that is exported, or several of one architecture."""
 
-    uri: Uri = Field(
+    uri: Uri | None = Field(
+        default=None,
         description="The checkpoint: an object, or a directory (it ends in /) of shards with their "
         "index, a Hugging Face model, or a DistributedCheckpoint. s3://bucket/key in a cluster; "
-        "file:///path with `modelexport run`.",
+        "file:///path with `modelexport run`. Or a glob, which makes a batch: *, ? and [abc] match "
+        "within a name, ** across directories; one that ends in / matches directories.",
+    )
+    uris: Annotated[list[Uri], Field(min_length=1, max_length=1000)] | None = Field(
+        default=None,
+        description="A batch: the checkpoints one by one, each taken literally.",
     )
     format: Format = Field(
         default=Format.AUTO,
@@ -67,6 +73,24 @@ class Source(ApiModel):
         description="Allow the checkpoint to run code while it is loaded (pickle). Only for "
         "checkpoints that you trust as you trust your own code.",
     )
+
+    @property
+    def is_batch(self) -> bool:
+        """Tell whether this names several checkpoints."""
+        return self.uris is not None or is_glob(self.uri or "")
+
+    @property
+    def one(self) -> str:
+        """Return the URI of the one checkpoint. Raises ValueError where several are listed."""
+        if self.uri is None:
+            msg = "the source is a list of checkpoints"
+            raise ValueError(msg)
+        return self.uri
+
+    @property
+    def described(self) -> str:
+        """Return what to call the source in a sentence."""
+        return self.uri or f"{len(self.uris or [])} uris"
 
 
 class Storage(ApiModel):

@@ -61,7 +61,10 @@ __all__ = [
 
 
 class ModelExportSpec(ApiModel):
-    """What is exported, from where, to where, and how it is proved. Immutable."""
+    """What is exported, from where, to where, and how it is proved.
+
+    Immutable but for suspend and ttlSecondsAfterFinished.
+    """
 
     mode: Mode = Field(
         default=Mode.EXPORT,
@@ -94,13 +97,38 @@ class ModelExportSpec(ApiModel):
         "digests that its manifest states.",
     )
     destination: Destination
+    parallelism: Annotated[int, Field(ge=1, le=256)] = Field(
+        default=1, description="A batch: how many pods share its checkpoints."
+    )
+    max_failed: Annotated[int, Field(ge=0, le=100_000)] = Field(
+        default=0,
+        description="A batch: how many checkpoints may fail before the whole is Failed. All are "
+        "tried in any case, and those that verified are published.",
+    )
     backoff_limit: Annotated[int, Field(ge=0, le=100)] = Field(
         default=3,
         description="How often a pod is started again after a failure that is nobody's mistake: "
-        "a killed pod, an unreachable store. User errors are never retried.",
+        "a killed pod, an unreachable store. User errors are never retried. In a batch: for each "
+        "pod's share.",
     )
     active_deadline_seconds: Annotated[int, Field(ge=1, le=2**31 - 1)] = Field(
         default=3600, description="Seconds after which the export is stopped, retries included."
+    )
+    pending_deadline_seconds: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = Field(
+        default=None,
+        description="Seconds after which an export fails whose first pod has not started, be it "
+        "for want of a GPU or of quota in a queue. Time spent suspended by `suspend` does not "
+        "count. Absent: it waits for ever.",
+    )
+    ttl_seconds_after_finished: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = Field(
+        default=None,
+        description="Seconds after which a finished ModelExport is deleted, its Job with it; what "
+        "it published stays. May be changed. Absent: it is kept.",
+    )
+    suspend: bool = Field(
+        default=False,
+        description="Stop the work, or do not begin it, until this is false again. May be changed; "
+        "what was published until then is not done again.",
     )
     service_account_name: Annotated[str, StringConstraints(max_length=253)] | None = Field(
         default=None,

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from modelexport_api.base import ApiModel
+from modelexport_api.items import Items
 from modelexport_api.reasons import Reason
 
 
@@ -28,6 +29,8 @@ class Phase(StrEnum):
     """A summary of the conditions for people."""
 
     PENDING = "Pending"
+    QUEUED = "Queued"
+    SUSPENDED = "Suspended"
     RUNNING = "Running"
     SUCCEEDED = "Succeeded"
     FAILED = "Failed"
@@ -218,3 +221,4 @@ class ModelExportStatus(ApiModel):
         default=None, description="How far the artifact was from eager PyTorch."
     )
     failure: Failure | None = Field(default=None, description="Why it failed.")
+    items: Items | None = Field(default=None, description="A batch: how many are how far.")

@@ -65,3 +65,8 @@ def _children(value: object) -> Iterable[object]:
 FreeForm = Annotated[dict[str, Any], AfterValidator(_plain)]
 AnyJson = Annotated[Any, AfterValidator(_plain)]
 """Any value that JSON can hold, null included."""
+
+
+def is_glob(uri: str) -> bool:
+    """Tell whether a URI matches others: it holds one of the characters *, ? and [."""
+    return any(character in uri for character in "*?[")

@@ -32,6 +32,23 @@ def changed(**spec: Any) -> dict[str, Any]:  # noqa: ANN401 - any part of a mani
 
 
 X = {"name": "image", "shape": ["batch", 1, 8, 8]}
+EACH = {"uri": "s3://models/onnx/{stem}/"}
+BATCHES: list[tuple[str, dict[str, Any]]] = [
+    ("a glob", changed(source={"uri": "s3://m/[ab]/fold-*.pt"}, destination=EACH)),
+    ("a list", changed(source={"uris": ["s3://m/a?.pt", "s3://m/b.pt"]}, destination=EACH)),
+    (
+        "pods and failures",
+        changed(source={"uri": "s3://m/*/"}, destination=EACH, parallelism=8, maxFailed=3),
+    ),
+    (
+        "models for Triton",
+        changed(
+            source={"uri": "s3://m/*.pt"},
+            destination={"uri": "s3://m/repository/digits-{stem}/", "layout": "Triton"},
+        ),
+    ),
+    ("one checkpoint, named in its destination", changed(destination=EACH)),
+]
 # (what is wrong, manifest, the field that the answer names, words of the rule in the answer)
 INVALID: list[tuple[str, dict[str, Any], str, str]] = [
     (
@@ -152,5 +169,49 @@ INVALID: list[tuple[str, dict[str, Any], str, str]] = [
         changed(artifact={"uri": "s3://m/other.onnx"}),
         "spec",
         "artifact names what mode Verify checks",
+    ),
+    (
+        "a checkpoint and a list of them",
+        changed(source={"uri": "s3://m/a.pt", "uris": ["s3://m/b.pt"]}),
+        "spec.source",
+        "exactly one of uri and uris",
+    ),
+    ("no checkpoint", changed(source={}), "spec.source", "exactly one of uri and uris"),
+    (
+        "a checkpoint that is listed twice",
+        changed(source={"uris": ["s3://m/a.pt", "s3://m/a.pt"]}, destination=EACH),
+        "spec.source",
+        "",
+    ),
+    (
+        "a digest for many checkpoints",
+        changed(source={"uri": "s3://m/*.pt", "sha256": "0" * 64}, destination=EACH),
+        "spec.source",
+        "this is a batch",
+    ),
+    (
+        "one destination for many checkpoints",
+        changed(source={"uri": "s3://m/fold-?.pt"}),
+        "spec",
+        "several checkpoints need several destinations",
+    ),
+    (
+        "an unknown placeholder",
+        changed(destination={"uri": "s3://m/{fold}/"}),
+        "spec.destination",
+        "{name}, {stem}, {index} or {parent}",
+    ),
+    ("pods for one checkpoint", changed(parallelism=2), "spec", "belong to a batch"),
+    ("failures of one checkpoint", changed(maxFailed=1), "spec", "belong to a batch"),
+    (
+        "one artifact for many checkpoints",
+        changed(
+            source={"uri": "s3://m/*.pt"},
+            destination=EACH,
+            mode="Verify",
+            artifact={"uri": "s3://m/other.onnx"},
+        ),
+        "spec",
+        "artifact names one file",
     ),
 ]

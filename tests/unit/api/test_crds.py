@@ -83,3 +83,14 @@ def apply_defaults(schema: dict[str, Any], value: Any) -> Any:  # noqa: ANN401 -
     if isinstance(schema.get("additionalProperties"), dict):
         filled = {k: apply_defaults(schema["additionalProperties"], v) for k, v in filled.items()}
     return filled
+
+
+def test_no_category_is_the_name_of_a_resource() -> None:
+    """kubectl takes `get modelexport NAME` for the category if there is one, and refuses NAME."""
+    names = [crd["spec"]["names"] for crd in (crds.model_export(), crds.model_export_trigger())]
+    taken = {
+        word
+        for entry in names
+        for word in (entry["singular"], entry["plural"], *entry["shortNames"])
+    }
+    assert not taken & {category for entry in names for category in entry["categories"]}

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from modelexport_api.resource import ManifestError, one_document, parse
-from unit.api.manifests import INVALID, VALID, X, changed
+from unit.api.manifests import BATCHES, INVALID, VALID, X, changed
 
 
 def test_valid_manifest_is_parsed_with_defaults() -> None:
@@ -98,3 +98,8 @@ def test_the_deepest_values_that_are_taken_can_be_written() -> None:
 def test_what_is_no_manifest_says_so(text: str, words: str) -> None:
     with pytest.raises(ManifestError, match=words):
         parse(one_document(text))
+
+
+@pytest.mark.parametrize("manifest", [row[1] for row in BATCHES], ids=[row[0] for row in BATCHES])
+def test_batches_are_valid(manifest: dict[str, Any]) -> None:
+    assert parse(manifest).spec.to_wire()["source"].items() >= manifest["spec"]["source"].items()

@@ -1,0 +1,98 @@
+"""Rules of triggers that cross fields, written twice from one place, as in `rules`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from modelexport_api import GROUP
+from modelexport_api.trigger import ModelExportTriggerSpec, Operator
+
+WELL_KNOWN: dict[str, str] = {
+    "Job": "batch/v1",
+    "TrainJob": "trainer.kubeflow.org/v1alpha1",
+    "PyTorchJob": "kubeflow.org/v1",
+    "RayJob": "ray.io/v1",
+    "JobSet": "jobset.x-k8s.io/v1alpha2",
+}
+"""Kinds whose meaning of success is known, and the version in which it is."""
+
+_NAMES = ", ".join(WELL_KNOWN)
+_LIST = ", ".join(f"'{kind}'" for kind in WELL_KNOWN)
+_PAIRS = ", ".join(f"'{version} {kind}'" for kind, version in WELL_KNOWN.items())
+_NEEDS_VALUES = (Operator.IN, Operator.NOT_IN)
+
+
+@dataclass(frozen=True)
+class TriggerRule:
+    """One rule: `cel` is evaluated at `path` of the spec, `holds` on the whole spec."""
+
+    path: tuple[str, ...]
+    cel: str
+    message: str
+    holds: Callable[[ModelExportTriggerSpec], bool]
+
+    @property
+    def field(self) -> str:
+        """Return the field as the API server prints it."""
+        return ".".join(("spec", *self.path))
+
+
+def _known(spec: ModelExportTriggerSpec) -> bool:
+    source = spec.source
+    return source.kind in WELL_KNOWN and source.api_version in {None, WELL_KNOWN[source.kind]}
+
+
+TRIGGER_RULES: tuple[TriggerRule, ...] = (
+    TriggerRule(
+        path=("source",),
+        cel=f"has(self.apiVersion) || self.kind in [{_LIST}]",
+        message=f"apiVersion may be absent for {_NAMES} only",
+        holds=lambda spec: spec.source.api_version is not None or spec.source.kind in WELL_KNOWN,
+    ),
+    TriggerRule(
+        path=("source",),
+        cel=f"has(self.success) || !has(self.apiVersion) || "
+        f"(self.apiVersion + ' ' + self.kind) in [{_PAIRS}]",
+        message="success is required: what tells that an object of this kind and version has "
+        "succeeded (a condition, or a field and its value)",
+        holds=lambda spec: (
+            spec.source.success is not None or spec.source.api_version is None or _known(spec)
+        ),
+    ),
+    TriggerRule(
+        path=("source", "success"),
+        cel="has(self.condition) != has(self.field)",
+        message="success is a condition or a field: exactly one of both",
+        holds=lambda spec: (
+            spec.source.success is None
+            or (spec.source.success.condition is None) != (spec.source.success.field is None)
+        ),
+    ),
+    TriggerRule(
+        path=("source", "selector", "matchExpressions"),
+        cel="self.all(e, (e.operator in ['In', 'NotIn']) == (has(e.values) && size(e.values) > 0))",
+        message="operators In and NotIn need values, Exists and DoesNotExist take none",
+        holds=lambda spec: all(
+            (entry.operator in _NEEDS_VALUES) == bool(entry.values)
+            for entry in spec.source.selector.match_expressions
+        ),
+    ),
+    TriggerRule(
+        path=("template", "metadata"),
+        cel=f"(!has(self.labels) || self.labels.all(k, !k.startsWith('{GROUP}/'))) && "
+        f"(!has(self.annotations) || self.annotations.all(k, !k.startsWith('{GROUP}/')))",
+        message=f"labels and annotations of {GROUP} belong to the operator",
+        holds=lambda spec: (
+            not any(
+                key.startswith(f"{GROUP}/")
+                for key in (*spec.template.metadata.labels, *spec.template.metadata.annotations)
+            )
+        ),
+    ),
+)
+
+
+def violations(spec: ModelExportTriggerSpec) -> list[str]:
+    """Return a sentence for each rule that the spec breaks, as `field: rule`."""
+    return [f"{rule.field}: {rule.message}" for rule in TRIGGER_RULES if not rule.holds(spec)]

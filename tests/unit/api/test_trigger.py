@@ -1,0 +1,81 @@
+"""A trigger's manifest: what is taken, what is refused, and with which sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modelexport_api import crds
+from modelexport_api.resource import ManifestError
+from modelexport_api.schema import structural
+from modelexport_api.spec import ModelExportSpec
+from modelexport_api.trigger import ModelExportTriggerSpec, ModelExportTriggerStatus, StartPolicy
+from modelexport_api.trigger_resource import parse_trigger
+from modelexport_api.trigger_schema import loosened
+from unit.api.test_crds import APPLY_ANNOTATION_LIMIT, ROOT, properties
+from unit.api.trigger_manifests import INVALID, TRIGGER, VALID
+
+
+@pytest.mark.parametrize("manifest", [row[1] for row in VALID], ids=[row[0] for row in VALID])
+def test_a_right_trigger_is_taken(manifest: dict[str, Any]) -> None:
+    assert parse_trigger(manifest).metadata.name == "digits"
+
+
+def test_defaults() -> None:
+    spec = parse_trigger(TRIGGER).spec
+    assert spec.start_policy is StartPolicy.NEW_ONLY
+    assert (spec.suspend, spec.history_limits.successful) == (False, None)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "field", "words"),
+    [row[1:] for row in INVALID],
+    ids=[row[0] for row in INVALID],
+)
+def test_a_broken_rule_is_named(manifest: dict[str, Any], field: str, words: str) -> None:
+    with pytest.raises(ManifestError) as caught:
+        parse_trigger(manifest)
+    assert field in str(caught.value)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ("text", "not a YAML mapping"),
+        ({**TRIGGER, "kind": "ModelExport"}, "kind: Input should be 'ModelExportTrigger'"),
+        ({**TRIGGER, "spec": {**TRIGGER["spec"], "suspended": True}}, "spec.suspended: Extra"),
+    ],
+    ids=["no mapping", "another kind", "unknown field"],
+)
+def test_what_is_no_trigger(document: object, words: str) -> None:
+    with pytest.raises(ManifestError, match=words):
+        parse_trigger(document)
+
+
+@pytest.mark.parametrize("directory", crds.DIRECTORIES)
+def test_checked_in_file_is_what_the_types_say(directory: str) -> None:
+    path: Path = ROOT / directory / crds.TRIGGER_FILE_NAME
+    assert path.read_text() == crds.render_trigger(), "run `make crds`"
+
+
+def test_plain_kubectl_apply_can_hold_it_in_its_annotation() -> None:
+    assert len(crds.render_trigger().encode()) < APPLY_ANNOTATION_LIMIT
+
+
+@pytest.mark.parametrize("part", ["spec", "status"])
+def test_every_field_has_a_sentence(part: str) -> None:
+    version = crds.model_export_trigger()["spec"]["versions"][0]
+    schema = version["schema"]["openAPIV3Schema"]["properties"][part]
+    assert [path for path, child in properties(schema) if not child.get("description")] == []
+    model = ModelExportTriggerSpec if part == "spec" else ModelExportTriggerStatus
+    assert set(schema["properties"]) == {field.alias for field in model.model_fields.values()}
+
+
+def test_the_template_has_every_field_of_a_model_export_and_no_default() -> None:
+    strict = structural(ModelExportSpec, defaults=True)
+    loose = loosened(strict)
+    assert [path for path, _ in properties(loose)] == [path for path, _ in properties(strict)]
+    assert not [path for path, child in properties(loose) if "default" in child]
