@@ -27,6 +27,9 @@ from modelexport_operator.queue import WorkQueue
 from modelexport_operator.reconciler import Reconciler
 from modelexport_operator.resync import Resync
 from modelexport_operator.settings import Settings
+from modelexport_operator.triggers.controller import Triggers
+from modelexport_operator.triggers.follower import Tools
+from modelexport_operator.triggers.metrics import TriggerMetrics
 
 DONE, FAILED = 0, 1
 _GRACE = 5.0
@@ -50,11 +53,14 @@ class App:
         self._tracker = Tracker(
             api, settings.api.log_qps, metrics.stage_done, self._cache.put_resource
         )
+        recorder = Recorder(api, identity)
+        tools = Tools(api, recorder, TriggerMetrics(metrics.registry), settings.triggers, seconds)
+        self._triggers = Triggers(tools, namespaces)
         self._reconciler = Reconciler(
             api=api,
             cache=self._cache,
             queue=self._queue,
-            recorder=Recorder(api, identity),
+            recorder=recorder,
             tracker=self._tracker,
             metrics=metrics,
             settings=settings,
@@ -93,6 +99,7 @@ class App:
             _task(_WATCH, watch),
             _task("resync", self._resync.run()),
             _task("progress", self._tracker.run()),
+            _task("triggers", self._triggers.run()),
             *(_task(f"worker {number}", self._reconciler.work()) for number in workers),
         ]
 

@@ -1,8 +1,8 @@
 """What the operator knows of the cluster: ModelExports by uid, and their Jobs.
 
 Fed by watches and by the answers to the operator's own writes, made right by the resync. An older
-version never replaces a newer one. Ended exports are kept without their spec: ten thousand of
-them must fit into a small pod.
+version never replaces a newer one. Ended exports are kept without their spec, but for how long
+they are kept: ten thousand of them must fit into a small pod.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from modelexport_api.status import ConditionType
-from modelexport_operator import observe
+from modelexport_operator import names, observe
 from modelexport_operator.observe import ObservedJob, ObservedResource
 
 Body = Mapping[str, Any]
 _KEPT_META = ("name", "namespace", "uid", "generation", "resourceVersion", "deletionTimestamp")
+_TTL = "ttlSecondsAfterFinished"
 _ENDS = {ConditionType.COMPLETE, ConditionType.FAILED}
 
 
@@ -28,6 +29,8 @@ class _Entry:
     namespace: str
     phase: str
     terminal: bool
+    settled: bool
+    """It has ended, and nothing is left to do about it."""
     text: bytes
 
 
@@ -52,8 +55,11 @@ class Cache:
             return False
         terminal = observe.is_terminal(body)
         phase = (body.get("status") or {}).get("phase") or "Pending"
-        text = json.dumps(_ended(body) if terminal else _slim(body), separators=(",", ":")).encode()
-        self._resources[meta["uid"]] = _Entry(version, meta["namespace"], phase, terminal, text)
+        kept = _ended(body) if terminal else _slim(body)
+        text = json.dumps(kept, separators=(",", ":")).encode()
+        self._resources[meta["uid"]] = _Entry(
+            version, meta["namespace"], phase, terminal, terminal and _is_settled(kept), text
+        )
         return True
 
     def drop_resource(self, uid: str) -> None:
@@ -116,8 +122,13 @@ class Cache:
         return orphans
 
     def live(self) -> list[str]:
-        """Return the uids of the ModelExports that have not ended."""
-        return [uid for uid, entry in self._resources.items() if not entry.terminal]
+        """Return the uids of the ModelExports that have not ended, or are not done with."""
+        return [uid for uid, entry in self._resources.items() if self._is_live(uid, entry)]
+
+    def _is_live(self, uid: str, entry: _Entry) -> bool:
+        if not entry.settled:
+            return True
+        return any(not found.job.finished for found in self._jobs.get(uid, {}).values())
 
     def phases(self) -> Counter[str]:
         """Return how many ModelExports are in which phase."""
@@ -126,17 +137,25 @@ class Cache:
 
 def _slim(body: Body) -> dict[str, Any]:
     kept = {key: value for key, value in body.items() if key != "metadata"}
-    return {**kept, "metadata": _meta(body)}
+    labels = body["metadata"].get("labels") or {}
+    queue = {key: value for key, value in labels.items() if key.startswith(names.QUEUE_PREFIX)}
+    return {**kept, "metadata": {**_meta(body), "labels": queue}}
 
 
 def _ended(body: Body) -> dict[str, Any]:
-    status = body["status"]
+    status, spec = body["status"], body.get("spec") or {}
     conditions = [entry for entry in status["conditions"] if entry.get("type") in _ENDS]
     generation = status.get("observedGeneration")
     return {
         "metadata": _meta(body),
+        "spec": {_TTL: spec[_TTL]} if spec.get(_TTL) is not None else {},
         "status": {"conditions": conditions, "observedGeneration": generation},
     }
+
+
+def _is_settled(ended: Body) -> bool:
+    seen = ended["status"]["observedGeneration"]
+    return _TTL not in ended["spec"] and seen in {None, ended["metadata"].get("generation")}
 
 
 def _meta(body: Body) -> dict[str, Any]:

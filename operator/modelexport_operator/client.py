@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,7 +33,10 @@ LEASES = "/apis/coordination.k8s.io/v1"
 
 NOT_FOUND, CONFLICT = 404, 409
 PAGE = 500
+POD_PAGE = 50
 _TIMEOUT = 30.0
+WATCH_SECONDS = 240
+"""After which the API server ends a watch; then it is begun anew."""
 _LOG_BYTES = 256 * 1024
 _MERGE_PATCH = "application/merge-patch+json"
 _APPLY_PATCH = "application/apply-patch+yaml"
@@ -87,17 +90,19 @@ class Api:
     async def connect(cls, limits: ApiLimits, counted: Counted) -> Api:
         """Return an Api with the pod's service account, or KUBECONFIG where there is one."""
         await _load_credentials()
-        return cls(kubernetes_client.ApiClient(), limits, counted)
+        configuration = kubernetes_client.Configuration.get_default_copy()
+        configuration.connection_pool_maxsize = 0  # each watch has a connection of its own
+        return cls(kubernetes_client.ApiClient(configuration), limits, counted)
 
     async def close(self) -> None:
         """Close the session."""
         await self._client.close()  # type: ignore[no-untyped-call]
 
     async def pages(
-        self, root: str, namespace: str | None, plural: str, selector: str = ""
+        self, root: str, namespace: str | None, plural: str, selector: str = "", limit: int = PAGE
     ) -> AsyncIterator[Page]:
         """List a collection in chunks; all carry the version that the whole list is of."""
-        query = {"limit": str(PAGE), **({"labelSelector": selector} if selector else {})}
+        query = {"limit": str(limit), **({"labelSelector": selector} if selector else {})}
         path = collection(root, namespace, plural)
         while True:
             found = await self._json(_Request("GET", path, plural, query))
@@ -106,6 +111,36 @@ class Api:
             if not meta.get("continue"):
                 return
             query["continue"] = meta["continue"]
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        resource: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Body | None = None,
+        content_type: str = "application/json",
+    ) -> Body:
+        """Send a request about any resource; `resource` is what it is counted as."""
+        request = _Request(method, path, resource, dict(query or {}), body, content_type)
+        return await self._json(request)
+
+    async def watch(
+        self, path: str, resource: str, query: Mapping[str, str]
+    ) -> AsyncGenerator[Body, None]:
+        """Yield the events of a watch until the API server ends it."""
+        asked = {**query, "watch": "true", "timeoutSeconds": str(WATCH_SECONDS)}
+        await self._limiter.wait()
+        answer = await self._open(_Request("GET", path, resource, asked))
+        try:
+            while line := await answer.content.readline():
+                event: Body = json.loads(line)
+                yield event
+        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+            raise ApiError(0, "NoAnswer", str(error) or type(error).__name__) from error
+        finally:
+            answer.close()
 
     async def get_export(self, namespace: str, name: str) -> Body:
         """Read a ModelExport."""
@@ -154,13 +189,22 @@ class Api:
         path = f"{collection(JOBS, namespace, 'jobs')}/{name}"
         return await self._json(_Request("PATCH", path, "jobs", {}, patch, _MERGE_PATCH))
 
-    async def pods_of_job(self, namespace: str, job_uid: str) -> list[Body]:
-        """List the pods of one Job."""
-        query = {"labelSelector": f"{names.CONTROLLER_UID_LABEL}={job_uid}"}
-        found = await self._json(
-            _Request("GET", collection(CORE, namespace, "pods"), "pods", query)
-        )
-        return found.get("items") or []
+    async def delete_job(self, namespace: str, name: str, preconditions: Body) -> Body:
+        """Delete a Job, unless it has changed; it stays until its pods are gone."""
+        path = f"{collection(JOBS, namespace, 'jobs')}/{name}"
+        return await self._json(_deletion(path, "jobs", preconditions, "Foreground"))
+
+    async def delete_export(self, namespace: str, name: str, preconditions: Body) -> None:
+        """Delete a ModelExport, unless it has changed; what it owns goes after it."""
+        path = f"{collection(EXPORTS, namespace, PLURAL)}/{name}"
+        await self._json(_deletion(path, PLURAL, preconditions, "Background"))
+
+    async def pods_of_job(self, namespace: str, job_uid: str) -> AsyncIterator[Body]:
+        """Yield the pods of one Job, by few at a time: each carries the whole manifest."""
+        selector = f"{names.CONTROLLER_UID_LABEL}={job_uid}"
+        async for page in self.pages(CORE, namespace, "pods", selector, POD_PAGE):
+            for body in page.items:
+                yield body
 
     async def log_tail(self, namespace: str, pod: str, container: str, lines: int) -> str:
         """Read the last lines of a container's log, within the budget for logs."""
@@ -221,7 +265,23 @@ class Api:
             raise _refusal(status, reason, data)
         return data
 
-    async def _call(self, request: _Request) -> Any:  # noqa: ANN401 - untyped library
+    async def _open(self, request: _Request) -> aiohttp.ClientResponse:
+        """Return an answer whose body is read as it comes."""
+        status = 0
+        patience = aiohttp.ClientTimeout(total=WATCH_SECONDS + _TIMEOUT, sock_connect=_TIMEOUT)
+        try:
+            answer: aiohttp.ClientResponse = (await self._call(request, patience)).response
+            status = answer.status
+            if status >= 400:  # noqa: PLR2004 - HTTP's boundary
+                raise _refusal(status, answer.reason or "", await answer.read())
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise ApiError(0, "NoAnswer", str(error) or type(error).__name__) from error
+        finally:
+            self._counted("WATCH", request.resource, status)
+        return answer
+
+    async def _call(self, request: _Request, timeout: object = _TIMEOUT) -> Any:  # noqa: ANN401, ASYNC109
+        """Send it; the library is not typed."""
         headers = {"Content-Type": request.content_type, "Accept": "application/json"}
         _, url, headers, _, _ = await self._client.param_serialize(
             request.method,
@@ -231,8 +291,18 @@ class Api:
             auth_settings=["BearerToken"],
         )
         return await self._client.call_api(
-            request.method, url, headers, request.body, _request_timeout=_TIMEOUT
+            request.method, url, headers, request.body, _request_timeout=timeout
         )
+
+
+def _deletion(path: str, resource: str, preconditions: Body, propagation: str) -> _Request:
+    body = {
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "preconditions": preconditions,
+        "propagationPolicy": propagation,
+    }
+    return _Request("DELETE", path, resource, {}, body)
 
 
 async def _load_credentials() -> None:

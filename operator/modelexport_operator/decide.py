@@ -1,25 +1,44 @@
 """What to do about one ModelExport: a pure function of what was observed.
 
-The whole behaviour of the operator is here; everything else fetches, writes or schedules.
+The order of the policies is here, each of them in a file of its own; everything else fetches,
+writes or schedules.
 
-- Complete or Failed once stored is the end: nothing is ever created again.
+- Complete or Failed once stored is the end: nothing is ever created again, also when somebody
+  toggles `suspend` later. A Job that outlived the end is deleted, and at last the export (`ttl`).
 - No Job and no end: create it, also when somebody deleted it (publishing is idempotent: a run
-  that had finished is found by its manifest and answered at once).
+  that had finished is found by its manifest and answered at once), unless it is suspended.
 - A Job that ended without a readable result is run once more, under a second name.
 - What Kubernetes would retry or wait for in vain is stopped.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 
+from modelexport_api.conditions import NOT_REQUESTED
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
-from modelexport_api.status import Failure, ModelExportStatus
-from modelexport_operator import failures, status
-from modelexport_operator.failures import failure
+from modelexport_api.status import Failure, ModelExportStatus, Phase
+from modelexport_operator import (
+    batch,
+    deadlines,
+    failures,
+    pods,
+    retries,
+    status,
+    suspension,
+    ttl,
+)
+from modelexport_operator.decisions import (
+    Acknowledge,
+    CreateJob,
+    Decision,
+    DeleteExport,
+    DeleteJob,
+    Event,
+    StopJob,
+)
+from modelexport_operator.facts import failure
 from modelexport_operator.job import JobError, build
 from modelexport_operator.observe import Observation, ObservedJob
 from modelexport_operator.settings import Settings
@@ -31,61 +50,37 @@ _RUNNING = timedelta(seconds=120)
 """When to look at a pod that runs, in case its end was missed."""
 
 
-@dataclass(frozen=True)
-class CreateJob:
-    """Create this Job; that it exists already is success."""
-
-    manifest: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class StopJob:
-    """End the Job and store why with it, in one write."""
-
-    job: ObservedJob
-    failure: Failure
-
-
-@dataclass(frozen=True)
-class Event:
-    """A Kubernetes Event. `about` tells two events of one reason apart; the same is told once."""
-
-    type: str
-    reason: str
-    message: str
-    about: str
-
-
-@dataclass(frozen=True)
-class Decision:
-    """An action, after which is observed and decided again; or a status, which ends the round."""
-
-    action: CreateJob | StopJob | None = None
-    status: ModelExportStatus | None = None
-    events: tuple[Event, ...] = ()
-    requeue_after: timedelta | None = None
-
-
 def decide(seen: Observation, now: datetime, settings: Settings) -> Decision:
     """Return what to do now."""
     if seen.resource.deleting:
         return Decision()
-    decision = _undecided(seen, now, settings)
-    return replace(decision, events=(*_spec_change(seen), *decision.events))
-
-
-def _undecided(seen: Observation, now: datetime, settings: Settings) -> Decision:
     if seen.resource.terminal:
-        return Decision()
+        return _after_the_end(seen, now)
     if seen.job_refused is not None:
         return _fail(seen, failures.refused_job(seen.job_refused), now)
+    return suspension.decide(seen, now) or _go_on(seen, now, settings)
+
+
+def _go_on(seen: Observation, now: datetime, settings: Settings) -> Decision:
     if seen.job is None:
         return _create(seen, now, settings, run=1)
-    if seen.job.deleting and not seen.job.finished:
-        return Decision(requeue_after=_SOON)
     if seen.job.finished:
         return _finish(seen, seen.job, now, settings)
+    if seen.job.deleting:
+        return Decision(requeue_after=_SOON)
     return _follow(seen, seen.job, now, settings)
+
+
+def _after_the_end(seen: Observation, now: datetime) -> Decision:
+    resource, job = seen.resource, seen.job
+    if job is not None and not job.finished and not job.deleting:
+        return Decision(action=DeleteJob(job))
+    left = ttl.left(resource, now)
+    if left is not None and not left:
+        return Decision(action=DeleteExport(resource))
+    if resource.generation != (resource.status.observed_generation or resource.generation):
+        return Decision(action=Acknowledge(resource))
+    return Decision(requeue_after=left)
 
 
 def _create(seen: Observation, now: datetime, settings: Settings, run: int) -> Decision:
@@ -97,50 +92,87 @@ def _create(seen: Observation, now: datetime, settings: Settings, run: int) -> D
     except JobError as error:
         return _invalid(seen, str(error), now)
     name = manifest["metadata"]["name"]
-    created = Event("Normal", "JobCreated", f"created Job {name}", name)
+    created = Event("Normal", "JobCreated", f"created Job {name}", f"{name}{_times(seen)}")
     return Decision(action=CreateJob(manifest), events=(*_why_again(seen), created))
 
 
 def _finish(seen: Observation, job: ObservedJob, now: datetime, settings: Settings) -> Decision:
+    if batch.is_tried(job):
+        return _finish_batch(seen, job, now, settings)
     result = _result(seen)
     if job.complete and result is not None and result.outcome == "Succeeded":
-        ended = status.succeeded(seen, result, now)
-        told = Event("Normal", "Complete", ended.conditions[-1].message, "end")
-        return Decision(status=ended, events=(told,))
+        return _ended(status.succeeded(seen, result, now))
     why = result.failure if job.complete and result else None
     why = why or (failures.of_finished(seen, job) if not job.complete else None)
-    if why is not None:
-        return _fail(seen, why, now)
+    return _fail(seen, why, now) if why is not None else _once_more(seen, job, now, settings)
+
+
+def _finish_batch(
+    seen: Observation, job: ObservedJob, now: datetime, settings: Settings
+) -> Decision:
+    if batch.is_result_lost(seen, job):
+        return _once_more(seen, job, now, settings)
+    tried = batch.judge(seen, job)
+    if tried is not None:
+        return _ended(batch.ended(seen, tried, now))
+    why = failures.of_finished(seen, job)  # no pod came as far as the listing
+    return _fail(seen, why, now) if why is not None else _once_more(seen, job, now, settings)
+
+
+def _once_more(seen: Observation, job: ObservedJob, now: datetime, settings: Settings) -> Decision:
+    if seen.resource.suspend:
+        return suspension.hold(seen, now)
     if job.run < LAST_RUN and seen.resource.export is not None:
         return _create(seen, now, settings, run=job.run + 1)
     return _fail(seen, failures.result_lost(job), now)
 
 
 def _follow(seen: Observation, job: ObservedJob, now: datetime, settings: Settings) -> Decision:
+    late = deadlines.pending_exceeded(seen, now)
+    if late is not None:
+        return _fail(seen, late, now)
     grace = timedelta(seconds=settings.pod_start_grace_seconds)
-    why = failures.reason_to_stop(seen, now, grace)
+    why = None if job.suspended else failures.reason_to_stop(seen, now, grace)
     if why is not None and job.stopped is None:
         return Decision(action=StopJob(job, why))
-    pod = status.current_pod(seen.pods)
-    wait = _RUNNING if pod is not None and pod.running else _patience(job, now)
+    if job.suspended and job.stopped is not None:
+        return _fail(seen, job.stopped, now)  # its deadline does not count while it is held back
     now_status = status.active(seen, now)
-    return Decision(status=now_status, events=_trouble(seen, now_status), requeue_after=wait)
+    events = (*_trouble(seen, now_status), *retries.events(retries.latest(seen)))
+    return Decision(status=now_status, events=events, requeue_after=_next_look(seen, job, now))
 
 
-def _patience(job: ObservedJob, now: datetime) -> timedelta:
-    """Return when to look at a pod that does not run yet: often at first, then rarely."""
-    age = now - job.created if job.created else timedelta()
-    return max(_SOON, min(_LATE, age / 4))
+def _next_look(seen: Observation, job: ObservedJob, now: datetime) -> timedelta | None:
+    """Return when to look again if nothing is heard: often at first, then rarely.
+
+    Not at all at a Job in a queue: that it is admitted is told by its watch.
+    """
+    until = deadlines.pending_until(seen)
+    looks = [until - now] if until is not None else []
+    pod = pods.current(seen.pods)
+    if pod is not None and pod.running:
+        looks.append(_RUNNING)
+    elif not job.suspended:
+        age = now - job.admitted if job.admitted else timedelta()
+        looks.append(max(_SOON, min(_LATE, age / 4)))
+    return min(looks, default=None)
 
 
 def _fail(seen: Observation, why: Failure, now: datetime) -> Decision:
     told = _result(seen)
     speaks = told is not None and (told.failure == why or why.reason == Reason.RETRIES_EXHAUSTED)
     ended = status.failed(seen, why, told if speaks else None, now)
-    hint = f" ({why.hint})" if why.hint else ""
-    return Decision(
-        status=ended, events=(Event("Warning", why.reason, f"{why.message}{hint}", "end"),)
-    )
+    return _ended(batch.cut_short(ended, seen))
+
+
+def _ended(final: ModelExportStatus) -> Decision:
+    why = final.failure
+    if why is None:
+        told = Event("Normal", "Complete", final.conditions[-1].message, "end")
+    else:
+        hint = f" ({why.hint})" if why.hint else ""
+        told = Event("Warning", why.reason, f"{why.message}{hint}", "end")
+    return Decision(status=final, events=(told,))
 
 
 def _invalid(seen: Observation, message: str, now: datetime) -> Decision:
@@ -155,6 +187,11 @@ def _result(seen: Observation) -> PodResult | None:
     return told[-1].result if told else None
 
 
+def _times(seen: Observation) -> str:
+    """Return what tells a Job from the one of that name before a suspension."""
+    return f"/{seen.resource.generation}" if seen.resource.generation > 1 else ""
+
+
 def _why_again(seen: Observation) -> tuple[Event, ...]:
     """Tell people why an export that had a Job gets another one."""
     if seen.job is not None:
@@ -164,28 +201,23 @@ def _why_again(seen: Observation) -> tuple[Event, ...]:
     if name is not None:
         message = f"Job {name} was deleted before the export had ended; it is created again"
         return (Event("Warning", Reason.JOB_DELETED, message, seen.resource.resource_version),)
-    return ()
+    return suspension.resumed(seen)
 
 
 def _trouble(seen: Observation, now: ModelExportStatus) -> tuple[Event, ...]:
     """Tell people once when a condition turns False while the Job waits."""
-    before = {c.type: c.status for c in seen.resource.status.conditions}
+    before = {c.type: c for c in seen.resource.status.conditions}
     about = seen.job.uid if seen.job else ""
-    return tuple(
-        Event("Warning", entry.reason, entry.message, about)
-        for entry in now.conditions
-        if entry.status == "False" and before.get(entry.type) != "False"
-    )
-
-
-def _spec_change(seen: Observation) -> tuple[Event, ...]:
-    """Tell people that a changed spec does not change an export that has begun."""
-    job, resource = seen.job, seen.resource
-    begun = job.generation if job else resource.status.observed_generation
-    if begun is None or resource.generation <= begun:
-        return ()
-    message = (
-        f"generation {resource.generation} of the spec has no effect: generation {begun} is what "
-        "is exported; create a new ModelExport for a changed spec"
-    )
-    return (Event("Warning", "SpecChangeIgnored", message, str(resource.generation)),)
+    told = []
+    for entry in now.conditions:
+        stored = before.get(entry.type)
+        if entry.status != "False" or entry.reason == NOT_REQUESTED:
+            continue
+        if stored is not None and stored.status == "False":
+            continue
+        if entry.reason == Phase.QUEUED:  # as often as it is evicted, and no trouble
+            since = stored.last_transition_time.isoformat() if stored else ""
+            told.append(Event("Normal", entry.reason, entry.message, f"{about}/{since}"))
+        else:
+            told.append(Event("Warning", entry.reason, entry.message, about))
+    return tuple(told)

@@ -14,8 +14,7 @@ from typing import Any, Protocol
 from modelexport_api import API_VERSION, KIND
 from modelexport_operator import names
 from modelexport_operator.client import CONFLICT, ApiError
-from modelexport_operator.decide import Event
-from modelexport_operator.observe import ObservedResource
+from modelexport_operator.decisions import Event
 
 NOTE_BYTES = 1024
 REMEMBERED = 10_000
@@ -30,6 +29,22 @@ class Creates(Protocol):
         """Create an Event."""
 
 
+class Subject(Protocol):
+    """What an Event is about."""
+
+    @property
+    def uid(self) -> str:
+        """Return its uid."""
+
+    @property
+    def name(self) -> str:
+        """Return its name."""
+
+    @property
+    def namespace(self) -> str:
+        """Return its namespace."""
+
+
 class Recorder:
     """Tells each Event once. An Event that cannot be told is logged and never stops the work."""
 
@@ -38,10 +53,10 @@ class Recorder:
         self._instance = instance
         self._told: OrderedDict[str, None] = OrderedDict()
 
-    async def tell(self, about: ObservedResource, events: tuple[Event, ...]) -> None:
+    async def tell(self, about: Subject, events: tuple[Event, ...], kind: str = KIND) -> None:
         """Create the Events that are not there yet."""
         for event in events:
-            body = manifest(about, event, self._instance, datetime.now(UTC))
+            body = manifest(about, event, self._instance, datetime.now(UTC), kind)
             name = body["metadata"]["name"]
             if name in self._told:
                 continue
@@ -56,7 +71,9 @@ class Recorder:
                 self._told.popitem(last=False)
 
 
-def manifest(about: ObservedResource, event: Event, instance: str, now: datetime) -> dict[str, Any]:
+def manifest(
+    about: Subject, event: Event, instance: str, now: datetime, kind: str = KIND
+) -> dict[str, Any]:
     """Return the Event as an object of events.k8s.io/v1."""
     text = f"{about.uid}/{event.reason}/{event.about}"
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -76,7 +93,7 @@ def manifest(about: ObservedResource, event: Event, instance: str, now: datetime
         "note": _cut(event.message, NOTE_BYTES) or event.reason,
         "regarding": {
             "apiVersion": API_VERSION,
-            "kind": KIND,
+            "kind": kind,
             "namespace": about.namespace,
             "name": about.name,
             "uid": about.uid,

@@ -9,12 +9,12 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from modelexport_api.pod import CONTAINER
-from modelexport_api.reasons import PERMANENT_EXIT_CODES, Reason, is_retryable
-from modelexport_api.status import Condition, ConditionType, Failure, ModelExportStatus, Stage
-from modelexport_operator.observe import Observation, ObservedJob, ObservedPod, Terminated
-
-MESSAGE_LIMIT = 2048
-HINT_LIMIT = 1024
+from modelexport_api.reasons import PERMANENT_EXIT_CODES, Reason
+from modelexport_api.status import ConditionType, Failure, ModelExportStatus, Stage
+from modelexport_operator import deadlines
+from modelexport_operator.facts import condition, failure
+from modelexport_operator.observe import Observation, ObservedJob
+from modelexport_operator.pods import NEVER_RAN, ObservedPod, Terminated
 
 CANNOT_START = {
     "ErrImagePull",
@@ -29,20 +29,8 @@ CANNOT_START = {
 }
 """Waiting reasons of a container that will not start without somebody's help."""
 
-_NEVER_RAN = {"StartError", "ContainerCannotRun"}
 _KILLED = 137
 _QUOTA = "exceeded quota"
-
-
-def failure(reason: Reason, message: str, hint: str = "", *, stage: Stage | None = None) -> Failure:
-    """Return a failure whose texts are cut to what the API allows."""
-    return Failure(
-        reason=reason,
-        message=_cut(message, MESSAGE_LIMIT),
-        hint=_cut(hint, HINT_LIMIT),
-        stage=stage,
-        retryable=is_retryable(reason),
-    )
 
 
 def refused_job(message: str) -> Failure:
@@ -64,13 +52,18 @@ def refused_result(message: str) -> Failure:
 
 
 def reason_to_stop(seen: Observation, now: datetime, grace: timedelta) -> Failure | None:
-    """Return why the Job must not go on, although Kubernetes would retry or wait."""
+    """Return why the Job must not go on, although Kubernetes would retry or wait.
+
+    In a batch the trouble of one pod never ends the others: a checkpoint that is too large for
+    the pod's memory is passed over by the pod that follows, and a node may be broken.
+    """
+    if seen.job is not None and seen.job.shares is not None:
+        if _has_begun(seen):
+            return None
+    elif (beyond := _beyond_limits(seen.pods)) is not None:
+        return beyond
     for pod in seen.pods:
-        if pod.terminated and is_out_of_memory(pod.terminated):
-            return _out_of_memory(pod)
-        if _is_over_disk_limit(pod):
-            return _disk_full(pod)
-        if pod.terminated and pod.terminated.reason in _NEVER_RAN:
+        if pod.terminated and pod.terminated.reason in NEVER_RAN:
             return _cannot_start(pod.terminated.reason, pod.terminated.message)
     stuck = next((pod for pod in seen.pods if pod.waiting_reason in CANNOT_START), None)
     if stuck is not None and _stuck_since(seen.resource.status, now) + grace <= now:
@@ -82,15 +75,30 @@ def of_finished(seen: Observation, job: ObservedJob) -> Failure | None:
     """Return why a Job failed, or None when the pod that knew it is gone."""
     if job.stopped is not None:
         return job.stopped
-    for pod in seen.pods:
-        if pod.terminated and is_out_of_memory(pod.terminated):
-            return _out_of_memory(pod)
-        if _is_over_disk_limit(pod):
-            return _disk_full(pod)
+    beyond = _beyond_limits(seen.pods) if job.shares is None else None
+    if beyond is not None:
+        return beyond
     if job.failed_reason == "DeadlineExceeded":
-        return _deadline(seen, job)
+        return deadlines.active_exceeded(seen, job)
     over = [pod for pod in seen.pods if pod.terminated is not None or pod.phase == "Failed"]
     return _of_ended(over, job)
+
+
+def last_words(pod: ObservedPod) -> str:
+    """Return what a pod said when it failed, or what Kubernetes says about it."""
+    told = pod.terminated.result.failure if pod.terminated and pod.terminated.result else None
+    if told is not None:
+        return told.message
+    if pod.terminated is not None and is_out_of_memory(pod.terminated):
+        return _out_of_memory(pod).message
+    return _ending(pod)
+
+
+def finished_at(pod: ObservedPod) -> float:
+    """Return when a pod ended, as a number to sort by."""
+    end = pod.terminated
+    when = end.finished_at if end is not None and end.finished_at is not None else pod.created
+    return when.timestamp() if when is not None else 0
 
 
 def is_out_of_memory(end: Terminated) -> bool:
@@ -109,13 +117,32 @@ def result_lost(job: ObservedJob) -> Failure:
     )
 
 
+def _beyond_limits(pods: tuple[ObservedPod, ...]) -> Failure | None:
+    for pod in pods:
+        if pod.terminated and is_out_of_memory(pod.terminated):
+            return _out_of_memory(pod)
+        if _is_over_disk_limit(pod):
+            return _disk_full(pod)
+    return None
+
+
+def _has_begun(seen: Observation) -> bool:
+    """Tell whether any pod ever ran."""
+    ran = (pod.terminated for pod in seen.pods if pod.terminated)
+    return (
+        seen.resource.status.start_time is not None
+        or any(pod.running for pod in seen.pods)
+        or any(end.reason not in NEVER_RAN for end in ran)
+    )
+
+
 def _of_ended(pods: list[ObservedPod], job: ObservedJob) -> Failure | None:
     permanent = next((pod for pod in pods if _is_permanent(pod)), None)
     if permanent is not None:
         return _of_pod(permanent)
     if not pods or job.failed_reason == "PodFailurePolicy":
         return None  # by a pod that is gone; those that are left were retried
-    return _retries_exhausted(max(pods, key=_finished_at), job)
+    return _retries_exhausted(max(pods, key=finished_at), job)
 
 
 def _is_permanent(pod: ObservedPod) -> bool:
@@ -193,35 +220,13 @@ def _refused_pod(seen: Observation, now: datetime, grace: timedelta) -> Failure 
     job, message = seen.job, seen.pod_refused
     if job is None or message is None or seen.pods or _QUOTA in message:
         return None
-    if job.created is None or job.created + grace > now:
+    if job.admitted is None or job.admitted + grace > now:
         return None
     return failure(
         Reason.POD_REJECTED,
         f"the API server refused the pod: {message}",
         "correct spec.podTemplate or spec.serviceAccountName, or what the namespace allows",
     )
-
-
-def _deadline(seen: Observation, job: ObservedJob) -> Failure:
-    status = seen.resource.status
-    scheduled = condition(status, ConditionType.SCHEDULED)
-    if scheduled is not None and scheduled.status == "False":
-        doing = f"no pod could be scheduled: {scheduled.message}"
-    elif status.progress is not None:
-        doing = f"it was at {status.progress.stage}, {status.progress.percent} %"
-    else:
-        doing = "it had not reported any progress"
-    return failure(
-        Reason.DEADLINE_EXCEEDED,
-        f"not done after spec.activeDeadlineSeconds ({job.active_deadline_seconds} s); {doing}",
-        "raise spec.activeDeadlineSeconds, or give the pod more CPUs, a GPU or a faster store",
-        stage=status.progress.stage if status.progress else None,
-    )
-
-
-def condition(status: ModelExportStatus, kind: ConditionType) -> Condition | None:
-    """Return the condition of this type."""
-    return next((entry for entry in status.conditions if entry.type == kind), None)
 
 
 def _stuck_since(status: ModelExportStatus, now: datetime) -> datetime:
@@ -243,13 +248,3 @@ def _ending(pod: ObservedPod) -> str:
     killed = " (killed from outside)" if end.exit_code == _KILLED else ""
     reason = f", {end.reason}" if end.reason not in {"", "Error"} else ""
     return f"exit code {end.exit_code}{killed}{reason}"
-
-
-def _finished_at(pod: ObservedPod) -> float:
-    end = pod.terminated
-    when = end.finished_at if end is not None and end.finished_at is not None else pod.created
-    return when.timestamp() if when is not None else 0
-
-
-def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else text[: length - 1] + "…"

@@ -10,7 +10,7 @@ import hashlib
 import json
 from typing import Any
 
-from modelexport_api import API_VERSION, KIND
+from modelexport_api import API_VERSION, KIND, immutability
 from modelexport_api.pod import (
     CONTAINER,
     MANIFEST_ENV,
@@ -21,7 +21,8 @@ from modelexport_api.pod import (
 )
 from modelexport_api.reasons import PERMANENT_EXIT_CODES
 from modelexport_api.resource import ModelExport
-from modelexport_operator import file_uris, names, pod_contract, pod_template
+from modelexport_api.spec import ModelExportSpec
+from modelexport_operator import file_uris, indexed, names, pod_contract, pod_template
 from modelexport_operator.pod_template import Template, TemplateError
 from modelexport_operator.settings import Settings
 
@@ -56,23 +57,22 @@ def build(resource: ModelExport, settings: Settings, run: int = 1) -> dict[str, 
         "metadata": {
             "name": job_name(meta.name, meta.uid or "", run),
             **({"namespace": meta.namespace} if meta.namespace else {}),
-            "labels": labels,
-            "annotations": {
-                names.GENERATION_ANNOTATION: str(meta.generation or 1),
-                names.RUN_ANNOTATION: str(run),
-            },
+            "labels": {**_queue_labels(resource), **labels},
+            "annotations": {names.RUN_ANNOTATION: str(run)},
             "ownerReferences": [_owner(resource)],
         },
         "spec": {
-            "backoffLimit": spec.backoff_limit,
             "activeDeadlineSeconds": spec.active_deadline_seconds,
-            "completions": 1,
-            "parallelism": 1,
+            **(indexed.shape(spec) if spec.source.is_batch else _single(spec)),
             "podReplacementPolicy": "Failed",
             "podFailurePolicy": _pod_failure_policy(),
             "template": template,
         },
     }
+
+
+def _single(spec: ModelExportSpec) -> dict[str, Any]:
+    return {"backoffLimit": spec.backoff_limit, "completions": 1, "parallelism": 1}
 
 
 def _pod_failure_policy() -> dict[str, Any]:
@@ -95,6 +95,12 @@ def _labels(resource: ModelExport) -> dict[str, str]:
         names.NAME_LABEL: resource.metadata.name[:LABEL_LIMIT].rstrip("-."),
         names.UID_LABEL: resource.metadata.uid or "",
     }
+
+
+def _queue_labels(resource: ModelExport) -> dict[str, str]:
+    """Return what Kueue reads: on the Job only, the pods get labels of its own."""
+    labels = resource.metadata.labels
+    return {key: value for key, value in labels.items() if key.startswith(names.QUEUE_PREFIX)}
 
 
 def _owner(resource: ModelExport) -> dict[str, Any]:
@@ -190,10 +196,12 @@ def _signing_key(resource: ModelExport) -> list[dict[str, Any]]:
 
 
 def _manifest(resource: ModelExport) -> str:
-    """Return what the pod exports: everything but how the pod itself is made."""
+    """Return what the pod exports: nothing of how it is made, nor of what may change meanwhile."""
     wire = resource.to_wire()
-    wire["spec"].pop("podTemplate", None)
-    wire["metadata"].pop("labels", None)
+    for key in ("podTemplate", *immutability.MUTABLE):
+        wire["spec"].pop(key, None)
+    for key in ("labels", "generation"):
+        wire["metadata"].pop(key, None)
     text = json.dumps(wire, separators=(",", ":"), sort_keys=True)
     if len(text.encode()) > ENV_LIMIT:
         raise JobError(

@@ -13,10 +13,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from modelexport_api.pod import CONTAINER, PodResult
 from modelexport_api.resource import ManifestError, ModelExport, parse
-from modelexport_api.status import ConditionType, Failure, ModelExportStatus, Progress
+from modelexport_api.status import ConditionType, Failure, ModelExportStatus
 from modelexport_operator import names
+from modelexport_operator.pods import ObservedPod
 
 Object = Mapping[str, Any]
 
@@ -36,6 +36,10 @@ class ObservedResource:
     status: ModelExportStatus
     terminal: bool
     deleting: bool
+    suspend: bool
+    ttl_seconds: int | None
+    ended_at: datetime | None
+    """When the end was stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +50,11 @@ class ObservedJob:
     name: str
     uid: str
     owner_uid: str
-    generation: int
+    resource_version: str
     run: int
     created: datetime | None
-    active: int
-    ready: int
+    admitted: datetime | None
+    """When it began to make pods: right after its creation, or when its queue let it."""
     succeeded: int
     failed: int
     complete: bool
@@ -60,53 +64,20 @@ class ObservedJob:
     stopped: Failure | None
     active_deadline_seconds: int | None
     backoff_limit: int
+    """In an Indexed Job: of each index."""
     deleting: bool
+    suspended: bool
+    """Held back, or evicted, by whoever manages its queue: the operator never suspends a Job."""
+    queue: str | None
+    shares: int | None
+    """How many indexes an Indexed Job has: the shares of a batch. None: it is no batch."""
+    completed_indexes: str
+    failed_indexes: str
 
     @property
     def finished(self) -> bool:
         """Tell whether the Job has ended and none of its pods runs any more."""
         return self.complete or self.failed_reason is not None
-
-
-@dataclass(frozen=True, slots=True)
-class Terminated:
-    """How the exporter's container ended."""
-
-    exit_code: int
-    reason: str
-    finished_at: datetime | None
-    result: PodResult | None
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class LogTail:
-    """What the last lines of a pod's log say."""
-
-    progress: Progress | None = None
-    peak_memory_bytes: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ObservedPod:
-    """A pod of a Job of ours."""
-
-    name: str
-    phase: str
-    created: datetime | None
-    scheduled: bool
-    unschedulable: str | None
-    waiting_reason: str | None
-    waiting_message: str
-    running: bool
-    started_at: datetime | None
-    terminated: Terminated | None
-    disrupted: bool
-    memory_limit: str | None
-    failed_reason: str = ""
-    """Why the pod as a whole failed: Evicted, UnexpectedAdmissionError, an init container."""
-    failed_message: str = ""
-    log: LogTail = LogTail()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +96,8 @@ class Observation:
 def resource(body: Object) -> ObservedResource:
     """Return the ModelExport in an object from the API server."""
     meta = body.get("metadata") or {}
-    stored = body.get("status") or {}
+    spec, stored = body.get("spec") or {}, body.get("status") or {}
+    ended = _ended(body)
     try:
         export, error = parse(dict(body)), None
     except ManifestError as refusal:
@@ -141,13 +113,15 @@ def resource(body: Object) -> ObservedResource:
         status=_status(stored),
         terminal=is_terminal(body),
         deleting="deletionTimestamp" in meta,
+        suspend=spec.get("suspend") is True,
+        ttl_seconds=spec.get("ttlSecondsAfterFinished"),
+        ended_at=_time(ended.get("lastTransitionTime")) if ended else None,
     )
 
 
 def is_terminal(body: Object) -> bool:
     """Tell whether Complete or Failed is stored, whatever the rest of the status looks like."""
-    conditions = (body.get("status") or {}).get("conditions") or []
-    return any(_true(conditions, kind) for kind in (ConditionType.COMPLETE, ConditionType.FAILED))
+    return _ended(body) is not None
 
 
 def job(body: Object) -> ObservedJob:
@@ -163,11 +137,10 @@ def job(body: Object) -> ObservedJob:
         name=meta["name"],
         uid=meta["uid"],
         owner_uid=owners[0]["uid"] if owners else "",
-        generation=_number(annotations.get(names.GENERATION_ANNOTATION), 1),
+        resource_version=meta.get("resourceVersion", ""),
         run=_number(annotations.get(names.RUN_ANNOTATION), 1),
         created=_time(meta.get("creationTimestamp")),
-        active=status.get("active") or 0,
-        ready=status.get("ready") or 0,
+        admitted=_time(status.get("startTime") or meta.get("creationTimestamp")),
         succeeded=status.get("succeeded") or 0,
         failed=status.get("failed") or 0,
         complete=complete is not None,
@@ -176,69 +149,20 @@ def job(body: Object) -> ObservedJob:
         finished_at=_time(ended.get("lastTransitionTime")) if ended else None,
         stopped=_failure(annotations.get(names.FAILURE_ANNOTATION)),
         active_deadline_seconds=spec.get("activeDeadlineSeconds"),
-        backoff_limit=spec.get("backoffLimit", 0),
+        backoff_limit=spec.get("backoffLimitPerIndex", spec.get("backoffLimit", 0)),
         deleting="deletionTimestamp" in meta,
+        suspended=spec.get("suspend") is True,
+        queue=(meta.get("labels") or {}).get(names.QUEUE_LABEL),
+        shares=spec.get("completions") if spec.get("completionMode") == "Indexed" else None,
+        completed_indexes=status.get("completedIndexes", ""),
+        failed_indexes=status.get("failedIndexes", ""),
     )
 
 
-def pod(body: Object) -> ObservedPod:
-    """Return the pod in an object from the API server."""
-    meta, spec, status = body["metadata"], body.get("spec") or {}, body.get("status") or {}
-    conditions = status.get("conditions") or []
-    states = [s.get("state") or {} for s in status.get("containerStatuses") or []]
-    inits = [s.get("state") or {} for s in status.get("initContainerStatuses") or []]
-    waiting: Object = next((s["waiting"] for s in [*inits, *states] if s.get("waiting")), {})
-    state = _exporter(status.get("containerStatuses"), "state")
-    unschedulable = next((c for c in conditions if _is_unschedulable(c)), None)
-    why, message = _failed(status)
-    limits = ((_exporter(spec.get("containers"), "resources")).get("limits")) or {}
-    return ObservedPod(
-        name=meta["name"],
-        phase=status.get("phase", "Pending"),
-        created=_time(meta.get("creationTimestamp")),
-        scheduled=bool(spec.get("nodeName")) or _true(conditions, "PodScheduled") is not None,
-        unschedulable=unschedulable.get("message", "") if unschedulable else None,
-        waiting_reason=waiting.get("reason"),
-        waiting_message=waiting.get("message", ""),
-        running="running" in state,
-        started_at=_time((state.get("running") or state.get("terminated") or {}).get("startedAt")),
-        terminated=_terminated(state.get("terminated")),
-        disrupted=_true(conditions, "DisruptionTarget") is not None,
-        memory_limit=limits.get("memory"),
-        failed_reason=why,
-        failed_message=message,
-    )
-
-
-def _failed(status: Object) -> tuple[str, str]:
-    """Return why a pod failed where its exporter cannot tell: it may never have run."""
-    if status.get("phase") != "Failed":
-        return "", ""
-    if status.get("reason"):
-        return status["reason"], status.get("message", "")
-    for entry in status.get("initContainerStatuses") or []:
-        end = (entry.get("state") or {}).get("terminated") or {}
-        if end.get("exitCode"):
-            message = f"{entry.get('name')} ended with exit code {end['exitCode']}"
-            return "InitContainerFailed", message
-    return "", ""
-
-
-def _terminated(state: Object | None) -> Terminated | None:
-    if state is None:
-        return None
-    message = state.get("message", "")
-    try:
-        result = PodResult.model_validate_json(message) if message else None
-    except ValidationError:
-        result = None
-    return Terminated(
-        exit_code=state.get("exitCode", -1),
-        reason=state.get("reason", ""),
-        finished_at=_time(state.get("finishedAt")),
-        result=result,
-        message=message,
-    )
+def _ended(body: Object) -> Object | None:
+    """Return the condition that ends a ModelExport."""
+    conditions = (body.get("status") or {}).get("conditions") or []
+    return _true(conditions, ConditionType.COMPLETE) or _true(conditions, ConditionType.FAILED)
 
 
 def _status(stored: Object) -> ModelExportStatus:
@@ -246,19 +170,6 @@ def _status(stored: Object) -> ModelExportStatus:
         return ModelExportStatus.model_validate(stored)
     except ValidationError:  # written by another version; it is observed anew
         return ModelExportStatus()
-
-
-def _exporter(entries: list[Object] | None, key: str) -> Object:
-    found = next((entry for entry in entries or [] if entry.get("name") == CONTAINER), {})
-    return found.get(key) or {}
-
-
-def _is_unschedulable(condition: Object) -> bool:
-    return (
-        condition.get("type") == "PodScheduled"
-        and condition.get("status") == "False"
-        and condition.get("reason") == "Unschedulable"
-    )
 
 
 def _true(conditions: list[Object], kind: str) -> Object | None:

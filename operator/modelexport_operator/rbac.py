@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from modelexport_api import GROUP, PLURAL
+from modelexport_api.trigger import TRIGGER_PLURAL
+from modelexport_operator.triggers.kinds import TriggerSettings
 
 Rule = dict[str, list[str]]
 
 CLUSTER_RULES: tuple[Rule, ...] = (
-    {"apiGroups": [GROUP], "resources": [PLURAL], "verbs": ["get", "list", "watch"]},
-    {"apiGroups": [GROUP], "resources": [f"{PLURAL}/status"], "verbs": ["patch"]},
+    {
+        "apiGroups": [GROUP],
+        "resources": [PLURAL],
+        "verbs": ["get", "list", "watch", "create", "delete"],
+    },
+    {
+        "apiGroups": [GROUP],
+        "resources": [f"{PLURAL}/status", f"{TRIGGER_PLURAL}/status"],
+        "verbs": ["patch"],
+    },
+    {"apiGroups": [GROUP], "resources": [TRIGGER_PLURAL], "verbs": ["get", "list", "watch"]},
     {
         "apiGroups": ["batch"],
         "resources": ["jobs"],
-        "verbs": ["get", "list", "watch", "create", "patch"],
+        "verbs": ["get", "list", "watch", "create", "patch", "delete"],
     },
     {"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]},
     {"apiGroups": [""], "resources": ["pods/log"], "verbs": ["get"]},
@@ -20,6 +31,15 @@ CLUSTER_RULES: tuple[Rule, ...] = (
     {"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": ["create", "list"]},
 )
 """In every watched namespace; as a ClusterRole when all are watched."""
+
+
+def trigger_rules(settings: TriggerSettings) -> tuple[Rule, ...]:
+    """Return the rights on the kinds whose completion may trigger an export, one rule a kind."""
+    verbs = ["list", "watch"]
+    return tuple(
+        {"apiGroups": [kind.group], "resources": [kind.resource], "verbs": verbs}
+        for kind in settings.watched()
+    )
 
 
 def lease_rules(name: str) -> tuple[Rule, ...]:

@@ -11,21 +11,25 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from modelexport_operator import actions, observe
+from modelexport_api.status import Phase
+from modelexport_operator import actions, indexed, observe, pods
 from modelexport_operator.cache import Cache
 from modelexport_operator.client import CONFLICT, NOT_FOUND, Api, ApiError
-from modelexport_operator.decide import CreateJob, Decision, StopJob, decide
+from modelexport_operator.decide import decide
+from modelexport_operator.decisions import Action, Decision
 from modelexport_operator.events import Recorder
 from modelexport_operator.failures import is_out_of_memory
 from modelexport_operator.metrics import Metrics
-from modelexport_operator.observe import Observation, ObservedJob, ObservedPod, ObservedResource
+from modelexport_operator.observe import Observation, ObservedJob, ObservedResource
+from modelexport_operator.pods import ObservedPod
 from modelexport_operator.progress import Tracker, read_tail
 from modelexport_operator.queue import WorkQueue
 from modelexport_operator.settings import Settings
-from modelexport_operator.status import current_pod
 
 MAX_ACTIONS = 4
 """Actions in one round: create, adopt, create the second run, stop. More would be a defect."""
+
+_HELD_BACK = {Phase.QUEUED, Phase.SUSPENDED}
 
 _POD_EXPECTED = timedelta(seconds=5)
 
@@ -102,21 +106,33 @@ class Reconciler:
         msg = f"more than {MAX_ACTIONS} actions in one round: {decision.action}"
         raise RuntimeError(msg)
 
-    async def _act(self, action: CreateJob | StopJob, seen: Observation) -> Observation:
-        if isinstance(action, CreateJob):
-            seen, body = await actions.create(self._api, action, seen)
-        else:
-            seen, body = await actions.stop(self._api, action, seen)
-        if not body or seen.job is None:
-            return seen
-        self._cache.put_job(body)
-        return await self._with_pods(seen, seen.job) if seen.job.finished else seen
+    async def _act(self, action: Action, seen: Observation) -> Observation:
+        try:
+            done = await actions.act(self._api, action, seen)
+        except ApiError as error:
+            if error.status == CONFLICT:
+                await self._look_again(seen)
+            raise
+        if done.resource is not None:
+            self._cache.put_resource(done.resource)
+        if done.job is None or done.seen.job is None:
+            return done.seen
+        self._cache.put_job(done.job)
+        job = done.seen.job
+        return await self._with_pods(done.seen, job) if job.finished else done.seen
+
+    async def _look_again(self, seen: Observation) -> None:
+        """Read what was older in the cache than on the server."""
+        if not await self._gone(seen.resource.uid) and seen.job is not None:
+            await self._read_job(seen.resource, seen.job.name)
 
     async def _settle(self, seen: Observation, decision: Decision) -> timedelta | None:
         """Write the status; the Events go first, because the status is what ends everything."""
         resource = seen.resource
         await self._recorder.tell(resource, decision.events)
-        self._follow(seen)
+        held_back = decision.status is not None and decision.status.phase in _HELD_BACK
+        if not held_back:
+            self._follow(seen)
         if decision.status is None:
             return decision.requeue_after
         try:
@@ -128,32 +144,37 @@ class Reconciler:
         if body is not None:
             self._cache.put_resource(body)
             if observe.is_terminal(body):
-                reason = written.failure.reason if written.failure else "Published"
+                reason = written.conditions[-1].reason
                 self._metrics.finished.labels(written.phase, reason).inc()
+                self._queue.add(resource.uid)  # how long it is kept
+        if held_back:
+            await self._tracker.rest(resource)
         return decision.requeue_after
 
     def _follow(self, seen: Observation) -> None:
-        pod = current_pod(seen.pods)
-        if pod is not None and pod.running and not seen.resource.terminal:
-            self._tracker.follow(seen.resource, pod.name)
+        if any(pod.running for pod in seen.pods) and not seen.resource.terminal:
+            self._tracker.follow(seen.resource, seen.pods)
         else:
             self._tracker.forget(seen.resource.uid)
 
     async def _observe(self, resource: ObservedResource) -> Observation:
-        seen = Observation(resource)
         if resource.terminal:
-            return seen
+            return Observation(resource, self._cache.job_of(resource.uid))
+        seen = Observation(resource)
         job = self._cache.job_of(resource.uid) or await self._read_job(
             resource, resource.status.job_name
         )
         if job is None:
             return seen
         seen = await self._with_pods(replace(seen, job=job), job)
-        if job.finished or not seen.pods or current_pod(seen.pods) is not None:
+        if job.finished or not seen.pods or pods.current(seen.pods) is not None:
             return seen
         # All pods are over and the Job is not: it retries, or the watch is late.
         job = await self._read_job(resource, job.name)
-        return replace(seen, job=job) if job is not None else Observation(resource)
+        if job is None:
+            return Observation(resource)
+        seen = replace(seen, job=job)
+        return await self._with_pods(seen, job) if job.finished else seen
 
     async def _read_job(self, resource: ObservedResource, name: str | None) -> ObservedJob | None:
         """Ask for a Job that no watch has shown yet as it is."""
@@ -172,17 +193,20 @@ class Reconciler:
         return job
 
     async def _with_pods(self, seen: Observation, job: ObservedJob) -> Observation:
-        bodies = await self._api.pods_of_job(job.namespace, job.uid)
-        pods = [await self._with_log(job, observe.pod(body)) for body in bodies]
+        """List the Job's pods; thousands may wait in a queue, and cost nothing meanwhile."""
+        if job.suspended and not job.finished:
+            return replace(seen, job=job, pods=())
+        listed = self._api.pods_of_job(job.namespace, job.uid)
+        found = [await self._with_log(job, pods.observed(body)) async for body in listed]
         refused = None
-        old = job.created is not None and _now() - job.created > _POD_EXPECTED
-        if not pods and old and not job.finished:
+        old = job.admitted is not None and _now() - job.admitted > _POD_EXPECTED
+        if not found and old and not job.finished:
             refused = await self._api.why_no_pod(job.namespace, job.uid)
-        return replace(seen, job=job, pods=tuple(pods), pod_refused=refused)
+        return replace(seen, job=job, pods=tuple(found), pod_refused=refused)
 
     async def _with_log(self, job: ObservedJob, pod: ObservedPod) -> ObservedPod:
-        """Let a pod that the kernel killed tell by its log what it was doing."""
-        if pod.terminated is None or not is_out_of_memory(pod.terminated):
+        """Let a pod that was killed tell by its log what it was doing."""
+        if not _is_log_asked_for(job, pod):
             return pod
         return replace(pod, log=await read_tail(self._api, job.namespace, pod.name))
 
@@ -203,6 +227,16 @@ class Reconciler:
             return True
         self._cache.put_resource(body)
         return False
+
+
+def _is_log_asked_for(job: ObservedJob, pod: ObservedPod) -> bool:
+    """Tell whether a pod's log says what nothing else does: it was killed, for good."""
+    end = pod.terminated
+    if end is None or (end.result is not None and end.result.share is not None):
+        return False
+    if job.shares is None:
+        return is_out_of_memory(end)
+    return job.finished and pod.index in indexed.parse(job.failed_indexes)
 
 
 def _now() -> datetime:

@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError, model_validator
 from modelexport_api.base import ApiModel
 from modelexport_operator import pod_contract
 from modelexport_operator.pod_template import TemplateError, merge
+from modelexport_operator.triggers.kinds import TriggerSettings
 
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 
@@ -70,6 +71,7 @@ class Settings(ApiModel):
     resync_seconds: Seconds = 300
     workers: Annotated[int, Field(ge=1, le=256)] = 8
     api: ApiLimits = Field(default_factory=ApiLimits)
+    triggers: TriggerSettings = Field(default_factory=TriggerSettings)
     pod_start_grace_seconds: Seconds = Field(
         default=120, description="How long a pod may fail to start before the export fails."
     )

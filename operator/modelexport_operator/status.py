@@ -1,16 +1,15 @@
 """What was observed becomes the status: conditions, phase and the facts around them.
 
 Guarantees: a condition's lastTransitionTime moves only when its status does; exactly one of
-Complete and Failed is ever there, and it is True; observedGeneration is the generation that was
-really exported. `progress` has another writer (`progress.py`) until the export succeeded.
+Complete and Failed is ever there, and it is True; the phase follows from the conditions.
+observedGeneration is the last one seen: of a spec only changes what no artifact depends on.
+`progress` and `items` have another writer (`progress.py`) until the export ended.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
 from modelexport_api.conditions import (
     ENDS_OF,
@@ -30,51 +29,44 @@ from modelexport_api.status import (
     Progress,
     Stage,
 )
+from modelexport_operator import pods, retries
+from modelexport_operator.facts import Fact, cut
 from modelexport_operator.failures import CANNOT_START
-from modelexport_operator.observe import Observation, ObservedPod
+from modelexport_operator.observe import Observation, ObservedJob
+from modelexport_operator.pods import ObservedPod
 
 MESSAGE_LIMIT = 4096
 
 
-@dataclass(frozen=True)
-class Fact:
-    """A condition without its times."""
-
-    type: ConditionType
-    status: Literal["True", "False", "Unknown"]
-    reason: str
-    message: str = ""
-
-
 def active(seen: Observation, now: datetime) -> ModelExportStatus:
-    """Return the status while no end is known: pending or running."""
-    pod = current_pod(seen.pods)
+    """Return the status while no end is known: pending, held back in a queue, or running."""
+    pod = pods.current(seen.pods)
+    if seen.job is not None and seen.job.suspended:
+        return assembled(seen, now, Phase.QUEUED, [_queued(seen.job), *awaited(seen)])
     running = pod is not None and pod.running
     phase = Phase.RUNNING if running else Phase.PENDING
-    facts = [_scheduled(seen, pod), *_awaited(_mode(seen), pod)]
-    return _assembled(seen, now, phase, facts)
+    return assembled(seen, now, phase, [_scheduled(seen, pod), *awaited(seen, pod)])
 
 
 def succeeded(seen: Observation, result: PodResult, now: datetime) -> ModelExportStatus:
     """Return the final status of a run whose artifact is published, or verified as it was asked."""
-    mode = _mode(seen)
     uri = result.artifact.uri if result.artifact else ""
     again = "an artifact of the same source and spec was there already: " if result.reused else ""
-    end = end_of(mode)
+    end = end_of(mode(seen))
     facts = [Fact(ConditionType.SCHEDULED, "True", "Scheduled")]
     for kind in ENDS_OF:
         message = f"{again}{uri}" if kind is end else ""
         done = Fact(kind, "True", kind.value, message)
-        facts.append(done if is_requested(kind, mode) else _not_requested(kind))
+        facts.append(done if is_requested(kind, mode(seen)) else not_requested(kind))
     facts.append(Fact(ConditionType.COMPLETE, "True", end.value, f"{again}{uri}"))
     final = Progress(stage=ENDS_OF[end], percent=100, message=end.value.lower())
-    done_status = _assembled(seen, now, Phase.SUCCEEDED, facts)
+    done_status = assembled(seen, now, Phase.SUCCEEDED, facts)
     return done_status.model_copy(
         update={
             "artifact": result.artifact,
             "report_uri": result.report_uri,
             "verification": result.verification,
-            "completion_time": _end(seen, now),
+            "completion_time": end_time(seen, now),
             "progress": final,
         }
     )
@@ -91,42 +83,38 @@ def failed(
         if reached
         else Fact(ConditionType.SCHEDULED, "False", failure.reason, failure.message)
     )
-    facts = [scheduled, *_stages(_mode(seen), failure, completed, reached=reached)]
+    facts = [scheduled, *_stages(mode(seen), failure, completed, reached=reached)]
     facts.append(Fact(ConditionType.FAILED, "True", failure.reason, failure.message))
-    ended = _assembled(seen, now, Phase.FAILED, facts)
+    ended = assembled(seen, now, Phase.FAILED, facts)
     return ended.model_copy(
         update={
             "failure": failure,
             "report_uri": result.report_uri if result else None,
             "verification": result.verification if result else None,
-            "completion_time": _end(seen, now),
+            "completion_time": end_time(seen, now),
         }
     )
 
 
-def current_pod(pods: tuple[ObservedPod, ...]) -> ObservedPod | None:
-    """Return the pod that is not over, the youngest if there should be several."""
-    alive = [pod for pod in pods if pod.terminated is None and pod.phase in {"Pending", "Running"}]
-    return max(alive, key=lambda pod: (pod.created is not None, pod.created), default=None)
-
-
-def _mode(seen: Observation) -> Mode:
+def mode(seen: Observation) -> Mode:
+    """Return the mode of the export."""
     export = seen.resource.export
     return export.spec.mode if export else Mode.EXPORT
 
 
-def _not_requested(kind: ConditionType) -> Fact:
+def not_requested(kind: ConditionType) -> Fact:
+    """Return the condition that the mode never brings about."""
     return Fact(kind, "False", NOT_REQUESTED, NOT_REQUESTED_MESSAGES[kind])
 
 
-def _awaited(mode: Mode, pod: ObservedPod | None) -> Iterator[Fact]:
+def awaited(seen: Observation, pod: ObservedPod | None = None) -> Iterator[Fact]:
     """Yield the stage conditions of a run that goes on; the first one tells about its pod."""
     first = True
     for kind in ENDS_OF:
-        if not is_requested(kind, mode):
-            yield _not_requested(kind)
+        if not is_requested(kind, mode(seen)):
+            yield not_requested(kind)
         else:
-            yield _first(kind, pod) if first else Fact(kind, "Unknown", "Waiting")
+            yield _first(kind, seen, pod) if first else Fact(kind, "Unknown", "Waiting")
             first = False
 
 
@@ -136,7 +124,7 @@ def _stages(mode: Mode, failure: Failure, completed: list[Stage], *, reached: bo
     blamed = not reached
     for kind, stage in ENDS_OF.items():
         if not is_requested(kind, mode):
-            facts.append(_not_requested(kind))
+            facts.append(not_requested(kind))
         elif stage in completed:
             facts.append(Fact(kind, "True", kind.value))
         elif not blamed:
@@ -156,9 +144,17 @@ def _before(stage: Stage | None) -> list[Stage]:
 def _reached(seen: Observation) -> bool:
     """Tell whether a pod was ever on a node."""
     stored = {c.type: c.status for c in seen.resource.status.conditions}
-    return stored.get(ConditionType.SCHEDULED) == "True" or any(
-        pod.scheduled or pod.terminated for pod in seen.pods
+    return (
+        stored.get(ConditionType.SCHEDULED) == "True"
+        or seen.resource.status.start_time is not None
+        or any(pod.scheduled or pod.terminated for pod in seen.pods)
     )
+
+
+def _queued(job: ObservedJob) -> Fact:
+    where = f"in queue {job.queue}" if job.queue else "by whoever suspended it"
+    message = f"Job {job.name} is held back {where} until it is admitted"
+    return Fact(ConditionType.SCHEDULED, "False", Phase.QUEUED, message)
 
 
 def _scheduled(seen: Observation, pod: ObservedPod | None) -> Fact:
@@ -172,20 +168,23 @@ def _scheduled(seen: Observation, pod: ObservedPod | None) -> Fact:
     return Fact(kind, "Unknown", "Pending")
 
 
-def _first(kind: ConditionType, pod: ObservedPod | None) -> Fact:
-    if pod is None:
-        return Fact(kind, "Unknown", "Waiting")
-    if pod.waiting_reason in CANNOT_START:
+def _first(kind: ConditionType, seen: Observation, pod: ObservedPod | None) -> Fact:
+    if pod is not None and pod.waiting_reason in CANNOT_START:
         message = f"{pod.waiting_reason}: {pod.waiting_message}"
         return Fact(kind, "False", "PodCannotStart", message)
-    return Fact(kind, "Unknown", "Running" if pod.running else "Waiting")
+    retry = retries.latest(seen)
+    told = str(retry) if retry is not None and retry.counts else ""
+    if pod is not None and pod.running:
+        return Fact(kind, "Unknown", "Running", told)
+    return Fact(kind, "Unknown", "Retrying" if told else "Waiting", told)
 
 
-def _assembled(
+def assembled(
     seen: Observation, now: datetime, phase: Phase, facts: list[Fact]
 ) -> ModelExportStatus:
+    """Return a status of these conditions, with what Job and pods tell about times and counts."""
     stored, job = seen.resource.status, seen.job
-    generation = job.generation if job else seen.resource.generation
+    generation = seen.resource.generation
     started = [pod.started_at for pod in seen.pods if pod.started_at is not None]
     starts = [*([stored.start_time] if stored.start_time else []), *started]
     running = sum(pod.running for pod in seen.pods)
@@ -202,18 +201,16 @@ def _assembled(
 def _condition(fact: Fact, stored: list[Condition], generation: int, now: datetime) -> Condition:
     before = next((entry for entry in stored if entry.type == fact.type), None)
     kept = before is not None and before.status == fact.status
-    message = fact.message
-    if len(message) > MESSAGE_LIMIT:
-        message = message[: MESSAGE_LIMIT - 1] + "…"
     return Condition(
         type=fact.type,
         status=fact.status,
         reason=str(fact.reason),
-        message=message,
+        message=cut(fact.message, MESSAGE_LIMIT),
         last_transition_time=before.last_transition_time if before is not None and kept else now,
         observed_generation=generation,
     )
 
 
-def _end(seen: Observation, now: datetime) -> datetime:
+def end_time(seen: Observation, now: datetime) -> datetime:
+    """Return when the work ended."""
     return seen.job.finished_at or now if seen.job else now

@@ -78,6 +78,25 @@ spec:
   {{- end }}
 {{- end }}
 
+{{/* The kinds that triggers may name, as a list of group and resource: what must be watched. */}}
+{{- define "modelexport.triggerKinds" -}}
+{{- $known := dict
+  "Job" (dict "group" "batch" "resource" "jobs")
+  "TrainJob" (dict "group" "trainer.kubeflow.org" "resource" "trainjobs")
+  "PyTorchJob" (dict "group" "kubeflow.org" "resource" "pytorchjobs")
+  "RayJob" (dict "group" "ray.io" "resource" "rayjobs")
+  "JobSet" (dict "group" "jobset.x-k8s.io" "resource" "jobsets") -}}
+{{- $found := list }}
+{{- range .Values.triggers.kinds }}
+{{- $found = append $found (get $known .) }}
+{{- end }}
+{{- range .Values.triggers.custom }}
+{{- $group := ternary (splitList "/" .apiVersion | first) "" (contains "/" .apiVersion) }}
+{{- $found = append $found (dict "group" $group "resource" .resource) }}
+{{- end }}
+{{- toYaml $found }}
+{{- end }}
+
 {{/* The operator's configuration file. */}}
 {{- define "modelexport.config" -}}
 exporterImage: {{ include "modelexport.image" (dict "image" .Values.exporter.image "root" .) }}
@@ -90,6 +109,7 @@ lease:
 resyncSeconds: {{ .Values.operator.resyncSeconds }}
 workers: {{ .Values.operator.workers }}
 api: {{- toYaml .Values.operator.api | nindent 2 }}
+triggers: {{- toYaml .Values.triggers | nindent 2 }}
 podStartGraceSeconds: {{ .Values.operator.podStartGraceSeconds }}
 port: 8080
 {{- end }}

@@ -56,9 +56,37 @@ def container(objects: Objects) -> dict[str, Any]:
 
 def test_the_operator_can_do_what_it_needs_and_no_more(render: Render) -> None:
     objects = render()
-    assert named(objects, "ClusterRole")["rules"] == list(rbac.CLUSTER_RULES)
+    watched = rbac.trigger_rules(settings(objects).triggers)
+    assert named(objects, "ClusterRole")["rules"] == [*rbac.CLUSTER_RULES, *watched]
     leader = named(objects, "Role", "modelexport-leader")
     assert leader["rules"] == list(rbac.lease_rules("modelexport"))
+
+
+@pytest.mark.parametrize(
+    ("values", "watched"),
+    [
+        ({"kinds": [], "custom": []}, []),
+        ({"kinds": ["RayJob"]}, [("ray.io", "rayjobs")]),
+        (
+            {
+                "kinds": ["Job"],
+                "custom": [
+                    {"apiVersion": "example.com/v1", "kind": "Training", "resource": "trainings"},
+                    {"apiVersion": "v1", "kind": "Pod", "resource": "pods"},
+                ],
+            },
+            [("batch", "jobs"), ("example.com", "trainings"), ("", "pods")],
+        ),
+    ],
+    ids=["none", "one", "other kinds"],
+)
+def test_only_the_kinds_that_triggers_may_name_can_be_watched(
+    render: Render, values: dict[str, Any], watched: list[tuple[str, str]]
+) -> None:
+    objects = render(triggers=values)
+    rules = named(objects, "ClusterRole")["rules"][len(rbac.CLUSTER_RULES) :]
+    assert rules == list(rbac.trigger_rules(settings(objects).triggers))
+    assert [(rule["apiGroups"][0], rule["resources"][0]) for rule in rules] == watched
 
 
 def test_watching_namespaces_needs_no_right_in_others(render: Render) -> None:

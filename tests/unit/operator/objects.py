@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from modelexport_api.items import ShareCounts
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_api.resource import ModelExport, parse
 from modelexport_api.status import Artifact, Failure, Stage
-from modelexport_operator import names, observe
-from modelexport_operator.observe import ObservedJob, ObservedPod, ObservedResource
+from modelexport_operator import names, observe, pods
+from modelexport_operator.observe import ObservedJob, ObservedResource
+from modelexport_operator.pods import LogTail, ObservedPod
 from modelexport_operator.settings import Settings
 
 Object = dict[str, Any]
@@ -90,7 +93,6 @@ def job_body(status: Object | None = None, run: int = 1, **annotations: str) -> 
             "resourceVersion": "20",
             "creationTimestamp": wire_time(NOW),
             "annotations": {
-                names.GENERATION_ANNOTATION: "1",
                 names.RUN_ANNOTATION: str(run),
                 **{f"modelexport.dev/{key}": value for key, value in annotations.items()},
             },
@@ -127,7 +129,7 @@ def pod_body(state: Object | None = None, phase: str = "Pending", **spec: object
 
 
 def pod(state: Object | None = None, phase: str = "Pending", **spec: object) -> ObservedPod:
-    return observe.pod(pod_body(state, phase, **spec))
+    return pods.observed(pod_body(state, phase, **spec))
 
 
 def running() -> ObservedPod:
@@ -154,3 +156,48 @@ def terminated(exit_code: int, result: PodResult | None = None, reason: str = ""
 def failure(reason: Reason, stage: Stage, *completed: Stage) -> PodResult:
     why = Failure(reason=reason, message="found this, expected that", hint="do so", stage=stage)
     return PodResult(outcome="Failed", failure=why, completed=list(completed))
+
+
+BATCH: Object = {
+    "source": {"uri": "s3://models/folds/*.pt", "format": "StateDict"},
+    "destination": {"uri": "s3://models/onnx/{stem}/"},
+    "parallelism": 2,
+}
+
+
+def batch_job(status: Object | None = None, run: int = 1, **spec: object) -> ObservedJob:
+    """An Indexed Job of two shares."""
+    body = job_body(status, run)
+    indexed = {"completionMode": "Indexed", "completions": 2, "backoffLimitPerIndex": 3}
+    body["spec"] |= {**indexed, **spec}
+    return observe.job(body)
+
+
+def share(number: int, succeeded: int, failed: int = 0, running: int = 0) -> ShareCounts:
+    """Of five checkpoints, three are the first share's."""
+    return ShareCounts(
+        share=number,
+        batch_total=5,
+        share_total=3 - number,
+        succeeded=succeeded,
+        failed=failed,
+        running=running,
+        reasons={"CheckpointCorrupt": failed} if failed else {},
+        example="fold-3.pt: CheckpointCorrupt: no zip file" if failed else "",
+        results_uri="s3://models/onnx/batches/x/results.json",
+    )
+
+
+def of_index(
+    index: int, pod: ObservedPod, log: ShareCounts | None = None, before: int = 0
+) -> ObservedPod:
+    """The pod as one of an index, after so many that failed."""
+    name = f"digits-1a2b3c4d-{index}-{before}"
+    tail = LogTail(share=log)
+    return replace(pod, name=name, index=index, index_failures=before, log=tail)
+
+
+def told(counts: ShareCounts) -> PodResult:
+    """The result of a pod that dealt with its share."""
+    report = "s3://models/onnx/batches/x/index.html"
+    return PodResult(outcome="Succeeded", share=counts, report_uri=report)

@@ -11,6 +11,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.status import ModelExportStatus
 from modelexport_operator import actions, status
 from modelexport_operator.client import ApiError
+from modelexport_operator.decisions import DeleteJob
 from modelexport_operator.observe import Observation
 from unit.operator.objects import SUCCESS, at, ended, job, resource, terminated
 
@@ -23,6 +24,7 @@ class Server:
     def __init__(self, refusal: int) -> None:
         self.refusal = refusal
         self.stored: dict[str, Any] = {}
+        self.preconditions: dict[str, Any] = {}
 
     async def create_job(self, manifest: dict[str, Any]) -> dict[str, Any]:
         raise NotImplementedError
@@ -31,6 +33,17 @@ class Server:
         raise NotImplementedError
 
     async def patch_job(self, namespace: str, name: str, patch: dict[str, Any]) -> dict[str, Any]:
+        raise NotImplementedError
+
+    async def delete_job(
+        self, namespace: str, name: str, preconditions: dict[str, Any]
+    ) -> dict[str, Any]:
+        self.preconditions = preconditions
+        if self.refusal:
+            raise ApiError(self.refusal, "Refused", "m")
+        return {}
+
+    async def delete_export(self, namespace: str, name: str, preconditions: dict[str, Any]) -> None:
         raise NotImplementedError
 
     async def apply_status(
@@ -66,3 +79,18 @@ def test_a_result_that_the_schema_refuses_ends_the_export(refusal: int) -> None:
 def test_what_may_pass_is_tried_again_and_not_taken_for_an_end(refusal: int) -> None:
     with pytest.raises(ApiError):
         written(Server(refusal))
+
+
+@pytest.mark.parametrize(("refusal", "gone"), [(0, False), (404, True)])
+def test_a_job_is_deleted_as_it_was_seen(refusal: int, gone: bool) -> None:
+    server, seen = Server(refusal), Observation(resource(), job())
+    done = asyncio.run(actions.act(server, DeleteJob(job()), seen))
+    assert server.preconditions == {"uid": "job-1", "resourceVersion": "20"}
+    assert (done.seen.job is None) == gone
+    assert gone or (done.seen.job is not None and done.seen.job.deleting)
+
+
+def test_a_job_that_has_changed_is_not_deleted() -> None:
+    """It may have finished, and then its result counts."""
+    with pytest.raises(ApiError):
+        asyncio.run(actions.act(Server(409), DeleteJob(job()), Observation(resource(), job())))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from modelexport_operator.cache import Cache
-from unit.operator.objects import UID, export_body, job_body
+from unit.operator.objects import UID, Object, ended, export_body, job_body
 
 COMPLETE = {
     "phase": "Succeeded",
@@ -37,6 +37,40 @@ def test_an_ended_export_is_kept_without_its_spec() -> None:
     assert found.export is None
     assert cache.live() == []
     assert cache.phases() == {"Succeeded": 1}
+
+
+def test_how_long_an_ended_export_is_kept_is_not_forgotten() -> None:
+    cache = Cache()
+    cache.put_resource(export_body(spec={"ttlSecondsAfterFinished": 60}, status=COMPLETE))
+    found = cache.resource(UID)
+    assert found is not None
+    assert found.ttl_seconds == 60
+    assert found.ended_at is not None
+    assert cache.live() == [UID]
+
+
+@pytest.mark.parametrize(
+    ("status", "generation", "live"),
+    [({"active": 1}, 1, True), (ended("Failed"), 1, False), (ended("Failed"), 2, True)],
+    ids=["its Job goes on", "nothing is left to do", "a generation was not seen"],
+)
+def test_what_has_ended_is_live_while_something_is_left_to_do(
+    status: Object, generation: int, live: bool
+) -> None:
+    cache = Cache()
+    cache.put_resource(export_body(status=COMPLETE, generation=generation))
+    cache.put_job(job_body(status))
+    assert cache.live() == ([UID] if live else [])
+
+
+def test_of_the_labels_those_that_travel_to_the_job_are_kept() -> None:
+    cache = Cache()
+    labels = {"kueue.x-k8s.io/queue-name": "gpu", "team": "vision"}
+    cache.put_resource(export_body(labels=labels))
+    found = cache.resource(UID)
+    assert found is not None
+    assert found.export is not None
+    assert found.export.metadata.labels == {"kueue.x-k8s.io/queue-name": "gpu"}
 
 
 def test_the_last_run_is_the_job() -> None:

@@ -11,8 +11,17 @@ import pytest
 from modelexport_api.reasons import ExitCode, Reason
 from modelexport_api.status import Stage
 from modelexport_operator import observe
-from modelexport_operator.decide import CreateJob, Decision, StopJob, decide
-from modelexport_operator.observe import Observation
+from modelexport_operator.decide import decide
+from modelexport_operator.decisions import (
+    Acknowledge,
+    CreateJob,
+    Decision,
+    DeleteExport,
+    DeleteJob,
+    StopJob,
+)
+from modelexport_operator.observe import Observation, ObservedJob, ObservedResource
+from modelexport_operator.pods import ObservedPod
 from unit.operator.objects import (
     NOW,
     SETTINGS,
@@ -41,7 +50,7 @@ def conditions(decision: Decision) -> dict[str, str]:
     return {entry.type: entry.status for entry in decision.status.conditions}
 
 
-def unschedulable() -> observe.ObservedPod:
+def unschedulable() -> ObservedPod:
     return replace(pod(), unschedulable="0/1 nodes are available: 1 Insufficient nvidia.com/gpu.")
 
 
@@ -57,17 +66,42 @@ def test_an_export_whose_job_was_deleted_gets_another_and_says_so() -> None:
     assert [event.reason for event in decision.events] == ["JobDeleted", "JobCreated"]
 
 
-@pytest.mark.parametrize("kind", ["Complete", "Failed"])
-@pytest.mark.parametrize("found", [None, job(), job(ended("Failed", "DeadlineExceeded"))])
-def test_the_end_is_the_end(kind: str, found: observe.ObservedJob | None) -> None:
+def over(kind: str, spec: dict[str, Any] | None = None, generation: int = 1) -> ObservedResource:
+    """An export whose end was stored at NOW."""
     condition = {
         "type": kind,
         "status": "True",
         "reason": "X",
-        "lastTransitionTime": "2026-05-01T12:00:00Z",
+        "lastTransitionTime": NOW.isoformat(),
     }
-    stored = resource(status={"conditions": [condition], "jobName": "gone"})
-    assert decided(Observation(stored, found)) == Decision()
+    status = {"conditions": [condition], "jobName": "gone", "observedGeneration": 1}
+    return resource(spec, status, generation=generation)
+
+
+@pytest.mark.parametrize("suspend", [False, True], ids=["", "suspended"])
+@pytest.mark.parametrize("kind", ["Complete", "Failed"])
+@pytest.mark.parametrize("found", [None, job(ended("Failed", "DeadlineExceeded"))])
+def test_the_end_is_the_end(kind: str, found: ObservedJob | None, suspend: bool) -> None:
+    assert decided(Observation(over(kind, {"suspend": suspend}), found)) == Decision()
+
+
+def test_a_job_that_outlived_the_end_is_deleted() -> None:
+    decision = decided(Observation(over("Failed"), job({"ready": 0})))
+    assert decision == Decision(action=DeleteJob(job({"ready": 0})))
+    leaving = replace(job({"ready": 0}), deleting=True)
+    assert decided(Observation(over("Failed"), leaving)) == Decision()
+
+
+def test_what_changes_after_the_end_is_acknowledged() -> None:
+    changed = over("Complete", {"suspend": True}, generation=2)
+    assert decided(Observation(changed)).action == Acknowledge(changed)
+
+
+@pytest.mark.parametrize("kind", ["Complete", "Failed"])
+def test_an_export_is_deleted_when_it_was_kept_long_enough(kind: str) -> None:
+    kept = over(kind, {"ttlSecondsAfterFinished": 100})
+    assert decided(Observation(kept), 99) == Decision(requeue_after=timedelta(seconds=1))
+    assert decided(Observation(kept), 100).action == DeleteExport(kept)
 
 
 def test_a_job_that_is_being_deleted_is_waited_for() -> None:
@@ -91,9 +125,7 @@ ACTIVE = [
 @pytest.mark.parametrize(
     ("pods", "phase", "wanted"), [row[1:] for row in ACTIVE], ids=[row[0] for row in ACTIVE]
 )
-def test_an_active_job(
-    pods: tuple[observe.ObservedPod, ...], phase: str, wanted: dict[str, str]
-) -> None:
+def test_an_active_job(pods: tuple[ObservedPod, ...], phase: str, wanted: dict[str, str]) -> None:
     decision = decided(Observation(resource(), job(), pods))
     assert decision.action is None
     assert decision.status is not None
@@ -120,9 +152,7 @@ STOPPED = [
 @pytest.mark.parametrize(
     ("ended_pod", "reason"), [row[1:] for row in STOPPED], ids=[row[0] for row in STOPPED]
 )
-def test_what_would_be_retried_in_vain_is_stopped(
-    ended_pod: observe.ObservedPod, reason: str
-) -> None:
+def test_what_would_be_retried_in_vain_is_stopped(ended_pod: ObservedPod, reason: str) -> None:
     decision = decided(Observation(resource(), job(), (ended_pod,)))
     assert isinstance(decision.action, StopJob)
     assert decision.action.failure.reason == reason
@@ -139,7 +169,7 @@ def test_a_stopped_job_is_not_stopped_again() -> None:
     [terminated(137, reason="Error"), terminated(1), terminated(ExitCode.RETRYABLE)],
     ids=["killed from outside", "a crash", "says so itself"],
 )
-def test_what_may_go_better_is_left_to_the_job(ended_pod: observe.ObservedPod) -> None:
+def test_what_may_go_better_is_left_to_the_job(ended_pod: ObservedPod) -> None:
     assert decided(Observation(resource(), job(), (ended_pod,))).action is None
 
 
@@ -267,11 +297,12 @@ def test_a_job_of_an_older_version_is_followed_to_its_end() -> None:
     assert decision.status.phase == "Succeeded"
 
 
-def test_a_changed_spec_has_no_effect_and_says_so() -> None:
+def test_the_generation_is_the_one_that_was_seen() -> None:
+    """Of a spec only changes what no artifact depends on."""
     decision = decided(Observation(resource(generation=2), job(), (running(),)))
-    assert [event.reason for event in decision.events] == ["SpecChangeIgnored"]
+    assert decision.events == ()
     assert decision.status is not None
-    assert decision.status.observed_generation == 1
+    assert decision.status.observed_generation == 2
 
 
 def test_a_transition_time_moves_only_with_the_status() -> None:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from modelexport_operator.decide import Event
+from modelexport_operator.decisions import Event
 from modelexport_operator.events import NOTE_BYTES, manifest
 from unit.operator.objects import NOW, resource
 

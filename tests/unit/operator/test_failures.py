@@ -8,9 +8,11 @@ import pytest
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Progress, Stage
-from modelexport_operator import observe
-from modelexport_operator.decide import StopJob, decide
-from modelexport_operator.observe import LogTail, Observation, ObservedJob, ObservedPod
+from modelexport_operator import pods
+from modelexport_operator.decide import decide
+from modelexport_operator.decisions import StopJob
+from modelexport_operator.observe import Observation, ObservedJob
+from modelexport_operator.pods import LogTail, ObservedPod
 from unit.operator.objects import (
     SETTINGS,
     at,
@@ -41,7 +43,7 @@ def oom() -> ObservedPod:
 def unstarted(reason: str, message: str = "", **status: object) -> ObservedPod:
     body = pod_body(phase="Failed", nodeName="node-1")
     body["status"] |= {"reason": reason, "message": message, **status}
-    return observe.pod(body)
+    return pods.observed(body)
 
 
 INIT = {"name": "warm", "state": {"terminated": {"exitCode": 3}}}

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from modelexport_api.pod import MANIFEST_ENV, SIGNING_KEY_ENV, SIGNING_KEY_FILE_ENV
 from modelexport_api.reasons import PERMANENT_EXIT_CODES, ExitCode
 from modelexport_api.resource import parse
+from modelexport_operator import names
 from modelexport_operator.job import JobError, build, job_name
 from modelexport_operator.settings import Settings
-from unit.operator.objects import SETTINGS, UID, export
+from unit.operator.objects import SETTINGS, UID, export, export_body
 
 OUT = "s3://models/digits/onnx/"
 
@@ -35,6 +36,27 @@ def test_the_name_is_a_label_and_differs_by_uid(name: str) -> None:
     assert first == job_name(name, "uid-1")
     assert max(len(first), len(job_name(name, "uid-1", 2))) <= 63
     assert first.startswith(name[:50].rstrip("."))
+
+
+def test_queue_and_priority_travel_to_the_job_and_not_to_its_pods() -> None:
+    queue = {
+        "kueue.x-k8s.io/queue-name": "gpu",
+        "kueue.x-k8s.io/priority-class": "high",
+    }
+    made = parse(export_body(labels={**queue, "team": "vision", names.UID_LABEL: "forged"}))
+    job = build(made, SETTINGS)
+    assert queue.items() <= job["metadata"]["labels"].items()
+    assert "team" not in job["metadata"]["labels"]
+    assert job["metadata"]["labels"][names.UID_LABEL] == UID
+    assert not queue.keys() & job["spec"]["template"]["metadata"]["labels"].keys()
+    assert "suspend" not in job["spec"]
+
+
+def test_the_pod_is_told_nothing_that_may_change_meanwhile() -> None:
+    """A Job that is created again after a suspension is the same Job."""
+    before = build(parse(export_body()), SETTINGS)
+    changed = {"suspend": False, "ttlSecondsAfterFinished": 60}
+    assert build(parse(export_body(changed, generation=3)), SETTINGS) == before
 
 
 def test_the_owner_is_the_export() -> None:

@@ -1,0 +1,76 @@
+"""The requests that triggers need, and what they answer."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from modelexport_api import API_VERSION, PLURAL
+from modelexport_api.trigger import TRIGGER_KIND, TRIGGER_PLURAL
+from modelexport_operator import names
+from modelexport_operator.client import EXPORTS, NOT_FOUND, ApiError, collection
+
+Body = dict[str, Any]
+
+
+class Sends(Protocol):
+    """The part of the API that triggers need."""
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        resource: str,
+        *,
+        query: dict[str, str] | None = None,
+        body: Body | None = None,
+        content_type: str = "application/json",
+    ) -> Body:
+        """Send a request."""
+
+
+async def read_trigger(api: Sends, namespace: str, name: str, uid: str) -> Body | None:
+    """Return a trigger as it is now; None if it is gone, or another of its name is there."""
+    path = f"{collection(EXPORTS, namespace, TRIGGER_PLURAL)}/{name}"
+    try:
+        body = await api.call("GET", path, TRIGGER_PLURAL)
+    except ApiError as error:
+        if error.status == NOT_FOUND:
+            return None
+        raise
+    return body if body["metadata"]["uid"] == uid else None
+
+
+async def write_status(api: Sends, trigger: Body, status: Body) -> Body:
+    """Write a trigger's status. Refused with a conflict if the trigger has changed meanwhile."""
+    kept = ("namespace", "name", "uid", "resourceVersion")
+    meta = {key: trigger["metadata"][key] for key in kept}
+    path = f"{collection(EXPORTS, meta['namespace'], TRIGGER_PLURAL)}/{meta['name']}/status"
+    body = {"apiVersion": API_VERSION, "kind": TRIGGER_KIND, "metadata": meta, "status": status}
+    return await api.call(
+        "PATCH",
+        path,
+        f"{TRIGGER_PLURAL}/status",
+        query={"fieldManager": names.STATUS_MANAGER, "force": "true"},
+        body=body,
+        content_type="application/apply-patch+yaml",
+    )
+
+
+async def create_export(api: Sends, manifest: Body) -> bool:
+    """Create a ModelExport; return False if there is one of that name already."""
+    path = collection(EXPORTS, manifest["metadata"]["namespace"], PLURAL)
+    try:
+        await api.call("POST", path, PLURAL, query={"fieldValidation": "Strict"}, body=manifest)
+    except ApiError as error:
+        if error.reason == "AlreadyExists":
+            return False
+        raise
+    return True
+
+
+async def owner_of(api: Sends, namespace: str, name: str) -> str | None:
+    """Return the uid of the controller that owns a ModelExport; None if nobody does."""
+    path = f"{collection(EXPORTS, namespace, PLURAL)}/{name}"
+    body = await api.call("GET", path, PLURAL)
+    owners = body["metadata"].get("ownerReferences") or []
+    return next((owner["uid"] for owner in owners if owner.get("controller")), None)

@@ -1,0 +1,113 @@
+"""The ModelExport of one completion: the manifest, and nothing else.
+
+Pure, so that `modelexport render` prints what the operator would create. The name is a function
+of trigger and object: creating it twice is answered with 409, never with a second ModelExport.
+The trigger owns it, not the training, whose own time to live would take the export along.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from modelexport_api import API_VERSION, KIND
+from modelexport_api.resource import ManifestError, parse
+from modelexport_api.trigger import TRIGGER_KIND
+from modelexport_api.trigger_resource import ModelExportTrigger
+from modelexport_operator.triggers import labels, ledger, template
+from modelexport_operator.triggers.completion import Completion
+from modelexport_operator.triggers.template import TemplateProblemError
+
+MISSING_VALUE, INVALID_EXPORT = "MissingValue", "InvalidExport"
+_NAME_LIMIT = 63
+_LABEL_LIMIT = 63
+
+
+class ChildError(ValueError):
+    """A completion that no ModelExport can be made of; `reason` is one CamelCase word."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+def child_name(trigger_uid: str, source_name: str, source_uid: str, run: str = "") -> str:
+    """Return the name: the object's, cut, and a hash of both uids."""
+    text = f"{trigger_uid}/{source_uid}/{run}"
+    suffix = f"-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
+    return source_name[: _NAME_LIMIT - len(suffix)].rstrip("-.") + suffix
+
+
+def build(
+    trigger: ModelExportTrigger, body: Mapping[str, Any], found: Completion
+) -> dict[str, Any]:
+    """Return the ModelExport that the trigger creates for an object. Raises ChildError."""
+    source, about = body.get("metadata") or {}, described(body)
+    try:
+        rendered = template.render(trigger.spec.template, body)
+    except TemplateProblemError as error:
+        raise ChildError(MISSING_VALUE, f"{about}: {error}") from None
+    name = child_name(
+        trigger.metadata.uid or "", source.get("name", ""), source.get("uid", ""), found.run
+    )
+    manifest: dict[str, Any] = {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "metadata": {
+            "name": name,
+            **_namespace(trigger),
+            "labels": {**rendered.labels, **_labels(trigger, source)},
+            "annotations": {**rendered.annotations, **_annotations(body, found)},
+            **_owner(trigger),
+        },
+        "spec": rendered.spec,
+    }
+    try:
+        spec = parse(manifest).spec
+    except ManifestError as error:
+        lines = "; ".join(str(error).splitlines())
+        raise ChildError(INVALID_EXPORT, f"{about} gives no valid ModelExport: {lines}") from None
+    # As the types read it: a number from a label is a number where the field takes one.
+    typed = spec.model_dump(by_alias=True, exclude_unset=True, exclude_none=True, mode="json")
+    return {**manifest, "spec": typed}
+
+
+def described(body: Mapping[str, Any]) -> str:
+    """Return what to call an object in a sentence."""
+    return f"{body.get('kind', 'object')} {(body.get('metadata') or {}).get('name', '')}"
+
+
+def _namespace(trigger: ModelExportTrigger) -> dict[str, str]:
+    return {"namespace": trigger.metadata.namespace} if trigger.metadata.namespace else {}
+
+
+def _labels(trigger: ModelExportTrigger, source: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        labels.TRIGGER_LABEL: trigger.metadata.name[:_LABEL_LIMIT].rstrip("-."),
+        labels.TRIGGER_UID_LABEL: trigger.metadata.uid or "",
+        labels.SOURCE_UID_LABEL: source.get("uid", ""),
+    }
+
+
+def _annotations(body: Mapping[str, Any], found: Completion) -> dict[str, str]:
+    source = body.get("metadata") or {}
+    return {
+        labels.SOURCE_KIND_ANNOTATION: f"{body.get('apiVersion', '')} {body.get('kind', '')}",
+        labels.SOURCE_NAME_ANNOTATION: source.get("name", ""),
+        labels.COMPLETION_ANNOTATION: ledger.entry(source.get("uid", ""), found),
+    }
+
+
+def _owner(trigger: ModelExportTrigger) -> dict[str, Any]:
+    if trigger.metadata.uid is None:  # a manifest that is in no cluster yet
+        return {}
+    owner = {
+        "apiVersion": API_VERSION,
+        "kind": TRIGGER_KIND,
+        "name": trigger.metadata.name,
+        "uid": trigger.metadata.uid,
+        "controller": True,
+        "blockOwnerDeletion": False,
+    }
+    return {"ownerReferences": [owner]}

@@ -1,0 +1,157 @@
+"""Expressions in strings: `$(PATH)` is replaced by the field of the finished object at PATH.
+
+A value that is nothing but an expression keeps the field's type; within other text a string, a
+number or a boolean becomes text. `$(PATH | int)`, `float` and `bool` convert a string: labels,
+annotations and environment variables hold nothing else. `$$(` stands for `$(`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from modelexport_operator.triggers.jsonpath import Path, PathError, parse_from
+
+_OPENING = re.compile(r"\$?\$\(")
+_CONVERSION = re.compile(r"\s*\|\s*(\w*)\s*")
+
+
+class SyntaxProblemError(ValueError):
+    """A string whose expression cannot be read."""
+
+
+class MissingValueError(ValueError):
+    """An expression without a usable value in this object."""
+
+
+@dataclass(frozen=True)
+class Expression:
+    """One expression, and its text for messages."""
+
+    text: str
+    path: Path
+    conversion: str | None = None
+
+    def value_in(self, body: object) -> object:
+        """Return the one value. Raises MissingValueError."""
+        found = [value for value in self.path.find(body) if value is not None]
+        if not found:
+            raise MissingValueError(f"{self.text}: the object has no value there")
+        if len(found) > 1:
+            raise MissingValueError(f"{self.text}: found {len(found)} values, expected one")
+        if self.conversion is None:
+            return found[0]
+        try:
+            return CONVERSIONS[self.conversion](found[0])
+        except (TypeError, ValueError, OverflowError):
+            message = f"{self.text}: {_shown(found[0])} is no {self.conversion}"
+            raise MissingValueError(message) from None
+
+
+def _bool(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    return {"true": True, "false": False}[str(value).lower()]
+
+
+def _number(convert: Callable[[str], float]) -> Callable[[object], object]:
+    """Convert text and numbers, but not booleans; what JSON cannot hold is refused."""
+
+    def converted(value: object) -> object:
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            raise TypeError
+        found = convert(str(value))
+        json.dumps(found, allow_nan=False)
+        return found
+
+    return converted
+
+
+def _strict_bool(value: object) -> object:
+    try:
+        return _bool(value)
+    except KeyError:
+        raise ValueError from None
+
+
+CONVERSIONS: dict[str, Callable[[object], object]] = {
+    "int": _number(int),
+    "float": _number(float),
+    "bool": _strict_bool,
+}
+
+
+def parts_of(text: str) -> list[str | Expression]:
+    """Return literal text and expressions in order. Raises SyntaxProblemError."""
+    parts: list[str | Expression] = []
+    literal, at = "", 0
+    while True:
+        opening = _OPENING.search(text, at)
+        if opening is None:
+            parts += [literal + text[at:]] if literal or text[at:] else []
+            return parts
+        literal += text[at : opening.start()]
+        if opening.group() == "$$(":
+            literal, at = literal + "$(", opening.end()
+            continue
+        if literal:
+            parts.append(literal)
+        expression, at = _expression(text, opening.start(), opening.end())
+        parts.append(expression)
+        literal = ""
+
+
+def holds_expression(text: str) -> bool:
+    """Tell whether a string holds an expression. Raises SyntaxProblemError."""
+    return any(isinstance(part, Expression) for part in parts_of(text))
+
+
+def rendered(text: str, body: object) -> object:
+    """Return the string with its expressions replaced. Raises both kinds of errors."""
+    parts = parts_of(text)
+    if len(parts) == 1 and isinstance(parts[0], Expression):
+        return parts[0].value_in(body)
+    return rendered_text(text, body)
+
+
+def rendered_text(text: str, body: object) -> str:
+    """Return the string with its expressions replaced, as text. Raises both kinds of errors."""
+    return "".join(part if isinstance(part, str) else _text(part, body) for part in parts_of(text))
+
+
+def _expression(text: str, start: int, at: int) -> tuple[Expression, int]:
+    shown = text[start:]
+    try:
+        path, at = parse_from(text, at + len(text[at:]) - len(text[at:].lstrip(" ")))
+    except PathError as error:
+        raise SyntaxProblemError(f"{shown}: {error}") from None
+    conversion = None
+    match = _CONVERSION.match(text, at)
+    if match is not None:
+        at, conversion = match.end(), match.group(1)
+        if conversion not in CONVERSIONS:
+            known = ", ".join(CONVERSIONS)
+            raise SyntaxProblemError(f"{shown}: after | expected one of {known}")
+    while text[at : at + 1] == " ":
+        at += 1
+    if text[at : at + 1] != ")":
+        raise SyntaxProblemError(f"{shown}: expected ')' at character {at + 1} of {text!r}")
+    return Expression(text[start : at + 1], path, conversion), at + 1
+
+
+def _text(expression: Expression, body: object) -> str:
+    value = expression.value_in(body)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (bool, int, float)):
+        return json.dumps(value)
+    kind = "a list" if isinstance(value, list) else "an object"
+    message = f"{expression.text}: {kind} cannot be put into a text; let it be the whole value"
+    raise MissingValueError(message)
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"  # noqa: PLR2004 - a line's worth

@@ -1,0 +1,69 @@
+"""Which kinds the operator may watch: one list for the settings, the rights and the watches."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from modelexport_api.base import ApiModel
+from modelexport_api.trigger import TriggerSource
+from modelexport_api.trigger_rules import WELL_KNOWN
+
+_PLURALS = {
+    "Job": "jobs",
+    "TrainJob": "trainjobs",
+    "PyTorchJob": "pytorchjobs",
+    "RayJob": "rayjobs",
+    "JobSet": "jobsets",
+}
+_Text = Annotated[str, StringConstraints(min_length=1, max_length=253)]
+
+
+def _well_known(kind: str) -> str:
+    if kind not in WELL_KNOWN:
+        names = ", ".join(WELL_KNOWN)
+        raise ValueError(f"{kind} is not well known (as {names} are): list it under custom")
+    return kind
+
+
+_KnownKind = Annotated[str, AfterValidator(_well_known)]
+
+
+class WatchedKind(ApiModel):
+    """A kind, and the resource that the API server has it under."""
+
+    api_version: _Text
+    kind: _Text
+    resource: _Text
+
+    @property
+    def group(self) -> str:
+        """Return the API group."""
+        return self.api_version.rpartition("/")[0]
+
+    @property
+    def root(self) -> str:
+        """Return where the API server has the group and version."""
+        return f"/apis/{self.api_version}" if self.group else f"/api/{self.api_version}"
+
+
+class TriggerSettings(ApiModel):
+    """The kinds that triggers may name; the operator has the right to watch exactly these."""
+
+    kinds: list[_KnownKind] = Field(default_factory=lambda: list(WELL_KNOWN))
+    custom: list[WatchedKind] = Field(default_factory=list)
+
+    def watched(self) -> list[WatchedKind]:
+        """Return all of them."""
+        known = [
+            WatchedKind(api_version=WELL_KNOWN[kind], kind=kind, resource=_PLURALS[kind])
+            for kind in self.kinds
+        ]
+        return [*known, *self.custom]
+
+    def find(self, source: TriggerSource) -> WatchedKind | None:
+        """Return the kind that a trigger names, if it is among them."""
+        version = source.api_version or WELL_KNOWN.get(source.kind)
+        same = (k for k in self.watched() if (k.api_version, k.kind) == (version, source.kind))
+        return next(same, None)

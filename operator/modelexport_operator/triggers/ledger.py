@@ -1,0 +1,55 @@
+"""Which completions have been dealt with: what makes it one export per completion, for ever.
+
+An entry is written into the trigger's status once the ModelExport exists (or the completion was
+skipped). Until then the ModelExport's name, a function of trigger and object, makes a second
+creation a conflict; from then on the entry does, also when history limits, a TTL or a person
+deleted the ModelExport. Entries are bounded: those that are older than an hour, and not among the
+latest, are folded into one time; whatever completed up to that time counts as dealt with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+from modelexport_api.trigger import ModelExportTriggerStatus
+from modelexport_operator.triggers.completion import Completion
+
+KEPT = 200
+LIMIT = 5000
+AGE = timedelta(hours=1)
+_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
+
+
+def entry(uid: str, found: Completion) -> str:
+    """Return the entry of a completion. Entries sort by time."""
+    digest = hashlib.sha256(f"{uid}/{found.run}".encode()).hexdigest()[:16]
+    return f"{found.when.strftime(_FORMAT)} {digest}"
+
+
+def when(recorded: str) -> datetime:
+    """Return the time of an entry."""
+    return datetime.strptime(recorded.partition(" ")[0], _FORMAT).replace(tzinfo=UTC)
+
+
+def is_done(status: ModelExportTriggerStatus, candidate: str) -> bool:
+    """Tell whether a completion has been dealt with, whatever time it tells today."""
+    if status.processed_until is not None and when(candidate) <= status.processed_until:
+        return True
+    digest = candidate.partition(" ")[2]
+    return any(known.endswith(digest) for known in status.processed)
+
+
+def added(status: ModelExportTriggerStatus, entries: Iterable[str]) -> ModelExportTriggerStatus:
+    """Return the status with more completions dealt with, folded where there are too many."""
+    kept = sorted({*status.processed, *entries})
+    until = status.processed_until
+    while len(kept) > KEPT and (len(kept) > LIMIT or _old(kept)):
+        until = when(kept[0])
+        kept = [known for known in kept if when(known) > until]
+    return status.model_copy(update={"processed": kept, "processed_until": until})
+
+
+def _old(kept: list[str]) -> bool:
+    return when(kept[-1]) - when(kept[0]) > AGE

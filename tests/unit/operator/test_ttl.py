@@ -1,0 +1,28 @@
+"""How long what has ended is kept."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from modelexport_operator import ttl
+from unit.operator.objects import NOW, at, resource
+
+
+@pytest.mark.parametrize("kind", ["Complete", "Failed"])
+@pytest.mark.parametrize(
+    ("seconds", "age", "left"),
+    [(100, 0, 100), (100, 99, 1), (100, 100, 0), (100, 5000, 0), (0, 0, 0), (None, 5000, None)],
+)
+def test_it_counts_from_the_end(
+    kind: str, seconds: int | None, age: float, left: int | None
+) -> None:
+    stamp = {"type": kind, "status": "True", "reason": "X", "lastTransitionTime": NOW.isoformat()}
+    spec = {} if seconds is None else {"ttlSecondsAfterFinished": seconds}
+    found = ttl.left(resource(spec, {"conditions": [stamp]}), at(age))
+    assert found == (None if left is None else timedelta(seconds=left))
+
+
+def test_what_goes_on_is_kept() -> None:
+    assert ttl.left(resource({"ttlSecondsAfterFinished": 0}), at(5000)) is None
