@@ -21,13 +21,16 @@ from modelexport_api.pod import (
 )
 from modelexport_api.reasons import Reason
 from modelexport_api.resource import ManifestError, ModelExport, parse
+from modelexport_exporter.batch.run import Part, run_share, run_single
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.isolation.privacy import keep_private
-from modelexport_exporter.log import JsonLog
-from modelexport_exporter.pipeline import Settings, run
+from modelexport_exporter.log import JsonLog, Log
+from modelexport_exporter.story import Settings
 
 TERMINATION_LOG_ENV = "MODELEXPORT_TERMINATION_LOG"
 WORK_DIR_ENV = "MODELEXPORT_WORK_DIR"
+INDEX_ENV = "JOB_COMPLETION_INDEX"
+"""Set by Kubernetes in the pods of an Indexed Job: the number of the pod's share."""
 
 
 def main() -> int:
@@ -40,11 +43,18 @@ def main() -> int:
         result = PodResult(outcome="Failed", failure=failure.describe())
     else:
         work_dir = Path(os.environ.get(WORK_DIR_ENV, WORK_DIR))
-        result = run(resource, Settings(work_dir), log)
+        result = _run(resource, Settings(work_dir), log)
     if result.failure is not None:
         log.tell("error", f"{result.failure.reason}: {result.failure.message}")
     write_termination(result, os.environ)
     return int(result.exit_code)
+
+
+def _run(resource: ModelExport, settings: Settings, log: Log) -> PodResult:
+    if not resource.spec.source.is_batch:
+        return run_single(resource, settings, log)
+    part = Part(int(os.environ.get(INDEX_ENV, "0")), resource.spec.parallelism)
+    return run_share(resource, settings, log, part).result
 
 
 def read_manifest(environment: Mapping[str, str]) -> ModelExport:

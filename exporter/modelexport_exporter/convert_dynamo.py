@@ -6,7 +6,8 @@ The weights stay where the program has them; nothing is written. Dims carry the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import onnx_ir as ir
@@ -33,6 +34,19 @@ _NODE = re.compile(r"%(\w+) .*?target=([\w.]+)", re.DOTALL)
 _IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 
 
+@dataclass(frozen=True)
+class Translation:
+    """A program's operators in ONNX, as they were translated: nothing is folded yet."""
+
+    model: ir.Model
+    """Its weights are the program's tensors."""
+    names: Mapping[str, str]
+    """The declared names of dims, by the symbols that the program calls them."""
+    inputs: Sequence[str]
+    """The declared names of inputs, then of outputs: given last, as the optimizer renames too."""
+    outputs: Sequence[str]
+
+
 def convert_dynamo(
     program: ExportedProgram,
     spec: ModelExportSpec,
@@ -42,6 +56,14 @@ def convert_dynamo(
     optimize: bool = True,
 ) -> ir.Model:
     """Return the program's translation, with inputs, outputs and dims named as declared."""
+    translation = translate(program, spec, plugins, code_dir)
+    return finish(translation, optimize=optimize and spec.export.optimize)
+
+
+def translate(
+    program: ExportedProgram, spec: ModelExportSpec, plugins: Plugins, code_dir: Path | None
+) -> Translation:
+    """Return the program's translation. Raises ExportFailure."""
     program = plugins.decomposed(program)
     program = rewrite_program(program, plugins.left_alone)
     names = symbol_names(program, spec)
@@ -53,16 +75,48 @@ def convert_dynamo(
                 dynamo=True,
                 custom_translation_table=plugins.translations(program),
                 opset_version=spec.export.opset,
-                input_names=[entry.name for entry in spec.inputs],
-                output_names=spec.outputs or None,
-                optimize=optimize and spec.export.optimize,
+                optimize=False,
                 verbose=False,
             )
     except Exception as error:
         raise _explain(error, program, spec, plugins, code_dir) from error
     assert converted is not None
-    rename_dims(converted.model, names)
-    return make_names_unique(converted.model)
+    inputs = [entry.name for entry in spec.inputs]
+    # A copy, as every checkpoint of a batch gets one: copying orders attributes.
+    return Translation(converted.model.clone(), names, inputs, spec.outputs)
+
+
+def finish(translation: Translation, *, optimize: bool) -> ir.Model:
+    """Return the translation's model, optimized as torch.onnx does it, with the declared names.
+
+    The optimizer folds weights into each other: afterwards they cannot be told apart any more.
+    """
+    model = translation.model
+    if optimize:
+        try:
+            with quiet():
+                program = torch.onnx.ONNXProgram(model, None)
+                program.optimize()
+        except Exception as error:
+            raise _not_optimized(error) from error
+        model = program.model
+    for value, name in (
+        *zip(model.graph.inputs, translation.inputs, strict=False),
+        *zip(model.graph.outputs, translation.outputs, strict=False),
+    ):
+        value.name = name
+    rename_dims(model, translation.names)
+    return make_names_unique(model)
+
+
+def _not_optimized(error: Exception) -> ExportFailure:
+    reraise_out_of_memory(error)
+    text = " ".join(str(error).split())[:500]
+    return ExportFailure(
+        Reason.CONVERSION_FAILED,
+        f"torch.onnx cannot optimize the translated graph: {type(error).__name__}: {text}",
+        "Set export.optimize: false, or export.exporter: TorchScript.",
+    )
 
 
 def rename_dims(model: ir.Model, names: Mapping[str, str]) -> None:

@@ -7,9 +7,9 @@ supervisor. It publishes nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 import torch
@@ -21,7 +21,7 @@ from modelexport_exporter.capture import capture
 from modelexport_exporter.contract import check_contract, check_file
 from modelexport_exporter.conversion.capture_failure import run_eagerly
 from modelexport_exporter.conversion.route import check_route
-from modelexport_exporter.convert_dynamo import convert_dynamo
+from modelexport_exporter.convert_dynamo import Translation, finish, translate
 from modelexport_exporter.convert_torchscript import converted_torchscript
 from modelexport_exporter.diagnosis.explain import explaining
 from modelexport_exporter.failure import ExportFailure
@@ -42,9 +42,38 @@ from modelexport_exporter.values import (
 )
 
 
+@dataclass(frozen=True)
+class Subject:
+    """What is exported: a checkpoint's model and all that translates it."""
+
+    task: ExportTask
+    loaded: LoadedModel
+    lowered: Lowered
+    plugins: Plugins
+
+
+@dataclass(frozen=True)
+class Written:
+    """What lies on disk, and how its weights stand in it."""
+
+    arranged: ArrangedWeights
+    files: tuple[WrittenFile, ...]
+
+
+OnTranslation = Callable[[Subject, Translation], None]
+"""Called with what torch.export's route translated, before anything is folded."""
+
+
 @older_torch()
 def export_model(task: ExportTask, progress: ReportProgress) -> ConvertedModel:
     """Export the task's checkpoint into its output directory and check what was written."""
+    return export(task, progress)
+
+
+def export(
+    task: ExportTask, progress: ReportProgress, on_translation: OnTranslation | None = None
+) -> ConvertedModel:
+    """Do the same, and show the translation to who wants it."""
     clock = StageClock()
     with clock.stage(Stage.LOAD):
         plugins = load_plugins(task, progress)
@@ -52,26 +81,36 @@ def export_model(task: ExportTask, progress: ReportProgress) -> ConvertedModel:
         check_route(task, loaded.format, loaded.module)
         lowered = lower(task.spec, loaded.module, task.code_dir)
         plugins.check_route(task, lambda: run_eagerly(loaded.module, lowered))
+    subject = Subject(task, loaded, lowered, plugins)
     with explaining(loaded.module, lowered, task.code_dir):
-        arranged, files = _convert(loaded, lowered, plugins, task, clock=clock, progress=progress)
-        path = task.output_dir / MODEL_NAME
-        with clock.stage(Stage.CONTRACT):
-            progress(Stage.CONTRACT, 0.0, "reading the file back")
-            facts = read_back(path)
-            own = tuple(entry for entry in facts.inputs if entry.name not in arranged.inputs)
-            facts = replace(facts, inputs=own)
-            findings = check_contract(lowered.spec, facts)
-            check_file(path)
+        written = _convert(subject, on_translation, clock, progress)
+        return check(subject, written, clock, progress)
+
+
+def check(
+    subject: Subject, written: Written, clock: StageClock, progress: ReportProgress
+) -> ConvertedModel:
+    """Read back what was written and hold it against what was asked. Raises ExportFailure."""
+    task, arranged = subject.task, written.arranged
+    path = task.output_dir / MODEL_NAME
+    with clock.stage(Stage.CONTRACT):
+        progress(Stage.CONTRACT, 0.0, "reading the file back")
+        facts = read_back(path)
+        own = tuple(entry for entry in facts.inputs if entry.name not in arranged.inputs)
+        facts = replace(facts, inputs=own)
+        findings = check_contract(subject.lowered.spec, facts)
+        check_file(path)
+    findings = subject.loaded.findings + arranged.findings + findings
     return ConvertedModel(
         model_path=path,
-        files=files,
+        files=written.files,
         opset=facts.opset,
         ir_version=facts.ir_version,
         exporter=describe_rung(task.rung),
         inputs=facts.inputs,
         outputs=facts.outputs,
         op_counts=facts.op_counts,
-        findings=loaded.findings + arranged.findings + findings + plugins.findings(task, facts),
+        findings=findings + subject.plugins.findings(task, facts),
         modules=facts.modules,
         weight_inputs=arranged.inputs,
         seconds=clock.seconds,
@@ -86,45 +125,55 @@ def describe_rung(rung: Rung) -> str:
 
 
 def _convert(
-    loaded: LoadedModel,
-    lowered: Lowered,
-    plugins: Plugins,
-    task: ExportTask,
-    *,
+    subject: Subject,
+    on_translation: OnTranslation | None,
     clock: StageClock,
     progress: ReportProgress,
-) -> tuple[ArrangedWeights, tuple[WrittenFile, ...]]:
+) -> Written:
+    task, loaded, lowered = subject.task, subject.loaded, subject.lowered
     rung = task.rung
     if ROUTES[rung] is Exporter.TORCH_SCRIPT:
         scripted = rung is Rung.SCRIPT
         with clock.stage(Stage.CONVERT):
             progress(Stage.CONVERT, 0.0, "compiling the script" if scripted else "tracing")
             with converted_torchscript(
-                loaded.module, lowered, plugins, task.output_dir, task.code_dir, scripted=scripted
+                loaded.module,
+                lowered,
+                subject.plugins,
+                task.output_dir,
+                task.code_dir,
+                scripted=scripted,
             ) as converted:
-                return _write(converted, loaded, lowered, plugins, task)
+                return write(converted, subject)
     with clock.stage(Stage.CAPTURE):
         progress(Stage.CAPTURE, 0.0, "capturing the graph with torch.export")
         strict = rung is Rung.DYNAMO_STRICT
         program = loaded.program or capture(loaded.module, lowered, task.code_dir, strict=strict)
     with clock.stage(Stage.CONVERT):
         progress(Stage.CONVERT, 0.0, "translating the graph to ONNX")
-        # The optimizer folds weights into others, which no checkpoint holds.
-        whole = task.spec.export.weights is Weights.EMBEDDED
-        optimize = rung is not Rung.DYNAMO_UNOPTIMIZED and whole
-        model = convert_dynamo(program, lowered.spec, plugins, task.code_dir, optimize=optimize)
+        translation = translate(program, lowered.spec, subject.plugins, task.code_dir)
+        if on_translation is not None:
+            on_translation(subject, translation)
+        model = finish(translation, optimize=optimizes(task))
         progress(Stage.CONVERT, 0.6, "writing the model")
-        return _write(model, loaded, lowered, plugins, task)
+        return write(model, subject)
 
 
-def _write(
-    model: ir.Model, loaded: LoadedModel, lowered: Lowered, plugins: Plugins, task: ExportTask
-) -> tuple[ArrangedWeights, tuple[WrittenFile, ...]]:
-    plugins.complete(model)
-    with in_precision(model, lowered.spec, task) as (converted, kept):
-        arranged = arrange_weights(converted, loaded.module, task.spec.export)
+def optimizes(task: ExportTask) -> bool:
+    """Tell whether the rung's file is optimized."""
+    # The optimizer folds weights into others, which no checkpoint holds.
+    whole = task.spec.export.weights is Weights.EMBEDDED
+    return task.rung is not Rung.DYNAMO_UNOPTIMIZED and whole and task.spec.export.optimize
+
+
+def write(model: ir.Model, subject: Subject) -> Written:
+    """Complete a model by what plugins and precision ask for, and write it."""
+    subject.plugins.complete(model)
+    task = subject.task
+    with in_precision(model, subject.lowered.spec, task) as (converted, kept):
+        arranged = arrange_weights(converted, subject.loaded.module, task.spec.export)
         files = write_model(converted, task.output_dir)
-    return replace(arranged, findings=arranged.findings + kept), files
+    return Written(replace(arranged, findings=arranged.findings + kept), files)
 
 
 class StageClock:

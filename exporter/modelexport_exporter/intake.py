@@ -1,4 +1,4 @@
-"""What every run begins with: the code, the checkpoint and recorded inputs, by digest and on disk.
+"""What every run begins with: the checkpoint, and what belongs to it, by digest and on disk.
 
 Nothing is loaded here. What is small (code, recorded inputs) is fetched at once, because its digest
 says whether the work was done already; the checkpoint only when it was not.
@@ -6,20 +6,17 @@ says whether the work was done already; the checkpoint only when it was not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from modelexport_api.spec import ModelExportSpec
 from modelexport_api.status import Stage
 from modelexport_exporter import fetch as fetching
 from modelexport_exporter import identity
-from modelexport_exporter.fetch_inputs import CALIBRATION, GOLDEN, RecordedInputs, fetch_inputs
+from modelexport_exporter.belongings import Belongings, gather
 from modelexport_exporter.progress import ProgressReporter
-from modelexport_exporter.record import Dependency, Record
+from modelexport_exporter.record import Record
 from modelexport_exporter.storage.store import Location, Role, locate
-from modelexport_exporter.user_code.fetch_code import fetch_code
-from modelexport_exporter.user_code.fetch_libraries import fetch_libraries
 from modelexport_exporter.values import ExportTask
 
 
@@ -31,39 +28,26 @@ class Intake:
     directory: Path
     record: Record
     report: ProgressReporter
-    _code_dir: Path | None = None
-    _inputs: Mapping[str, RecordedInputs] = field(default_factory=dict)
+    belongings: Belongings | None = None
+    """What was fetched before, for another checkpoint of the same batch."""
 
     @property
     def source(self) -> Location:
         """Return where the checkpoint is."""
-        return locate(self.spec.source.uri, self.spec.storage, Role.SOURCE)
+        return locate(self.spec.source.one, self.spec.storage, Role.SOURCE)
 
     def identify(self) -> None:
         """Find out what is asked for, by digests."""
-        self.report(Stage.FETCH, 0.0, f"looking at {self.spec.source.uri}")
+        self.report(Stage.FETCH, 0.0, f"looking at {self.spec.source.one}")
         record = self.record
         with record.timed(Stage.FETCH):
-            self._fetch_code()
-            self._inputs = fetch_inputs(self.spec, self.directory)
-            inputs = {name: entry.sha256 for name, entry in self._inputs.items()}
+            self.belongings = owned = self.belongings or gather(self.spec, self.directory)
+            record.code_sha256 = owned.code_sha256
             record.spec_sha256 = identity.spec_digest(
-                self.spec, record.code_sha256, record.versions, inputs
+                self.spec, owned.code_sha256, record.versions, owned.input_digests
             )
-            record.dependencies += [
-                Dependency(entry.uri, {"sha256": entry.sha256}) for entry in self._inputs.values()
-            ]
+            record.dependencies += owned.dependencies
             record.identity = fetching.identify(self.source, self.spec.source)
-
-    def _fetch_code(self) -> None:
-        model = self.spec.model
-        if model is None or model.code is None:
-            return
-        code = locate(model.code.uri, self.spec.storage, Role.CODE)
-        self._code_dir = fetch_code(code, self.directory)
-        digest = identity.directory_digest(self._code_dir)
-        self.record.code_sha256 = digest
-        self.record.dependencies.append(Dependency(code.uri, {identity.DIRECTORY_DIGEST: digest}))
 
     def fetch(self) -> fetching.Fetched:
         """Bring the checkpoint to this machine."""
@@ -84,24 +68,13 @@ class Intake:
 
     def task(self, checkpoint: fetching.Fetched) -> ExportTask:
         """Return what a worker needs to know; its output directory is the run's own."""
-        storage = self.spec.storage
-        libraries = [locate(uri, storage, Role.CODE) for uri in self.spec.export.runtime_libraries]
-        with self.record.timed(Stage.FETCH):
-            paths = fetch_libraries(libraries, self.directory)
-        self.record.dependencies += [
-            Dependency(where.uri, {"sha256": identity.sha256_file(path)})
-            for where, path in zip(libraries, paths, strict=True)
-        ]
+        assert self.belongings is not None
         return ExportTask(
             self.spec,
             checkpoint.checkpoint,
-            self._code_dir,
+            self.belongings.code_dir,
             self.directory,
-            runtime_libraries=paths,
-            golden_inputs=self._path(GOLDEN),
-            calibration_inputs=self._path(CALIBRATION),
+            runtime_libraries=self.belongings.libraries,
+            golden_inputs=self.belongings.golden_inputs,
+            calibration_inputs=self.belongings.calibration_inputs,
         )
-
-    def _path(self, name: str) -> Path | None:
-        entry = self._inputs.get(name)
-        return entry.path if entry else None

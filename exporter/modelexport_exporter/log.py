@@ -9,6 +9,7 @@ import threading
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol, TextIO
 
+from modelexport_api.items import ShareCounts
 from modelexport_api.pod import LogLine
 from modelexport_api.status import Progress
 
@@ -22,7 +23,7 @@ class Log(Protocol):
         """Tell something that happened."""
 
     def progress(self, progress: Progress, **fields: Any) -> None:  # noqa: ANN401
-        """Tell how far the export is."""
+        """Tell how far the export is; field `share`: the counts of a batch's share."""
 
 
 class JsonLog:
@@ -36,10 +37,21 @@ class JsonLog:
         """Write a line."""
         self._write(LogLine(time=_now(), level=level, message=message, fields=fields))
 
-    def progress(self, progress: Progress, **fields: Any) -> None:  # noqa: ANN401
-        """Write a line that moves the resource's progress."""
-        message = f"{progress.stage}: {progress.message}"
-        line = LogLine(time=_now(), level="info", message=message, progress=progress, fields=fields)
+    def progress(
+        self,
+        progress: Progress,
+        share: ShareCounts | None = None,
+        **fields: Any,  # noqa: ANN401
+    ) -> None:
+        """Write a line that moves the resource's progress, and its counts of items."""
+        line = LogLine(
+            time=_now(),
+            level="info",
+            message=f"{progress.stage}: {progress.message}",
+            progress=progress,
+            share=share,
+            fields=fields,
+        )
         self._write(line)
 
     def _write(self, line: LogLine) -> None:

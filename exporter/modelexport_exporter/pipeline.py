@@ -9,36 +9,35 @@ name unless it was verified.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import time
 import traceback
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_api.resource import ModelExport
-from modelexport_api.spec import Format, Layout, Mode, ModelExportSpec, Overwrite
+from modelexport_api.spec import Layout, Mode, Overwrite
 from modelexport_api.status import Failure, Stage
-from modelexport_exporter import fetch as fetching
 from modelexport_exporter import ladder
+from modelexport_exporter.belongings import Belongings
 from modelexport_exporter.blame.finding import REPRO_FILES
-from modelexport_exporter.checkpoint.formats import detect
+from modelexport_exporter.brought import Brought
 from modelexport_exporter.documents import both_reports, documents, failed_documents, written
+from modelexport_exporter.early_upload import EarlyUpload
 from modelexport_exporter.failure import ExportFailure, NotDeterministic, RouteDeferred, printable
 from modelexport_exporter.intake import Intake
 from modelexport_exporter.isolation import worker
 from modelexport_exporter.isolation.death import crashed
 from modelexport_exporter.isolation.interruption import ignore_signals, interruptible
-from modelexport_exporter.layout import MODEL_NAME, PAGE_NAME, REPORT_NAME
+from modelexport_exporter.layout import PAGE_NAME, REPORT_NAME
 from modelexport_exporter.log import Log
 from modelexport_exporter.manifest import Decision, Found, Manifest, decide
 from modelexport_exporter.onnx_file.metadata import append_metadata
-from modelexport_exporter.progress import ByteCounter
 from modelexport_exporter.publish import (
     Claim,
     Publication,
@@ -54,6 +53,7 @@ from modelexport_exporter.storage.workspace import workspace
 from modelexport_exporter.story import Settings, Story
 from modelexport_exporter.triton_config import check_servable
 from modelexport_exporter.values import ConvertedModel, ExportTask
+from modelexport_exporter.workers import Crew
 
 __all__ = ["Pipeline", "Settings", "run"]
 
@@ -77,8 +77,10 @@ def run(resource: ModelExport, settings: Settings, log: Log) -> PodResult:
 class Pipeline(Story):
     """One run of one resource that exports."""
 
-    def __init__(self, resource: ModelExport, settings: Settings, log: Log) -> None:
-        super().__init__(resource, settings, log)
+    def __init__(
+        self, resource: ModelExport, settings: Settings, log: Log, crew: Crew = worker.run
+    ) -> None:
+        super().__init__(resource, settings, log, crew)
         destination = locate(self._spec.destination.uri, self._spec.storage, Role.DESTINATION)
         metadata = resource.metadata
         self._publication = Publication(
@@ -90,67 +92,86 @@ class Pipeline(Story):
 
     def run(self) -> PodResult:
         """Return the result. Raises ExportFailure."""
-        required = self._spec.destination.signing_secret_name is not None
-        self._signer = take_signer(os.environ, required=required)
-        self._record.signed_by = self._signer.key_id if self._signer else None
-        with workspace(self._settings.work_dir) as directory:
-            intake = Intake(self._spec, directory, self._record, self._report)
-            intake.identify()
-            previous = self._publication.find()
-            decision = self._decide(previous)
-            if decision is Decision.REUSE and previous is not None:
-                return self._reuse(previous)
-            worker.start_server(self._settings.preload)
-            with opened(self._publication):
-                checkpoint = intake.fetch()
-                if decision is Decision.COMPARE_CONTENT and previous is not None:
-                    self._record.source_files = checkpoint.digests()
-                    if self._decide(previous) is Decision.REUSE:
-                        return self._reuse(previous)
-                return self._climb(intake, checkpoint, previous)
+        with workspace(self._settings.work_dir) as directory, ExitStack() as held:
+            brought = self.bring(directory, held)
+            return brought if isinstance(brought, PodResult) else self._climb(brought)
 
-    def _climb(
-        self, intake: Intake, checkpoint: fetching.Fetched, previous: Found | None
-    ) -> PodResult:
+    def bring(
+        self, directory: Path, held: ExitStack, belongings: Belongings | None = None
+    ) -> Brought | PodResult:
+        """Bring the checkpoint to this machine, or answer at once with what was published before.
+
+        The destination is open until `held` is closed. `belongings`: what is here already. Raises
+        ExportFailure.
+        """
+        required = self._spec.destination.signing_secret_name is not None
+        self._signer = self._settings.signer or take_signer(os.environ, required=required)
+        self._record.signed_by = self._signer.key_id if self._signer else None
+        intake = Intake(self._spec, directory, self._record, self._report, belongings)
+        intake.identify()
+        previous = self._publication.find()
+        decision = self._decide(previous)
+        if decision is Decision.REUSE and previous is not None:
+            return self._reuse(previous)
+        self._warm_up()
+        held.enter_context(opened(self._publication))
+        checkpoint = intake.fetch()
+        if decision is Decision.COMPARE_CONTENT and previous is not None:
+            self._record.source_files = checkpoint.digests()
+            if self._decide(previous) is Decision.REUSE:
+                return self._reuse(previous)
+        return Brought(intake, checkpoint, previous)
+
+    def _warm_up(self) -> None:
+        """Begin importing what the workers need."""
+        worker.start_server(self._settings.preload)
+
+    def _climb(self, brought: Brought) -> PodResult:
         """Try rung after rung until a file verifies, and publish that one."""
-        form = _detected(checkpoint.checkpoint, self._spec)
-        task = intake.task(checkpoint)
+        form = brought.format
         attempts = self._record.attempts
         while (step := ladder.next_step(self._spec, form, attempts)) is not None:
-            output_dir = intake.directory / f"output-{len(attempts)}"
-            output_dir.mkdir()
-            attempt = replace(task, output_dir=output_dir, rung=step.rung, insist=step.insist)
-            result = self._attempt(attempt, intake, checkpoint, previous)
+            task = brought.task(f"output-{len(attempts)}")
+            result = self._attempt(replace(task, rung=step.rung, insist=step.insist), brought)
             if result is not None:
                 return result
-            shutil.rmtree(output_dir)
+            shutil.rmtree(task.output_dir)
         raise self._nothing_verified()
 
-    def _attempt(
-        self,
-        task: ExportTask,
-        intake: Intake,
-        checkpoint: fetching.Fetched,
-        previous: Found | None,
-    ) -> PodResult | None:
+    def _attempt(self, task: ExportTask, brought: Brought) -> PodResult | None:
         """Return the result if this rung's file was verified and published, else None."""
         started = time.monotonic()
         try:
             converted = self._workers.export(task)
-            if self._record.layout is Layout.TRITON:
-                check_servable([*converted.inputs, *converted.outputs])
-            with self._staged(converted) as upload:
-                self._workers.verify(task, converted)
-                self._record.source_files = checkpoint.digests()
-                intake.check_unchanged()
-                self._note(task, started)
-                return self._publish(converted, upload, previous)
+            return self._proven(task, converted, brought, then=lambda: self._note(task, started))
         except ExportFailure as failure:
             if self._stage is Stage.PUBLISH:
                 raise
             self._note(task, started, failure)
             self._publication.drop_staged()
             return None
+
+    def _proven(
+        self,
+        task: ExportTask,
+        converted: ConvertedModel,
+        brought: Brought,
+        then: Callable[[], None],
+        upload: EarlyUpload | None = None,
+    ) -> PodResult:
+        """Verify a file, do `then`, and publish it. Raises ExportFailure."""
+        if self._record.layout is Layout.TRITON:
+            check_servable([*converted.inputs, *converted.outputs])
+        upload = upload or self._begin_upload(converted)
+        try:
+            self._workers.verify(task, converted)
+            self._record.source_files = brought.checkpoint.digests()
+            brought.intake.check_unchanged()
+            then()
+            return self._publish(converted, upload, brought.previous)
+        except BaseException:
+            upload.stop()
+            raise
 
     def _note(self, task: ExportTask, started: float, failure: ExportFailure | None = None) -> None:
         """Keep how an attempt ended."""
@@ -198,27 +219,8 @@ class Pipeline(Story):
         self._clear_up(found.manifest)
         return self._record.succeeded(found.manifest, self._report_uri, reused=True)
 
-    @contextlib.contextmanager
-    def _staged(self, converted: ConvertedModel) -> Iterator[Future[None]]:
-        """Upload external data to where nobody looks beside the body; stop if the body fails.
-
-        The model's own file is small then, and gets its verdict only after the body.
-        """
-        files = [file for file in converted.files if file.name != MODEL_NAME]
-        total = sum(file.size_bytes for file in files)
-        counter = ByteCounter(self._report_upload, Stage.PUBLISH, total, "uploaded")
-
-        def upload() -> None:
-            for file in files:
-                path = converted.model_path.parent / file.name
-                self._publication.stage(path, file.name, counter)
-
-        with ThreadPoolExecutor(1, thread_name_prefix="upload") as pool:
-            try:
-                yield pool.submit(upload)
-            except BaseException:
-                counter.abandon()
-                raise
+    def _begin_upload(self, converted: ConvertedModel) -> EarlyUpload:
+        return EarlyUpload(self._publication, converted, self._report_upload)
 
     def _report_upload(self, stage: Stage, fraction: float, message: str) -> None:
         """Tell about uploads only when nothing else is going on."""
@@ -226,12 +228,12 @@ class Pipeline(Story):
             self._report(stage, fraction * 0.9, message)
 
     def _publish(
-        self, converted: ConvertedModel, upload: Future[None], previous: Found | None
+        self, converted: ConvertedModel, upload: EarlyUpload, previous: Found | None
     ) -> PodResult:
         destination = self._publication.destination
         self._report(Stage.PUBLISH, 0.0, f"uploading to {destination.uri}")
         with self._record.timed(Stage.PUBLISH):
-            upload.result()
+            upload.wait()
             self._record.stamped(append_metadata(converted.model_path, self._record.metadata))
             self._stage_file(converted.model_path)
             made = documents(self._record, destination, self._signer)
@@ -263,8 +265,8 @@ class Pipeline(Story):
         """Remove what earlier artifacts, killed runs and failures of the same work left."""
         try:
             self._publication.tidy(in_force)
-            for name in (PAGE_NAME, REPORT_NAME, *REPRO_FILES):
-                self._publication.delete(self._failed + name)
+            told = (PAGE_NAME, REPORT_NAME, *REPRO_FILES)
+            self._publication.forget_failure(self._failed, told)
         except ExportFailure as failure:
             self._log.tell("warning", f"something is left over: {failure.message}")
 
@@ -276,11 +278,3 @@ class Pipeline(Story):
             for name, content in (failed_documents(self._record) | both_reports(report)).items()
         }
         return found[REPORT_NAME]
-
-
-def _detected(checkpoint: Path, spec: ModelExportSpec) -> Format | None:
-    """Return what the checkpoint is; None where loading it has to tell, or to complain."""
-    try:
-        return detect(checkpoint, spec.source.format).format
-    except ExportFailure:
-        return None

@@ -39,6 +39,10 @@ def overall_percent(stage: Stage, fraction: float) -> int:
     return before
 
 
+class AbandonedError(Exception):
+    """A transfer was told to stop."""
+
+
 class ProgressReporter:
     """Tells progress to a log: at once for a new stage, else at most once an interval."""
 
@@ -52,6 +56,11 @@ class ProgressReporter:
         self._percent = 0
         self._told: Progress | None = None
         self._told_at = 0.0
+        self._abandoned = False
+
+    def abandon(self) -> None:
+        """Make whoever reports next stop: nobody waits for it any more."""
+        self._abandoned = True
 
     @property
     def stage(self) -> Stage | None:
@@ -59,7 +68,9 @@ class ProgressReporter:
         return self._told.stage if self._told else None
 
     def __call__(self, stage: Stage, fraction: float, message: str) -> None:
-        """Report that a stage is at a fraction."""
+        """Report that a stage is at a fraction. Raises AbandonedError once it was abandoned."""
+        if self._abandoned:
+            raise AbandonedError
         with self._lock:
             self._percent = max(self._percent, overall_percent(stage, fraction))
             now = self._clock()
@@ -72,10 +83,6 @@ class ProgressReporter:
             if progress != self._told:
                 self._log.progress(progress, peakMemoryBytes=self._memory.peak_bytes)
             self._told, self._told_at = progress, now
-
-
-class AbandonedError(Exception):
-    """A transfer was told to stop."""
 
 
 class ByteCounter:

@@ -153,10 +153,7 @@ class Publication:
 
     def _promote(self) -> dict[str, str | None]:
         """Make the staged files appear under their names; return the etags they have there."""
-        names = promotion_order(self.staged)
-        for name in names:
-            self.staged.pop(name).publish()
-        return self._etags(names)
+        return {name: self.staged.pop(name).publish() for name in promotion_order(self.staged)}
 
     def _etags(self, names: Iterable[str]) -> dict[str, str | None]:
         found = {
@@ -211,11 +208,11 @@ class Publication:
         where.store.write(where.key, report)
         return where.uri
 
-    def delete(self, name: str) -> None:
-        """Delete a file at the destination, if it is there."""
-        where = self.destination.child(name)
-        if where.store.stat(where.key) is not None:
-            where.store.delete([where.key])
+    def forget_failure(self, directory: str, names: Iterable[str]) -> None:
+        """Delete the reports of a failure that lies in a directory below, if it is there."""
+        where = self.destination.child(directory).as_directory()
+        if where.store.names(where.key, 1):
+            where.store.delete(where.child(name).key for name in names)
 
     def drop_staged(self) -> None:
         """Drop what was staged and is not to be published."""

@@ -254,7 +254,7 @@ class Record:
     def _source(self) -> ReportSource:
         identity, files = self.identity, self.source_files
         return ReportSource(
-            uri=self.resource.spec.source.uri,
+            uri=self.resource.spec.source.one,
             fingerprint=identity.fingerprint if identity else None,
             sha256=source_digest(files) if files else None,
             files=[listed(file) for file in files],

@@ -88,7 +88,7 @@ class Reverification(Story):
         question = {
             "uid": metadata.uid,
             "spec": self._record.spec_sha256,
-            "source": identity.fingerprint if identity else self._spec.source.uri,
+            "source": identity.fingerprint if identity else self._spec.source.one,
             "artifact": artifact.uri if artifact else None,
         }
         return f"{metadata.name}-{digest_of(question)[:12]}"

@@ -21,7 +21,8 @@ from modelexport_exporter.isolation.memory import MemoryWatch
 from modelexport_exporter.log import Log
 from modelexport_exporter.progress import ProgressReporter
 from modelexport_exporter.record import Record
-from modelexport_exporter.workers import Workers
+from modelexport_exporter.signing import Signer
+from modelexport_exporter.workers import Crew, Workers
 
 _UNREPORTED = frozenset({Reason.DESTINATION_DENIED, Reason.INVALID_MANIFEST})
 
@@ -34,12 +35,16 @@ class Settings:
     export_entry: str = "modelexport_exporter.export_worker:export_model"
     verify_entry: str = "modelexport_exporter.verify_worker:verify_model"
     preload: tuple[str, ...] = worker.PRELOAD
+    signer: Signer | None = None
+    """Who signs the provenance, where that was found out before. Absent: the environment tells."""
 
 
 class Story(ABC):
     """One run of one resource."""
 
-    def __init__(self, resource: ModelExport, settings: Settings, log: Log) -> None:
+    def __init__(
+        self, resource: ModelExport, settings: Settings, log: Log, crew: Crew = worker.run
+    ) -> None:
         self._spec = resource.spec
         self._settings = settings
         self._log = log
@@ -54,6 +59,7 @@ class Story(ABC):
             memory,
             log,
             deadline=time.monotonic() + self._spec.active_deadline_seconds,
+            crew=crew,
         )
 
     @abstractmethod

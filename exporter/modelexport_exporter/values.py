@@ -83,6 +83,8 @@ class ExportTask:
     """The file of verification.goldenInputs."""
     calibration_inputs: Path | None = None
     """The file of export.calibrationInputs."""
+    proven_graph: bool = False
+    """Whether the graph was verified at all sizes already, with another checkpoint's weights."""
 
 
 @dataclass(frozen=True)

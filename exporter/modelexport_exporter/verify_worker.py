@@ -60,6 +60,10 @@ MORE_WITHIN_SECONDS = 2.0
 MEASURED_BELOW_SECONDS = 1.0
 """The model's noise is measured on a sample where both agree if the samples before took less."""
 
+PROVEN_GRAPH = (
+    "samples at all sizes: the same graph was verified on them with the weights of another "
+    "checkpoint of this batch"
+)
 LARGE_MODEL_BYTES = 256 << 20
 """From here on weights are not prepacked on a CPU: that would copy all of them into memory.
 
@@ -120,9 +124,11 @@ class _Verification:
         self._clock = time.monotonic if original.on_gpu else busy_seconds
         self._given = given
         self._admissions = Admissions(task.spec, TIME_BUDGET_SECONDS)
+        if task.proven_graph:
+            self._admissions.left_out.append(PROVEN_GRAPH)
         self._results: list[SampleComparison] = []
         self.smallest_failure = SmallestFailure()
-        self._measured = False
+        self._measured = task.proven_graph
         self._converted = converted
         self._session = Session(
             converted.model_path,

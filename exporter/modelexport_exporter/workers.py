@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Precision
@@ -15,6 +16,7 @@ from modelexport_exporter.diagnosis.enrich import enrich
 from modelexport_exporter.failure import ExportFailure, NotDeterministic
 from modelexport_exporter.isolation import worker
 from modelexport_exporter.isolation.memory import MemoryWatch
+from modelexport_exporter.isolation.worker import OnOutput
 from modelexport_exporter.log import Log
 from modelexport_exporter.precision.loss import describe_refusal
 from modelexport_exporter.progress import ProgressReporter
@@ -22,9 +24,29 @@ from modelexport_exporter.record import Record
 from modelexport_exporter.values import (
     ConvertedModel,
     ExportTask,
+    ReportProgress,
     VerificationOutcome,
     WrittenFile,
 )
+
+REBIND = "modelexport_exporter.rebind.foundry:Foundry.rebind"
+"""The entry that only a crew has which keeps graphs."""
+
+
+class Crew(Protocol):
+    """Whoever runs an entry's function in another process."""
+
+    def __call__(
+        self,
+        entry: str,
+        arguments: tuple[object, ...],
+        *,
+        on_progress: ReportProgress,
+        on_output: OnOutput,
+        memory: MemoryWatch,
+        deadline: float | None = None,
+    ) -> object:
+        """Return what `module:function(*arguments, report)` returned. Raises ExportFailure."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +66,22 @@ class Workers:
     compiled_entry: str = "modelexport_exporter.benchmark_worker:measure_compiled"
     started: float = field(default_factory=time.monotonic)
     names_entry: str = "modelexport_exporter.artifact_worker:read_external_names"
+    crew: Crew = worker.run
+    """Without another one, each call gets a fresh process."""
 
     def export(self, task: ExportTask) -> ConvertedModel:
         """Return the file that the task's rung leads to."""
         self.report(Stage.LOAD, 0.0, f"importing torch for {task.rung.value}")
         deadline = ladder.attempt_deadline(time.monotonic(), self.deadline)
         converted = self._work(deadline, self.export_entry, task)
+        assert isinstance(converted, ConvertedModel)
+        self._take_in(converted)
+        return converted
+
+    def rebind(self, task: ExportTask) -> ConvertedModel:
+        """Return the file that the graph of an earlier checkpoint leads to."""
+        self.report(Stage.LOAD, 0.0, "binding the weights to the graph of an earlier checkpoint")
+        converted = self._work(self.deadline, REBIND, task)
         assert isinstance(converted, ConvertedModel)
         self._take_in(converted)
         return converted
@@ -97,7 +129,10 @@ class Workers:
             kind = NotDeterministic if NOT_DETERMINISTIC in message else ExportFailure
             failure = kind(Reason.VERIFICATION_FAILED, message, hint, stage=Stage.VERIFY)
             raise enrich(failure, outcome.pitfalls)
-        if task.spec.verification.benchmark:
+        if task.proven_graph:
+            why = "latency: measured once for checkpoints of one graph"
+            self.record.benchmark = Benchmark(None, (why,))
+        elif task.spec.verification.benchmark:
             self.record.benchmark = self._benchmark(task, converted, outcome.summary.provider)
 
     def _benchmark(self, task: ExportTask, converted: ConvertedModel, provider: str) -> Benchmark:
@@ -128,7 +163,7 @@ class Workers:
 
     def _work(self, deadline: float, entry: str, *arguments: object) -> object:
         try:
-            return worker.run(
+            return self.crew(
                 entry,
                 arguments,
                 on_progress=self.report,

@@ -1,4 +1,7 @@
-"""The story of a diagnosis: fetch, then a worker that looks at the model. Imports no torch."""
+"""The story of a diagnosis: fetch, then a worker that looks at the model. Imports no torch.
+
+Of a batch, the first checkpoint is looked at: they are expected to be of one architecture.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from pathlib import Path
 from modelexport_api.resource import ModelExport
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter import fetch as fetching
+from modelexport_exporter.batch.first import first_of
 from modelexport_exporter.diagnosis.document import Diagnosis
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.isolation import worker
@@ -43,7 +47,7 @@ def diagnose(resource: ModelExport, settings: Settings, log: Log) -> Diagnosis:
         try:
             with workspace(settings.work_dir) as directory:
                 worker.start_server(settings.preload)
-                task = _task(resource.spec, directory, report)
+                task = _task(first_of(resource, log).spec, directory, report)
                 found = worker.run(
                     settings.entry,
                     (task,),
@@ -62,7 +66,7 @@ def _task(spec: ModelExportSpec, directory: Path, report: ProgressReporter) -> E
     code_dir = None
     if spec.model is not None and spec.model.code is not None:
         code_dir = fetch_code(locate(spec.model.code.uri, spec.storage, Role.CODE), directory)
-    source = locate(spec.source.uri, spec.storage, Role.SOURCE)
+    source = locate(spec.source.one, spec.storage, Role.SOURCE)
     identity = fetching.identify(source, spec.source)
     fetched = fetching.fetch(source, identity, spec.source, directory / "checkpoint", report)
     return ExportTask(spec, fetched.checkpoint, code_dir, directory)

@@ -18,7 +18,7 @@ import threading
 import traceback
 from collections.abc import Callable
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, NoReturn
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
@@ -30,6 +30,9 @@ RESULT = "result"
 FAILURE = "failure"
 CRASH = "crash"
 
+Report = Callable[[Stage, float, str], None]
+Send = Callable[..., None]
+
 _PR_SET_PDEATHSIG = 1
 CREDENTIALS = "AWS_"
 """What the variables begin with that user code has no business with."""
@@ -37,6 +40,35 @@ CREDENTIALS = "AWS_"
 
 def work(entry: str, arguments: tuple[Any, ...], channel: Connection, output: Connection) -> None:
     """Run `module:function(*arguments, report)` and send what became of it."""
+    send = _settle_in(channel, output)
+    _answer(send, lambda report: _resolve(entry)(*arguments, report))
+    # No teardown of the interpreter: threads of user code could hang it, and all is said.
+    _leave(0)
+
+
+def serve(entry: str, channel: Connection, output: Connection) -> None:
+    """Make a `module:Class()` and call its methods as they come, until nobody asks any more."""
+    send = _settle_in(channel, output)
+    made: list[Any] = []
+
+    def called(method: str, arguments: tuple[Any, ...]) -> Callable[[Report], object]:
+        def call(report: Report) -> object:
+            if not made:
+                made.append(_resolve(entry)())
+            return getattr(made[0], method)(*arguments, report)
+
+        return call
+
+    while True:
+        try:
+            method, arguments = channel.recv()
+        except (EOFError, OSError):
+            _leave(0)
+        _answer(send, called(method, arguments))
+
+
+def _settle_in(channel: Connection, output: Connection) -> Send:
+    """Make this process a worker; return what sends a message to the supervisor."""
     die_with_parent()
     if _nobody_listens(channel):
         # The supervisor ended before the kernel could be asked for that signal.
@@ -57,11 +89,18 @@ def work(entry: str, arguments: tuple[Any, ...], channel: Connection, output: Co
         with lock:
             channel.send(message)
 
+    return send
+
+
+def _answer(send: Send, task: Callable[[Report], object]) -> None:
+    """Do the task and send exactly one answer."""
+
     def report(stage: Stage, fraction: float, message: str) -> None:
         send(PROGRESS, stage, fraction, message)
 
     try:
-        result = _resolve(entry)(*arguments, report)
+        result = task(report)
+        _flush()
         send(RESULT, result)
     except ExportFailure as failure:
         send(FAILURE, failure)
@@ -69,8 +108,6 @@ def work(entry: str, arguments: tuple[Any, ...], channel: Connection, output: Co
         _leave(leaving.code if isinstance(leaving.code, int) else int(bool(leaving.code)))
     except BaseException as error:  # noqa: BLE001 - whatever it is, the supervisor tells it
         _send_crash(send, error)
-    # No teardown of the interpreter: threads of user code could hang it, and all is said.
-    _leave(0)
 
 
 def die_with_parent() -> None:
@@ -82,7 +119,7 @@ def die_with_parent() -> None:
 def _nobody_listens(channel: Connection) -> bool:
     poll = select.poll()
     poll.register(channel.fileno(), 0)
-    return any(event & select.POLLERR for _, event in poll.poll(0))
+    return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
 
 
 def _resolve(entry: str) -> Callable[..., object]:
@@ -125,10 +162,14 @@ def _typed(error: BaseException) -> ExportFailure | None:
     return None
 
 
-def _leave(code: int) -> None:
+def _leave(code: int) -> NoReturn:
+    _flush()
+    os._exit(code)
+
+
+def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except (OSError, ValueError):
             continue
-    os._exit(code)

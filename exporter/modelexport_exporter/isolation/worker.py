@@ -57,7 +57,7 @@ def _credentials() -> list[str]:
 
 
 @dataclass
-class _Conversation:
+class Conversation:
     """What a worker has said so far."""
 
     on_progress: ReportProgress
@@ -69,6 +69,7 @@ class _Conversation:
     rest: bytes = b""
 
     def hear(self, message: tuple[Any, ...]) -> None:
+        """Take in a message: progress, or the answer."""
         if message[0] != child.PROGRESS:
             self.answer = message
             return
@@ -77,6 +78,7 @@ class _Conversation:
         self.on_progress(self.stage, fraction, text)
 
     def hear_output(self, data: bytes) -> None:
+        """Take in what was printed; no data: what is left without a line's end."""
         *lines, self.rest = (self.rest + data).split(b"\n")
         if not data and self.rest:
             lines, self.rest = [self.rest], b""
@@ -101,18 +103,22 @@ def run(
     `deadline` is in `time.monotonic()` seconds. Raises ExportFailure for every other end.
     """
     before = cgroup.read_memory()
-    conversation = _Conversation(on_progress, on_output)
-    with _started(entry, arguments) as worker:
-        in_time = _listen(worker, conversation, memory, deadline)
+    conversation = Conversation(on_progress, on_output)
+    with started(child.work, (entry, arguments)) as worker:
+        in_time = listen(worker, conversation, memory, deadline)
         if conversation.answer is None and in_time:
             worker.process.join(_POLL_SECONDS * 10)
         exit_code = worker.process.exitcode
     if conversation.answer is None and not in_time:
         raise too_late(conversation.stage)
-    return _result(conversation, exit_code, before)
+    return answer_of(conversation, exit_code, before)
 
 
-def _result(conversation: _Conversation, exit_code: int | None, before: cgroup.Memory) -> object:
+def answer_of(conversation: Conversation, exit_code: int | None, before: cgroup.Memory) -> object:
+    """Return what the worker answered. Raises the failure that its answer or its death stands for.
+
+    `exit_code`: of a process that ended without an answer; `before`: memory when it was asked.
+    """
     answer = conversation.answer
     if answer is None:
         death = Death(
@@ -138,27 +144,28 @@ def _result(conversation: _Conversation, exit_code: int | None, before: cgroup.M
 
 
 @dataclass(frozen=True)
-class _Worker:
+class Worker:
+    """A process that was started, and what can be heard of it."""
+
     process: ForkServerProcess
     channel: Connection
-    """What it says: progress, and its answer."""
+    """What it says: progress, and its answer. One that stays is asked through it, too."""
     output: Connection
     """What it and its children print."""
 
 
 @contextlib.contextmanager
-def _started(entry: str, arguments: tuple[object, ...]) -> Iterator[_Worker]:
+def started(target: Callable[..., None], arguments: tuple[object, ...]) -> Iterator[Worker]:
+    """Run `target(*arguments, channel, output)` in a forked process, which ends with the block."""
     context = multiprocessing.get_context("forkserver")
-    channel, their_channel = context.Pipe(duplex=False)
+    channel, their_channel = context.Pipe()
     output, their_output = context.Pipe(duplex=False)
-    process = context.Process(
-        target=child.work, args=(entry, arguments, their_channel, their_output)
-    )
+    process = context.Process(target=target, args=(*arguments, their_channel, their_output))
     with channel, output:
         with their_channel, their_output:
             process.start()
         try:
-            yield _Worker(process, channel, output)
+            yield Worker(process, channel, output)
         finally:
             _end(process)
 
@@ -173,15 +180,24 @@ def _end(process: ForkServerProcess) -> None:
     process.join(5)
 
 
-def _listen(
-    worker: _Worker, conversation: _Conversation, memory: MemoryWatch, deadline: float | None
+def listen(
+    worker: Worker,
+    conversation: Conversation,
+    memory: MemoryWatch,
+    deadline: float | None,
+    *,
+    stays: bool = False,
 ) -> bool:
-    """Hear the worker out until it answered or ended; False when the deadline came first."""
+    """Hear the worker out until it answered or ended; False when the deadline came first.
+
+    One that stays has printed all it had to before it answers; another may still be at it.
+    """
     open_ends = [worker.channel, worker.output]
     ended = worker.process.sentinel
     while deadline is None or time.monotonic() < deadline:
         memory.look(worker.process.pid)
-        ready = connection.wait([*open_ends, ended], timeout=_POLL_SECONDS)
+        patience = 0 if stays and conversation.answer is not None else _POLL_SECONDS
+        ready = connection.wait([*open_ends, ended], timeout=patience)
         silent = True
         for end in [end for end in open_ends if end in ready]:
             if _hear(end, worker.channel, conversation):
@@ -194,7 +210,7 @@ def _listen(
     return conversation.answer is not None
 
 
-def _hear(end: Connection, channel: Connection, conversation: _Conversation) -> bool:
+def _hear(end: Connection, channel: Connection, conversation: Conversation) -> bool:
     """Take in what one pipe holds; False at its end."""
     try:
         if end is channel:

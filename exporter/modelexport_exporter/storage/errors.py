@@ -113,7 +113,7 @@ def disk_full(path: str) -> ExportFailure:
 def replaced(uri: str) -> ExportFailure:
     """Return the retryable failure for an object that changed under our hands."""
     return ExportFailure(
-        Reason.INTERRUPTED,
+        Reason.SOURCE_CHANGED,
         f"{uri} was replaced while it was read",
         "It is tried again with the new content. Write checkpoints under names that never change.",
     )

@@ -44,13 +44,13 @@ class FileStore:
                 return None
             return _describe(path)
 
-    def list_all(self, prefix: str) -> list[StoredObject]:
-        """Return every file below a directory."""
-        root = Path(prefix)
+    def list_all(self, prefix: str, depth: int | None = None) -> list[StoredObject]:
+        """Return every file whose path starts with the prefix; links to directories are left."""
         with self._typed_errors(prefix):
-            if not root.is_dir():
-                return []
-            return [_describe(path) for path in sorted(root.rglob("*")) if path.is_file()]
+            directory, _, beginning = prefix.rpartition("/")
+            paths = _files_below(Path(f"{directory}/"), beginning, depth)
+            found = [_if_file(path) for path in paths]
+        return sorted((entry for entry in found if entry), key=lambda entry: entry.key)
 
     def names(self, prefix: str, limit: int) -> list[str]:
         """Return the first names directly below a directory; directories end in a slash."""
@@ -152,11 +152,12 @@ class PendingFile:
     target: Path
     role: Role
 
-    def publish(self) -> None:
-        """Rename it to its place, over what was there."""
+    def publish(self) -> str:
+        """Rename it to its place, over what was there; return its etag."""
         try:
             self.target.parent.mkdir(parents=True, exist_ok=True)
             self.staged.replace(self.target)
+            return _describe(self.target).etag
         except OSError as error:
             raise storage_errors.from_os_error(error, self.role, str(self.target)) from error
 
@@ -171,6 +172,25 @@ def _is_directory(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     except OSError:
         return False
+
+
+def _files_below(root: Path, beginning: str, depth: int | None) -> Iterator[Path]:
+    """Yield what is no directory, below names that begin so; what may not be read is empty."""
+    for at, directories, names in os.walk(root):
+        level = len(Path(at).parts) - len(root.parts)
+        if level == 0:
+            directories[:] = [name for name in directories if name.startswith(beginning)]
+            names[:] = [name for name in names if name.startswith(beginning)]
+        if depth is not None and level >= depth:
+            directories.clear()
+        yield from (Path(at) / name for name in names)
+
+
+def _if_file(path: Path) -> StoredObject | None:
+    try:
+        return _describe(path) if path.is_file() else None
+    except FileNotFoundError:
+        return None
 
 
 def _describe(path: Path) -> StoredObject:

@@ -13,16 +13,19 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from modelexport_api.spec import AddressingStyle, Storage
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import Storage
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.storage import errors as storage_errors
 from modelexport_exporter.storage.errors import Access
-from modelexport_exporter.storage.s3_upload import THREADS, PendingUpload
+from modelexport_exporter.storage.s3_client import client_for
+from modelexport_exporter.storage.s3_upload import THREADS, PendingPut, PendingUpload
 from modelexport_exporter.storage.store import ConditionFailedError, OnBytes, Role, StoredObject
 
 if TYPE_CHECKING:
+    from botocore.response import StreamingBody
     from types_boto3_s3 import S3Client
 
 T = TypeVar("T")
@@ -32,6 +35,8 @@ PART_BYTES = 64 * MIB
 READ_BYTES = MIB
 PART_ATTEMPTS = 5
 SMALL_OBJECT_BYTES = 64 * MIB
+SMALL_UPLOAD_BYTES = MIB
+"""What is smaller is sent at once when it is published: it takes no longer than a word."""
 _MISSING = {"404", "NoSuchKey", "NoSuchVersion"}
 _CONDITION = {"412", "PreconditionFailed", "409", "ConditionalRequestConflict"}
 
@@ -69,8 +74,8 @@ class S3Store:
             key, head["ContentLength"], head["ETag"], None if version == "null" else version
         )
 
-    def list_all(self, prefix: str) -> list[StoredObject]:
-        """Return every object below the prefix, in order of the keys."""
+    def list_all(self, prefix: str, depth: int | None = None) -> list[StoredObject]:
+        """Return every object whose key starts with the prefix, in order of the keys."""
         with self._typed_errors(prefix):
             pages = self._client.get_paginator("list_objects_v2").paginate(
                 Bucket=self._bucket, Prefix=prefix
@@ -80,6 +85,7 @@ class S3Store:
                 for page in pages
                 for item in page.get("Contents", [])
                 if not item["Key"].endswith("/")
+                and (depth is None or item["Key"].count("/", len(prefix)) <= depth)
             ]
 
     def names(self, prefix: str, limit: int) -> list[str]:
@@ -133,25 +139,31 @@ class S3Store:
     def _download_part(
         self, found: StoredObject, start: int, descriptor: int, on_bytes: OnBytes, target: Path
     ) -> None:
-        """Write one range; a broken stream goes on where it broke, a few times."""
+        """Write one range; a broken stream goes on where it broke, a few times.
+
+        A request that is refused is not made again here: the client has done so already.
+        """
         end = min(start + PART_BYTES, found.size_bytes)
         position = start
         for attempt in range(PART_ATTEMPTS):
+            with self._typed_errors(found.key):
+                body = self._open(found, position, end)
             try:
                 with self._typed_errors(found.key):
-                    for chunk in self._stream(found, position, end):
+                    while chunk := body.read(READ_BYTES):
                         _write_at(descriptor, chunk, position, self._role, target)
                         position += len(chunk)
                         on_bytes(len(chunk))
             except ExportFailure as failure:
-                if not failure.describe().retryable or attempt == PART_ATTEMPTS - 1:
+                breaks_off = failure.reason is Reason.STORE_UNAVAILABLE
+                if not breaks_off or attempt == PART_ATTEMPTS - 1:
                     raise
                 time.sleep(2**attempt / 4)
             if position >= end:
                 return
         raise storage_errors.unavailable(self._access(found.key), "the stream ended too early")
 
-    def _stream(self, found: StoredObject, start: int, end: int) -> Iterator[bytes]:
+    def _open(self, found: StoredObject, start: int, end: int) -> StreamingBody:
         request: dict[str, Any] = {
             "Bucket": self._bucket,
             "Key": found.key,
@@ -161,16 +173,22 @@ class S3Store:
         if found.version_id:
             request["VersionId"] = found.version_id
         try:
-            body = self._client.get_object(**request)["Body"]
+            return self._client.get_object(**request)["Body"]
         except Exception as error:
             if _code(error) in _CONDITION:
                 raise storage_errors.replaced(self.uri(found.key)) from error
             raise
-        yield from iter(lambda: body.read(READ_BYTES), b"")
 
-    def stage(self, source: Path, key: str, staging: str, on_bytes: OnBytes) -> PendingUpload:
+    def stage(
+        self, source: Path, key: str, staging: str, on_bytes: OnBytes
+    ) -> PendingUpload | PendingPut:
         """Upload the parts of a multipart upload to the key itself, without completing it."""
         del staging
+        size = source.stat().st_size
+        if size < SMALL_UPLOAD_BYTES:
+            on_bytes(size)
+            content, kind = source.read_bytes(), content_type(key)
+            return PendingPut(self._client, self._bucket, key, content, kind, self._typed_errors)
         with self._typed_errors(key):
             answer = self._client.create_multipart_upload(
                 Bucket=self._bucket,
@@ -233,25 +251,8 @@ class S3Store:
 
     @cached_property
     def _client(self) -> S3Client:
-        import boto3
-        from botocore.config import Config
-
-        config = Config(
-            s3={"addressing_style": _addressing(self._storage)},
-            retries={"mode": "standard", "total_max_attempts": 6},
-            connect_timeout=10,
-            read_timeout=60,
-            max_pool_connections=THREADS * 4,
-            tcp_keepalive=True,
-        )
         with self._typed_errors(""):
-            client: S3Client = boto3.session.Session().client(
-                "s3",
-                endpoint_url=self._storage.endpoint,
-                region_name=self._storage.region,
-                config=config,
-            )
-        return client
+            return client_for(self._storage)
 
     def _access(self, key: str) -> Access:
         storage = self._storage
@@ -268,12 +269,6 @@ class S3Store:
             yield
         except (ClientError, BotoCoreError, Boto3Error, ValueError) as error:
             raise s3_errors.from_botocore(error, self._access(key)) from error
-
-
-def _addressing(storage: Storage) -> Literal["auto", "virtual", "path"]:
-    if storage.addressing_style is AddressingStyle.AUTO:
-        return "path" if storage.endpoint else "auto"
-    return "path" if storage.addressing_style is AddressingStyle.PATH else "virtual"
 
 
 def _code(error: Exception) -> str:

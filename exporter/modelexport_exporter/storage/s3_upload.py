@@ -1,7 +1,8 @@
-"""A file that is in S3 already but that nobody sees: a multipart upload that is not completed.
+"""A file on its way to S3 that nobody sees yet: a multipart upload that is not completed.
 
-Its parts travel while the artifact is still being verified. Completing it makes the object appear
-under its key at once; nothing is ever copied. A killed process leaves parts that are no object.
+A large one's parts travel while the artifact is still being verified. Completing it makes the
+object appear under its key at once; nothing is ever copied. A killed process leaves parts that are
+no object.
 """
 
 from __future__ import annotations
@@ -31,6 +32,29 @@ def part_size(size: int, usual: int) -> int:
     return max(usual, -(-size // MAX_PARTS))
 
 
+@dataclass(frozen=True)
+class PendingPut:
+    """A content so small that it travels when it is published: one request instead of three."""
+
+    client: S3Client
+    bucket: str
+    key: str
+    content: bytes
+    content_type: str
+    guard: Guard
+
+    def publish(self) -> str:
+        """Make the object appear under its key, in place of what was there; return its etag."""
+        with self.guard(self.key):
+            answer = self.client.put_object(
+                Bucket=self.bucket, Key=self.key, Body=self.content, ContentType=self.content_type
+            )
+        return answer["ETag"]
+
+    def discard(self) -> None:
+        """Nothing was sent."""
+
+
 @dataclass
 class PendingUpload:
     """All parts of one object."""
@@ -42,15 +66,16 @@ class PendingUpload:
     guard: Guard
     parts: list[CompletedPartTypeDef]
 
-    def publish(self) -> None:
-        """Make the object appear under its key, in place of what was there."""
+    def publish(self) -> str:
+        """Make the object appear under its key, in place of what was there; return its etag."""
         with self.guard(self.key):
-            self.client.complete_multipart_upload(
+            answer = self.client.complete_multipart_upload(
                 Bucket=self.bucket,
                 Key=self.key,
                 UploadId=self.upload_id,
                 MultipartUpload={"Parts": self.parts},
             )
+        return answer["ETag"]
 
     def discard(self) -> None:
         """Drop the parts."""

@@ -47,8 +47,8 @@ class ConditionFailedError(Exception):
 class Pending(Protocol):
     """A file that is in the store already, but not under its key."""
 
-    def publish(self) -> None:
-        """Make it appear under its key at once, in place of what was there."""
+    def publish(self) -> str:
+        """Make it appear under its key at once, in place of what was there; return its etag."""
 
     def discard(self) -> None:
         """Drop it."""
@@ -63,8 +63,11 @@ class Store(Protocol):
     def stat(self, key: str, version_id: str | None = None) -> StoredObject | None:
         """Return the object, or None where there is none."""
 
-    def list_all(self, prefix: str) -> list[StoredObject]:
-        """Return every object whose key starts with the prefix, in order of the keys."""
+    def list_all(self, prefix: str, depth: int | None = None) -> list[StoredObject]:
+        """Return every object whose key starts with the prefix, in order of the keys.
+
+        `depth`: how many directories below the prefix's own it may lie at most.
+        """
 
     def names(self, prefix: str, limit: int) -> list[str]:
         """Return the first names directly below a directory; directories end in a slash."""

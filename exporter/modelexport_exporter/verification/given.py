@@ -38,6 +38,7 @@ from modelexport_exporter.verification.samples import (
     describe_sizes,
     more_samples,
     plan_samples,
+    samples_of_weights,
     sizes_between,
 )
 
@@ -54,17 +55,22 @@ class Given:
     aims: Aims = field(default_factory=Aims)
     sampler: Callable[..., Any] | None = None
     code_dir: Path | None = None
+    proven_graph: bool = False
+    """Whether only the weights are to be verified."""
 
     def plan(self) -> tuple[Sample, ...]:
         """Return the samples to run, in order."""
         golden = [
             Sample(entry.dims, Values.GOLDEN, place) for place, entry in enumerate(self.golden)
         ]
-        planned = self._by_sampler(plan_samples(self.spec))
+        samples = samples_of_weights if self.proven_graph else plan_samples
+        planned = self._by_sampler(samples(self.spec))
         return (planned[0], *golden, *planned[1:])
 
     def more(self) -> tuple[Sample, ...]:
         """Return further samples, for models that run in no time."""
+        if self.proven_graph:
+            return self._by_sampler(self._aimed())
         samples = [
             entry
             for entry in more_samples(self.spec)
@@ -141,7 +147,7 @@ def drawn_by(task: ExportTask, spec: ModelExportSpec) -> Given:
     if spec.verification.sampler is not None:
         named = Named(_SAMPLER, spec.verification.sampler, "a dict of tensors by input")
         sampler = find_callable(named, task.code_dir)
-    return Given(spec, sampler=sampler, code_dir=task.code_dir)
+    return Given(spec, sampler=sampler, code_dir=task.code_dir, proven_graph=task.proven_graph)
 
 
 def _fitting(entry: Input, drawn: Mapping[str, Any], sample: Sample) -> Array:

@@ -107,6 +107,19 @@ def plan_samples(spec: ModelExportSpec) -> tuple[Sample, ...]:
     return tuple(Sample(sizes, values, seed) for seed, (sizes, values) in enumerate(plan))
 
 
+def samples_of_weights(spec: ModelExportSpec) -> tuple[Sample, ...]:
+    """Return the samples for other weights in a graph that was verified on all of `plan_samples`.
+
+    A weight that is missing, swapped, stale or baked in differs at any size, so that each kind of
+    values runs once, at small sizes. What depends on sizes alone was met with the first weights.
+    """
+    lowest = {name: dim.min for name, dim in spec.dims.items()}
+    between = sizes_between(spec.dims, avoided=capture_sizes(spec).values())
+    plan = [(lowest, Values.NORMAL), (between, Values.NORMAL), (between, Values.LARGE)]
+    plan += [(lowest, Values.ZEROS), (lowest, Values.HIGHEST)]
+    return tuple(Sample(sizes, values, seed) for seed, (sizes, values) in enumerate(plan))
+
+
 def more_samples(spec: ModelExportSpec) -> tuple[Sample, ...]:
     """Return further samples, for models that run in no time: other values, consecutive sizes."""
     between = sizes_between(spec.dims, avoided=capture_sizes(spec).values())

@@ -1,0 +1,103 @@
+"""Which names a glob means, as shells have it: pure.
+
+`*`, `?` and `[abc]` match within a name and never a slash; `**` as a whole name stands for any
+number of directories; a pattern that ends in a slash means directories. Every other character
+stands for itself, and so does one of these in brackets (`[*]`). Hidden names are names like any.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from modelexport_api.types import is_glob
+
+_DEEP = "**"
+_ENCODED = {"%2a": "[*]", "%3f": "[?]", "%5b": "[[]"}
+"""What a file:// URI writes for a character of a name that would mean something to a glob."""
+
+
+@dataclass(frozen=True)
+class Glob:
+    """A pattern over the keys of a store."""
+
+    pattern: str
+
+    @property
+    def wants_directories(self) -> bool:
+        """Tell whether directories are meant, not objects."""
+        return self.pattern.endswith("/")
+
+    @property
+    def prefix(self) -> str:
+        """Return what every match begins with."""
+        return re.split(r"[*?\[]", self.pattern, maxsplit=1)[0]
+
+    @property
+    def depth(self) -> int | None:
+        """Return how many directories below the prefix's own an object may lie; None: any."""
+        rest = self.pattern[len(self.prefix) :]
+        if self.wants_directories or _DEEP in rest.split("/"):
+            return None
+        return rest.count("/")
+
+    def matches(self, key: str) -> bool:
+        """Tell whether a key (of a directory: with its slash) is meant."""
+        if key.endswith("/") != self.wants_directories:
+            return False
+        return _matches(self._names, key.rstrip("/").split("/"))
+
+    @property
+    def _names(self) -> list[str]:
+        names = self.pattern.rstrip("/").split("/")
+        # At the end it has to stand for something, or a/** would mean a, too.
+        return [*names, "*"] if names[-1] == _DEEP else names
+
+
+def of_uri(uri: str) -> tuple[str, Glob]:
+    """Return the URI of a glob's store, and the glob over its keys."""
+    if uri.startswith("file://"):
+        # Not urlsplit: a question mark is part of the pattern.
+        path = re.sub(
+            r"%(2a|3f|5b)",
+            lambda found: _ENCODED[found[0].lower()],
+            uri.removeprefix("file://"),
+            flags=re.IGNORECASE,
+        )
+        return "file:///", Glob(unquote(path))
+    bucket, _, pattern = uri.removeprefix("s3://").partition("/")
+    return f"s3://{bucket}/", Glob(pattern)
+
+
+def names_store(uri: str) -> bool:
+    """Tell whether what stands for the store in a URI is free of patterns."""
+    return not is_glob(of_uri(uri)[0])
+
+
+def _matches(names: list[str], parts: list[str]) -> bool:
+    """Go through the parts once, with every place in the pattern that they may have led to."""
+    places = _with_skipped(names, {0})
+    for part in parts:
+        reached = {place for place in places if place < len(names) and names[place] == _DEEP}
+        reached |= {
+            place + 1
+            for place in places
+            if place < len(names)
+            and names[place] != _DEEP
+            and fnmatch.fnmatchcase(part, names[place])
+        }
+        places = _with_skipped(names, reached)
+    return len(names) in places
+
+
+def _with_skipped(names: list[str], places: set[int]) -> set[int]:
+    """Add the places behind each `**`, since it may stand for nothing."""
+    found = set(places)
+    for place in sorted(places):
+        after = place
+        while after < len(names) and names[after] == _DEEP:
+            after += 1
+            found.add(after)
+    return found

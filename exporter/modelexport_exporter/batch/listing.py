@@ -1,0 +1,134 @@
+"""Which checkpoints a batch is made of: what a glob matches in a store, or what `uris` names.
+
+A glob that matches nothing is the batch's failure; a URI that names nothing is that checkpoint's
+own, found when its turn comes. What lies beside checkpoints is no business of this module: the glob
+decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import Source, Storage
+from modelexport_exporter.batch.glob import Glob, names_store, of_uri
+from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.identity import digest_of
+from modelexport_exporter.storage.store import Location, Role, Store, StoredObject, locate
+
+_THREADS = 8
+_NEIGHBOURS = 5
+_MOST_NAMES = 1000
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A checkpoint as it was seen when the listing was taken."""
+
+    uri: str
+    size_bytes: int = 0
+    etag: str | None = None
+    """Of a directory: a digest of its files' etags. None: there was nothing to be seen."""
+
+
+def list_checkpoints(source: Source, storage: Storage) -> list[Listed]:
+    """Return the checkpoints, those of a glob in the order of their names. Raises ExportFailure."""
+    if source.uris is not None:
+        return _look_at(source.uris, storage)
+    return _matching(source.one, storage)
+
+
+def _matching(uri: str, storage: Storage) -> list[Listed]:
+    if not names_store(uri):
+        raise ExportFailure(
+            Reason.INVALID_MANIFEST,
+            f"{uri} has a pattern in its bucket",
+            "Name one bucket; *, ? and [abc] match in what follows it. Several buckets: list the "
+            "checkpoints in spec.source.uris.",
+        )
+    base, glob = of_uri(uri)
+    store = locate(base, storage, Role.SOURCE).store
+    found = store.list_all(glob.prefix, glob.depth)
+    listed = [
+        Listed(store.uri(entry.key), entry.size_bytes, entry.etag)
+        for entry in (_directories(found) if glob.wants_directories else found)
+        if glob.matches(entry.key)
+    ]
+    if not listed:
+        raise _nothing_matched(uri, glob, store, found)
+    return listed
+
+
+def _directories(found: Iterable[StoredObject]) -> list[StoredObject]:
+    """Return every directory that holds objects, at any depth, as large as what is in it."""
+    contents: dict[str, list[StoredObject]] = {}
+    for entry in found:
+        parts = entry.key.split("/")[:-1]
+        for length in range(1, len(parts) + 1):
+            contents.setdefault("/".join(parts[:length]) + "/", []).append(entry)
+    return [_directory(key, contents[key]) for key in sorted(contents)]
+
+
+def _directory(key: str, entries: list[StoredObject]) -> StoredObject:
+    size = sum(entry.size_bytes for entry in entries)
+    return StoredObject(key, size, digest_of([[entry.key, entry.etag] for entry in entries]))
+
+
+def _look_at(uris: list[str], storage: Storage) -> list[Listed]:
+    with ThreadPoolExecutor(_THREADS, thread_name_prefix="listing") as pool:
+        return list(pool.map(lambda uri: _look(uri, storage), uris))
+
+
+def _look(uri: str, storage: Storage) -> Listed:
+    """Return what one URI names, as far as that can be told now."""
+    where = locate(uri, storage, Role.SOURCE)
+    try:
+        found = _stat(where)
+    except ExportFailure:
+        return Listed(uri)
+    return Listed(uri, found.size_bytes, found.etag) if found else Listed(uri)
+
+
+def _stat(where: Location) -> StoredObject | None:
+    if not where.key.endswith("/"):
+        return where.store.stat(where.key)
+    entries = where.store.list_all(where.key)
+    return _directory(where.key, entries) if entries else None
+
+
+def _nothing_matched(
+    uri: str, glob: Glob, store: Store, found: list[StoredObject]
+) -> ExportFailure:
+    hint = "Correct spec.source.uri, or wait until the training jobs have written them."
+    if glob.wants_directories:
+        hint = f"A glob that ends in / matches directories only. {hint}"
+    return ExportFailure(
+        Reason.NOTHING_MATCHED,
+        f"{uri} matches nothing; {_neighbours(glob, store, found)}",
+        hint,
+    )
+
+
+def _neighbours(glob: Glob, store: Store, found: list[StoredObject]) -> str:
+    """Say where it was looked, and what lies there or in the nearest directory that exists."""
+    looked = store.uri(glob.prefix)
+    if found:
+        kind = "directories" if glob.wants_directories else "objects"
+        entries = _directories(found) if glob.wants_directories else found
+        names = [entry.key.removeprefix(glob.prefix.rpartition("/")[0] + "/") for entry in entries]
+        return f"below {looked} lie {len(entries)} {kind}: {_some(names)}"
+    directory = glob.prefix
+    while directory.rstrip("/"):
+        directory = directory.rstrip("/").rpartition("/")[0]
+        directory += "/" if directory or glob.prefix.startswith("/") else ""
+        names = store.names(directory, _MOST_NAMES)
+        if names:
+            return f"nothing lies below {looked}; {store.uri(directory)} has {_some(names)}"
+    return f"nothing lies below {looked}"
+
+
+def _some(names: list[str]) -> str:
+    shown = ", ".join(names[:_NEIGHBOURS])
+    return f"{shown}, …" if len(names) > _NEIGHBOURS else shown

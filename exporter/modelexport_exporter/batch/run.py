@@ -1,0 +1,139 @@
+"""The story of a pod: one checkpoint, or a share of a batch. Never raises.
+
+    plan -> journal -> loop over the share -> journal -> results of all shares
+
+A single checkpoint goes straight to the pipeline, its destination's placeholders filled in.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from modelexport_api.conditions import stages_of
+from modelexport_api.pod import PodResult
+from modelexport_api.resource import ModelExport
+from modelexport_api.spec import Mode
+from modelexport_api.status import Failure, Stage
+from modelexport_exporter.batch.destinations import single_of
+from modelexport_exporter.batch.engine import Engine
+from modelexport_exporter.batch.journal import Keeper
+from modelexport_exporter.batch.loop import Loop
+from modelexport_exporter.batch.outputs import publish_results
+from modelexport_exporter.batch.plan import Planned, make_plan
+from modelexport_exporter.batch.results import Results
+from modelexport_exporter.failure import ExportFailure, printable
+from modelexport_exporter.isolation.death import crashed
+from modelexport_exporter.isolation.interruption import ignore_signals, interruptible
+from modelexport_exporter.log import Log
+from modelexport_exporter.rebind.engine import RebindingEngine
+from modelexport_exporter.signing import take_signer
+from modelexport_exporter.story import Settings
+
+MakeEngine = Callable[[Settings], Engine]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Which share of a batch, of how many."""
+
+    share: int = 0
+    shares: int = 1
+
+
+WHOLE = Part()
+
+
+@dataclass(frozen=True)
+class ShareRun:
+    """What a share came to, and what is known of the whole batch."""
+
+    result: PodResult
+    results: Results | None = None
+
+
+def run_single(resource: ModelExport, settings: Settings, log: Log) -> PodResult:
+    """Export or verify one checkpoint. Call it from the main thread."""
+    from modelexport_exporter.pipeline import run
+
+    try:
+        resource = single_of(resource)
+    except ExportFailure as failure:
+        return _failed(failure.describe(Stage.FETCH))
+    return run(resource, settings, log)
+
+
+def run_share(
+    resource: ModelExport,
+    settings: Settings,
+    log: Log,
+    part: Part = WHOLE,
+    make_engine: MakeEngine = RebindingEngine,
+) -> ShareRun:
+    """Do one share of a batch. Call it from the main thread."""
+    with interruptible():
+        try:
+            settings = _with_signer(resource, settings)
+            planned = make_plan(resource, part.shares)
+            with _closing(make_engine(settings)) as engine:
+                loop = Loop(planned, part.share, _keeper(planned, part, log), engine, log)
+                failure = loop.run()
+            return _outcome(planned, loop, failure, log)
+        except ExportFailure as failure:
+            ignore_signals()
+            return ShareRun(_failed(failure.describe(Stage.FETCH)))
+        except Exception as error:  # noqa: BLE001 - a defect must reach the user as a result, too
+            ignore_signals()
+            log.tell("error", printable("".join(traceback.format_exception(error))))
+            defect = crashed(f"{type(error).__name__}: {error}", None)
+            return ShareRun(_failed(defect.describe()))
+
+
+def _with_signer(resource: ModelExport, settings: Settings) -> Settings:
+    """Return settings with the key, which the environment holds once. Raises ExportFailure."""
+    if resource.spec.mode is not Mode.EXPORT:
+        return settings
+    required = resource.spec.destination.signing_secret_name is not None
+    return replace(settings, signer=take_signer(os.environ, required=required))
+
+
+def _keeper(planned: Planned, part: Part, log: Log) -> Keeper:
+    keeper = Keeper(planned.directory, part.share, log)
+    keeper.resume(again=planned.resource.metadata.uid is None)
+    return keeper
+
+
+def _outcome(planned: Planned, loop: Loop, failure: Failure | None, log: Log) -> ShareRun:
+    """Store the answers; return them. Raises ExportFailure where they would be lost."""
+    try:
+        loop.keeper.close()
+        results, index = publish_results(planned)
+    except ExportFailure as second:
+        if failure is None:
+            raise
+        log.tell("warning", f"the results could not be stored: {second.message}")
+        return ShareRun(_failed(failure).model_copy(update={"share": loop.counts()}))
+    result = PodResult(
+        outcome="Failed" if failure else "Succeeded",
+        failure=failure,
+        completed=[] if failure else list(stages_of(planned.resource.spec.mode)),
+        share=loop.counts(),
+        report_uri=index.uri,
+        peak_memory_bytes=loop.peak_memory_bytes or None,
+    )
+    return ShareRun(result, results)
+
+
+@contextlib.contextmanager
+def _closing(engine: Engine) -> Iterator[Engine]:
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+def _failed(failure: Failure) -> PodResult:
+    return PodResult(outcome="Failed", failure=failure)

@@ -1,0 +1,50 @@
+"""External data on its way to the store, unseen, while its verdict is still open.
+
+The model's own file is small then, and gets its verdict only after it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from modelexport_api.status import Stage
+from modelexport_exporter.layout import MODEL_NAME
+from modelexport_exporter.progress import ByteCounter
+from modelexport_exporter.publish import Publication
+from modelexport_exporter.values import ConvertedModel
+
+
+class EarlyUpload:
+    """Stages the files of a model in a thread of its own."""
+
+    def __init__(
+        self,
+        publication: Publication,
+        converted: ConvertedModel,
+        report: Callable[[Stage, float, str], None],
+    ) -> None:
+        """Begin."""
+        files = [file for file in converted.files if file.name != MODEL_NAME]
+        total = sum(file.size_bytes for file in files)
+        self._counter = ByteCounter(report, Stage.PUBLISH, total, "uploaded")
+
+        def upload() -> None:
+            for file in files:
+                path = converted.model_path.parent / file.name
+                publication.stage(path, file.name, self._counter)
+
+        pool = ThreadPoolExecutor(1, thread_name_prefix="upload")
+        self._running = pool.submit(upload)
+        pool.shutdown(wait=False)
+
+    def wait(self) -> None:
+        """Return when all is staged. Raises ExportFailure."""
+        self._running.result()
+
+    def stop(self) -> None:
+        """End it; what was staged until then is the publication's to drop."""
+        self._counter.abandon()
+        with contextlib.suppress(Exception):
+            self._running.result()

@@ -1,0 +1,143 @@
+"""Who works on the checkpoints of a batch: workers that stay as long as they are of use.
+
+Guarantees that a fresh export has fresh processes, so that it fails only for what is its own; that
+a graph is used again only after its first file was verified; and that a worker's death costs one
+checkpoint's attempt and nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from modelexport_api.spec import Exporter
+from modelexport_exporter.isolation import worker
+from modelexport_exporter.isolation.resident import Resident
+from modelexport_exporter.rebind.policy import Reuse
+from modelexport_exporter.story import Settings
+from modelexport_exporter.values import ROUTES, ConvertedModel, ExportTask, Rung
+from modelexport_exporter.workers import REBIND
+
+FOUNDRY = "modelexport_exporter.rebind.foundry:Foundry"
+VERIFIER = "modelexport_exporter.rebind.verifier:Verifier"
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A translated graph: the worker that has it, and what was made of it first."""
+
+    foundry: Resident
+    rung: Rung
+    nodes: dict[str, int]
+    """The nodes of the first file by operator."""
+
+    def task_of(self, task: ExportTask, converted: ConvertedModel) -> ExportTask:
+        """Return the task as it is to be verified, of a file that was made by this graph.
+
+        The optimizer sees the weights: a file whose nodes are others than the first one's is
+        verified at all sizes again.
+        """
+        return replace(task, rung=self.rung, proven_graph=converted.op_counts == self.nodes)
+
+
+class StayingCrew:
+    """Runs what stories ask for in workers that are kept for the next one.
+
+    One thread may rebind while another does all the rest.
+    """
+
+    def __init__(
+        self, settings: Settings, foundry: str = FOUNDRY, verifier: str = VERIFIER
+    ) -> None:
+        self._entries: dict[str, Callable[[Any, dict[str, Any]], object]] = {
+            settings.export_entry: self._export,
+            settings.verify_entry: self._verify,
+            REBIND: self._rebind,
+        }
+        self._export_entry = settings.export_entry
+        self._foundry_entry = foundry
+        self._verifier_entry = verifier
+        self._graph: Graph | None = None
+        self._candidate: tuple[Resident, Rung] | None = None
+        """Has the graph of a fresh export whose verdict is still open."""
+        self._verifier: Resident | None = None
+        self._reuse = Reuse()
+        self._keeping = threading.Lock()
+
+    def __call__(self, entry: str, arguments: tuple[Any, ...], **how: Any) -> object:  # noqa: ANN401
+        """Return what the entry's function returned. Raises ExportFailure."""
+        mine = self._entries.get(entry)
+        return mine(arguments, how) if mine else worker.run(entry, arguments, **how)
+
+    def _export(self, arguments: tuple[ExportTask], how: dict[str, Any]) -> object:
+        self._drop_candidate()
+        (task,) = arguments
+        if ROUTES[task.rung] is not Exporter.DYNAMO or not self._reuse.adopts:
+            return worker.run(self._export_entry, arguments, **how)
+        foundry = Resident(self._foundry_entry)
+        self._candidate = foundry, task.rung
+        return foundry.call("export", arguments, **how)
+
+    def _verify(self, arguments: tuple[ExportTask, ConvertedModel], how: dict[str, Any]) -> object:
+        if not arguments[0].proven_graph:
+            self._end_verifier()
+        if self._verifier is None or not self._verifier.alive:
+            self._verifier = Resident(self._verifier_entry)
+        return self._verifier.call("verify", arguments, **how)
+
+    def _rebind(self, arguments: tuple[ExportTask], how: dict[str, Any]) -> object:
+        assert self._graph is not None
+        return self._graph.foundry.call("rebind", arguments, **how)
+
+    @contextlib.contextmanager
+    def graph(self) -> Iterator[Graph | None]:
+        """Yield the graph that the next checkpoint is to be tried with, if there is one.
+
+        It is not replaced while the block runs.
+        """
+        with self._keeping:
+            if self._graph is not None and not self._graph.foundry.alive:
+                self._graph, self._reuse = None, self._reuse.lost()
+            yield self._graph if self._reuse.rebinds else None
+
+    def hit(self) -> None:
+        """Note that a file made by the graph was verified."""
+        self._reuse = self._reuse.hit()
+
+    def missed(self) -> None:
+        """Note that the graph did not lead to a verified file."""
+        self._reuse = self._reuse.missed()
+
+    def confirm(self, converted: ConvertedModel) -> None:
+        """Keep the graph of a fresh export, whose file was verified, if it is of use."""
+        if self._candidate is None or not self._reuse.adopts:
+            self._drop_candidate()
+            return
+        foundry, rung = self._candidate
+        self._candidate = None
+        with self._keeping:
+            if self._graph is not None:
+                self._graph.foundry.close()
+            self._graph = Graph(foundry, rung, converted.op_counts)
+            self._reuse = self._reuse.adopted()
+
+    def close(self) -> None:
+        """End all workers."""
+        self._drop_candidate()
+        self._end_verifier()
+        if self._graph is not None:
+            self._graph.foundry.close()
+            self._graph = None
+
+    def _drop_candidate(self) -> None:
+        if self._candidate is not None:
+            self._candidate[0].close()
+            self._candidate = None
+
+    def _end_verifier(self) -> None:
+        if self._verifier is not None:
+            self._verifier.close()
+            self._verifier = None
