@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -46,7 +46,7 @@ _STYLES = {
     State.FAILED: "red",
 }
 _LEVELS = {"warning": "yellow", "error": "red"}
-_FRAMES_PER_SECOND = 8
+FRAMES_PER_SECOND = 8
 _NARROW, _SHORT_BAR, _BAR = 70, 10, 20
 _MOST_LINES = 3
 """Of the terminal's width, for a message that the verdict or the report tells in full."""
@@ -112,7 +112,7 @@ class TerminalLog:
 
     def _cells(self, row: Row, now: float) -> tuple[Text, Text, Text, Text]:
         marks = self._marks[row.state]
-        mark = marks[int(now * _FRAMES_PER_SECOND) % len(marks)]
+        mark = marks[int(now * FRAMES_PER_SECOND) % len(marks)]
         style = _STYLES[row.state]
         seconds = "" if row.seconds is None else f"{row.seconds:.1f} s"
         detail = Text(row.message, style="" if row.state is State.RUNNING else "dim")
@@ -185,14 +185,31 @@ def log_to(stream: TextIO, stages: Sequence[Stage] = ()) -> Iterator[Log]:
         return
     console = Console(file=stream, highlight=False)
     log = TerminalLog(console, stages)
+    with showing(log, console):
+        yield log
+
+
+class Ending(Protocol):
+    """A picture that changes until it ends."""
+
+    def __rich__(self) -> RenderableType:
+        """Return what it shows now."""
+
+    def end(self) -> None:
+        """Show no more than what stays."""
+
+
+@contextlib.contextmanager
+def showing(picture: Ending, console: Console) -> Iterator[None]:
+    """Keep a picture at the end of a terminal while the block runs."""
     with Live(
-        log,
+        picture,
         console=console,
-        refresh_per_second=_FRAMES_PER_SECOND,
+        refresh_per_second=FRAMES_PER_SECOND,
         redirect_stdout=False,
         redirect_stderr=False,
     ):
         try:
-            yield log
+            yield
         finally:
-            log.end()
+            picture.end()

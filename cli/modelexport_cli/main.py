@@ -14,7 +14,8 @@ from typing import Any
 
 _EPILOG = """\
 exit codes: 0 done; 10 manifest, 11 source, 12 model, 13 export, 14 contract, 15 verification,
-16 destination, 17 provider, 18 memory or disk, 70 defect, 75 try again; 2 wrong usage
+16 destination, 17 provider, 18 memory or disk, 19 too many of a batch, 70 defect, 75 try again;
+2 wrong usage
 """
 
 
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return inspect_model(chosen.model, chosen.output, chosen.endpoint, graph=chosen.graph)
     from modelexport_cli.render import render_manifest
 
-    return render_manifest(chosen.manifest, chosen.image)
+    return render_manifest(chosen.manifest, chosen.image, chosen.finished)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -65,16 +66,29 @@ def _parser() -> argparse.ArgumentParser:
     _add_verify(commands)
     _add_diagnose(commands)
     _add_inspect(commands)
+    _add_render(commands)
+    return parser
+
+
+def _add_render(commands: Any) -> None:  # noqa: ANN401 - argparse hides its type
     render = commands.add_parser(
         "render",
-        help="print the Job that the operator would create",
-        description="Print, as YAML, the Job that the operator would create with its defaults.",
+        help="print the Job, or the ModelExport of a trigger, that the operator would create",
+        description="Print, as YAML, what the operator would create with its defaults: the Job of "
+        "a ModelExport, or the ModelExport that a trigger creates for a finished object.",
     )
     _add_manifest(render)
     render.add_argument(
         "--image", default="modelexport-exporter", help="the operator's exporter image"
     )
-    return parser
+    render.add_argument(
+        "--for",
+        dest="finished",
+        type=Path,
+        metavar="OBJECT",
+        help="for a trigger: YAML of the finished object, as from `kubectl get job NAME -o yaml`; "
+        "- is standard input",
+    )
 
 
 def _add_verify(commands: Any) -> None:  # noqa: ANN401 - argparse hides its type

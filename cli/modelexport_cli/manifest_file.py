@@ -7,6 +7,7 @@ manifest's directory, since a pod has no such directory.
 from __future__ import annotations
 
 import posixpath
+import sys
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,17 +16,27 @@ from modelexport_api.resource import ManifestError, ModelExport, one_document, p
 _RELATIVE = "file://./"
 _URIS = {"uri", "goldenInputs", "calibrationInputs"}
 """Fields that hold a URI."""
+_LIST = "uris"
+"""The field that holds several."""
 
 
 def read_manifest(path: Path) -> ModelExport:
     """Return the ModelExport in a file. Raises ManifestError."""
+    return export_in(one_document(read_text(path), str(path)), path)
+
+
+def read_text(path: Path) -> str:
+    """Return the text in a file; `-` is standard input. Raises ManifestError."""
     try:
-        text = path.read_text(encoding="utf-8")
+        return sys.stdin.read() if path == Path("-") else path.read_text(encoding="utf-8")
     except OSError as error:
         raise ManifestError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ManifestError(f"{path} is not text in UTF-8") from None
-    document = one_document(text, str(path))
+
+
+def export_in(document: object, path: Path) -> ModelExport:
+    """Return the ModelExport in a document that was read from a file. Raises ManifestError."""
     try:
         return parse(resolve(document, path.resolve().parent))
     except RecursionError:  # an alias of YAML may hold itself
@@ -35,15 +46,18 @@ def read_manifest(path: Path) -> ModelExport:
 def resolve(value: object, directory: Path) -> object:
     """Return a YAML value with every `file://./…` made absolute."""
     if isinstance(value, dict):
-        return {
-            key: absolute(item, directory)
-            if key in _URIS and isinstance(item, str)
-            else resolve(item, directory)
-            for key, item in value.items()
-        }
+        return {key: _resolved(key, item, directory) for key, item in value.items()}
     if isinstance(value, list):
         return [resolve(item, directory) for item in value]
     return value
+
+
+def _resolved(key: object, item: object, directory: Path) -> object:
+    if key in _URIS and isinstance(item, str):
+        return absolute(item, directory)
+    if key == _LIST and isinstance(item, list):
+        return [_resolved("uri", entry, directory) for entry in item]
+    return resolve(item, directory)
 
 
 def absolute(uri: str, directory: Path) -> str:

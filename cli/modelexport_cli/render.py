@@ -1,26 +1,44 @@
-"""`modelexport render`: the Job that the operator would create, as YAML on stdout."""
+"""`modelexport render`: what the operator would create, as YAML on stdout."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from modelexport_api.reasons import ExitCode
-from modelexport_api.resource import ManifestError
-from modelexport_cli.manifest_file import read_manifest
+from modelexport_api.resource import ManifestError, one_document
+from modelexport_api.trigger import TRIGGER_KIND
+from modelexport_cli.manifest_file import export_in, read_text
 
 
-def render_manifest(manifest: Path, image: str) -> int:
-    """Print the Job of a manifest; return the exit code."""
-    from modelexport_operator import job
-    from modelexport_operator.settings import Settings
-
+def render_manifest(manifest: Path, image: str, finished: Path | None = None) -> int:
+    """Print what is made of a manifest; return the exit code."""
     try:
-        rendered = job.build(read_manifest(manifest), Settings(exporter_image=image))
-    except (ManifestError, job.JobError) as error:
+        document = one_document(read_text(manifest), str(manifest))
+        if isinstance(document, dict) and document.get("kind") == TRIGGER_KIND:
+            from modelexport_cli.render_trigger import export_of
+
+            rendered = export_of(document, finished)
+        else:
+            rendered = _job_of(document, manifest, image, finished)
+    except ManifestError as error:
         print(f"{manifest}: {error}", file=sys.stderr)
         return int(ExitCode.MANIFEST)
     yaml.safe_dump(rendered, sys.stdout, sort_keys=False, allow_unicode=True)
     return int(ExitCode.DONE)
+
+
+def _job_of(document: object, manifest: Path, image: str, finished: Path | None) -> dict[str, Any]:
+    from modelexport_operator import job
+    from modelexport_operator.settings import Settings
+
+    export = export_in(document, manifest)
+    if finished is not None:
+        raise ManifestError(f"--for belongs to a {TRIGGER_KIND}; this is a ModelExport")
+    try:
+        return job.build(export, Settings(exporter_image=image))
+    except job.JobError as error:
+        raise ManifestError(str(error)) from None

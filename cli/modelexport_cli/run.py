@@ -40,12 +40,18 @@ def run_manifest(
         )
         result = PodResult(outcome="Failed", failure=failure)
     else:
-        from modelexport_exporter.pipeline import Settings, run
+        from modelexport_exporter.batch.run import run_single
+        from modelexport_exporter.story import Settings
 
+        settings = Settings(work_dir or _default_work_dir())
+        if resource.spec.source.is_batch:
+            from modelexport_cli.batch_run import run_batch
+
+            return run_batch(resource, settings, output)
         generation, mode = resource.metadata.generation, resource.spec.mode
         name = resource.metadata.name
         with console.log_to(sys.stderr, stages_of(mode)) as log:
-            result = run(resource, Settings(work_dir or _default_work_dir()), log)
+            result = run_single(resource, settings, log)
     status = status_of(result, started, datetime.now(UTC), generation, mode)
     if output == "json":
         print(status.model_dump_json(by_alias=True, exclude_none=True, indent=2))

@@ -60,7 +60,7 @@ def _print_beside(console: Console, label: Text, value: Text) -> None:
 
 def lines_of(result: PodResult, seconds: float, name: str) -> list[Line]:
     """Return what is printed of a result."""
-    took = _wrappable(text.seconds(seconds))
+    took = wrappable(text.seconds(seconds))
     failure = result.failure
     lines = [*(_failure(failure, took, name) if failure else _success(result, took, name))]
     lines += _reports(result.report_uri)
@@ -74,7 +74,7 @@ def _success(result: PodResult, took: str, name: str) -> Iterator[Line]:
     yield Line("Error", _worst(result.verification))
     yield Line("Samples", _samples(result.verification))
     if result.artifact is not None:
-        yield Line("Artifact", _readable(result.artifact.uri), is_path=True)
+        yield Line("Artifact", readable(result.artifact.uri), is_path=True)
         yield Line("", _described(result.artifact), "dim")
 
 
@@ -82,7 +82,7 @@ def _worst(verification: VerificationResult) -> str:
     relative = f"{text.number(verification.max_rel_error)} relative"
     if verification.limit_share is None:
         return f"at worst {relative}"
-    share = _wrappable(text.of_limit(verification.limit_share))
+    share = wrappable(text.of_limit(verification.limit_share))
     return f"at worst {share} ({relative})"
 
 
@@ -94,7 +94,7 @@ def _samples(verification: VerificationResult) -> str:
 
 
 def _described(artifact: Artifact) -> str:
-    size = _wrappable(text.size(artifact.size_bytes))
+    size = wrappable(text.size(artifact.size_bytes))
     return f"{size}, opset {artifact.opset}, {artifact.exporter}"
 
 
@@ -111,15 +111,15 @@ def _reports(uri: str | None) -> Iterator[Line]:
         yield Line("Report", "none")
         return
     stem = uri.removesuffix(".json")
-    yield Line("Report", _readable(f"{stem}.html"), is_path=True)
-    yield Line("", _readable(uri), is_path=True)
+    yield Line("Report", readable(f"{stem}.html"), is_path=True)
+    yield Line("", readable(uri), is_path=True)
 
 
-def _wrappable(words: str) -> str:
+def wrappable(words: str) -> str:
     """Return what the page writes, for a terminal: whoever searches or copies it types spaces."""
     return words.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def _readable(uri: str) -> str:
+def readable(uri: str) -> str:
     """Show a local file as the path that a shell takes."""
     return unquote(uri.removeprefix("file://")) if uri.startswith("file://") else uri

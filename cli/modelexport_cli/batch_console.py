@@ -1,0 +1,162 @@
+"""What a person sees of a batch: each answer as it comes, below them a bar over all of it.
+
+What workers print is shown for a checkpoint that failed, and forgotten for one that did not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, TextIO
+
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+
+from modelexport_api.items import ShareCounts
+from modelexport_api.status import Progress
+from modelexport_cli.batch_board import BatchBoard
+from modelexport_cli.board import WorkerLines
+from modelexport_cli.console import FRAMES_PER_SECOND, showing
+
+if TYPE_CHECKING:
+    from modelexport_exporter.log import Level, Log
+
+_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_ASCII_FRAMES = "|/-\\"
+_NARROW, _SHORT_BAR, _BAR = 70, 16, 32
+_LEVELS = {"warning": "yellow", "error": "red"}
+_MOST_LINES = 3
+"""Of the terminal's width, for a message that the table or a report tells in full."""
+
+
+class BatchTerminalLog:
+    """Answers scroll by; the bar stays at the bottom."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._board = BatchBoard()
+        self._lines = WorkerLines()
+        self._lock = threading.Lock()
+        self._utf = console.encoding.startswith("utf")
+
+    def tell(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
+        """Print a message, or a checkpoint's answer."""
+        with self._lock:
+            if fields.get("worker"):
+                self._lines.hear(message)
+                return
+            is_answer = "item" in fields
+            said = self._lines.taken() if is_answer else []
+        if is_answer and level != "info":
+            for line in said:
+                self._print(Text(f"  {line}", style="dim"))
+        self._print(self._answer(level, message) if is_answer else self._note(level, message))
+
+    def progress(
+        self,
+        progress: Progress,
+        share: ShareCounts | None = None,
+        **_fields: Any,  # noqa: ANN401
+    ) -> None:
+        """Move the bar."""
+        with self._lock:
+            self._board = self._board.moved(progress, share)
+
+    def end(self) -> None:
+        """Leave the bar as it is."""
+        with self._lock:
+            self._board = self._board.ended()
+
+    def _answer(self, level: Level, message: str) -> Text:
+        good = level == "info"
+        mark = ("✓" if good else "✗") if self._utf else ("+" if good else "x")
+        name, _, said = self._cut(message).partition(": ")
+        style = "green" if good else "red"
+        return Text.assemble((f"{mark} {name}", style), f"  {said}")
+
+    def _note(self, level: Level, message: str) -> Text:
+        return Text(self._cut(message), style=_LEVELS.get(level, "dim"))
+
+    def _cut(self, message: str) -> str:
+        most = _MOST_LINES * self._console.width - 3
+        return message if len(message) <= most else f"{message[:most]}…"
+
+    def _print(self, line: Text) -> None:
+        self._console.print(line)
+
+    def __rich__(self) -> RenderableType:
+        """Return the bar and what is in work."""
+        with self._lock:
+            board = self._board
+        frames = _FRAMES if self._utf else _ASCII_FRAMES
+        frame = frames[int(time.monotonic() * FRAMES_PER_SECOND) % len(frames)]
+        width = _SHORT_BAR if self._console.width < _NARROW else _BAR
+        filled = round(width * board.percent / 100)
+        full, empty = ("━", "─") if self._utf else ("#", "-")
+        counted = Text.assemble(
+            (full * filled, "cyan"),
+            (empty * (width - filled), "dim"),
+            f" {board.percent:3d} %  {board.verified} verified, ",
+            (f"{board.failed} failed", "red" if board.failed else ""),
+            f" of {board.total}",
+        )
+        if board.over:
+            return counted
+        work = Text.assemble((frame, "bold"), f" {board.message}")
+        work.no_wrap, work.overflow = True, "ellipsis"
+        return Group(counted, work)
+
+
+class BatchPlainLog:
+    """A line for each answer, numbered; nothing moves."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._board = BatchBoard()
+        self._lines = WorkerLines()
+        self._lock = threading.Lock()
+
+    def tell(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
+        """Print a message, or a checkpoint's answer."""
+        with self._lock:
+            if fields.get("worker"):
+                self._lines.hear(message)
+                return
+            if "item" not in fields:
+                self._write(f"{level}: {message}" if level in _LEVELS else message)
+                return
+            for line in self._lines.taken():
+                if level != "info":
+                    self._write(f"  | {line}")
+            self._write(f"[{self._board.done + 1}/{self._board.total}] {message}")
+
+    def progress(
+        self,
+        progress: Progress,
+        share: ShareCounts | None = None,
+        **_fields: Any,  # noqa: ANN401
+    ) -> None:
+        """Count; the first step tells how many there are."""
+        with self._lock:
+            before = self._board
+            self._board = before.moved(progress, share)
+            if before.total == 0:
+                self._write(progress.message)
+
+    def _write(self, line: str) -> None:
+        print(line, file=self._stream, flush=True)
+
+
+@contextlib.contextmanager
+def log_to(stream: TextIO) -> Iterator[Log]:
+    """Yield a batch's log for a terminal or for anything else."""
+    if not stream.isatty() or os.environ.get("TERM") == "dumb":
+        yield BatchPlainLog(stream)
+        return
+    console = Console(file=stream, highlight=False)
+    log = BatchTerminalLog(console)
+    with showing(log, console):
+        yield log

@@ -1,0 +1,191 @@
+"""`modelexport render` of a trigger: what it would create for an object, or exactly why not."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from modelexport_api.resource import parse
+from modelexport_cli.main import main
+from modelexport_operator.triggers.child import build
+from modelexport_operator.triggers.completion import completion
+from unit.api.trigger_manifests import TRIGGER, changed
+from unit.operator.triggers.trainings import SUCCEEDED, UNFINISHED, training, trigger
+
+JOB = training("Job", SUCCEEDED["Job"])
+META = {"namespace": "team", "uid": "uid-of-trigger", "creationTimestamp": "2026-05-01T11:30:00Z"}
+STORED = {**TRIGGER, "metadata": {"name": "digits", **META}}
+Run = tuple[int, str, str]
+
+
+@pytest.fixture
+def render(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Any:  # noqa: ANN401
+    def run(manifest: dict[str, Any], body: object | None = JOB) -> Run:
+        file, finished = tmp_path / "trigger.yaml", tmp_path / "object.yaml"
+        file.write_text(json.dumps(manifest))
+        finished.write_text(json.dumps(body))
+        code = main(["render", str(file), *([] if body is None else ["--for", str(finished)])])
+        told = capsys.readouterr()
+        return code, told.out, told.err
+
+    return run
+
+
+def test_it_prints_what_the_operator_creates(render: Any) -> None:  # noqa: ANN401
+    code, out, err = render(STORED)
+    found = completion(trigger().spec.source, JOB)
+    assert found is not None
+    assert (code, err) == (0, "")
+    assert yaml.safe_load(out) == build(trigger(), JOB, found)
+    assert parse(yaml.safe_load(out)).spec.source.uri == "s3://models/train-42/model.pt"
+
+
+def test_the_object_may_come_from_kubectl_by_a_pipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "trigger.yaml"
+    file.write_text(json.dumps(STORED))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(yaml.safe_dump(JOB)))
+    assert main(["render", str(file), "--for", "-"]) == 0
+    assert "train-42" in capsys.readouterr().out
+
+
+def test_a_time_without_quotes_is_a_time(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    template = {**TRIGGER["spec"]["template"], "metadata": {"annotations": {"at": "$(status.at)"}}}
+    file, finished = tmp_path / "trigger.yaml", tmp_path / "object.yaml"
+    file.write_text(json.dumps({**STORED, "spec": {**STORED["spec"], "template": template}}))
+    text = yaml.safe_dump(JOB).replace("'2026-05-01T12:00:00Z'", "2026-05-01T12:00:00Z")
+    finished.write_text(text.replace("status:\n", "status:\n  at: 2026-05-01T12:00:00Z\n"))
+    assert main(["render", str(file), "--for", str(finished)]) == 0
+    meta = yaml.safe_load(capsys.readouterr().out)["metadata"]
+    assert meta["annotations"]["at"] == "2026-05-01 12:00:00+00:00"
+    assert meta["annotations"]["modelexport.dev/completion"].startswith("2026-05-01T12:00:00Z ")
+
+
+@pytest.mark.parametrize(
+    ("manifest", "body", "words"),
+    [
+        (STORED, None, "name one with --for (kubectl get job NAME -o yaml"),
+        (STORED, "text", "is no Kubernetes object"),
+        (STORED, training("JobSet", {}, "jobset.x-k8s.io/v1alpha2"), "is a JobSet of jobset"),
+        (changed("startPolicy", "Some"), JOB, "spec.startPolicy: Input should be"),
+        (
+            changed("template.spec.source", {"uri": "s3://b/$(metadata.name"}),
+            JOB,
+            "spec.template.spec.source.uri: $(metadata.name: expected ')'",
+        ),
+        (
+            changed("template.spec.source", {"uri": "s3://b/$(metadata.labels.run)"}),
+            JOB,
+            "Job train-42: spec.template.spec.source.uri: $(metadata.labels.run): the object has "
+            "no value there",
+        ),
+        (
+            changed("template.spec.source", {"uri": "$(metadata.name)"}),
+            JOB,
+            "Job train-42 gives no valid ModelExport: spec.source.uri: String should match",
+        ),
+    ],
+    ids=[
+        "no object",
+        "no object of Kubernetes",
+        "another kind",
+        "no trigger",
+        "no expression",
+        "no value",
+        "no export",
+    ],
+)
+def test_what_is_missing_or_wrong_is_said(
+    render: Any,  # noqa: ANN401
+    manifest: dict[str, Any],
+    body: object,
+    words: str,
+) -> None:
+    code, out, err = render(manifest, body)
+    assert (code, out) == (10, "")
+    assert words in err
+    assert "Traceback" not in err
+
+
+RUNNING = next(status for kind, what, status in UNFINISHED if (kind, what) == ("Job", "runs"))
+OLD = training(
+    "Job", {"conditions": [{"type": "Complete", "status": "True"}], "completionTime": "2026-04-01"}
+)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "body", "note"),
+    [
+        (STORED, training("Job", RUNNING), "the object has not succeeded"),
+        (STORED, OLD, "completed before the trigger was created"),
+        (STORED, training("Job", SUCCEEDED["Job"], labels={"queue": "x"}), "does not select"),
+        (STORED, training("Job", SUCCEEDED["Job"], namespace="other"), "namespace, team"),
+        ({**STORED, "spec": {**STORED["spec"], "suspend": True}}, JOB, "is suspended"),
+        (TRIGGER, JOB, "is in no cluster yet"),
+    ],
+    ids=["it runs", "it is old", "not selected", "elsewhere", "suspended", "a file only"],
+)
+def test_what_keeps_the_operator_from_it_is_said_beside_it(
+    render: Any,  # noqa: ANN401
+    manifest: dict[str, Any],
+    body: object,
+    note: str,
+) -> None:
+    code, out, err = render(manifest, body)
+    assert code == 0
+    assert yaml.safe_load(out)["kind"] == "ModelExport"
+    (line,) = err.splitlines()
+    assert line.startswith("note: ")
+    assert note in line
+
+
+def test_for_belongs_to_triggers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    export = {
+        "apiVersion": "modelexport.dev/v1alpha1",
+        "kind": "ModelExport",
+        "metadata": {"name": "digits"},
+        "spec": {
+            "source": {"uri": "s3://b/m.pt"},
+            "inputs": [{"name": "x", "shape": [1]}],
+            "destination": {"uri": "s3://b/o/"},
+        },
+    }
+    file = tmp_path / "export.yaml"
+    file.write_text(json.dumps(export))
+    assert main(["render", str(file), "--for", str(file)]) == 10
+    assert "--for belongs to a ModelExportTrigger" in capsys.readouterr().err
+
+
+def test_rendering_needs_nothing_that_only_the_operator_s_image_has() -> None:
+    script = (
+        "import sys, modelexport_cli.render_trigger\n"
+        "from modelexport_operator.triggers import child, ready, candidates\n"
+        "print({'kubernetes', 'kopf', 'aiohttp', 'prometheus_client', 'torch'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "set()\n"
+
+
+def test_the_example_is_right(capsys: pytest.CaptureFixture[str]) -> None:
+    example = Path(__file__).resolve().parents[3] / "examples" / "automation"
+    code = main(
+        ["render", str(example / "trigger.yaml"), "--for", str(example / "finished-job.yaml")]
+    )
+    export = parse(yaml.safe_load(capsys.readouterr().out))
+    assert code == 0
+    assert export.spec.source.uri == "s3://models/digits/run-7/fold-*.pt"
+    assert export.spec.source.is_batch
+    assert export.spec.destination.uri == "s3://models/digits/onnx/digits-7/{stem}/"
+    assert export.metadata.labels["team"] == "vision"
