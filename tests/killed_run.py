@@ -13,6 +13,7 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypedDict
 
 from modelexport_api.resource import ModelExport
 from modelexport_exporter.log import JsonLog
@@ -27,7 +28,16 @@ WRITES = {
     PendingFile: ("publish",),
     PendingUpload: ("publish",),
 }
-SETTINGS = {"export_entry": "small_workers:export", "verify_entry": "small_workers:verify"}
+
+
+class Entries(TypedDict):
+    """The workers of a run."""
+
+    export_entry: str
+    verify_entry: str
+
+
+SETTINGS = Entries(export_entry="small_workers:export", verify_entry="small_workers:verify")
 
 
 class Killer:

@@ -128,3 +128,42 @@ def _raise(error: Exception) -> Callable[[], None]:
         raise error
 
     return action
+
+
+class Counter:
+    """What a resident keeps between calls: a sum."""
+
+    def __init__(self) -> None:
+        self._sum = 0
+
+    def add(self, amount: int, report: ReportProgress) -> int:
+        report(Stage.LOAD, 0.0, "adding")
+        self._sum += amount
+        return self._sum
+
+    def say(self, text: str, _report: ReportProgress) -> None:
+        sys.stdout.write(text + "\n")
+
+    def fail(self, _report: ReportProgress) -> None:
+        raise ExportFailure(Reason.CHECKPOINT_CORRUPT, "it is cut off", "Upload it again.")
+
+    def crash(self, _report: ReportProgress) -> float:
+        return 1 / 0
+
+    def die(self, _report: ReportProgress) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def sleep(self, _report: ReportProgress) -> None:
+        time.sleep(60)
+
+
+class DyingFoundry:
+    """Exports as the real one does, and dies when it is asked for another checkpoint."""
+
+    def export(self, task: ExportTask, report: ReportProgress) -> ConvertedModel:
+        from modelexport_exporter.export_worker import export_model
+
+        return export_model(task, report)
+
+    def rebind(self, _task: ExportTask, _report: ReportProgress) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)

@@ -12,7 +12,7 @@ import pytest
 from bed.control_plane import ControlPlane
 from bed.processes import BedError
 from modelexport_api.resource import parse
-from unit.api.manifests import INVALID, VALID, changed
+from unit.api.manifests import BATCHES, INVALID, VALID, changed
 
 pytestmark = pytest.mark.control_plane
 CRDS = Path(__file__).resolve().parents[2] / "crds"
@@ -55,10 +55,41 @@ def test_the_api_server_refuses_and_names_field_and_rule(
     assert words in str(caught.value)
 
 
-def test_a_spec_never_changes(cluster: ControlPlane, namespace: str) -> None:
-    apply(cluster, namespace, VALID)
+@pytest.mark.parametrize("manifest", [row[1] for row in BATCHES], ids=[row[0] for row in BATCHES])
+def test_the_api_server_takes_batches(
+    cluster: ControlPlane, namespace: str, manifest: dict[str, Any]
+) -> None:
+    assert apply(cluster, namespace, manifest)["spec"] == parse(manifest).spec.to_wire()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"export": {"opset": 19}},
+        {"outputs": ["other"]},
+        {"outputs": None},
+        {"activeDeadlineSeconds": 7},
+        {"serviceAccountName": "another"},
+        {"podTemplate": {"spec": {"nodeSelector": {"gpu": "a100"}}}},
+        {"model": {"factory": "model:build", "kwargs": {"width": 2}}},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_a_spec_never_changes(
+    cluster: ControlPlane, namespace: str, change: dict[str, Any]
+) -> None:
+    before = {"podTemplate": {"spec": {"nodeSelector": {"gpu": "t4"}}}}
+    apply(cluster, namespace, changed(**before))
     with pytest.raises(BedError, match="create a new ModelExport for a changed spec"):
-        apply(cluster, namespace, changed(export={"opset": 19}))
+        apply(cluster, namespace, changed(**{**before, **change}))
+
+
+def test_suspend_and_ttl_may_change(cluster: ControlPlane, namespace: str) -> None:
+    apply(cluster, namespace, VALID)
+    changes = {"suspend": True, "ttlSecondsAfterFinished": 60}
+    assert apply(cluster, namespace, changed(**changes))["spec"].items() >= changes.items()
+    apply(cluster, namespace, changed(ttlSecondsAfterFinished=90))
+    assert "ttlSecondsAfterFinished" not in apply(cluster, namespace, VALID)["spec"]
 
 
 def test_kubectl_explains_every_level(cluster: ControlPlane) -> None:

@@ -161,6 +161,14 @@ class User:
         found = self.cluster.s3.client().list_objects_v2(Bucket=self.bucket, Prefix=prefix)
         return {item["Key"].removeprefix(prefix) for item in found.get("Contents", [])}
 
+    def put(self, key: str, content: bytes) -> None:
+        self.cluster.s3.client().put_object(Bucket=self.bucket, Key=key, Body=content)
+
+    def etag(self, key: str) -> str:
+        """Return what changes when an object is written again."""
+        found = self.cluster.s3.client().head_object(Bucket=self.bucket, Key=key)
+        return f"{found['ETag']} {found['LastModified']}"
+
     def read(self, key: str) -> bytes:
         body: bytes = (
             self.cluster.s3.client().get_object(Bucket=self.bucket, Key=key)["Body"].read()

@@ -272,7 +272,7 @@ def test_a_checkpoint_changed_during_the_export_never_changes_the_artifact(
         assert manifest["source"]["sha256"] == hashlib.sha256(CHECKPOINT).hexdigest()
     else:
         assert result.failure is not None
-        assert result.failure.reason is Reason.INTERRUPTED
+        assert result.failure.reason is Reason.SOURCE_CHANGED
         assert "model.onnx" not in published(place)
 
 

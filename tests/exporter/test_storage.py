@@ -11,6 +11,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import Storage
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.storage import s3 as s3_module
+from modelexport_exporter.storage.s3 import SMALL_UPLOAD_BYTES
 from modelexport_exporter.storage.store import ConditionFailedError, Location, Role, locate
 
 Place = Callable[..., Location]
@@ -104,7 +105,7 @@ def test_what_a_killed_process_staged_is_discarded_by_name(
     place: Place, root: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     source = tmp_path / "source.bin"
-    source.write_bytes(b"x")
+    source.write_bytes(bytes(SMALL_UPLOAD_BYTES))
     for name in ("ours", "theirs"):
         where = place(f"out/{name}")
         where.store.stage(source, where.key, place(f"out/.staging/{name}-1/").key, lambda _n: None)
@@ -140,7 +141,7 @@ def test_an_object_replaced_after_it_was_seen_is_not_downloaded(
     put(where, b"new")
     with pytest.raises(ExportFailure) as caught:
         where.store.download(found, tmp_path / "x", lambda _moved: None)
-    assert caught.value.reason is Reason.INTERRUPTED
+    assert caught.value.reason is Reason.SOURCE_CHANGED
     assert "was replaced" in caught.value.message
 
 
@@ -227,3 +228,24 @@ def test_a_manifest_in_a_bucket_says_that_it_is_json(
     where.store.write_if(where.key, b"{}", replaces=None)
     head = s3.client().head_object(Bucket=bucket, Key=where.key)  # type: ignore[attr-defined]
     assert head["ContentType"] == "application/json"
+
+
+@pytest.mark.parametrize(
+    ("prefix", "depth", "expected"),
+    [
+        ("dir/", None, ["dir/sub/deep/z", "dir/sub/y", "dir/suburb", "dir/x"]),
+        ("dir/", 0, ["dir/suburb", "dir/x"]),
+        ("dir/", 1, ["dir/sub/y", "dir/suburb", "dir/x"]),
+        ("dir/sub", 1, ["dir/sub/y", "dir/suburb"]),
+        ("dir/sub", None, ["dir/sub/deep/z", "dir/sub/y", "dir/suburb"]),
+        ("nowhere/", None, []),
+    ],
+)
+def test_a_listing_goes_as_deep_as_it_is_told(
+    place: Place, prefix: str, depth: int | None, expected: list[str]
+) -> None:
+    for name in ("dir/x", "dir/sub/y", "dir/sub/deep/z", "dir/suburb", "dirty"):
+        put(place(name), b"")
+    where, root = place(prefix), place("")
+    found = where.store.list_all(where.key, depth)
+    assert [item.key.removeprefix(root.key) for item in found] == expected

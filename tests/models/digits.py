@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import tempfile
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -35,6 +36,14 @@ def trained() -> tuple[torch.nn.Module, torch.optim.Optimizer]:
 def write_checkpoint(path: Path) -> None:
     """Write the checkpoint that the example's training writes."""
     example().save(*trained(), path)
+
+
+def checkpoint_bytes() -> bytes:
+    """Return that checkpoint's content."""
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch) / "checkpoint.pt"
+        write_checkpoint(path)
+        return path.read_bytes()
 
 
 def held_out() -> tuple[torch.Tensor, torch.Tensor]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bed.control_plane import ControlPlane
+from cluster.operator.kubelet import LogServer
 from cluster.operator.replica import USER, Operators, Replica, grant
 from cluster.operator.world import CRDS, NODE, World
 
@@ -21,6 +22,13 @@ def operator_kubeconfig(control_plane: ControlPlane) -> Path:
     grant(control_plane)
     pair = control_plane.authority.issue("operator", user=USER)
     return control_plane.kubeconfig_for(USER, pair)
+
+
+@pytest.fixture(scope="session")
+def logs(control_plane: ControlPlane, operator_kubeconfig: Path) -> Iterator[LogServer]:
+    server = LogServer(control_plane)
+    yield server
+    server.close()
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import urllib.request
@@ -15,6 +16,7 @@ import yaml
 from bed.control_plane import ControlPlane
 from bed.processes import Child, free_port
 from modelexport_operator import rbac
+from modelexport_operator.triggers.kinds import TriggerSettings
 
 USER = "operator"
 LEASE = "modelexport-operator"
@@ -27,7 +29,11 @@ def grant(plane: ControlPlane) -> None:
         "apiVersion": f"{group}/v1",
         "kind": "ClusterRole",
         "metadata": {"name": USER},
-        "rules": [*rbac.CLUSTER_RULES, *rbac.lease_rules(LEASE)],
+        "rules": [
+            *rbac.CLUSTER_RULES,
+            *rbac.trigger_rules(TriggerSettings()),
+            *rbac.lease_rules(LEASE),
+        ],
     }
     binding = {
         "apiVersion": f"{group}/v1",
@@ -60,6 +66,12 @@ class Replica:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as answer:
             text: str = answer.read().decode()
             return text
+
+    def requests(self, verb: str, resource: str) -> int:
+        """How many requests of a kind the API server has answered well."""
+        told = f'modelexport_api_requests_total{{code="20.",resource="{resource}",verb="{verb}"}} '
+        found = re.findall(told + r"([0-9.]+)", self.read("/metrics"))
+        return sum(int(float(count)) for count in found)
 
     def leads(self) -> bool:
         try:

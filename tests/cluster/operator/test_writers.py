@@ -13,7 +13,7 @@ from cluster.operator.world import SUCCESS, World
 from modelexport_api.status import Progress, Stage
 from modelexport_operator import actions, names, observe, status
 from modelexport_operator.client import CONFLICT, Api, ApiError
-from modelexport_operator.decide import Event
+from modelexport_operator.decisions import Event
 from modelexport_operator.events import Recorder
 from modelexport_operator.observe import Observation
 from modelexport_operator.settings import ApiLimits

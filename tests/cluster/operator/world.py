@@ -99,11 +99,11 @@ class World:
 
     # What a user does.
 
-    def create(self, name: str, **spec: object) -> Object:
+    def create(self, name: str, labels: dict[str, str] | None = None, **spec: object) -> Object:
         body = {
             "apiVersion": f"{GROUP}/{VERSION}",
             "kind": "ModelExport",
-            "metadata": {"name": name},
+            "metadata": {"name": name, "labels": labels or {}},
             "spec": {**SPEC, **spec},
         }
         made: Object = self.custom.create_namespaced_custom_object(
@@ -124,6 +124,19 @@ class World:
 
     def delete(self, name: str) -> None:
         self.custom.delete_namespaced_custom_object(GROUP, VERSION, self.namespace, PLURAL, name)
+
+    def exists(self, name: str) -> bool:
+        found = self.custom.list_namespaced_custom_object(GROUP, VERSION, self.namespace, PLURAL)
+        return name in {item["metadata"]["name"] for item in found["items"]}
+
+    def wait_for_phase(self, name: str, phase: str, seconds: float = 30.0) -> Object:
+        """Wait until the export is in the phase; return its whole status."""
+
+        def reached() -> Object | None:
+            status: Object = self.export(name).get("status", {})
+            return status if status.get("phase") == phase else None
+
+        return eventually(reached, f"{name} is {phase}", seconds)
 
     def phases(self) -> Counter[str]:
         found = self.custom.list_namespaced_custom_object(GROUP, VERSION, self.namespace, PLURAL)

@@ -1,0 +1,38 @@
+"""Workers whose checkpoint says what they do; every export leaves a line in a file.
+
+`model.kwargs.log` names the file. A checkpoint that begins with `corrupt` is refused, one with
+`hang` never ends, one with `replace PATH` writes to a path while it is read.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import small_workers
+from killed_run import Entries
+from modelexport_api.reasons import Reason
+from modelexport_api.status import Stage
+from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.values import ConvertedModel, ExportTask, ReportProgress
+
+SETTINGS = Entries(export_entry="batch_workers:export", verify_entry="small_workers:verify")
+PRELOAD = ("batch_workers",)
+
+
+def export(task: ExportTask, report: ReportProgress) -> ConvertedModel:
+    """Write down that it began, then do what the checkpoint says."""
+    content = task.checkpoint.read_text()
+    assert task.spec.model is not None
+    with Path(str(task.spec.model.kwargs["log"])).open("a") as log:
+        log.write(f"{content}\n")
+    word, _, rest = content.partition(" ")
+    if word == "hang":
+        time.sleep(600)
+    if word == "corrupt":
+        raise ExportFailure(Reason.CHECKPOINT_CORRUPT, "it is garbage", stage=Stage.LOAD)
+    if word == "replace":
+        Path(rest).write_text(f"replace {rest}")
+    plain = task.spec.model.model_copy(update={"kwargs": {}})
+    spec = task.spec.model_copy(update={"model": plain})
+    return small_workers.export(type(task)(**{**vars(task), "spec": spec}), report)

@@ -1,0 +1,80 @@
+"""The trigger's CRD on a real API server: what it takes, and how it refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bed.control_plane import ControlPlane
+from bed.processes import BedError
+from modelexport_api.trigger_resource import parse_trigger
+from unit.api.trigger_manifests import INVALID, INVALID_TEMPLATES, TRIGGER, VALID
+
+pytestmark = pytest.mark.control_plane
+CRDS = Path(__file__).resolve().parents[2] / "crds"
+
+
+@pytest.fixture(scope="module")
+def cluster(control_plane: ControlPlane) -> Iterator[ControlPlane]:
+    control_plane.kubectl("apply", "-f", str(CRDS))
+    control_plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+    yield control_plane
+    control_plane.kubectl("delete", "modelexporttriggers", "--all", "-A")
+
+
+def apply(cluster: ControlPlane, namespace: str, manifest: dict[str, Any]) -> dict[str, Any]:
+    output = cluster.kubectl(
+        "apply", "-n", namespace, "-o", "json", "-f", "-", stdin=json.dumps(manifest)
+    )
+    applied: dict[str, Any] = json.loads(output)
+    return applied
+
+
+@pytest.mark.parametrize("manifest", [row[1] for row in VALID], ids=[row[0] for row in VALID])
+def test_the_api_server_stores_what_python_reads(
+    cluster: ControlPlane, namespace: str, manifest: dict[str, Any]
+) -> None:
+    stored = apply(cluster, namespace, manifest)
+    assert stored["spec"] == parse_trigger(manifest).spec.to_wire()
+
+
+@pytest.mark.parametrize(
+    ("manifest", "field", "words"),
+    [row[1:] for row in INVALID],
+    ids=[row[0] for row in INVALID],
+)
+def test_the_api_server_refuses_and_names_field_and_rule(
+    cluster: ControlPlane, namespace: str, manifest: dict[str, Any], field: str, words: str
+) -> None:
+    with pytest.raises(BedError) as caught:
+        apply(cluster, namespace, manifest)
+    assert field in str(caught.value)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "field"),
+    [row[1:] for row in INVALID_TEMPLATES],
+    ids=[row[0] for row in INVALID_TEMPLATES],
+)
+def test_a_template_that_cannot_be_right_is_refused_at_admission(
+    cluster: ControlPlane, namespace: str, manifest: dict[str, Any], field: str
+) -> None:
+    with pytest.raises(BedError, match=field):
+        apply(cluster, namespace, manifest)
+
+
+def test_get_shows_the_columns(cluster: ControlPlane, namespace: str) -> None:
+    apply(cluster, namespace, TRIGGER)
+    header = cluster.kubectl("get", "mext", "-n", namespace).splitlines()[0]
+    columns = ["NAME", "KIND", "READY", "SUSPENDED", "TRIGGERED", "SKIPPED", "LAST", "AGE"]
+    assert header.split() == columns
+
+
+def test_kubectl_explains_the_template(cluster: ControlPlane) -> None:
+    explained = cluster.kubectl("explain", "modelexporttrigger.spec.template.spec.destination.uri")
+    assert "Directory for the ONNX file" in explained

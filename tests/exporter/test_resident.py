@@ -1,0 +1,91 @@
+"""A worker that stays: it keeps what it knows, and its ends are as typed as any worker's."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from modelexport_api.reasons import Reason
+from modelexport_api.status import Stage
+from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.isolation import worker
+from modelexport_exporter.isolation.memory import MemoryWatch
+from modelexport_exporter.isolation.resident import Resident
+
+
+class Calls:
+    """What a resident was asked and what it said meanwhile."""
+
+    def __init__(self) -> None:
+        worker.start_server(("small_workers",))
+        self.resident = Resident("small_workers:Counter")
+        self.lines: list[str] = []
+        self.stages: list[Stage] = []
+
+    def __call__(self, method: str, *arguments: object, seconds: float = 30) -> object:
+        return self.resident.call(
+            method,
+            arguments,
+            on_progress=lambda stage, _fraction, _message: self.stages.append(stage),
+            on_output=self.lines.append,
+            memory=MemoryWatch(),
+            deadline=time.monotonic() + seconds,
+        )
+
+
+@pytest.fixture
+def ask() -> Iterator[Calls]:
+    calls = Calls()
+    yield calls
+    calls.resident.close()
+
+
+def test_it_keeps_what_it_knows_between_calls(ask: Calls) -> None:
+    assert [ask("add", 2), ask("add", 3)] == [2, 5]
+    assert ask.stages == [Stage.LOAD, Stage.LOAD]
+
+
+def test_what_it_printed_is_heard_before_its_answer(ask: Calls) -> None:
+    ask("say", "one")
+    assert ask.lines == ["one"]
+
+
+def test_a_failure_is_an_answer_and_it_stays(ask: Calls) -> None:
+    ask("add", 1)
+    with pytest.raises(ExportFailure) as caught:
+        ask("fail")
+    assert caught.value.reason is Reason.CHECKPOINT_CORRUPT
+    assert ask("add", 1) == 2
+
+
+def test_a_defect_is_an_answer_and_it_stays(ask: Calls) -> None:
+    with pytest.raises(ExportFailure, match="ZeroDivisionError") as caught:
+        ask("crash")
+    assert caught.value.reason is Reason.INTERNAL_ERROR
+    assert ask("add", 1) == 1
+
+
+def test_its_death_is_a_typed_end(ask: Calls) -> None:
+    with pytest.raises(ExportFailure, match="SIGKILL") as caught:
+        ask("die")
+    assert caught.value.reason is Reason.WORKER_DIED
+    assert not ask.resident.alive
+
+
+def test_who_is_late_is_ended(ask: Calls) -> None:
+    ask("add", 1)
+    with pytest.raises(ExportFailure) as caught:
+        ask("sleep", seconds=0.5)
+    assert caught.value.reason is Reason.DEADLINE_EXCEEDED
+    assert not ask.resident.alive
+
+
+def test_calls_cost_no_pause(ask: Calls) -> None:
+    """A poll's pause in each of thousands of calls would be most of a batch's time."""
+    ask("add", 1)
+    began = time.monotonic()
+    for _ in range(50):
+        ask("add", 1)
+    assert time.monotonic() - began < 50 * worker._POLL_SECONDS

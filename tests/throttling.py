@@ -1,0 +1,84 @@
+"""A proxy in front of the S3 server that answers 503 SlowDown as a test tells it to."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
+
+SLOW_DOWN = (
+    b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>"
+)
+
+
+@dataclass
+class Throttle:
+    """Whether a request is turned away, and how many were."""
+
+    endpoint: str = ""
+    turns_away: Callable[[str, str], bool] = lambda _method, _path: False
+    """Called with the method and the path of every request."""
+    turned_away: list[str] = field(default_factory=list)
+    passed: list[str] = field(default_factory=list)
+
+
+@contextlib.contextmanager
+def throttling(upstream: str) -> Iterator[Throttle]:
+    """Yield a proxy to an S3 server."""
+    throttle = Throttle()
+    target = urlsplit(upstream).netloc
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def _handle(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            if throttle.turns_away(self.command, self.path):
+                throttle.turned_away.append(f"{self.command} {self.path}")
+                self._answer(503, [("Content-Type", "application/xml")], SLOW_DOWN)
+                return
+            throttle.passed.append(f"{self.command} {self.path}")
+            connection = http.client.HTTPConnection(target, timeout=30)
+            connection.putrequest(
+                self.command, self.path, skip_host=True, skip_accept_encoding=True
+            )
+            for name, value in self.headers.items():
+                connection.putheader(name, value)
+            connection.endheaders(body or None)
+            answer = connection.getresponse()
+            content = answer.read()
+            self._answer(answer.status, answer.getheaders(), content)
+            connection.close()
+
+        def _answer(self, status: int, headers: list[tuple[str, str]], content: bytes) -> None:
+            self.send_response_only(status)
+            told = {name.lower() for name, _ in headers}
+            for name, value in headers:
+                if name.lower() not in {"connection", "transfer-encoding"}:
+                    self.send_header(name, value)
+            if "content-length" not in told:
+                self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(content)
+
+        do_GET = do_PUT = do_HEAD = do_POST = do_DELETE = _handle  # noqa: N815
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    throttle.endpoint = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield throttle
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
