@@ -58,6 +58,9 @@ testbed: setup ## Install and build what cluster tests need (root on Debian, Go;
 bench: testbed ## Measure the pipeline against the script that people write by hand
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.pipeline --rounds 3 --write
 
+bench-batch: testbed ## Measure batches against that script in a loop; takes an hour and 20 GB of disk
+	PYTHONPATH=tests $(BIN)/python -m benchmarks.batch --write
+
 coverage: setup ## Export everything the documents name, nightly cases too, and write docs/coverage.md
 	MODELEXPORT_COVERAGE=all $(BIN)/python -m pytest tests/seeds -m "nightly or not nightly"
 

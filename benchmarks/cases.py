@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import yaml
 
 NETWORKS = Path(__file__).parent / "networks.py"
+DIGITS = Path(__file__).parents[1] / "examples" / "digits" / "model.py"
 
 TOKENS = {"dtype": "int64", "shape": ["batch", "seq"]}
 
@@ -23,20 +25,24 @@ class Case:
     inputs: list[dict[str, Any]]
     dims: dict[str, dict[str, int]]
 
-    def write_checkpoint(self, path: Path) -> None:
+    def write_checkpoint(self, path: Path, seed: int = 0) -> None:
         """Write random weights as `torch.save` writes them."""
         import torch
 
         from benchmarks import networks
 
-        torch.manual_seed(0)
+        if str(DIGITS.parent) not in sys.path:
+            sys.path.append(str(DIGITS.parent))
+        torch.manual_seed(seed)
         torch.save(getattr(networks, self.name)().eval().state_dict(), path)
 
-    def manifest(self, bucket: str, endpoint: str, region: str) -> str:
-        """Return the ModelExport that exports the uploaded checkpoint."""
+    def manifest(
+        self, bucket: str, endpoint: str, region: str, source: str = "checkpoint.pt", to: str = ""
+    ) -> str:
+        """Return the ModelExport of an uploaded checkpoint, or of several by a glob."""
         below = f"s3://{bucket}/{self.name}"
         spec = {
-            "source": {"uri": f"{below}/checkpoint.pt"},
+            "source": {"uri": f"{below}/{source}"},
             "storage": {"endpoint": endpoint, "region": region},
             "model": {
                 "factory": f"networks:{self.name}",
@@ -46,7 +52,7 @@ class Case:
             "dims": self.dims,
             "outputs": ["y"],
             "verification": {"provider": "CPU", "benchmark": False},
-            "destination": {"uri": f"{below}/onnx/", "overwrite": "Always"},
+            "destination": {"uri": f"{below}/onnx/{to}", "overwrite": "Always"},
         }
         return yaml.safe_dump(
             {
@@ -75,6 +81,12 @@ CASES = (
         {"batch": {"min": 1, "max": 8}, "seq": {"min": 1, "max": 128}},
     ),
     Case(
+        "digits",
+        "digits CNN, 0.02 MB",
+        [{"name": "image", "shape": ["batch", 1, 8, 8], "range": [0, 1]}],
+        {"batch": {"min": 1, "max": 64}},
+    ),
+    Case(
         "decoder",
         "decoder, 1.1 GB",
         [{"name": "input_ids", "range": [0, 31999], **TOKENS}],
@@ -87,3 +99,4 @@ def zip_code(path: Path) -> None:
     """Write the networks as `model.code`."""
     with zipfile.ZipFile(path, "w") as archive:
         archive.write(NETWORKS, NETWORKS.name)
+        archive.write(DIGITS, DIGITS.name)

@@ -1,7 +1,8 @@
-"""The script that people write by hand: `python handwritten.py MANIFEST`. The peer.
+"""The script that people write by hand: `python handwritten.py MANIFEST [MANIFEST ...]`. The peer.
 
 Download, load, build, export, check, run, compare, upload; nothing clever, nothing silly. It reads
-the same manifest, so that both do the same work at the same sizes.
+the same manifest, so that both do the same work at the same sizes. Several manifests are done one
+after the other without restarting Python in between.
 """
 
 from __future__ import annotations
@@ -79,4 +80,5 @@ def dynamic_shapes(spec: dict[str, Any]) -> tuple[dict[int, Any], ...]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    for argument in sys.argv[1:]:
+        main(Path(argument))

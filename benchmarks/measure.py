@@ -24,6 +24,8 @@ class Measured:
 
     seconds: float
     peak_bytes: int
+    output: str = ""
+    """What it wrote to standard output."""
 
 
 def run(command: Sequence[str], environment: Mapping[str, str], cwd: Path) -> Measured:
@@ -34,21 +36,21 @@ def run(command: Sequence[str], environment: Mapping[str, str], cwd: Path) -> Me
         env=dict(environment),
         cwd=cwd,
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stderr=subprocess.PIPE,
         text=True,
     )
     peak = [0]
     ended = threading.Event()
     watcher = threading.Thread(target=_watch, args=(process.pid, peak, ended), daemon=True)
     watcher.start()
-    output, _ = process.communicate()
+    output, errors = process.communicate()
     seconds = time.perf_counter() - begun
     ended.set()
     watcher.join()
     if process.returncode:
-        msg = f"{' '.join(command)} ended with {process.returncode}:\n{output[-4000:]}"
+        msg = f"{' '.join(command)} ended with {process.returncode}:\n{(output + errors)[-4000:]}"
         raise RuntimeError(msg)
-    return Measured(seconds, peak[0])
+    return Measured(seconds, peak[0], output)
 
 
 def _watch(root: int, peak: list[int], ended: threading.Event) -> None:
