@@ -20,12 +20,13 @@ from modelexport_exporter.log import JsonLog
 from modelexport_exporter.pipeline import Settings, run
 from modelexport_exporter.storage.files import FileStore, PendingFile
 from modelexport_exporter.storage.s3 import S3Store
-from modelexport_exporter.storage.s3_upload import PendingUpload
+from modelexport_exporter.storage.s3_upload import PendingPut, PendingUpload
 
 WRITES = {
     FileStore: ("stage", "write", "write_if", "delete", "discard_staged"),
     S3Store: ("stage", "write", "write_if", "delete", "discard_staged"),
     PendingFile: ("publish",),
+    PendingPut: ("publish",),
     PendingUpload: ("publish",),
 }
 
