@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import shutil
 import time
-import traceback
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
@@ -27,12 +26,12 @@ from modelexport_exporter import ladder
 from modelexport_exporter.belongings import Belongings
 from modelexport_exporter.blame.finding import REPRO_FILES
 from modelexport_exporter.brought import Brought
+from modelexport_exporter.defect import tell_defect
 from modelexport_exporter.documents import both_reports, documents, failed_documents, written
 from modelexport_exporter.early_upload import EarlyUpload
 from modelexport_exporter.failure import ExportFailure, NotDeterministic, RouteDeferred, printable
 from modelexport_exporter.intake import Intake
 from modelexport_exporter.isolation import worker
-from modelexport_exporter.isolation.death import crashed
 from modelexport_exporter.isolation.interruption import ignore_signals, interruptible
 from modelexport_exporter.layout import PAGE_NAME, REPORT_NAME
 from modelexport_exporter.log import Log
@@ -70,8 +69,7 @@ def run(resource: ModelExport, settings: Settings, log: Log) -> PodResult:
             return story.fail(failure)
         except Exception as error:  # noqa: BLE001 - a defect must reach the user as a result, too
             ignore_signals()
-            log.tell("error", printable("".join(traceback.format_exception(error))))
-            return story.fail(crashed(f"{type(error).__name__}: {error}", None))
+            return story.fail(tell_defect(error, log))
 
 
 class Pipeline(Story):

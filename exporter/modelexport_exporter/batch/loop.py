@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import random
 import time
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -26,8 +25,8 @@ from modelexport_exporter.batch.journal import MOST_KILLS, Keeper
 from modelexport_exporter.batch.plan import PlanItem, Planned
 from modelexport_exporter.batch.results import counts_of
 from modelexport_exporter.batch.share_log import ShareLog
-from modelexport_exporter.failure import ExportFailure, printable
-from modelexport_exporter.isolation.death import crashed
+from modelexport_exporter.defect import tell_defect
+from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.isolation.interruption import ignore_signals
 from modelexport_exporter.log import Log
 
@@ -131,9 +130,8 @@ class Loop:
         except ExportFailure as failure:
             return PodResult(outcome="Failed", failure=failure.describe())
         except Exception as error:  # noqa: BLE001 - a defect is this checkpoint's failure, too
-            log.tell("error", printable("".join(traceback.format_exception(error))))
-            defect = crashed(f"{type(error).__name__}: {error}", None)
-            return PodResult(outcome="Failed", failure=defect.describe())
+            failed = tell_defect(error, log).describe()
+            return PodResult(outcome="Failed", failure=failed)
 
     def _single(self, item: PlanItem) -> ModelExport:
         """Return a checkpoint as an export of its own, which may take what is left of the time."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
@@ -25,8 +24,8 @@ from modelexport_exporter.batch.loop import Loop
 from modelexport_exporter.batch.outputs import publish_results
 from modelexport_exporter.batch.plan import Planned, make_plan
 from modelexport_exporter.batch.results import Results
-from modelexport_exporter.failure import ExportFailure, printable
-from modelexport_exporter.isolation.death import crashed
+from modelexport_exporter.defect import tell_defect
+from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.isolation.interruption import ignore_signals, interruptible
 from modelexport_exporter.log import Log
 from modelexport_exporter.rebind.engine import RebindingEngine
@@ -87,9 +86,7 @@ def run_share(
             return ShareRun(_failed(failure.describe(Stage.FETCH)))
         except Exception as error:  # noqa: BLE001 - a defect must reach the user as a result, too
             ignore_signals()
-            log.tell("error", printable("".join(traceback.format_exception(error))))
-            defect = crashed(f"{type(error).__name__}: {error}", None)
-            return ShareRun(_failed(defect.describe()))
+            return ShareRun(_failed(tell_defect(error, log).describe()))
 
 
 def _with_signer(resource: ModelExport, settings: Settings) -> Settings:

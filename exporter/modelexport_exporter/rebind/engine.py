@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
-import traceback
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
@@ -25,9 +24,9 @@ from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Mode, ModelExportSpec
 from modelexport_exporter import pipeline
 from modelexport_exporter.belongings import Belongings, gather
-from modelexport_exporter.failure import ExportFailure, printable
+from modelexport_exporter.defect import tell_defect
+from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.isolation import worker
-from modelexport_exporter.isolation.death import crashed
 from modelexport_exporter.isolation.interruption import ignore_signals, interruptible
 from modelexport_exporter.log import Log
 from modelexport_exporter.rebind.crew import StayingCrew
@@ -89,8 +88,7 @@ class RebindingEngine:
                     self._crew.close()
                 return turn.story.fail(failure)
             except Exception as error:  # noqa: BLE001 - a defect is a result, too
-                log.tell("error", printable("".join(traceback.format_exception(error))))
-                return turn.story.fail(crashed(f"{type(error).__name__}: {error}", None))
+                return turn.story.fail(tell_defect(error, log))
             finally:
                 turn.close()
 
