@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeVar
 
 import yaml
 from pydantic import Field, ValidationError
@@ -31,8 +31,11 @@ class ModelExport(ApiModel):
     spec: ModelExportSpec
 
 
+Resource = TypeVar("Resource", bound=ApiModel)
+
+
 class ManifestError(ValueError):
-    """A manifest that is no ModelExport; the message has a line for each thing that is wrong."""
+    """A manifest that is not what it says; the message has a line for each thing that is wrong."""
 
 
 def parse(document: object) -> ModelExport:
@@ -40,21 +43,29 @@ def parse(document: object) -> ModelExport:
 
     Raises ManifestError with `field: what is wrong` lines when it is none.
     """
+    resource = read(document, ModelExport, Metadata)
+    broken = violations(resource.spec)
+    if broken:
+        raise ManifestError("\n".join(broken))
+    return resource
+
+
+def read(document: object, kind: type[Resource], metadata_kind: type[ApiModel]) -> Resource:
+    """Return the resource in a document, as far as types tell. Raises ManifestError.
+
+    Of the metadata only what `metadata_kind` knows is read: the API server adds much more.
+    """
     if not isinstance(document, dict):
         raise ManifestError("the manifest is not a YAML mapping with apiVersion, kind and spec")
     known = {key: document[key] for key in ("apiVersion", "kind", "spec") if key in document}
     metadata = document.get("metadata")
     if isinstance(metadata, dict):
-        aliases = {"name", "namespace", "uid", "generation", "labels"}
-        metadata = {key: value for key, value in metadata.items() if key in aliases}
+        names = {field.alias or name for name, field in metadata_kind.model_fields.items()}
+        metadata = {key: value for key, value in metadata.items() if key in names}
     try:
-        resource = ModelExport.model_validate({**known, "metadata": metadata})
+        return kind.model_validate({**known, "metadata": metadata})
     except ValidationError as error:
         raise ManifestError("\n".join(_sentences(error))) from None
-    broken = violations(resource.spec)
-    if broken:
-        raise ManifestError("\n".join(broken))
-    return resource
 
 
 def one_document(text: str, subject: str = "the manifest") -> object:
