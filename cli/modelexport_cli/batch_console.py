@@ -9,7 +9,8 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console, Group, RenderableType
@@ -32,15 +33,13 @@ _MOST_LINES = 3
 """Of the terminal's width, for a message that the table or a report tells in full."""
 
 
-class BatchTerminalLog:
-    """Answers scroll by; the bar stays at the bottom."""
+class _BatchLog(ABC):
+    """Keeps what is known of the batch, and what workers print until an answer needs it."""
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
+    def __init__(self) -> None:
         self._board = BatchBoard()
         self._lines = WorkerLines()
         self._lock = threading.Lock()
-        self._utf = console.encoding.startswith("utf")
 
     def tell(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
         """Print a message, or a checkpoint's answer."""
@@ -50,10 +49,35 @@ class BatchTerminalLog:
                 return
             is_answer = "item" in fields
             said = self._lines.taken() if is_answer else []
-        if is_answer and level != "info":
-            for line in said:
-                self._print(Text(f"  {line}", style="dim"))
-        self._print(self._answer(level, message) if is_answer else self._note(level, message))
+        if is_answer:
+            self._answered(level, message, said if level != "info" else [])
+        else:
+            self._noted(level, message)
+
+    @abstractmethod
+    def _answered(self, level: Level, message: str, said: Sequence[str]) -> None:
+        """Print a checkpoint's answer, and before it what workers said if it failed."""
+
+    @abstractmethod
+    def _noted(self, level: Level, message: str) -> None:
+        """Print any other message."""
+
+
+class BatchTerminalLog(_BatchLog):
+    """Answers scroll by; the bar stays at the bottom."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self._console = console
+        self._utf = console.encoding.startswith("utf")
+
+    def _answered(self, level: Level, message: str, said: Sequence[str]) -> None:
+        for line in said:
+            self._print(Text(f"  {line}", style="dim"))
+        self._print(self._answer(level, message))
+
+    def _noted(self, level: Level, message: str) -> None:
+        self._print(Text(self._cut(message), style=_LEVELS.get(level, "dim")))
 
     def progress(
         self,
@@ -76,9 +100,6 @@ class BatchTerminalLog:
         name, _, said = self._cut(message).partition(": ")
         style = "green" if good else "red"
         return Text.assemble((f"{mark} {name}", style), f"  {said}")
-
-    def _note(self, level: Level, message: str) -> Text:
-        return Text(self._cut(message), style=_LEVELS.get(level, "dim"))
 
     def _cut(self, message: str) -> str:
         most = _MOST_LINES * self._console.width - 3
@@ -110,28 +131,23 @@ class BatchTerminalLog:
         return Group(counted, work)
 
 
-class BatchPlainLog:
+class BatchPlainLog(_BatchLog):
     """A line for each answer, numbered; nothing moves."""
 
     def __init__(self, stream: TextIO) -> None:
+        super().__init__()
         self._stream = stream
-        self._board = BatchBoard()
-        self._lines = WorkerLines()
-        self._lock = threading.Lock()
 
-    def tell(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
-        """Print a message, or a checkpoint's answer."""
+    def _answered(self, level: Level, message: str, said: Sequence[str]) -> None:
+        del level
+        for line in said:
+            self._write(f"  | {line}")
         with self._lock:
-            if fields.get("worker"):
-                self._lines.hear(message)
-                return
-            if "item" not in fields:
-                self._write(f"{level}: {message}" if level in _LEVELS else message)
-                return
-            for line in self._lines.taken():
-                if level != "info":
-                    self._write(f"  | {line}")
-            self._write(f"[{self._board.done + 1}/{self._board.total}] {message}")
+            board = self._board
+        self._write(f"[{board.done + 1}/{board.total}] {message}")
+
+    def _noted(self, level: Level, message: str) -> None:
+        self._write(f"{level}: {message}" if level in _LEVELS else message)
 
     def progress(
         self,
