@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bed.control_plane import ControlPlane
 from bed.processes import BedError
+from cluster.applying import apply
 from modelexport_api.resource import parse
 from unit.api.manifests import BATCHES, INVALID, VALID, changed
 
 pytestmark = pytest.mark.control_plane
-CRDS = Path(__file__).resolve().parents[2] / "crds"
-
-
-@pytest.fixture(scope="module")
-def cluster(control_plane: ControlPlane) -> Iterator[ControlPlane]:
-    control_plane.kubectl("apply", "-f", str(CRDS))
-    control_plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
-    yield control_plane
-    control_plane.kubectl("delete", "modelexports", "--all", "-A")
-
-
-def apply(cluster: ControlPlane, namespace: str, manifest: dict[str, Any]) -> dict[str, Any]:
-    output = cluster.kubectl(
-        "apply", "-n", namespace, "-o", "json", "-f", "-", stdin=json.dumps(manifest)
-    )
-    applied: dict[str, Any] = json.loads(output)
-    return applied
 
 
 def test_the_api_server_fills_in_the_defaults_that_python_fills_in(

@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bed.control_plane import ControlPlane
 from bed.processes import BedError
+from cluster.applying import apply
 from modelexport_api.trigger_resource import parse_trigger
 from unit.api.trigger_manifests import INVALID, INVALID_TEMPLATES, TRIGGER, VALID
 
 pytestmark = pytest.mark.control_plane
-CRDS = Path(__file__).resolve().parents[2] / "crds"
-
-
-@pytest.fixture(scope="module")
-def cluster(control_plane: ControlPlane) -> Iterator[ControlPlane]:
-    control_plane.kubectl("apply", "-f", str(CRDS))
-    control_plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
-    yield control_plane
-    control_plane.kubectl("delete", "modelexporttriggers", "--all", "-A")
-
-
-def apply(cluster: ControlPlane, namespace: str, manifest: dict[str, Any]) -> dict[str, Any]:
-    output = cluster.kubectl(
-        "apply", "-n", namespace, "-o", "json", "-f", "-", stdin=json.dumps(manifest)
-    )
-    applied: dict[str, Any] = json.loads(output)
-    return applied
 
 
 @pytest.mark.parametrize("manifest", [row[1] for row in VALID], ids=[row[0] for row in VALID])

@@ -15,6 +15,7 @@ from modelexport_api.items import ShareCounts
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import ExitCode, Reason
 from modelexport_api.status import Stage
+from unit.operator.objects import share
 
 pytestmark = pytest.mark.control_plane
 
@@ -30,21 +31,6 @@ def create(world: World) -> Callable[..., None]:
         world.create("folds", labels, source=SOURCE, destination=DESTINATION, parallelism=2, **spec)
 
     return made
-
-
-def share(number: int, succeeded: int, failed: int = 0, running: int = 0) -> ShareCounts:
-    """Of five checkpoints, three are the first share's."""
-    return ShareCounts(
-        share=number,
-        batch_total=5,
-        share_total=3 - number,
-        succeeded=succeeded,
-        failed=failed,
-        running=running,
-        reasons={"CheckpointCorrupt": failed} if failed else {},
-        example="fold-3.pt: CheckpointCorrupt: no zip file" if failed else "",
-        results_uri=RESULTS,
-    )
 
 
 def result(counts: ShareCounts) -> PodResult:

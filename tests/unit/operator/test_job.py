@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelexport_api.pod import MANIFEST_ENV, SIGNING_KEY_ENV, SIGNING_KEY_FILE_ENV
+from modelexport_api.pod import MANIFEST_ENV, SIGNING_KEY_ENV, SIGNING_KEY_FILE_ENV, WORK_DIR
 from modelexport_api.reasons import PERMANENT_EXIT_CODES, ExitCode
 from modelexport_api.resource import parse
 from modelexport_operator import names
@@ -209,7 +209,7 @@ CLAIM = {"persistentVolumeClaim": {"claimName": "models"}}
 @pytest.mark.parametrize(
     ("path", "volume", "kept"),
     [
-        ("/work/out/", CLAIM, False),
+        (f"{WORK_DIR}/out/", CLAIM, False),
         ("/mnt/models/out/", CLAIM, True),
         ("/mnt/mod%65ls/out/", CLAIM, True),
         ("/mnt/modelsx/out/", CLAIM, False),

@@ -1,0 +1,20 @@
+"""The API server with this project's kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bed.control_plane import ControlPlane
+
+CRDS = Path(__file__).resolve().parents[2] / "crds"
+
+
+@pytest.fixture(scope="module")
+def cluster(control_plane: ControlPlane) -> Iterator[ControlPlane]:
+    control_plane.kubectl("apply", "-f", str(CRDS))
+    control_plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+    yield control_plane
+    control_plane.kubectl("delete", "modelexporttriggers,modelexports", "--all", "-A")
