@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 from batch_workers import PRELOAD, SETTINGS
+from batches import OneByOne
 from modelexport_api.resource import ModelExport
-from modelexport_exporter.batch.engine import OneByOne
 from modelexport_exporter.batch.run import Part, run_share
 from modelexport_exporter.log import JsonLog
 from modelexport_exporter.story import Settings

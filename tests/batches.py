@@ -1,4 +1,4 @@
-"""Batches for tests: an engine that only answers, and manifests of many checkpoints."""
+"""Batches for tests: manifests of many checkpoints, and engines that keep nothing."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from modelexport_api.reasons import Reason, is_retryable
 from modelexport_api.resource import ModelExport
 from modelexport_api.status import Artifact, Failure, Progress, Stage, Verdict, VerificationResult
 from modelexport_exporter.log import Log
+from modelexport_exporter.pipeline import run
+from modelexport_exporter.story import Settings
 
 Answer = Callable[[ModelExport], PodResult]
 
@@ -96,3 +98,17 @@ class FakeEngine:
 
     def close(self) -> None:
         self.closed += 1
+
+
+class OneByOne:
+    """The simple engine: each checkpoint is exported as if it were alone."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def export(self, item: ModelExport, following: Sequence[ModelExport], log: Log) -> PodResult:
+        del following
+        return run(item, self._settings, log)
+
+    def close(self) -> None:
+        """Nothing is kept."""

@@ -47,19 +47,6 @@ class Translation:
     outputs: Sequence[str]
 
 
-def convert_dynamo(
-    program: ExportedProgram,
-    spec: ModelExportSpec,
-    plugins: Plugins,
-    code_dir: Path | None,
-    *,
-    optimize: bool = True,
-) -> ir.Model:
-    """Return the program's translation, with inputs, outputs and dims named as declared."""
-    translation = translate(program, spec, plugins, code_dir)
-    return finish(translation, optimize=optimize and spec.export.optimize)
-
-
 def translate(
     program: ExportedProgram, spec: ModelExportSpec, plugins: Plugins, code_dir: Path | None
 ) -> Translation:

@@ -16,12 +16,11 @@ from typing import Any
 import pytest
 
 from batch_workers import PRELOAD, SETTINGS
-from batches import FakeEngine, batch
+from batches import FakeEngine, OneByOne, batch
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import ExitCode, Reason
 from modelexport_api.resource import ManifestError, ModelExport, parse
 from modelexport_api.spec import Storage
-from modelexport_exporter.batch.engine import OneByOne
 from modelexport_exporter.batch.plan import directory_of
 from modelexport_exporter.batch.results import Results
 from modelexport_exporter.batch.run import Part, run_share

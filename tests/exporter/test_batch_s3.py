@@ -13,14 +13,13 @@ from urllib.parse import unquote
 import pytest
 
 from batch_workers import PRELOAD, SETTINGS
-from batches import batch
+from batches import OneByOne, batch
 from bed.s3 import S3Server
 from modelexport_api.items import ShareCounts
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import ExitCode, Reason
 from modelexport_api.resource import ModelExport
 from modelexport_exporter.batch import loop as loops
-from modelexport_exporter.batch.engine import OneByOne
 from modelexport_exporter.batch.plan import directory_of
 from modelexport_exporter.batch.results import Results
 from modelexport_exporter.batch.run import Part, run_share

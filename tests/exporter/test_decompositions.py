@@ -21,7 +21,7 @@ from torch import Tensor
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.call import lower
 from modelexport_exporter.capture import capture
-from modelexport_exporter.convert_dynamo import convert_dynamo
+from modelexport_exporter.convert_dynamo import finish, translate
 from modelexport_exporter.plugins.contents import Contents
 from modelexport_exporter.plugins.plugins import Plugins
 from modelexport_exporter.plugins.symbolics import SymbolicWatch
@@ -356,7 +356,8 @@ def _exported(
     lowered = lower(spec, model, None)
     program = capture(model, lowered, None)
     plugins = Plugins(spec, None, Contents(), SymbolicWatch())
-    converted = convert_dynamo(program, lowered.spec, plugins, None)
+    translation = translate(program, lowered.spec, plugins, None)
+    converted = finish(translation, optimize=True)
     file = io.BytesIO(ir.serde.serialize_model(converted).SerializeToString())
     return onnxruntime.InferenceSession(file.getvalue(), providers=["CPUExecutionProvider"])
 

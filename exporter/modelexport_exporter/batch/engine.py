@@ -12,7 +12,6 @@ from typing import Protocol
 from modelexport_api.pod import PodResult
 from modelexport_api.resource import ModelExport
 from modelexport_exporter.log import Log
-from modelexport_exporter.story import Settings
 
 
 class Engine(Protocol):
@@ -29,20 +28,3 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Drop what was kept for the next checkpoint. Called once, whatever happened."""
-
-
-class OneByOne:
-    """The simple engine: each checkpoint is exported as if it were alone."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-
-    def export(self, item: ModelExport, following: Sequence[ModelExport], log: Log) -> PodResult:
-        """Run the whole story of this checkpoint."""
-        from modelexport_exporter.pipeline import run
-
-        del following
-        return run(item, self._settings, log)
-
-    def close(self) -> None:
-        """Nothing is kept."""
