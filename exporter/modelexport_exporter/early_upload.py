@@ -1,13 +1,14 @@
 """External data on its way to the store, unseen, while its verdict is still open.
 
-The model's own file is small then, and gets its verdict only after it.
+The model's own file is small then, and gets its verdict only after it. What is published on this
+machine is staged after the verdict: a link costs no time, and onnx refuses to read what has two.
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from modelexport_api.status import Stage
 from modelexport_exporter.layout import MODEL_NAME
@@ -25,7 +26,7 @@ class EarlyUpload:
         converted: ConvertedModel,
         report: Callable[[Stage, float, str], None],
     ) -> None:
-        """Begin."""
+        """Begin, where there is a way to go."""
         files = [file for file in converted.files if file.name != MODEL_NAME]
         total = sum(file.size_bytes for file in files)
         self._counter = ByteCounter(report, Stage.PUBLISH, total, "uploaded")
@@ -35,16 +36,23 @@ class EarlyUpload:
                 path = converted.model_path.parent / file.name
                 publication.stage(path, file.name, self._counter)
 
-        pool = ThreadPoolExecutor(1, thread_name_prefix="upload")
-        self._running = pool.submit(upload)
-        pool.shutdown(wait=False)
+        self._upload = upload
+        self._running: Future[None] | None = None
+        if not publication.is_local:
+            pool = ThreadPoolExecutor(1, thread_name_prefix="upload")
+            self._running = pool.submit(upload)
+            pool.shutdown(wait=False)
 
     def wait(self) -> None:
         """Return when all is staged. Raises ExportFailure."""
-        self._running.result()
+        if self._running is None:
+            self._upload()
+        else:
+            self._running.result()
 
     def stop(self) -> None:
         """End it; what was staged until then is the publication's to drop."""
         self._counter.abandon()
-        with contextlib.suppress(Exception):
-            self._running.result()
+        if self._running is not None:
+            with contextlib.suppress(Exception):
+                self._running.result()

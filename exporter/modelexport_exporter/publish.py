@@ -114,6 +114,11 @@ class Publication:
         """Find out that the destination can be written before anything is computed for it."""
         self._own.store.write(self._own.child(_MARKER_NAME).key, b"")
 
+    @property
+    def is_local(self) -> bool:
+        """Tell whether the destination is a directory of this machine."""
+        return self.destination.store.local_path(self.destination.key) is not None
+
     def stage(self, path: Path, name: str, on_bytes: OnBytes) -> None:
         """Bring a file to where no reader looks; it will appear at its place in the layout."""
         name = published_name(self.layout, name)

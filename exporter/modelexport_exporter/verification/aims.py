@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx_ir as ir
 import torch
 from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
@@ -39,6 +40,7 @@ FEWEST_TURNS, MOST_TURNS = 2, 8
 """How many samples the aims are dealt over."""
 MOST_ROWS = 4096
 LARGEST_TABLE_BYTES = 256 << 20
+ROWS_AT_ONCE = 1024
 _FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16)
 
 
@@ -217,7 +219,8 @@ def _changed_rows(
     ]
     if not originals:
         return []
-    table = numpy_helper.to_array(tensor, str(directory))
+    # Mapped, not read: a vocabulary's table is large.
+    table = ir.serde.deserialize_tensor(tensor, directory).numpy()
     differing = [_differing_rows(table, to_array(own)) for own in originals]
     # A table without a namesake is the one that it resembles most.
     return min((rows for rows in differing if rows is not None), key=len, default=[])
@@ -231,4 +234,10 @@ def _differing_rows(table: Array, original: Array) -> list[int] | None:
         np.ascontiguousarray(array).reshape(len(array), -1).view(np.uint8)
         for array in (table, original)
     )
-    return [int(row) for row in np.flatnonzero((one != other).any(axis=1))]
+    return [
+        begin + int(row)
+        for begin in range(0, len(one), ROWS_AT_ONCE)
+        for row in np.flatnonzero(
+            (one[begin : begin + ROWS_AT_ONCE] != other[begin : begin + ROWS_AT_ONCE]).any(axis=1)
+        )
+    ]
