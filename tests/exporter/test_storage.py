@@ -78,6 +78,7 @@ def test_a_staged_file_is_unseen_until_it_is_published(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(s3_module, "PART_BYTES", 5 << 20)
+    monkeypatch.setattr(s3_module, "UPLOAD_PART_BYTES", 5 << 20)
     content = bytes(range(256)) * 4096 * 11  # 11 MiB: several parts in both directions
     source = tmp_path / "source.bin"
     source.write_bytes(content)

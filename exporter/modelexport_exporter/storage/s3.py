@@ -32,6 +32,9 @@ T = TypeVar("T")
 
 MIB = 1024 * 1024
 PART_BYTES = 64 * MIB
+"""Of a download; nothing of it is held in memory."""
+UPLOAD_PART_BYTES = 8 * MIB
+"""Held in memory while it is sent."""
 READ_BYTES = MIB
 PART_ATTEMPTS = 5
 SMALL_OBJECT_BYTES = 64 * MIB
@@ -201,7 +204,7 @@ class S3Store:
             self._client, self._bucket, key, upload_id, self._typed_errors, parts=[]
         )
         try:
-            pending.send(source, PART_BYTES, on_bytes)
+            pending.send(source, UPLOAD_PART_BYTES, on_bytes)
         except BaseException:
             with contextlib.suppress(ExportFailure):
                 pending.discard()

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from modelexport_exporter.storage.store import OnBytes
 
@@ -102,16 +102,15 @@ class PendingUpload:
     def _send_part(
         self, source: Path, number: int, start: int, step: int, on_bytes: OnBytes
     ) -> CompletedPartTypeDef:
-        from s3transfer.utils import ReadFileChunk
-
-        body = ReadFileChunk.from_filename(str(source), start, step)
-        with self.guard(self.key), body:
+        # In one piece: of a file, every few kilobytes would be read, hashed and sent by themselves.
+        body = _read(source, start, step)
+        with self.guard(self.key):
             answer = self.client.upload_part(
                 Bucket=self.bucket,
                 Key=self.key,
                 UploadId=self.upload_id,
                 PartNumber=number,
-                Body=cast("IO[bytes]", body),
+                Body=body,
                 ChecksumAlgorithm="CRC32",
             )
         on_bytes(len(body))
@@ -119,3 +118,9 @@ class PendingUpload:
         if "ChecksumCRC32" in answer:
             part["ChecksumCRC32"] = answer["ChecksumCRC32"]
         return part
+
+
+def _read(source: Path, start: int, length: int) -> bytes:
+    with source.open("rb") as file:
+        file.seek(start)
+        return file.read(length)
