@@ -17,14 +17,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from modelexport_api.reasons import Reason
+from modelexport_api.spec import Exporter
 from modelexport_api.status import Stage, Verdict, VerificationResult
 from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.values import (
     CALLING_FACTORY,
+    ROUTES,
     ConvertedModel,
     ExportTask,
     OutputComparison,
     ReportProgress,
+    Rung,
     SampleComparison,
     VerificationOutcome,
     WrittenFile,
@@ -167,3 +170,35 @@ class DyingFoundry:
 
     def rebind(self, _task: ExportTask, _report: ReportProgress) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+class DoubtingVerifier:
+    """Refuses files of `run-1.pt`, once the next checkpoint was bound to the graph of them."""
+
+    refused: frozenset[Rung] = frozenset(Rung)
+
+    def verify(
+        self, task: ExportTask, converted: ConvertedModel, report: ReportProgress
+    ) -> VerificationOutcome:
+        from modelexport_exporter.rebind.verifier import Verifier
+
+        if task.checkpoint.name != "run-1.pt" or task.rung not in self.refused:
+            return Verifier().verify(task, converted, report)
+        if ROUTES[task.rung] is Exporter.DYNAMO:
+            _wait_for(task.output_dir.parents[1], "*/rebound/model.onnx")
+        raise ExportFailure(Reason.VERIFICATION_FAILED, "it is doubted", "Trust it.")
+
+
+class FirstRungDoubtingVerifier(DoubtingVerifier):
+    """Refuses what the first rung made of `run-1.pt`."""
+
+    refused = frozenset({Rung.DYNAMO})
+
+
+def _wait_for(directory: Path, pattern: str) -> None:
+    deadline = time.monotonic() + 60
+    while not list(directory.glob(pattern)):
+        if time.monotonic() > deadline:
+            msg = f"no {pattern} in {directory}"
+            raise TimeoutError(msg)
+        time.sleep(0.05)

@@ -202,6 +202,54 @@ def test_a_worker_that_dies_costs_one_attempt(family: Family) -> None:
     family.check("normalized", 1, 2, 3)
 
 
+def test_weights_beside_the_model_are_published_on_this_machine(family: Family) -> None:
+    """A link of them would be all that it takes, but onnx reads no file that has two names."""
+    family.write("tokens", 1, 2)
+    ids = {"name": "ids", "dtype": "int64", "shape": ["batch"], "range": [0, families.TOKENS - 1]}
+    result = family.run(family.resource("tokens", inputs=[ids]))
+    assert result.share is not None
+    assert result.share.succeeded == 2
+    for seed in (1, 2):
+        assert len(list(family.file(seed).parent.glob("model.*.data"))) == 1
+        table = torch.load(family.directory / f"run-{seed}.pt")["weight"].numpy()
+        last = np.array([0, families.TOKENS - 1])
+        (rows,) = onnxruntime.InferenceSession(family.file(seed)).run(None, {"ids": last})
+        np.testing.assert_array_equal(rows, table[last])
+
+
+def doubted_by(verifier: str) -> Callable[[Settings], RebindingEngine]:
+    """An engine that makes the second checkpoint's file while the first one's is doubted."""
+
+    def engine(settings: Settings) -> RebindingEngine:
+        crew = StayingCrew(settings, verifier=f"small_workers:{verifier}")
+        return RebindingEngine(settings, crew)
+
+    return engine
+
+
+def test_a_graph_whose_first_file_is_wrong_makes_no_other(family: Family) -> None:
+    family.write("normalized", 1, 2, 3)
+    resource = family.resource("normalized", maxFailed=1, export={"exporter": "Dynamo"})
+    result = family.run(resource, doubted_by("DoubtingVerifier"))
+    assert result.share is not None
+    assert result.share.reasons == {Reason.VERIFICATION_FAILED: 1}
+    assert result.share.succeeded == 2
+    family.check("normalized", 2, 3)
+    proven = [any("the same graph" in why for why in family.report(n)["leftOut"]) for n in (2, 3)]
+    assert proven == [False, True]
+
+
+def test_a_graph_of_a_later_rung_takes_the_place_of_one_that_is_wrong(family: Family) -> None:
+    family.write("normalized", 1, 2)
+    result = family.run(family.resource("normalized"), doubted_by("FirstRungDoubtingVerifier"))
+    assert result.share is not None
+    assert result.share.succeeded == 2
+    assert "exported afresh" not in family.heard()
+    rungs = [[attempt["rung"] for attempt in family.report(n)["attempts"]] for n in (1, 2)]
+    assert rungs == [["Dynamo", "DynamoStrict"], ["DynamoStrict"]]
+    family.check("normalized", 1, 2)
+
+
 def test_nothing_is_left_on_the_machine(family: Family) -> None:
     family.write("normalized", 1, 2)
     family.run(family.resource("normalized"))

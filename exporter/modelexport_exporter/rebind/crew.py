@@ -1,8 +1,8 @@
 """Who works on the checkpoints of a batch: workers that stay as long as they are of use.
 
 Guarantees that a fresh export has fresh processes, so that it fails only for what is its own; that
-a graph is used again only after its first file was verified; and that a worker's death costs one
-checkpoint's attempt and nothing else.
+nothing made by a graph counts unless the graph's first file was verified; and that a worker's death
+costs one checkpoint's attempt and nothing else.
 """
 
 from __future__ import annotations
@@ -61,11 +61,17 @@ class StayingCrew:
         self._foundry_entry = foundry
         self._verifier_entry = verifier
         self._graph: Graph | None = None
-        self._candidate: tuple[Resident, Rung] | None = None
-        """Has the graph of a fresh export whose verdict is still open."""
+        self._in_use: Graph | None = None
+        self._making: Resident | None = None
+        """Is at a fresh export."""
+        self._candidate: Graph | None = None
+        """Of a fresh export whose verdict is still open."""
         self._verifier: Resident | None = None
         self._reuse = Reuse()
-        self._keeping = threading.Lock()
+        self._using = threading.Lock()
+        """Held while a graph's worker is asked for something, and to let go of a graph."""
+        self.on_graph: Callable[[], None] = lambda: None
+        """Called when there is a graph that was not there before."""
 
     def __call__(self, entry: str, arguments: tuple[Any, ...], **how: Any) -> object:  # noqa: ANN401
         """Return what the entry's function returned. Raises ExportFailure."""
@@ -73,13 +79,21 @@ class StayingCrew:
         return mine(arguments, how) if mine else worker.run(entry, arguments, **how)
 
     def _export(self, arguments: tuple[ExportTask], how: dict[str, Any]) -> object:
-        self._drop_candidate()
+        self.reject()
         (task,) = arguments
         if ROUTES[task.rung] is not Exporter.DYNAMO or not self._reuse.adopts:
             return worker.run(self._export_entry, arguments, **how)
-        foundry = Resident(self._foundry_entry)
-        self._candidate = foundry, task.rung
-        return foundry.call("export", arguments, **how)
+        self._making = Resident(self._foundry_entry)
+        try:
+            converted = self._making.call("export", arguments, **how)
+        except BaseException:
+            self._end_making()
+            raise
+        if isinstance(converted, ConvertedModel):
+            self._candidate = Graph(self._making, task.rung, converted.op_counts)
+            self._making = None
+            self.on_graph()
+        return converted
 
     def _verify(self, arguments: tuple[ExportTask, ConvertedModel], how: dict[str, Any]) -> object:
         if not arguments[0].proven_graph:
@@ -89,19 +103,30 @@ class StayingCrew:
         return self._verifier.call("verify", arguments, **how)
 
     def _rebind(self, arguments: tuple[ExportTask], how: dict[str, Any]) -> object:
-        assert self._graph is not None
-        return self._graph.foundry.call("rebind", arguments, **how)
+        assert self._in_use is not None
+        return self._in_use.foundry.call("rebind", arguments, **how)
 
     @contextlib.contextmanager
     def graph(self) -> Iterator[Graph | None]:
         """Yield the graph that the next checkpoint is to be tried with, if there is one.
 
-        It is not replaced while the block runs.
+        It is not let go while the block runs. Whether it is kept may not be known yet: `stands`
+        tells when the verdict on its first file is there.
         """
-        with self._keeping:
+        with self._using:
             if self._graph is not None and not self._graph.foundry.alive:
                 self._graph, self._reuse = None, self._reuse.lost()
-            yield self._graph if self._reuse.rebinds else None
+            kept = self._graph if self._reuse.rebinds else None
+            self._in_use = self._candidate if self._reuse.adopts and self._candidate else kept
+            yield self._in_use
+
+    def keeps(self, graph: Graph) -> bool:
+        """Tell whether a graph's first file was verified, and it is in use since."""
+        return graph is self._graph
+
+    def stands(self, graph: Graph) -> bool:
+        """Tell whether nothing speaks against a graph."""
+        return self.keeps(graph) or graph is self._candidate
 
     def hit(self) -> None:
         """Note that a file made by the graph was verified."""
@@ -111,31 +136,36 @@ class StayingCrew:
         """Note that the graph did not lead to a verified file."""
         self._reuse = self._reuse.missed()
 
-    def confirm(self, converted: ConvertedModel) -> None:
+    def confirm(self) -> None:
         """Keep the graph of a fresh export, whose file was verified, if it is of use."""
         if self._candidate is None or not self._reuse.adopts:
-            self._drop_candidate()
+            self.reject()
             return
-        foundry, rung = self._candidate
-        self._candidate = None
-        with self._keeping:
+        with self._using:
             if self._graph is not None:
                 self._graph.foundry.close()
-            self._graph = Graph(foundry, rung, converted.op_counts)
+            self._graph, self._candidate = self._candidate, None
             self._reuse = self._reuse.adopted()
+
+    def reject(self) -> None:
+        """Let go of the graph of a fresh export whose file is not to be published."""
+        if self._candidate is not None:
+            with self._using:
+                self._candidate.foundry.close()
+                self._candidate = None
 
     def close(self) -> None:
         """End all workers."""
-        self._drop_candidate()
+        for graph in filter(None, (self._graph, self._candidate)):
+            graph.foundry.close()
+        self._graph = self._candidate = None
+        self._end_making()
         self._end_verifier()
-        if self._graph is not None:
-            self._graph.foundry.close()
-            self._graph = None
 
-    def _drop_candidate(self) -> None:
-        if self._candidate is not None:
-            self._candidate[0].close()
-            self._candidate = None
+    def _end_making(self) -> None:
+        if self._making is not None:
+            self._making.close()
+            self._making = None
 
     def _end_verifier(self) -> None:
         if self._verifier is not None:

@@ -65,6 +65,7 @@ class RebindingEngine:
     def __init__(self, settings: Settings, crew: StayingCrew | None = None) -> None:
         self._settings = settings
         self._crew = crew or StayingCrew(settings)
+        self._crew.on_graph = self._bind_next
         self._held = ExitStack()
         self._directory: Path | None = None
         self._belongings: Belongings | None = None
@@ -138,6 +139,9 @@ class RebindingEngine:
             turn = self._turn(item)
             turn.fetched = self._fetching.submit(self._prepare, turn)
             self._next.append(turn)
+        self._bind_next()
+
+    def _bind_next(self) -> None:
         if self._next:
             self._bind(self._next[0])
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import gc
 from dataclasses import dataclass, replace
 
+import torch
+
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Format
 from modelexport_api.status import Stage
@@ -22,7 +24,7 @@ from modelexport_exporter.export_worker import (
     optimizes,
     write,
 )
-from modelexport_exporter.isolation.machine import forget
+from modelexport_exporter.isolation.machine import cpu_count, forget, sharing_cpus
 from modelexport_exporter.load import load_module
 from modelexport_exporter.plugins.older_torch import older_torch
 from modelexport_exporter.plugins.plugins import Plugins
@@ -71,6 +73,9 @@ class Foundry:
         family = self._family
         if family is None:
             raise AnotherModel(Reason.CONVERSION_FAILED, "no graph was translated before")
+        # Beside it, the checkpoint before is verified.
+        with sharing_cpus(2):
+            torch.set_num_threads(cpu_count())
         try:
             return self._rebound(family, task, progress)
         finally:

@@ -6,8 +6,10 @@ bring (ahead of its turn) -> rebind (ahead of its turn) -> verify -> publish
 
 from __future__ import annotations
 
+import shutil
 import time
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -21,11 +23,20 @@ from modelexport_exporter.early_upload import EarlyUpload
 from modelexport_exporter.failure import ExportFailure, printable
 from modelexport_exporter.log import Log
 from modelexport_exporter.pipeline import Pipeline
-from modelexport_exporter.rebind.crew import StayingCrew
+from modelexport_exporter.rebind.crew import Graph, StayingCrew
 from modelexport_exporter.story import Settings
 from modelexport_exporter.values import ConvertedModel, ExportTask
 
 _ENDS_THE_RUN = frozenset({Reason.INTERRUPTED, Reason.DEADLINE_EXCEEDED})
+
+
+@dataclass(frozen=True)
+class _Rebound:
+    """What a graph made of this checkpoint."""
+
+    graph: Graph
+    task: ExportTask
+    made: ConvertedModel | ExportFailure
 
 
 class ItemPipeline(Pipeline):
@@ -37,7 +48,7 @@ class ItemPipeline(Pipeline):
         super().__init__(resource, settings, log, crew)
         self._staying = crew
         self._brought: Brought | PodResult | None = None
-        self._rebound: tuple[ExportTask, ConvertedModel] | ExportFailure | None = None
+        self._rebound: _Rebound | None = None
         self._upload: EarlyUpload | None = None
 
     def prepare(self, directory: Path, held: ExitStack, belongings: Belongings) -> None:
@@ -58,8 +69,12 @@ class ItemPipeline(Pipeline):
 
     def rebind(self) -> None:
         """Make a file by the graph of an earlier checkpoint, once there is one. Never raises."""
-        if self._rebound is not None or not isinstance(self._brought, Brought):
+        if not isinstance(self._brought, Brought):
             return
+        if self._rebound is not None:
+            if self._staying.stands(self._rebound.graph):
+                return
+            self._forget(self._rebound)
         with self._staying.graph() as graph:
             if graph is None:
                 return
@@ -67,10 +82,17 @@ class ItemPipeline(Pipeline):
             try:
                 converted = self._workers.rebind(task)
             except ExportFailure as failure:
-                self._rebound = failure
+                self._rebound = _Rebound(graph, task, failure)
                 return
-            self._rebound = graph.task_of(task, converted), converted
+            self._rebound = _Rebound(graph, graph.task_of(task, converted), converted)
         self._upload = self._begin_upload(converted)
+
+    def _forget(self, rebound: _Rebound) -> None:
+        """Drop what was made by a graph whose own first file turned out to be wrong."""
+        self.end_upload()
+        self._publication.drop_staged()
+        shutil.rmtree(rebound.task.output_dir)
+        self._rebound = self._upload = None
 
     def run(self) -> PodResult:
         """Return the result of what was prepared. Raises ExportFailure."""
@@ -82,20 +104,24 @@ class ItemPipeline(Pipeline):
         if result is not None:
             self._staying.hit()
             return result
-        result = self._climb(brought)
-        assert self._record.converted is not None
-        self._staying.confirm(self._record.converted)
+        try:
+            result = self._climb(brought)
+        except BaseException:
+            self._staying.reject()
+            raise
+        self._staying.confirm()
         return result
 
     def _by_graph(self, brought: Brought) -> PodResult | None:
         """Return the result if the file made by the graph was verified and published."""
         if self._rebound is None:
             return None
+        assert self._staying.keeps(self._rebound.graph)
+        task, converted = self._rebound.task, self._rebound.made
         started = time.monotonic()
         try:
-            if isinstance(self._rebound, ExportFailure):
-                raise self._rebound
-            task, converted = self._rebound
+            if isinstance(converted, ExportFailure):
+                raise converted
             note = partial(self._note, task, started)
             return self._proven(task, converted, brought, note, self._upload)
         except ExportFailure as failure:

@@ -80,3 +80,11 @@ def scaled() -> nn.Module:
 def wide(width: int) -> nn.Module:
     """A network of any width."""
     return nn.Sequential(nn.Linear(6, width), nn.ReLU(), nn.Linear(width, 6))
+
+
+TOKENS = 300_000
+
+
+def tokens() -> nn.Module:
+    """77 MB in one table: too large for the model's own file."""
+    return nn.Embedding(TOKENS, 64)
