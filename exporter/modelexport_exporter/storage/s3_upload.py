@@ -85,7 +85,7 @@ class PendingUpload:
             )
 
     def send(self, source: Path, usual_part: int, on_bytes: OnBytes) -> None:
-        """Upload a file's parts, a few at a time, straight from the file."""
+        """Upload a file's parts, a few at a time; only those are in memory."""
         size = source.stat().st_size
         step = part_size(size, usual_part)
         starts = range(0, size, step) if size else range(1)
