@@ -62,8 +62,6 @@ class StayingCrew:
         self._verifier_entry = verifier
         self._graph: Graph | None = None
         self._in_use: Graph | None = None
-        self._making: Resident | None = None
-        """Is at a fresh export."""
         self._candidate: Graph | None = None
         """Of a fresh export whose verdict is still open."""
         self._verifier: Resident | None = None
@@ -83,16 +81,15 @@ class StayingCrew:
         (task,) = arguments
         if ROUTES[task.rung] is not Exporter.DYNAMO or not self._reuse.adopts:
             return worker.run(self._export_entry, arguments, **how)
-        self._making = Resident(self._foundry_entry)
+        foundry = Resident(self._foundry_entry)
         try:
-            converted = self._making.call("export", arguments, **how)
+            converted = foundry.call("export", arguments, **how)
+            assert isinstance(converted, ConvertedModel)
         except BaseException:
-            self._end_making()
+            foundry.close()
             raise
-        if isinstance(converted, ConvertedModel):
-            self._candidate = Graph(self._making, task.rung, converted.op_counts)
-            self._making = None
-            self.on_graph()
+        self._candidate = Graph(foundry, task.rung, converted.op_counts)
+        self.on_graph()
         return converted
 
     def _verify(self, arguments: tuple[ExportTask, ConvertedModel], how: dict[str, Any]) -> object:
@@ -159,13 +156,7 @@ class StayingCrew:
         for graph in filter(None, (self._graph, self._candidate)):
             graph.foundry.close()
         self._graph = self._candidate = None
-        self._end_making()
         self._end_verifier()
-
-    def _end_making(self) -> None:
-        if self._making is not None:
-            self._making.close()
-            self._making = None
 
     def _end_verifier(self) -> None:
         if self._verifier is not None:
