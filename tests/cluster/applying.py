@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from bed.control_plane import ControlPlane
+from bed.processes import BedError
 
 
 def apply(cluster: ControlPlane, namespace: str, manifest: dict[str, Any]) -> dict[str, Any]:
@@ -14,3 +17,13 @@ def apply(cluster: ControlPlane, namespace: str, manifest: dict[str, Any]) -> di
     output = cluster.kubectl("apply", "-n", namespace, "-o", "json", "-f", "-", stdin=wanted)
     stored: dict[str, Any] = json.loads(output)
     return stored
+
+
+def check_refused(
+    cluster: ControlPlane, namespace: str, manifest: dict[str, Any], field: str, words: str
+) -> None:
+    """Apply a manifest that is to be refused with these words about this field."""
+    with pytest.raises(BedError) as caught:
+        apply(cluster, namespace, manifest)
+    assert field in str(caught.value)
+    assert words in str(caught.value)

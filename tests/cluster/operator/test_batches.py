@@ -15,13 +15,12 @@ from modelexport_api.items import ShareCounts
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import ExitCode, Reason
 from modelexport_api.status import Stage
-from unit.operator.objects import share
+from unit.operator.objects import RESULTS, share
 
 pytestmark = pytest.mark.control_plane
 
 SOURCE = {"uri": "s3://models/folds/*.pt", "format": "StateDict"}
 DESTINATION = {"uri": "s3://models/onnx/{stem}/"}
-RESULTS = "s3://models/onnx/batches/x/results.json"
 INDEX = "s3://models/onnx/batches/x/index.html"
 
 

@@ -173,6 +173,9 @@ def batch_job(status: Object | None = None, run: int = 1, **spec: object) -> Obs
     return observe.job(body)
 
 
+RESULTS = "s3://models/onnx/batches/x/results.json"
+
+
 def share(number: int, succeeded: int, failed: int = 0, running: int = 0) -> ShareCounts:
     """Of five checkpoints, three are the first share's."""
     return ShareCounts(
@@ -184,7 +187,7 @@ def share(number: int, succeeded: int, failed: int = 0, running: int = 0) -> Sha
         running=running,
         reasons={"CheckpointCorrupt": failed} if failed else {},
         example="fold-3.pt: CheckpointCorrupt: no zip file" if failed else "",
-        results_uri="s3://models/onnx/batches/x/results.json",
+        results_uri=RESULTS,
     )
 
 

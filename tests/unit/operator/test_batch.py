@@ -12,6 +12,7 @@ from modelexport_operator.observe import Observation, ObservedJob
 from modelexport_operator.pods import ObservedPod
 from unit.operator.objects import (
     BATCH,
+    RESULTS,
     SETTINGS,
     at,
     batch_job,
@@ -27,7 +28,6 @@ from unit.operator.objects import (
 )
 
 INDEX = "s3://models/onnx/batches/x/index.html"
-RESULTS = "s3://models/onnx/batches/x/results.json"
 DONE = batch_job({**ended("Complete"), "succeeded": 2, "completedIndexes": "0,1"})
 GIVEN_UP = batch_job({**ended("Failed", "FailedIndexes"), "failedIndexes": "0"})
 ALL_GIVEN_UP = batch_job({**ended("Failed", "FailedIndexes"), "failedIndexes": "0,1"})
