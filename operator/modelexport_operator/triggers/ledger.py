@@ -10,6 +10,7 @@ latest, are folded into one time; whatever completed up to that time counts as d
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_right
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
@@ -44,12 +45,11 @@ def is_done(status: ModelExportTriggerStatus, candidate: str) -> bool:
 def added(status: ModelExportTriggerStatus, entries: Iterable[str]) -> ModelExportTriggerStatus:
     """Return the status with more completions dealt with, folded where there are too many."""
     kept = sorted({*status.processed, *entries})
-    until = status.processed_until
-    while len(kept) > KEPT and (len(kept) > LIMIT or _old(kept)):
-        until = when(kept[0])
-        kept = [known for known in kept if when(known) > until]
-    return status.model_copy(update={"processed": kept, "processed_until": until})
-
-
-def _old(kept: list[str]) -> bool:
-    return when(kept[-1]) - when(kept[0]) > AGE
+    times = [when(known) for known in kept]
+    until, first = status.processed_until, 0
+    while len(kept) - first > KEPT and (
+        len(kept) - first > LIMIT or times[-1] - times[first] > AGE
+    ):
+        until = times[first]
+        first = bisect_right(times, until)
+    return status.model_copy(update={"processed": kept[first:], "processed_until": until})
