@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from modelexport_api.spec import ModelExportSpec
-
 MUTABLE = frozenset({"suspend", "ttlSecondsAfterFinished"})
 """How long the result is kept, and whether work goes on, change nothing about the work."""
 
@@ -34,15 +32,6 @@ def add_transition_rules(schema: dict[str, Any]) -> None:
             optional.append(f"has(self.{name}) == has(oldSelf.{name})")
     rules = schema.setdefault("x-kubernetes-validations", [])
     rules.append(_rule(" && ".join(sorted(optional))))
-
-
-def unchanged(before: ModelExportSpec, after: ModelExportSpec) -> bool:
-    """Tell whether the API server would take `after` in place of `before`."""
-    first, second = before.to_wire(), after.to_wire()
-    for name in MUTABLE:
-        first.pop(name, None)
-        second.pop(name, None)
-    return first == second
 
 
 def _rule(cel: str) -> dict[str, str]:

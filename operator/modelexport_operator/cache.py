@@ -28,7 +28,6 @@ class _Entry:
     version: str
     namespace: str
     phase: str
-    terminal: bool
     settled: bool
     """It has ended, and nothing is left to do about it."""
     text: bytes
@@ -58,7 +57,7 @@ class Cache:
         kept = _ended(body) if terminal else _slim(body)
         text = json.dumps(kept, separators=(",", ":")).encode()
         self._resources[meta["uid"]] = _Entry(
-            version, meta["namespace"], phase, terminal, terminal and _is_settled(kept), text
+            version, meta["namespace"], phase, terminal and _is_settled(kept), text
         )
         return True
 

@@ -59,7 +59,6 @@ class ObservedJob:
     failed: int
     complete: bool
     failed_reason: str | None
-    failed_message: str
     finished_at: datetime | None
     stopped: Failure | None
     active_deadline_seconds: int | None
@@ -145,7 +144,6 @@ def job(body: Object) -> ObservedJob:
         failed=status.get("failed") or 0,
         complete=complete is not None,
         failed_reason=failed.get("reason", "Failed") if failed else None,
-        failed_message=failed.get("message", "") if failed else "",
         finished_at=_time(ended.get("lastTransitionTime")) if ended else None,
         stopped=_failure(annotations.get(names.FAILURE_ANNOTATION)),
         active_deadline_seconds=spec.get("activeDeadlineSeconds"),
