@@ -42,7 +42,8 @@ def latest(seen: Observation) -> Retry | None:
     job = seen.job
     if job is None or job.finished or job.stopped is not None:
         return None
-    failed = [pod for pod in seen.pods if _is_retried(pod) and not _is_done(pod.index, seen, job)]
+    done = _done(seen, job)
+    failed = [pod for pod in seen.pods if _is_retried(pod) and pod.index not in done]
     if not failed:
         return None
     pod = max(failed, key=failures.finished_at)
@@ -92,10 +93,12 @@ def _is_retried(pod: ObservedPod) -> bool:
     return pod.terminated.exit_code not in {0, *PERMANENT_EXIT_CODES} or pod.disrupted
 
 
-def _is_done(index: int | None, seen: Observation, job: ObservedJob) -> bool:
-    """Tell whether a share has ended meanwhile, well or for good."""
-    if index is None:
-        return False
+def _done(seen: Observation, job: ObservedJob) -> set[int]:
+    """Return the shares that have ended meanwhile, well or for good."""
     over = indexed.parse(job.completed_indexes) | indexed.parse(job.failed_indexes)
-    ended = {pod.index for pod in seen.pods if pod.terminated and pod.terminated.exit_code == 0}
-    return index in over | ended
+    ended = {
+        pod.index
+        for pod in seen.pods
+        if pod.index is not None and pod.terminated and pod.terminated.exit_code == 0
+    }
+    return over | ended
