@@ -6,6 +6,7 @@ from a clone; a test fails when they no longer say what the types say.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import yaml
 
 from modelexport_api import GROUP, KIND, PLURAL, VERSION
 from modelexport_api.immutability import add_transition_rules
+from modelexport_api.rule import Rule
 from modelexport_api.rules import RULES
 from modelexport_api.schema import Schema, at, structural
 from modelexport_api.spec import ModelExportSpec
@@ -131,12 +133,16 @@ def _column(name: str, kind: str, path: str, description: str, priority: int) ->
     return column
 
 
-def _spec() -> Schema:
-    schema = structural(ModelExportSpec, defaults=True)
-    for rule in RULES:
+def _add_rules(schema: Schema, rules: Iterable[Rule[Any]]) -> None:
+    for rule in rules:
         if rule.cel is not None:
             validation = {"rule": rule.cel, "message": rule.message}
             at(schema, rule.path).setdefault("x-kubernetes-validations", []).append(validation)
+
+
+def _spec() -> Schema:
+    schema = structural(ModelExportSpec, defaults=True)
+    _add_rules(schema, RULES)
     # Unique, so that no checkpoint is listed twice.
     at(schema, ("source", "uris"))["x-kubernetes-list-type"] = "set"
     add_transition_rules(schema)
@@ -145,9 +151,7 @@ def _spec() -> Schema:
 
 def _trigger_spec() -> Schema:
     schema = structural(ModelExportTriggerSpec, defaults=True)
-    for rule in TRIGGER_RULES:
-        validation = {"rule": rule.cel, "message": rule.message}
-        at(schema, rule.path).setdefault("x-kubernetes-validations", []).append(validation)
+    _add_rules(schema, TRIGGER_RULES)
     described = at(schema, ("template", "spec"))["description"]
     export = loosened(structural(ModelExportSpec, defaults=False))
     at(schema, ("template",))["properties"]["spec"] = {**export, "description": described}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
-from modelexport_api.spec import ModelExportSpec
+Spec = TypeVar("Spec")
 
 
 @dataclass(frozen=True)
-class Rule:
+class Rule(Generic[Spec]):
     """One rule: `cel` is evaluated at `path` of the spec, `holds` on the whole spec.
 
     `cel` is None where the schema itself says the same.
@@ -18,9 +19,14 @@ class Rule:
     path: tuple[str, ...]
     cel: str | None
     message: str
-    holds: Callable[[ModelExportSpec], bool]
+    holds: Callable[[Spec], bool]
 
     @property
     def field(self) -> str:
         """Return the field as the API server prints it."""
         return ".".join(("spec", *self.path))
+
+
+def broken(rules: Iterable[Rule[Spec]], spec: Spec) -> list[str]:
+    """Return a sentence for each rule that the spec breaks, as `field: rule`."""
+    return [f"{rule.field}: {rule.message}" for rule in rules if not rule.holds(spec)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from modelexport_api.rule import Rule
+from modelexport_api.rule import Rule, broken
 from modelexport_api.rules_batch import BATCH_RULES, PLACEHOLDER
 from modelexport_api.spec import (
     DType,
@@ -45,7 +45,7 @@ def _unique(names: list[str]) -> bool:
     return len(names) == len(set(names))
 
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[Rule[ModelExportSpec], ...] = (
     Rule(
         path=("source",),
         cel="!has(self.uri) || !self.uri.endsWith('/') || "
@@ -239,4 +239,4 @@ RULES: tuple[Rule, ...] = (
 
 def violations(spec: ModelExportSpec) -> list[str]:
     """Return a sentence for each rule that the spec breaks, as `field: rule`."""
-    return [f"{rule.field}: {rule.message}" for rule in RULES if not rule.holds(spec)]
+    return broken(RULES, spec)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 
 from modelexport_api.rule import Rule
+from modelexport_api.spec import ModelExportSpec
 
 PLACEHOLDER = r"\{(name|stem|index|parent)\}"
 _DESTINATION = rf"^([^{{}}]|{PLACEHOLDER})*$"
-_IS_BATCH = (
-    r"(has(self.source.uris) || (has(self.source.uri) && self.source.uri.matches(r'[*?\[]')))"
-)
-"""As `Source.is_batch`, at the root of the spec."""
+_SOURCE_IS_BATCH = r"(has(self.uris) || (has(self.uri) && self.uri.matches(r'[*?\[]')))"
+"""As `Source.is_batch`, at the source."""
+_IS_BATCH = _SOURCE_IS_BATCH.replace("self.", "self.source.")
+"""The same, at the root of the spec."""
 
 
-BATCH_RULES: tuple[Rule, ...] = (
+BATCH_RULES: tuple[Rule[ModelExportSpec], ...] = (
     Rule(
         path=("source",),
         cel="has(self.uri) != has(self.uris)",
@@ -30,8 +31,7 @@ BATCH_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         path=("source",),
-        cel=r"!(has(self.uris) || (has(self.uri) && self.uri.matches(r'[*?\[]'))) || "
-        "(!has(self.sha256) && !has(self.versionId))",
+        cel=f"!{_SOURCE_IS_BATCH} || (!has(self.sha256) && !has(self.versionId))",
         message="sha256 and versionId belong to one object; this is a batch",
         holds=lambda spec: (
             not spec.source.is_batch

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from modelexport_api import GROUP
-from modelexport_api.trigger import ModelExportTriggerSpec, Operator
+from modelexport_api.rule import Rule, broken
+from modelexport_api.trigger import ModelExportTriggerSpec, Operator, TriggerSource
 
 WELL_KNOWN: dict[str, str] = {
     "Job": "batch/v1",
@@ -23,34 +21,24 @@ _PAIRS = ", ".join(f"'{version} {kind}'" for kind, version in WELL_KNOWN.items()
 _NEEDS_VALUES = (Operator.IN, Operator.NOT_IN)
 
 
-@dataclass(frozen=True)
-class TriggerRule:
-    """One rule: `cel` is evaluated at `path` of the spec, `holds` on the whole spec."""
-
-    path: tuple[str, ...]
-    cel: str
-    message: str
-    holds: Callable[[ModelExportTriggerSpec], bool]
-
-    @property
-    def field(self) -> str:
-        """Return the field as the API server prints it."""
-        return ".".join(("spec", *self.path))
+def version_of(source: TriggerSource) -> str | None:
+    """Return the version that is watched; None where a kind that is not known lacks its own."""
+    return source.api_version or WELL_KNOWN.get(source.kind)
 
 
 def _known(spec: ModelExportTriggerSpec) -> bool:
     source = spec.source
-    return source.kind in WELL_KNOWN and source.api_version in {None, WELL_KNOWN[source.kind]}
+    return source.kind in WELL_KNOWN and version_of(source) == WELL_KNOWN[source.kind]
 
 
-TRIGGER_RULES: tuple[TriggerRule, ...] = (
-    TriggerRule(
+TRIGGER_RULES: tuple[Rule[ModelExportTriggerSpec], ...] = (
+    Rule(
         path=("source",),
         cel=f"has(self.apiVersion) || self.kind in [{_LIST}]",
         message=f"apiVersion may be absent for {_NAMES} only",
         holds=lambda spec: spec.source.api_version is not None or spec.source.kind in WELL_KNOWN,
     ),
-    TriggerRule(
+    Rule(
         path=("source",),
         cel=f"has(self.success) || !has(self.apiVersion) || "
         f"(self.apiVersion + ' ' + self.kind) in [{_PAIRS}]",
@@ -60,7 +48,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
             spec.source.success is not None or spec.source.api_version is None or _known(spec)
         ),
     ),
-    TriggerRule(
+    Rule(
         path=("source", "success"),
         cel="has(self.condition) != has(self.field)",
         message="success is a condition or a field: exactly one of both",
@@ -69,7 +57,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
             or (spec.source.success.condition is None) != (spec.source.success.field is None)
         ),
     ),
-    TriggerRule(
+    Rule(
         path=("source", "selector", "matchExpressions"),
         cel="self.all(e, (e.operator in ['In', 'NotIn']) == (has(e.values) && size(e.values) > 0))",
         message="operators In and NotIn need values, Exists and DoesNotExist take none",
@@ -78,7 +66,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
             for entry in spec.source.selector.match_expressions
         ),
     ),
-    TriggerRule(
+    Rule(
         path=("template", "metadata"),
         cel=f"(!has(self.labels) || self.labels.all(k, !k.startsWith('{GROUP}/'))) && "
         f"(!has(self.annotations) || self.annotations.all(k, !k.startsWith('{GROUP}/')))",
@@ -95,4 +83,4 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
 
 def violations(spec: ModelExportTriggerSpec) -> list[str]:
     """Return a sentence for each rule that the spec breaks, as `field: rule`."""
-    return [f"{rule.field}: {rule.message}" for rule in TRIGGER_RULES if not rule.holds(spec)]
+    return broken(TRIGGER_RULES, spec)

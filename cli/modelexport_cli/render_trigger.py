@@ -17,7 +17,7 @@ import yaml
 
 from modelexport_api.resource import ManifestError
 from modelexport_api.trigger_resource import ModelExportTrigger, parse_trigger
-from modelexport_api.trigger_rules import WELL_KNOWN
+from modelexport_api.trigger_rules import version_of
 from modelexport_cli.manifest_file import read_text
 
 
@@ -55,7 +55,7 @@ def _object(trigger: ModelExportTrigger, finished: Path | None) -> dict[str, Any
         raise ManifestError(f"{finished} is not YAML: {error}") from None
     if not isinstance(body, dict) or not isinstance(body.get("metadata"), dict):
         raise ManifestError(f"{finished} is no Kubernetes object: expected kind and metadata")
-    wanted = (source.api_version or WELL_KNOWN[source.kind], source.kind)
+    wanted = (version_of(source), source.kind)
     found = (body.get("apiVersion"), body.get("kind"))
     if found != wanted:
         raise ManifestError(

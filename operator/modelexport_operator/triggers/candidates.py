@@ -15,7 +15,7 @@ from typing import Any
 
 from modelexport_api.trigger import ModelExportTriggerStatus, StartPolicy
 from modelexport_api.trigger_resource import ModelExportTrigger
-from modelexport_api.trigger_rules import WELL_KNOWN
+from modelexport_api.trigger_rules import version_of
 from modelexport_operator.triggers import ledger, selection
 from modelexport_operator.triggers.completion import Completion, completion
 
@@ -62,9 +62,8 @@ def is_wanted(
     if ledger.is_done(status, waiting.entry):
         return False
     source, body = trigger.spec.source, waiting.body
-    version = source.api_version or WELL_KNOWN[source.kind]
     return (
-        (body.get("apiVersion"), body.get("kind")) == (version, source.kind)
+        (body.get("apiVersion"), body.get("kind")) == (version_of(source), source.kind)
         and selection.selects(source, body["metadata"].get("labels") or {})
         and counts(trigger, waiting.success.when)
     )

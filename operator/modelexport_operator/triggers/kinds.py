@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from modelexport_api.base import ApiModel
 from modelexport_api.trigger import TriggerSource
-from modelexport_api.trigger_rules import WELL_KNOWN
+from modelexport_api.trigger_rules import WELL_KNOWN, version_of
 
 _PLURALS = {
     "Job": "jobs",
@@ -64,6 +64,6 @@ class TriggerSettings(ApiModel):
 
     def find(self, source: TriggerSource) -> WatchedKind | None:
         """Return the kind that a trigger names, if it is among them."""
-        version = source.api_version or WELL_KNOWN.get(source.kind)
-        same = (k for k in self.watched() if (k.api_version, k.kind) == (version, source.kind))
+        wanted = (version_of(source), source.kind)
+        same = (k for k in self.watched() if (k.api_version, k.kind) == wanted)
         return next(same, None)

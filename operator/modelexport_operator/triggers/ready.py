@@ -9,7 +9,7 @@ from typing import Literal
 from modelexport_api.status import Condition
 from modelexport_api.trigger import ModelExportTriggerStatus
 from modelexport_api.trigger_resource import ModelExportTrigger
-from modelexport_api.trigger_rules import WELL_KNOWN
+from modelexport_api.trigger_rules import version_of
 from modelexport_operator.triggers import template
 from modelexport_operator.triggers.jsonpath import PathError, parse
 from modelexport_operator.triggers.kinds import TriggerSettings, WatchedKind
@@ -70,7 +70,7 @@ def judged(trigger: ModelExportTrigger, settings: TriggerSettings) -> Readiness 
     kind = settings.find(trigger.spec.source)
     if kind is None:
         source = trigger.spec.source
-        name = f"{source.kind} of {source.api_version or WELL_KNOWN[source.kind]}"
+        name = f"{source.kind} of {version_of(source)}"
         message = f"the operator is not set up to watch {name}: add it to triggers in its values"
         return Readiness("False", KIND_NOT_ENABLED, message)
     return kind

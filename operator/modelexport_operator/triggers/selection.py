@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from modelexport_api.trigger import LabelExpression, Operator, TriggerSource
+from modelexport_api.trigger_rules import WELL_KNOWN, version_of
 from modelexport_operator import names
 
 
@@ -29,7 +30,7 @@ def selects(source: TriggerSource, labels: Mapping[str, str]) -> bool:
 
 
 def _is_job(source: TriggerSource) -> bool:
-    return source.kind == "Job" and source.api_version in {None, "batch/v1"}
+    return (version_of(source), source.kind) == (WELL_KNOWN["Job"], "Job")
 
 
 def _requirement(expression: LabelExpression) -> str:

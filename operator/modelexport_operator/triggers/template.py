@@ -126,7 +126,7 @@ def _common(place: Place, other: Place) -> bool:
     return place[:length] == other[:length]
 
 
-def _fields(rule: Rule) -> set[str]:
+def _fields(rule: Rule[ModelExportSpec]) -> set[str]:
     """Return the fields of the spec that a rule reads."""
     if rule.path:
         return {rule.path[0]}
