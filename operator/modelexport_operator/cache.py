@@ -137,8 +137,7 @@ class Cache:
 def _slim(body: Body) -> dict[str, Any]:
     kept = {key: value for key, value in body.items() if key != "metadata"}
     labels = body["metadata"].get("labels") or {}
-    queue = {key: value for key, value in labels.items() if key.startswith(names.QUEUE_PREFIX)}
-    return {**kept, "metadata": {**_meta(body), "labels": queue}}
+    return {**kept, "metadata": {**_meta(body), "labels": names.queue_labels(labels)}}
 
 
 def _ended(body: Body) -> dict[str, Any]:

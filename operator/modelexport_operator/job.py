@@ -10,7 +10,7 @@ import hashlib
 import json
 from typing import Any
 
-from modelexport_api import API_VERSION, KIND, immutability
+from modelexport_api import KIND, immutability
 from modelexport_api.pod import (
     CONTAINER,
     MANIFEST_ENV,
@@ -27,8 +27,6 @@ from modelexport_operator.pod_template import Template, TemplateError
 from modelexport_operator.settings import Settings
 
 USER = 65_532
-LABEL_LIMIT = 63
-NAME_LIMIT = 63  # a Job's name becomes a label of its pods
 ENV_LIMIT = 120 * 1024
 """Linux refuses to start a process with a longer environment variable (128 KiB)."""
 
@@ -41,7 +39,7 @@ def job_name(name: str, uid: str, run: int = 1) -> str:
     """Return the name of the Job: the resource's, cut, and a hash of its uid."""
     digest = hashlib.sha256(uid.encode()).hexdigest()[:8]
     suffix = f"-{digest}" if run == 1 else f"-{digest}-{run}"
-    return name[: NAME_LIMIT - len(suffix)].rstrip("-.") + suffix
+    return names.fitted(name, suffix)
 
 
 def build(resource: ModelExport, settings: Settings, run: int = 1) -> dict[str, Any]:
@@ -57,9 +55,10 @@ def build(resource: ModelExport, settings: Settings, run: int = 1) -> dict[str, 
         "metadata": {
             "name": job_name(meta.name, meta.uid or "", run),
             **({"namespace": meta.namespace} if meta.namespace else {}),
-            "labels": {**_queue_labels(resource), **labels},
+            # Kueue reads them on the Job only, the pods get labels of its own.
+            "labels": {**names.queue_labels(meta.labels), **labels},
             "annotations": {names.RUN_ANNOTATION: str(run)},
-            "ownerReferences": [_owner(resource)],
+            "ownerReferences": [names.owner(KIND, meta.name, meta.uid or "")],
         },
         "spec": {
             "activeDeadlineSeconds": spec.active_deadline_seconds,
@@ -92,26 +91,8 @@ def _labels(resource: ModelExport) -> dict[str, str]:
         "app.kubernetes.io/name": "modelexport",
         "app.kubernetes.io/component": CONTAINER,
         "app.kubernetes.io/managed-by": names.COMPONENT,
-        names.NAME_LABEL: resource.metadata.name[:LABEL_LIMIT].rstrip("-."),
+        names.NAME_LABEL: names.fitted(resource.metadata.name),
         names.UID_LABEL: resource.metadata.uid or "",
-    }
-
-
-def _queue_labels(resource: ModelExport) -> dict[str, str]:
-    """Return what Kueue reads: on the Job only, the pods get labels of its own."""
-    labels = resource.metadata.labels
-    return {key: value for key, value in labels.items() if key.startswith(names.QUEUE_PREFIX)}
-
-
-def _owner(resource: ModelExport) -> dict[str, Any]:
-    # blockOwnerDeletion would need a right on the finalizers of ModelExports, for nothing.
-    return {
-        "apiVersion": API_VERSION,
-        "kind": KIND,
-        "name": resource.metadata.name,
-        "uid": resource.metadata.uid or "",
-        "controller": True,
-        "blockOwnerDeletion": False,
     }
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from modelexport_api import GROUP
+from collections.abc import Mapping
+from typing import Any
+
+from modelexport_api import API_VERSION, GROUP
 
 NAME_LABEL = f"{GROUP}/name"
 UID_LABEL = f"{GROUP}/uid"
@@ -30,3 +33,29 @@ STATUS_MANAGER = "modelexport-operator"
 SEEN_MANAGER = "modelexport-seen"
 PROGRESS_MANAGER = "modelexport-progress"
 COMPONENT = "modelexport-operator"
+
+LIMIT = 63
+"""Of labels' values, and of names that become labels, as a Job's does on its pods."""
+
+
+def fitted(name: str, suffix: str = "") -> str:
+    """Return a name with its suffix, cut where it is too long."""
+    return name[: LIMIT - len(suffix)].rstrip("-.") + suffix
+
+
+def queue_labels(labels: Mapping[str, str]) -> dict[str, str]:
+    """Return what Kueue reads."""
+    return {key: value for key, value in labels.items() if key.startswith(QUEUE_PREFIX)}
+
+
+def owner(kind: str, name: str, uid: str) -> dict[str, Any]:
+    """Return the reference to the object of ours that owns another."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": kind,
+        "name": name,
+        "uid": uid,
+        "controller": True,
+        # It would need a right on the finalizers of the owner's kind, for nothing.
+        "blockOwnerDeletion": False,
+    }

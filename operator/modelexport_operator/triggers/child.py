@@ -15,13 +15,12 @@ from modelexport_api import API_VERSION, KIND
 from modelexport_api.resource import ManifestError, parse
 from modelexport_api.trigger import TRIGGER_KIND
 from modelexport_api.trigger_resource import ModelExportTrigger
+from modelexport_operator import names
 from modelexport_operator.triggers import labels, ledger, template
 from modelexport_operator.triggers.completion import Completion
 from modelexport_operator.triggers.template import TemplateProblemError
 
 MISSING_VALUE, INVALID_EXPORT = "MissingValue", "InvalidExport"
-_NAME_LIMIT = 63
-_LABEL_LIMIT = 63
 
 
 class ChildError(ValueError):
@@ -36,7 +35,7 @@ def child_name(trigger_uid: str, source_name: str, source_uid: str, run: str = "
     """Return the name: the object's, cut, and a hash of both uids."""
     text = f"{trigger_uid}/{source_uid}/{run}"
     suffix = f"-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
-    return source_name[: _NAME_LIMIT - len(suffix)].rstrip("-.") + suffix
+    return names.fitted(source_name, suffix)
 
 
 def build(
@@ -84,7 +83,7 @@ def _namespace(trigger: ModelExportTrigger) -> dict[str, str]:
 
 def _labels(trigger: ModelExportTrigger, source: Mapping[str, Any]) -> dict[str, str]:
     return {
-        labels.TRIGGER_LABEL: trigger.metadata.name[:_LABEL_LIMIT].rstrip("-."),
+        labels.TRIGGER_LABEL: names.fitted(trigger.metadata.name),
         labels.TRIGGER_UID_LABEL: trigger.metadata.uid or "",
         labels.SOURCE_UID_LABEL: source.get("uid", ""),
     }
@@ -102,12 +101,5 @@ def _annotations(body: Mapping[str, Any], found: Completion) -> dict[str, str]:
 def _owner(trigger: ModelExportTrigger) -> dict[str, Any]:
     if trigger.metadata.uid is None:  # a manifest that is in no cluster yet
         return {}
-    owner = {
-        "apiVersion": API_VERSION,
-        "kind": TRIGGER_KIND,
-        "name": trigger.metadata.name,
-        "uid": trigger.metadata.uid,
-        "controller": True,
-        "blockOwnerDeletion": False,
-    }
+    owner = names.owner(TRIGGER_KIND, trigger.metadata.name, trigger.metadata.uid)
     return {"ownerReferences": [owner]}

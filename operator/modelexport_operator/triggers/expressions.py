@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from modelexport_operator.triggers.jsonpath import Path, PathError, parse_from
@@ -50,12 +50,6 @@ class Expression:
             raise MissingValueError(message) from None
 
 
-def _bool(value: object) -> bool:
-    if isinstance(value, bool):
-        return value
-    return {"true": True, "false": False}[str(value).lower()]
-
-
 def _number(convert: Callable[[str], float]) -> Callable[[object], object]:
     """Convert text and numbers, but not booleans; what JSON cannot hold is refused."""
 
@@ -69,17 +63,17 @@ def _number(convert: Callable[[str], float]) -> Callable[[object], object]:
     return converted
 
 
-def _strict_bool(value: object) -> object:
-    try:
-        return _bool(value)
-    except KeyError:
-        raise ValueError from None
+def _bool(value: object) -> object:
+    words = {"true": True, "false": False}
+    if str(value).lower() not in words:
+        raise ValueError
+    return words[str(value).lower()]
 
 
 CONVERSIONS: dict[str, Callable[[object], object]] = {
     "int": _number(int),
     "float": _number(float),
-    "bool": _strict_bool,
+    "bool": _bool,
 }
 
 
@@ -113,12 +107,16 @@ def rendered(text: str, body: object) -> object:
     parts = parts_of(text)
     if len(parts) == 1 and isinstance(parts[0], Expression):
         return parts[0].value_in(body)
-    return rendered_text(text, body)
+    return _joined(parts, body)
 
 
 def rendered_text(text: str, body: object) -> str:
     """Return the string with its expressions replaced, as text. Raises both kinds of errors."""
-    return "".join(part if isinstance(part, str) else _text(part, body) for part in parts_of(text))
+    return _joined(parts_of(text), body)
+
+
+def _joined(parts: Iterable[str | Expression], body: object) -> str:
+    return "".join(part if isinstance(part, str) else _text(part, body) for part in parts)
 
 
 def _expression(text: str, start: int, at: int) -> tuple[Expression, int]:

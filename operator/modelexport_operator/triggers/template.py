@@ -11,6 +11,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pydantic import ValidationError
 
@@ -22,6 +23,7 @@ from modelexport_operator.triggers import expressions
 from modelexport_operator.triggers.expressions import MissingValueError, SyntaxProblemError
 
 Place = tuple[str | int, ...]
+Value = TypeVar("Value")
 _CERTAIN = {"extra_forbidden", "missing"}
 
 
@@ -43,25 +45,26 @@ def render(template: Template, body: object) -> Rendered:
 
     def replaced_in(values: dict[str, str], name: str) -> dict[str, str]:
         place = ("metadata", name)
-        return {key: _text(text, (*place, key), body) for key, text in values.items()}
+        return {
+            key: _explained(expressions.rendered_text, text, (*place, key), body)
+            for key, text in values.items()
+        }
+
+    def value(text: str, place: Place) -> object:
+        return _explained(expressions.rendered, text, place, body)
 
     return Rendered(
         labels=replaced_in(template.metadata.labels, "labels"),
         annotations=replaced_in(template.metadata.annotations, "annotations"),
-        spec=_mapped(template.spec, ("spec",), lambda text, place: _value(text, place, body)),
+        spec=_mapped(template.spec, ("spec",), value),
     )
 
 
-def _value(text: str, place: Place, body: object) -> object:
+def _explained(
+    render: Callable[[str, object], Value], text: str, place: Place, body: object
+) -> Value:
     try:
-        return expressions.rendered(text, body)
-    except (SyntaxProblemError, MissingValueError) as error:
-        raise TemplateProblemError(f"{_dotted(place)}: {error}") from None
-
-
-def _text(text: str, place: Place, body: object) -> str:
-    try:
-        return expressions.rendered_text(text, body)
+        return render(text, body)
     except (SyntaxProblemError, MissingValueError) as error:
         raise TemplateProblemError(f"{_dotted(place)}: {error}") from None
 
