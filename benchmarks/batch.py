@@ -26,10 +26,9 @@ from bed.runs import Run
 from benchmarks import measure
 from benchmarks.cases import CASES, DIGITS, Case, zip_code
 from benchmarks.measure import Measured
+from benchmarks.page import put_table
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "performance.md"
-BEGIN, END = "<!-- batch: begin -->", "<!-- batch: end -->"
 CONSOLE = Console(stderr=True)
 HEAD = (
     "| checkpoints | hand-written script | one ModelExport | throughput | memory |\n"
@@ -97,8 +96,7 @@ def main() -> int:
     table = "\n".join([HEAD, *(row.line() for row in rows)])
     sys.stdout.write(table + "\n")
     if arguments.write:
-        before, _, rest = PAGE.read_text().partition(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n{table}\n{END}{rest.partition(END)[2]}")
+        put_table("batch", table)
     return 0
 
 

@@ -26,10 +26,9 @@ from bed.runs import Run
 from benchmarks import measure
 from benchmarks.cases import CASES, Case, zip_code
 from benchmarks.measure import Measured
+from benchmarks.page import put_table
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "performance.md"
-BEGIN, END = "<!-- pipeline: begin -->", "<!-- pipeline: end -->"
 CONSOLE = Console(stderr=True)
 
 
@@ -70,7 +69,7 @@ def main() -> int:
     )
     sys.stdout.write(table + "\n")
     if arguments.write:
-        _write(table)
+        put_table("pipeline", table)
     return 0
 
 
@@ -119,12 +118,6 @@ def _medians(runs: list[Measured]) -> Measured:
 
 def _show(measured: Measured) -> str:
     return f"{measured.seconds:.1f} s, {measured.peak_bytes / 1e9:.2f} GB"
-
-
-def _write(table: str) -> None:
-    before, _, rest = PAGE.read_text().partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text(f"{before}{BEGIN}\n{table}\n{END}{after}")
 
 
 if __name__ == "__main__":
