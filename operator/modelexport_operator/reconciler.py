@@ -9,10 +9,10 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from modelexport_api.status import Phase
-from modelexport_operator import actions, indexed, observe, pods
+from modelexport_operator import actions, clock, indexed, observe, pods
 from modelexport_operator.cache import Cache
 from modelexport_operator.client import CONFLICT, NOT_FOUND, Api, ApiError
 from modelexport_operator.decide import decide
@@ -98,7 +98,7 @@ class Reconciler:
             return None
         seen = await self._observe(resource)
         for _ in range(MAX_ACTIONS):
-            decision = decide(seen, _now(), self._settings)
+            decision = decide(seen, clock.now(), self._settings)
             if decision.action is None:
                 return await self._settle(seen, decision)
             seen = await self._act(decision.action, seen)
@@ -136,7 +136,7 @@ class Reconciler:
         if decision.status is None:
             return decision.requeue_after
         try:
-            written, body = await actions.write_end(self._api, seen, decision.status, _now())
+            written, body = await actions.write_end(self._api, seen, decision.status, clock.now())
         except ApiError as error:
             if error.status == CONFLICT:
                 await self._gone(resource.uid)
@@ -199,7 +199,7 @@ class Reconciler:
         listed = self._api.pods_of_job(job.namespace, job.uid)
         found = [await self._with_log(job, pods.observed(body)) async for body in listed]
         refused = None
-        old = job.admitted is not None and _now() - job.admitted > _POD_EXPECTED
+        old = job.admitted is not None and clock.now() - job.admitted > _POD_EXPECTED
         if not found and old and not job.finished:
             refused = await self._api.why_no_pod(job.namespace, job.uid)
         return replace(seen, job=job, pods=tuple(found), pod_refused=refused)
@@ -237,8 +237,3 @@ def _is_log_asked_for(job: ObservedJob, pod: ObservedPod) -> bool:
     if job.shares is None:
         return is_out_of_memory(end)
     return job.finished and pod.index in indexed.parse(job.failed_indexes)
-
-
-def _now() -> datetime:
-    """Return the time as Kubernetes stores it: to the second."""
-    return datetime.now(UTC).replace(microsecond=0)

@@ -75,7 +75,7 @@ class Resync:
             version = page.version
             for body in page.items:
                 seen.add(body["metadata"]["uid"])
-                _take(self._cache.put_resource, body)
+                take(self._cache.put_resource, body)
         self._cache.keep_resources(seen, version, namespace)
 
     async def _jobs(self, namespace: str | None) -> None:
@@ -85,12 +85,12 @@ class Resync:
             version = page.version
             for body in page.items:
                 seen.add(body["metadata"]["uid"])
-                _take(self._cache.put_job, body)
+                take(self._cache.put_job, body)
         for uid in self._cache.keep_jobs(seen, version, namespace):
             self._queue.add(uid)
 
 
-def _take(put: Callable[[dict[str, Any]], object], body: dict[str, Any]) -> None:
+def take(put: Callable[[dict[str, Any]], object], body: dict[str, Any]) -> None:
     """Take one object in. One that cannot be taken must not keep the others out."""
     try:
         put(body)

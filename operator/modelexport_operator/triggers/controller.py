@@ -12,6 +12,7 @@ from typing import Any
 from modelexport_api import API_VERSION, PLURAL
 from modelexport_api.trigger import TRIGGER_PLURAL
 from modelexport_operator.client import EXPORTS, ApiError
+from modelexport_operator.resync import take
 from modelexport_operator.triggers import labels, ready
 from modelexport_operator.triggers.follower import Follower, Tools
 from modelexport_operator.triggers.keeper import Keeper
@@ -70,7 +71,7 @@ class Triggers:
                     async for seen in batches:
                         uids = {body["metadata"]["uid"] for body in seen.objects}
                         for body in seen.objects if not seen.gone else ():
-                            _take(put, body)
+                            take(put, body)
                         vanished = uids if seen.gone else set()
                         known |= uids
                         listed = listed | uids if seen.listed else listed
@@ -111,11 +112,3 @@ class Triggers:
         _, task = self._followers.pop(uid, (None, None))
         if task is not None:
             task.cancel()
-
-
-def _take(put: Callable[[Body], None], body: Body) -> None:
-    """Take one object in. One that cannot be taken must not keep the others out."""
-    try:
-        put(body)
-    except Exception:
-        log.exception("object %s not taken in", body["metadata"]["uid"])

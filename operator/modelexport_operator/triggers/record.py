@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from modelexport_api.resource import ManifestError
 from modelexport_api.trigger import TRIGGER_KIND, ModelExportTriggerStatus
 from modelexport_api.trigger_resource import ModelExportTrigger, parse_trigger
+from modelexport_operator import clock
 from modelexport_operator.client import CONFLICT, Api, ApiError
 from modelexport_operator.decisions import Event
 from modelexport_operator.events import Recorder
@@ -78,7 +78,7 @@ class Record:
     async def note(self, outcomes: list[Outcome]) -> None:
         """Write down what became of completions."""
         if outcomes:
-            await self._write(lambda status: recorded(status, outcomes, _now()))
+            await self._write(lambda status: recorded(status, outcomes, clock.now()))
 
     async def tell(self, readiness: Readiness, generation: int | None) -> None:
         """Write the condition if it says anything new; an Event tells of trouble once."""
@@ -91,7 +91,7 @@ class Record:
         if readiness.is_trouble:
             about = f"{generation}/{readiness.message}"
             await self.event(Event("Warning", readiness.reason, readiness.message, about))
-        await self._write(lambda s: ready.with_readiness(s, readiness, generation, _now()))
+        await self._write(lambda s: ready.with_readiness(s, readiness, generation, clock.now()))
 
     async def event(self, event: Event) -> None:
         """Tell an Event about the trigger, once."""
@@ -115,8 +115,3 @@ class Record:
     def _take(self, body: dict[str, Any]) -> None:
         self._body = body
         self.status = ModelExportTriggerStatus.model_validate(body.get("status") or {})
-
-
-def _now() -> datetime:
-    """Return the time as Kubernetes stores it: to the second."""
-    return datetime.now(UTC).replace(microsecond=0)
