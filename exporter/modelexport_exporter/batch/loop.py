@@ -52,11 +52,12 @@ class Loop:
     def __post_init__(self) -> None:
         self._deadline = self.clock() + self.planned.resource.spec.active_deadline_seconds
         self._items = self.planned.plan.share(self.share)
+        self._counts = counts_of(self.planned, self.share, self.keeper.results)
         self._log = ShareLog(self.log, len(self._items), self.counts)
 
     def counts(self) -> ShareCounts:
         """Return how far the share is."""
-        return counts_of(self.planned, self.share, self.keeper.results, running=self._running)
+        return self._counts.model_copy(update={"running": self._running})
 
     def run(self) -> Failure | None:
         """Try all that is left; return what ended it early, if anything did."""
@@ -66,7 +67,8 @@ class Loop:
         self._log.move(Stage.FETCH, before, 0, message)
         try:
             for place, item in enumerate(left):
-                failure = self._try(item, left[place + 1 :], before + place)
+                ahead = left[place + 1 : place + 1 + AHEAD]
+                failure = self._try(item, ahead, before + place)
                 if failure is not None:
                     return failure
         except ExportFailure as failure:  # a signal came between two checkpoints
@@ -75,7 +77,7 @@ class Loop:
             return failure.describe()
         return None
 
-    def _try(self, item: PlanItem, rest: Sequence[PlanItem], done: int) -> Failure | None:
+    def _try(self, item: PlanItem, ahead: Sequence[PlanItem], done: int) -> Failure | None:
         """Find the answer of one checkpoint; return a failure that is not its own."""
         if self.clock() >= self._deadline:
             return _too_late()
@@ -87,7 +89,7 @@ class Loop:
         self._running = 1
         try:
             # Once a pod has died here, nothing is got ready ahead: it may not have been this one.
-            following = () if kills else rest[:AHEAD]
+            following = () if kills else ahead
             result = self._answer(item, following, done)
         finally:
             self._running = 0
@@ -102,6 +104,7 @@ class Loop:
 
     def _record(self, result: ItemResult, done: int) -> None:
         self.keeper.record(result)
+        self._counts = counts_of(self.planned, self.share, self.keeper.results)
         self._log.ended(result, done + 1)
 
     def _answer(self, item: PlanItem, following: Sequence[PlanItem], done: int) -> ItemResult:
