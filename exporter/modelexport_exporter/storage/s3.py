@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -190,8 +190,8 @@ class S3Store:
         size = source.stat().st_size
         if size < SMALL_UPLOAD_BYTES:
             on_bytes(size)
-            content, kind = source.read_bytes(), content_type(key)
-            return PendingPut(self._client, self._bucket, key, content, kind, self._typed_errors)
+            put = partial(self._put, key, source.read_bytes())
+            return PendingPut(key, put, self._typed_errors)
         with self._typed_errors(key):
             answer = self._client.create_multipart_upload(
                 Bucket=self._bucket,
@@ -228,10 +228,11 @@ class S3Store:
                     raise ConditionFailedError(key) from error
                 raise
 
-    def _put(self, key: str, content: bytes, **condition: Any) -> None:  # noqa: ANN401
-        self._client.put_object(
+    def _put(self, key: str, content: bytes, **condition: Any) -> str:  # noqa: ANN401
+        answer = self._client.put_object(
             Bucket=self._bucket, Key=key, Body=content, ContentType=content_type(key), **condition
         )
+        return answer["ETag"]
 
     def delete(self, keys: Iterable[str]) -> None:
         """Delete objects one by one: DeleteObjects needs a digest that some servers refuse."""

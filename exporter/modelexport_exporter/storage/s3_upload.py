@@ -36,20 +36,15 @@ def part_size(size: int, usual: int) -> int:
 class PendingPut:
     """A content so small that it travels when it is published: one request instead of three."""
 
-    client: S3Client
-    bucket: str
     key: str
-    content: bytes
-    content_type: str
+    put: Callable[[], str]
+    """Makes the request; returns the object's etag."""
     guard: Guard
 
     def publish(self) -> str:
         """Make the object appear under its key, in place of what was there; return its etag."""
         with self.guard(self.key):
-            answer = self.client.put_object(
-                Bucket=self.bucket, Key=self.key, Body=self.content, ContentType=self.content_type
-            )
-        return answer["ETag"]
+            return self.put()
 
     def discard(self) -> None:
         """Nothing was sent."""
