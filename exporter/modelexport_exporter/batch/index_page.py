@@ -8,24 +8,22 @@ messages come from checkpoints and users.
 from __future__ import annotations
 
 import base64
-import functools
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from modelexport_exporter.batch.destinations import BATCHES
 from modelexport_exporter.batch.items import ItemResult, badness
 from modelexport_exporter.batch.results import Results
 from modelexport_exporter.report_page import text
-from modelexport_exporter.report_page.render import breakable, prose
+from modelexport_exporter.report_page.render import encoded, environment_of, own
 from modelexport_exporter.report_page.verdict import Fact
 
 _TEMPLATE, _STYLES, _SCRIPT = "index.html.j2", ("report.css", "index.css"), "index.js"
-_UNPRINTABLE = dict.fromkeys(set(range(0x20)) - {0x09, 0x0A}, "\N{REPLACEMENT CHARACTER}")
+_PACKAGES = ("modelexport_exporter.batch", "modelexport_exporter.report_page")
 _SHOWN_MESSAGE = 300
 _LAST = 1e300
 """Sorts behind every error; JSON and scripts have no number for infinity."""
@@ -149,31 +147,11 @@ def link_to(report_uri: str | None, directory_uri: str) -> str:
 
 
 def _rendered(page: Page) -> bytes:
-    environment = _environment()
-    style = Markup("\n").join(_own(environment, name) for name in _STYLES)
-    script = _own(environment, _SCRIPT)
+    environment = environment_of(*_PACKAGES)
+    style = Markup("\n").join(own(environment, name) for name in _STYLES)
+    script = own(environment, _SCRIPT)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     html = environment.get_template(_TEMPLATE).render(
         page=page, style=style, script=script, script_digest=digest
     )
-    return html.translate(_UNPRINTABLE).encode(errors="replace")
-
-
-def _own(environment: Environment, name: str) -> Markup:
-    assert environment.loader is not None
-    source, _, _ = environment.loader.get_source(environment, name)
-    return Markup(source)  # noqa: S704 - a file of this package
-
-
-@functools.cache
-def _environment() -> Environment:
-    packages = ("modelexport_exporter.batch", "modelexport_exporter.report_page")
-    environment = Environment(
-        loader=ChoiceLoader([PackageLoader(package) for package in packages]),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-    )
-    environment.filters |= {"breakable": breakable, "prose": prose}
-    return environment
+    return encoded(html)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from modelexport_exporter.report import Report
@@ -31,12 +31,20 @@ def render(report: Report) -> bytes:
 
 
 def _rendered(report: Report) -> bytes:
-    environment = _environment()
-    loader = environment.loader
-    assert loader is not None
-    style, _, _ = loader.get_source(environment, _STYLE)
-    own = Markup(style)  # noqa: S704 - a file of this package
-    html = environment.get_template(_TEMPLATE).render(page=page_of(report), style=own)
+    environment = environment_of("modelexport_exporter.report_page")
+    style = own(environment, _STYLE)
+    return encoded(environment.get_template(_TEMPLATE).render(page=page_of(report), style=style))
+
+
+def own(environment: Environment, name: str) -> Markup:
+    """Return a style or script of ours, as it is."""
+    assert environment.loader is not None
+    source, _, _ = environment.loader.get_source(environment, name)
+    return Markup(source)  # noqa: S704 - a file of this package
+
+
+def encoded(html: str) -> bytes:
+    """Return a page's bytes; what nobody can print is shown as such."""
     return html.translate(_UNPRINTABLE).encode(errors="replace")
 
 
@@ -57,9 +65,10 @@ def prose(said: str) -> Markup:
 
 
 @functools.cache
-def _environment() -> Environment:
+def environment_of(*packages: str) -> Environment:
+    """Return what renders the templates of packages, with everything escaped."""
     environment = Environment(
-        loader=PackageLoader("modelexport_exporter.report_page"),
+        loader=ChoiceLoader([PackageLoader(package) for package in packages]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
