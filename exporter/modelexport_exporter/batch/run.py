@@ -17,6 +17,7 @@ from modelexport_api.pod import PodResult
 from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Mode
 from modelexport_api.status import Failure, Stage
+from modelexport_exporter import pipeline
 from modelexport_exporter.batch.destinations import single_of
 from modelexport_exporter.batch.engine import Engine
 from modelexport_exporter.batch.journal import Keeper
@@ -56,13 +57,11 @@ class ShareRun:
 
 def run_single(resource: ModelExport, settings: Settings, log: Log) -> PodResult:
     """Export or verify one checkpoint. Call it from the main thread."""
-    from modelexport_exporter.pipeline import run
-
     try:
         resource = single_of(resource)
     except ExportFailure as failure:
         return _failed(failure.describe(Stage.FETCH))
-    return run(resource, settings, log)
+    return pipeline.run(resource, settings, log)
 
 
 def run_share(

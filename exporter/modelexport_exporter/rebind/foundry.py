@@ -24,11 +24,12 @@ from modelexport_exporter.export_worker import (
     optimizes,
     write,
 )
+from modelexport_exporter.failure import ExportFailure
 from modelexport_exporter.isolation.machine import cpu_count, forget, sharing_cpus
 from modelexport_exporter.load import load_module
 from modelexport_exporter.plugins.older_torch import older_torch
 from modelexport_exporter.plugins.plugins import Plugins
-from modelexport_exporter.rebind.template import AnotherModel, Template
+from modelexport_exporter.rebind.template import Template
 from modelexport_exporter.values import ConvertedModel, ExportTask, ReportProgress, Rung
 
 
@@ -68,11 +69,11 @@ class Foundry:
     def rebind(self, task: ExportTask, progress: ReportProgress) -> ConvertedModel:
         """Export another checkpoint by the kept graph.
 
-        Raises AnotherModel where the graph is not its own, ExportFailure as `export_model` does.
+        Raises ExportFailure where the graph is not its own, and as `export_model` does.
         """
         family = self._family
         if family is None:
-            raise AnotherModel(Reason.CONVERSION_FAILED, "no graph was translated before")
+            raise ExportFailure(Reason.CONVERSION_FAILED, "no graph was translated before")
         # Beside it, the checkpoint before is verified.
         with sharing_cpus(2):
             torch.set_num_threads(cpu_count())

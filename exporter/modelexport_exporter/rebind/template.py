@@ -22,10 +22,6 @@ Place = tuple[int, str]
 """An initializer: the number of its graph, in the order of `ir.Model.graphs`, and its name."""
 
 
-class AnotherModel(ExportFailure):
-    """The checkpoint's module is not the one whose graph is at hand."""
-
-
 @dataclass(frozen=True)
 class Template:
     """A translation whose weights are places to be filled."""
@@ -53,10 +49,13 @@ class Template:
         return Template(replace(translation, model=model), Anatomy.of(module), keys)
 
     def bind(self, module: torch.nn.Module) -> Translation:
-        """Return the translation with a module's weights. Raises AnotherModel."""
+        """Return the translation with a module's weights.
+
+        Raises ExportFailure where the module is not the one whose graph this is.
+        """
         difference = self.anatomy.difference(Anatomy.of(module))
         if difference:
-            raise AnotherModel(
+            raise ExportFailure(
                 Reason.STATE_DICT_MISMATCH,
                 f"not the model that was translated before: {difference}",
                 "It is exported afresh.",
