@@ -6,7 +6,6 @@ What workers print is shown for a checkpoint that failed, and forgotten for one 
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -19,18 +18,24 @@ from rich.text import Text
 from modelexport_api.items import ShareCounts
 from modelexport_api.status import Progress
 from modelexport_cli.batch_board import BatchBoard
-from modelexport_cli.board import WorkerLines
-from modelexport_cli.console import FRAMES_PER_SECOND, showing
+from modelexport_cli.board import State, WorkerLines
+from modelexport_cli.console import (
+    FRAMES_PER_SECOND,
+    LEVELS,
+    NARROW,
+    STYLES,
+    bar,
+    cut,
+    is_plain,
+    marks_of,
+    plain_line,
+    showing,
+)
 
 if TYPE_CHECKING:
     from modelexport_exporter.log import Level, Log
 
-_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-_ASCII_FRAMES = "|/-\\"
-_NARROW, _SHORT_BAR, _BAR = 70, 16, 32
-_LEVELS = {"warning": "yellow", "error": "red"}
-_MOST_LINES = 3
-"""Of the terminal's width, for a message that the table or a report tells in full."""
+_SHORT_BAR, _BAR = 16, 32
 
 
 class _BatchLog(ABC):
@@ -69,7 +74,7 @@ class BatchTerminalLog(_BatchLog):
     def __init__(self, console: Console) -> None:
         super().__init__()
         self._console = console
-        self._utf = console.encoding.startswith("utf")
+        self._marks = marks_of(console)
 
     def _answered(self, level: Level, message: str, said: Sequence[str]) -> None:
         for line in said:
@@ -77,7 +82,7 @@ class BatchTerminalLog(_BatchLog):
         self._print(self._answer(level, message))
 
     def _noted(self, level: Level, message: str) -> None:
-        self._print(Text(self._cut(message), style=_LEVELS.get(level, "dim")))
+        self._print(Text(self._cut(message), style=LEVELS.get(level, "dim")))
 
     def progress(
         self,
@@ -95,15 +100,12 @@ class BatchTerminalLog(_BatchLog):
             self._board = self._board.ended()
 
     def _answer(self, level: Level, message: str) -> Text:
-        good = level == "info"
-        mark = ("✓" if good else "✗") if self._utf else ("+" if good else "x")
+        state = State.DONE if level == "info" else State.FAILED
         name, _, said = self._cut(message).partition(": ")
-        style = "green" if good else "red"
-        return Text.assemble((f"{mark} {name}", style), f"  {said}")
+        return Text.assemble((f"{self._marks[state]} {name}", STYLES[state]), f"  {said}")
 
     def _cut(self, message: str) -> str:
-        most = _MOST_LINES * self._console.width - 3
-        return message if len(message) <= most else f"{message[:most]}…"
+        return cut(message, self._console, beside=3)
 
     def _print(self, line: Text) -> None:
         self._console.print(line)
@@ -112,14 +114,11 @@ class BatchTerminalLog(_BatchLog):
         """Return the bar and what is in work."""
         with self._lock:
             board = self._board
-        frames = _FRAMES if self._utf else _ASCII_FRAMES
+        frames = self._marks[State.RUNNING]
         frame = frames[int(time.monotonic() * FRAMES_PER_SECOND) % len(frames)]
-        width = _SHORT_BAR if self._console.width < _NARROW else _BAR
-        filled = round(width * board.percent / 100)
-        full, empty = ("━", "─") if self._utf else ("#", "-")
+        width = _SHORT_BAR if self._console.width < NARROW else _BAR
         counted = Text.assemble(
-            (full * filled, "cyan"),
-            (empty * (width - filled), "dim"),
+            bar(board.percent, width, self._marks),
             f" {board.percent:3d} %  {board.verified} verified, ",
             (f"{board.failed} failed", "red" if board.failed else ""),
             f" of {board.total}",
@@ -147,7 +146,7 @@ class BatchPlainLog(_BatchLog):
         self._write(f"[{board.done + 1}/{board.total}] {message}")
 
     def _noted(self, level: Level, message: str) -> None:
-        self._write(f"{level}: {message}" if level in _LEVELS else message)
+        self._write(plain_line(level, message))
 
     def progress(
         self,
@@ -169,7 +168,7 @@ class BatchPlainLog(_BatchLog):
 @contextlib.contextmanager
 def log_to(stream: TextIO) -> Iterator[Log]:
     """Yield a batch's log for a terminal or for anything else."""
-    if not stream.isatty() or os.environ.get("TERM") == "dumb":
+    if is_plain(stream):
         yield BatchPlainLog(stream)
         return
     console = Console(file=stream, highlight=False)

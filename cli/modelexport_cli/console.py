@@ -10,7 +10,7 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from rich.console import Console, Group, RenderableType
@@ -38,18 +38,47 @@ _ASCII_MARKS = {
     State.DONE: "+",
     State.FAILED: "x",
 }
-_STYLES = {
+STYLES = {
     State.TO_COME: "dim",
     State.SKIPPED: "dim",
     State.RUNNING: "bold",
     State.DONE: "green",
     State.FAILED: "red",
 }
-_LEVELS = {"warning": "yellow", "error": "red"}
+LEVELS = {"warning": "yellow", "error": "red"}
 FRAMES_PER_SECOND = 8
-_NARROW, _SHORT_BAR, _BAR = 70, 10, 20
+NARROW = 70
+_SHORT_BAR, _BAR = 10, 20
 _MOST_LINES = 3
 """Of the terminal's width, for a message that the verdict or the report tells in full."""
+
+
+def marks_of(console: Console) -> Mapping[State, str]:
+    """Return a mark for each state, or its frames, that the terminal can show."""
+    return _MARKS if console.encoding.startswith("utf") else _ASCII_MARKS
+
+
+def cut(message: str, console: Console, beside: int) -> str:
+    """Return as much of a message as is shown; `beside`: characters that stand there with it."""
+    most = _MOST_LINES * console.width - beside
+    return message if len(message) <= most else f"{message[:most]}…"
+
+
+def bar(percent: int, width: int, marks: Mapping[State, str]) -> Text:
+    """Return a bar in the style of the marks."""
+    filled = round(width * percent / 100)
+    full, empty = ("━", "─") if marks is _MARKS else ("#", "-")
+    return Text.assemble((full * filled, "cyan"), (empty * (width - filled), "dim"))
+
+
+def plain_line(level: Level, message: str) -> str:
+    """Return a message as a line without colours."""
+    return f"{level}: {message}" if level in LEVELS else message
+
+
+def is_plain(stream: TextIO) -> bool:
+    """Tell whether a stream shows lines and nothing that moves."""
+    return not stream.isatty() or os.environ.get("TERM") == "dumb"
 
 
 class TerminalLog:
@@ -60,7 +89,7 @@ class TerminalLog:
         self._board = Board(tuple(stages))
         self._lines = WorkerLines()
         self._lock = threading.Lock()
-        self._marks = _MARKS if console.encoding.startswith("utf") else _ASCII_MARKS
+        self._marks = marks_of(console)
 
     def tell(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
         """Print a message above the list; what workers print waits for the end of the attempt."""
@@ -69,9 +98,8 @@ class TerminalLog:
                 self._lines.hear(message)
             return
         self._flush()
-        most = _MOST_LINES * self._console.width - 1
-        shown = message if len(message) <= most else f"{message[:most]}…"
-        self._console.print(Text(shown, style=_LEVELS.get(level, "dim")))
+        shown = cut(message, self._console, beside=1)
+        self._console.print(Text(shown, style=LEVELS.get(level, "dim")))
 
     def progress(self, progress: Progress, **_fields: Any) -> None:  # noqa: ANN401
         """Move the list."""
@@ -113,7 +141,7 @@ class TerminalLog:
     def _cells(self, row: Row, now: float) -> tuple[Text, Text, Text, Text]:
         marks = self._marks[row.state]
         mark = marks[int(now * FRAMES_PER_SECOND) % len(marks)]
-        style = _STYLES[row.state]
+        style = STYLES[row.state]
         seconds = "" if row.seconds is None else f"{row.seconds:.1f} s"
         detail = Text(row.message, style="" if row.state is State.RUNNING else "dim")
         if row.state is State.RUNNING:
@@ -127,10 +155,8 @@ class TerminalLog:
         )
 
     def _bar(self) -> Text:
-        width = _SHORT_BAR if self._console.width < _NARROW else _BAR
-        filled = round(width * self._board.percent / 100)
-        full, empty = ("━", "─") if self._marks is _MARKS else ("#", "-")
-        return Text.assemble((full * filled, "cyan"), (empty * (width - filled), "dim"))
+        width = _SHORT_BAR if self._console.width < NARROW else _BAR
+        return bar(self._board.percent, width, self._marks)
 
 
 class PlainLog:
@@ -149,7 +175,7 @@ class PlainLog:
                 self._lines.hear(message)
                 return
             self._flush()
-            self._write(f"{level}: {message}" if level in _LEVELS else message)
+            self._write(plain_line(level, message))
 
     def progress(self, progress: Progress, **_fields: Any) -> None:  # noqa: ANN401
         """Print a line."""
@@ -176,7 +202,7 @@ class PlainLog:
 @contextlib.contextmanager
 def log_to(stream: TextIO, stages: Sequence[Stage] = ()) -> Iterator[Log]:
     """Yield a log for a terminal or for anything else; `stages`: those that are sure to come."""
-    if not stream.isatty() or os.environ.get("TERM") == "dumb":
+    if is_plain(stream):
         plain = PlainLog(stream)
         try:
             yield plain
