@@ -1,4 +1,4 @@
-"""The status that a batch would have after a run here: pure, and as the operator words it."""
+"""The status that a batch would have after a run here: pure, with the operator's reasons."""
 
 from __future__ import annotations
 
