@@ -13,8 +13,8 @@ import small_workers
 from killed_run import Entries
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.values import ConvertedModel, ExportTask, ReportProgress
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.types import ConvertedModel, ExportTask, ReportProgress
 
 SETTINGS = Entries(export_entry="batch_workers:export", verify_entry="small_workers:verify")
 PRELOAD = ("batch_workers",)

@@ -10,9 +10,9 @@ from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason, is_retryable
 from modelexport_api.resource import ModelExport
 from modelexport_api.status import Artifact, Failure, Progress, Stage, Verdict, VerificationResult
-from modelexport_exporter.log import Log
-from modelexport_exporter.pipeline import run
-from modelexport_exporter.story import Settings
+from modelexport_exporter.core.log import Log
+from modelexport_exporter.pipeline.export_run import run
+from modelexport_exporter.pipeline.run_base import Settings
 
 Answer = Callable[[ModelExport], PodResult]
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TypedDict
 
 from modelexport_api.resource import ModelExport
-from modelexport_exporter.log import JsonLog
-from modelexport_exporter.pipeline import Settings, run
+from modelexport_exporter.core.log import JsonLog
+from modelexport_exporter.pipeline.export_run import Settings, run
 from modelexport_exporter.storage.files import FileStore, PendingFile
 from modelexport_exporter.storage.s3 import S3Store
 from modelexport_exporter.storage.s3_upload import PendingPut, PendingUpload

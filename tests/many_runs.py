@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 from modelexport_api.resource import ModelExport
-from modelexport_exporter.log import JsonLog
-from modelexport_exporter.pipeline import Settings, run
+from modelexport_exporter.core.log import JsonLog
+from modelexport_exporter.pipeline.export_run import Settings, run
 
 
 def main() -> None:

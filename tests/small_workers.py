@@ -19,8 +19,8 @@ from pathlib import Path
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Exporter
 from modelexport_api.status import Stage, Verdict, VerificationResult
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.values import (
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.types import (
     CALLING_FACTORY,
     ROUTES,
     ConvertedModel,
@@ -164,7 +164,7 @@ class DyingFoundry:
     """Exports as the real one does, and dies when it is asked for another checkpoint."""
 
     def export(self, task: ExportTask, report: ReportProgress) -> ConvertedModel:
-        from modelexport_exporter.export_worker import export_model
+        from modelexport_exporter.workers.export import export_model
 
         return export_model(task, report)
 
@@ -180,7 +180,7 @@ class DoubtingVerifier:
     def verify(
         self, task: ExportTask, converted: ConvertedModel, report: ReportProgress
     ) -> VerificationOutcome:
-        from modelexport_exporter.rebind.verifier import Verifier
+        from modelexport_exporter.workers.resident_verifier import Verifier
 
         if task.checkpoint.name != "run-1.pt" or task.rung not in self.refused:
             return Verifier().verify(task, converted, report)

@@ -33,7 +33,7 @@ from modelexport_cli.console import (
 )
 
 if TYPE_CHECKING:
-    from modelexport_exporter.log import Level, Log
+    from modelexport_exporter.core.log import Level, Log
 
 _SHORT_BAR, _BAR = 16, 32
 

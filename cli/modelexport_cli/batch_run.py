@@ -11,7 +11,7 @@ from modelexport_cli.batch_outcome import batch_status_of
 from modelexport_cli.batch_verdict import print_batch
 from modelexport_exporter.batch.judgement import judged
 from modelexport_exporter.batch.run import run_share
-from modelexport_exporter.story import Settings
+from modelexport_exporter.pipeline.run_base import Settings
 
 
 def run_batch(resource: ModelExport, settings: Settings, output: str) -> int:

@@ -12,7 +12,7 @@ from modelexport_api.pod import PodResult
 from modelexport_cli.verdict import readable, wrappable
 from modelexport_exporter.batch.items import ItemResult, badness
 from modelexport_exporter.batch.results import Results
-from modelexport_exporter.report_page import text
+from modelexport_exporter.report import text
 
 _LABEL = 10
 _SHOWN = 15

@@ -22,7 +22,7 @@ from modelexport_api.status import Progress, Stage
 from modelexport_cli.board import Board, Row, State, WorkerLines
 
 if TYPE_CHECKING:
-    from modelexport_exporter.log import Level, Log
+    from modelexport_exporter.core.log import Level, Log
 
 _MARKS = {
     State.TO_COME: "·",

@@ -18,7 +18,7 @@ from modelexport_cli import console
 from modelexport_cli.manifest_file import read_manifest
 
 if TYPE_CHECKING:
-    from modelexport_exporter.diagnosis.document import Diagnosis, RouteDiagnosis
+    from modelexport_exporter.core.diagnosis import Diagnosis, RouteDiagnosis
 
 
 def diagnose_manifest(
@@ -30,11 +30,12 @@ def diagnose_manifest(
     except ManifestError as error:
         print(f"{manifest}: {error}", file=sys.stderr)
         return int(ExitCode.MANIFEST)
-    from modelexport_exporter.diagnosis.run import Settings, diagnose
+    from modelexport_exporter.batch.first import first_of
+    from modelexport_exporter.pipeline.diagnose_run import Settings, diagnose
 
     directory = work_dir or Path(tempfile.gettempdir()) / f"modelexport-{os.getuid()}"
     with console.log_to(sys.stderr) as log:
-        diagnosis = diagnose(resource, Settings(directory, timeout), log)
+        diagnosis = diagnose(resource, Settings(directory, timeout), log, first_of)
     written = write_skeletons(diagnosis, skeletons) if skeletons is not None else []
     if output == "json":
         print(diagnosis.model_dump_json(by_alias=True, exclude_none=True, indent=2))

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from modelexport_api.reasons import ExitCode, Reason
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.onnx_file.inspection import Inspection, inspect_file
 
 if TYPE_CHECKING:

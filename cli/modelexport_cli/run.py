@@ -41,7 +41,7 @@ def run_manifest(
         result = PodResult(outcome="Failed", failure=failure)
     else:
         from modelexport_exporter.batch.run import run_single
-        from modelexport_exporter.story import Settings
+        from modelexport_exporter.pipeline.run_base import Settings
 
         settings = Settings(work_dir or _default_work_dir())
         if resource.spec.source.is_batch:

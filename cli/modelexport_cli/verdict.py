@@ -16,7 +16,7 @@ from rich.text import Text
 
 from modelexport_api.pod import PodResult
 from modelexport_api.status import Artifact, Failure, VerificationResult
-from modelexport_exporter.report_page import text
+from modelexport_exporter.report import text
 
 _LABEL = 10
 

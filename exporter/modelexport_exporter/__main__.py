@@ -22,10 +22,10 @@ from modelexport_api.pod import (
 from modelexport_api.reasons import Reason
 from modelexport_api.resource import ManifestError, ModelExport, parse
 from modelexport_exporter.batch.run import Part, run_share, run_single
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.log import JsonLog, Log
 from modelexport_exporter.isolation.privacy import keep_private
-from modelexport_exporter.log import JsonLog, Log
-from modelexport_exporter.story import Settings
+from modelexport_exporter.pipeline.run_base import Settings
 
 TERMINATION_LOG_ENV = "MODELEXPORT_TERMINATION_LOG"
 WORK_DIR_ENV = "MODELEXPORT_WORK_DIR"

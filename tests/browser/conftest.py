@@ -16,8 +16,8 @@ from bed import debian
 from bed.fixtures import require
 from modelexport_api.pod import PodResult
 from modelexport_api.resource import ModelExport
-from modelexport_exporter.log import JsonLog
-from modelexport_exporter.pipeline import Settings, run
+from modelexport_exporter.core.log import JsonLog
+from modelexport_exporter.pipeline.export_run import Settings, run
 
 CODE = Path(__file__).parent / "models.py"
 

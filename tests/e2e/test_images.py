@@ -44,7 +44,7 @@ def test_onnxruntime_finds_cuda_s_libraries_without_a_cuda_base_image(
         "name": "check",
         "image": exporter_image,
         "imagePullPolicy": "Never",
-        "command": ["python", "-m", "modelexport_exporter.cuda_libraries"],
+        "command": ["python", "-m", "modelexport_exporter.verification.runtime.cuda_libraries"],
         "securityContext": restricted,
     }
     pod = {

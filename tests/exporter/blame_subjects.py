@@ -14,20 +14,20 @@ import torchvision
 from numpy.typing import NDArray
 
 from modelexport_api.spec import Provider
-from modelexport_exporter.blame.finding import Blame
 from modelexport_exporter.blame.fingerprint import error_of
 from modelexport_exporter.blame.record_onnx import Runtime
 from modelexport_exporter.blame.search import Suspect, find_blame
 from modelexport_exporter.call import Call, flatten, lower
-from modelexport_exporter.export_worker import export_model
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.load import load_module
+from modelexport_exporter.call.tensors import to_array, to_tensor
+from modelexport_exporter.checkpoint.load import load_module
+from modelexport_exporter.core.blame import Blame
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.types import Rung
 from modelexport_exporter.plugins.plugins import Plugins, load_plugins
-from modelexport_exporter.values import Rung
-from modelexport_exporter.verification.drawing import draw
-from modelexport_exporter.verification.reference import to_array, to_tensor
-from modelexport_exporter.verification.samples import plan_samples
-from modelexport_exporter.verification.session import Session
+from modelexport_exporter.verification.runtime.session import Session
+from modelexport_exporter.verification.samples.drawing import draw
+from modelexport_exporter.verification.samples.sizes import plan_samples
+from modelexport_exporter.workers.export import export_model
 from models import catalog
 from models.catalog import CODE, RealModel
 from models.exporting import silent, task_for

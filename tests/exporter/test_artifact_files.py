@@ -15,10 +15,10 @@ import pytest
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec, Storage
 from modelexport_api.status import Stage
-from modelexport_exporter.artifact_files import bring, find_artifact
-from modelexport_exporter.artifact_worker import read_external_names
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.source.artifact_files import bring, find_artifact
 from modelexport_exporter.storage.store import Location
+from modelexport_exporter.workers.artifact import read_external_names
 
 Place = Callable[..., Location]
 

@@ -12,8 +12,8 @@ from onnx import helper, numpy_helper
 from onnx.backend.test.loader import load_model_tests
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter import backend
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.workers import onnx_backend as backend
 
 NODE_CASES = (
     "test_add_bcast", "test_argmax_keepdims_example", "test_clip", "test_elu", "test_gather_1",

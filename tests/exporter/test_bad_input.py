@@ -17,7 +17,7 @@ import torch
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_api.resource import ModelExport
-from modelexport_exporter.manifest import MANIFEST_NAME
+from modelexport_exporter.publish.manifest import MANIFEST_NAME
 from zoo.tasks import CODE
 
 HEAD = {

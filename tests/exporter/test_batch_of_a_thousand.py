@@ -15,9 +15,9 @@ from modelexport_api.spec import Storage
 from modelexport_exporter.batch.plan import directory_of
 from modelexport_exporter.batch.results import Results
 from modelexport_exporter.batch.run import Part, run_share
-from modelexport_exporter.log import JsonLog
+from modelexport_exporter.core.log import JsonLog
+from modelexport_exporter.pipeline.run_base import Settings
 from modelexport_exporter.storage.store import Location
-from modelexport_exporter.story import Settings
 
 COUNT = 1000
 SHARES = 4

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from modelexport_api.resource import parse
-from modelexport_exporter import workers
-from modelexport_exporter.log import JsonLog
-from modelexport_exporter.pipeline import Settings, run
+from modelexport_exporter.core.log import JsonLog
+from modelexport_exporter.pipeline import worker_client as workers
+from modelexport_exporter.pipeline.export_run import Settings, run
 from models import catalog
 
 

@@ -34,11 +34,11 @@ from exporter.blame_subjects import (
 from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Provider
 from modelexport_exporter.blame import search
-from modelexport_exporter.blame.finding import Blame
 from modelexport_exporter.blame.record_onnx import LEVELS, OFF, Runtime
-from modelexport_exporter.pipeline import Settings, run
-from modelexport_exporter.values import Rung
-from modelexport_exporter.verification.session import Session
+from modelexport_exporter.core.blame import Blame
+from modelexport_exporter.core.types import Rung
+from modelexport_exporter.pipeline.export_run import Settings, run
+from modelexport_exporter.verification.runtime.session import Session
 from models import catalog
 from models.catalog import RealModel
 from models.damages import Damage, damages

@@ -20,8 +20,8 @@ from torch import Tensor
 
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.call import lower
-from modelexport_exporter.capture import capture
-from modelexport_exporter.convert_dynamo import finish, translate
+from modelexport_exporter.convert.capture import capture
+from modelexport_exporter.convert.dynamo import finish, translate
 from modelexport_exporter.plugins.contents import Contents
 from modelexport_exporter.plugins.plugins import Plugins
 from modelexport_exporter.plugins.symbolics import SymbolicWatch

@@ -13,12 +13,13 @@ from modelexport_api.reasons import ExitCode, Reason
 from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Exporter
 from modelexport_api.status import Support
-from modelexport_exporter.diagnosis.document import Diagnosis
-from modelexport_exporter.diagnosis.pitfalls.pitfall import PitfallKind
-from modelexport_exporter.diagnosis.run import Settings, diagnose
-from modelexport_exporter.diagnosis.worker import diagnose_model
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.log import JsonLog
+from modelexport_exporter.batch.first import first_of
+from modelexport_exporter.core.diagnosis import Diagnosis
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.log import JsonLog
+from modelexport_exporter.core.pitfall import PitfallKind
+from modelexport_exporter.pipeline.diagnose_run import Settings, diagnose
+from modelexport_exporter.workers.diagnose import diagnose_model
 from zoo.tasks import spec_for, task_for
 
 ROWS: list[dict[str, Any]] = [{"name": "x", "shape": ["batch", 4]}]
@@ -115,7 +116,9 @@ def test_a_factory_that_ends_or_stops_the_process(
         }
     )
     with (tmp_path / "log").open("w") as stream:
-        diagnosis = diagnose(resource, Settings(tmp_path / "work", timeout), JsonLog(stream))
+        diagnosis = diagnose(
+            resource, Settings(tmp_path / "work", timeout), JsonLog(stream), first_of
+        )
     assert diagnosis.failure is not None
     assert diagnosis.failure.reason is reason
     assert diagnosis.exit_code is not ExitCode.DONE

@@ -10,8 +10,8 @@ import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
-from modelexport_exporter.export_worker import export_model
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.workers.export import export_model
 from zoo.tasks import BATCH, spec_for, task_for
 
 ROWS: list[dict[str, Any]] = [{"name": "x", "shape": ["batch", 4]}]

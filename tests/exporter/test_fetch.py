@@ -12,8 +12,8 @@ import pytest
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Source
 from modelexport_api.status import Stage
-from modelexport_exporter import fetch
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.source import fetch
 from modelexport_exporter.storage.store import Location, Role
 
 Place = Callable[..., Location]

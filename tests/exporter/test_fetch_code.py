@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.source import fetch_code
 from modelexport_exporter.storage.store import Location, Role
-from modelexport_exporter.user_code import fetch_code
 
 Place = Callable[..., Location]
 

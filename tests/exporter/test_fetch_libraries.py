@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.source.fetch_libraries import fetch_libraries
 from modelexport_exporter.storage.store import Location
-from modelexport_exporter.user_code.fetch_libraries import fetch_libraries
 
 Place = Callable[..., Location]
 

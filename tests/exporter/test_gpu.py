@@ -13,13 +13,13 @@ from onnx import TensorProto, helper, save
 from modelexport_api.resource import parse
 from modelexport_api.spec import Provider
 from modelexport_api.status import Verdict
-from modelexport_exporter.benchmark_worker import measure
-from modelexport_exporter.cuda_libraries import missing_libraries
-from modelexport_exporter.export_worker import export_model
-from modelexport_exporter.values import ConvertedModel, ExportTask
-from modelexport_exporter.verification.providers import fallbacks, on_cpu
-from modelexport_exporter.verification.session import Session
-from modelexport_exporter.verify_worker import verify_model
+from modelexport_exporter.core.providers import fallbacks, on_cpu
+from modelexport_exporter.core.types import ConvertedModel, ExportTask
+from modelexport_exporter.verification.runtime.cuda_libraries import missing_libraries
+from modelexport_exporter.verification.runtime.session import Session
+from modelexport_exporter.workers.benchmark import measure
+from modelexport_exporter.workers.export import export_model
+from modelexport_exporter.workers.verify import verify_model
 from models import catalog
 from models.catalog import RealModel
 from models.exporting import forget_user_code, silent

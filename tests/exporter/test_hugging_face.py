@@ -15,9 +15,9 @@ from safetensors.torch import load_file, save_file
 
 from modelexport_api.spec import Format
 from modelexport_exporter.checkpoint.hugging_face import is_a_head
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.load import LoadedModel, load_module
-from modelexport_exporter.values import Rung
+from modelexport_exporter.checkpoint.load import LoadedModel, load_module
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.types import Rung
 from zoo.tasks import spec_for, task_for
 
 transformers: Any = pytest.importorskip("transformers")

@@ -14,8 +14,8 @@ import pytest
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.isolation.memory import MemoryWatch
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.memory import MemoryWatch
 from modelexport_exporter.isolation.worker import run as run_worker
 from modelexport_exporter.isolation.worker import start_server
 
@@ -188,7 +188,7 @@ def remove_cgroup(group: Path, seconds: float) -> None:
 def test_a_worker_that_the_kernel_kills_for_memory_says_so(small_cgroup: Path) -> None:
     script = (
         f"import os; open('{small_cgroup}/cgroup.procs', 'w').write(str(os.getpid()))\n"
-        "from modelexport_exporter.failure import ExportFailure\n"
+        "from modelexport_exporter.core.errors import ExportFailure\n"
         "from exporter import test_isolation as t\n"
         "try:\n    t.run('eat memory')\n"
         "except ExportFailure as failure:\n    print(failure)"

@@ -17,11 +17,11 @@ from safetensors.torch import save_file
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Verdict
-from modelexport_exporter import verify_worker
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.values import ExportTask, VerificationOutcome
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.types import ExportTask, VerificationOutcome
 from modelexport_exporter.verification.verdict import describe_ill_conditioned, describe_mismatch
-from modelexport_exporter.verify_worker import verify_model
+from modelexport_exporter.workers import verify as verify_worker
+from modelexport_exporter.workers.verify import verify_model
 from models import catalog
 from models.catalog import CODE, RealModel, initialised
 from models.code import judged

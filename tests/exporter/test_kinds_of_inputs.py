@@ -10,10 +10,10 @@ import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage, Verdict
-from modelexport_exporter.export_worker import export_model
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.values import ConvertedModel, ExportTask, Rung, VerificationOutcome
-from modelexport_exporter.verify_worker import verify_model
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.types import ConvertedModel, ExportTask, Rung, VerificationOutcome
+from modelexport_exporter.workers.export import export_model
+from modelexport_exporter.workers.verify import verify_model
 from zoo.code import kinds
 from zoo.tasks import CODE, spec_for
 

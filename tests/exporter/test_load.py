@@ -10,7 +10,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from modelexport_exporter.load import load_module
+from modelexport_exporter.checkpoint.load import load_module
 from zoo.code import shapes
 from zoo.code.vision.digits import Digits
 from zoo.tasks import spec_for, task_for

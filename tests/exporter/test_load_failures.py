@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.load import load_module
-from modelexport_exporter.values import Rung
+from modelexport_exporter.checkpoint.load import load_module
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.types import Rung
 from zoo.checkpoints import (
     Make,
     RunsCode,

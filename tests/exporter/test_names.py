@@ -10,8 +10,8 @@ import onnxruntime
 import pytest
 import torch
 
-from modelexport_exporter.export_worker import export_model
-from modelexport_exporter.load import load_module, silent
+from modelexport_exporter.checkpoint.load import load_module, silent
+from modelexport_exporter.workers.export import export_model
 from zoo.tasks import BATCH, spec_for, task_for
 
 ROUTES = ["Dynamo", "TorchScript"]

@@ -20,11 +20,11 @@ from modelexport_api.pod import PodResult
 from modelexport_api.reasons import EXIT_CODES, ExitCode, Reason
 from modelexport_api.resource import ModelExport
 from modelexport_api.status import Stage
-from modelexport_exporter.log import JsonLog
-from modelexport_exporter.pipeline import Settings, run
+from modelexport_exporter.core.log import JsonLog
+from modelexport_exporter.core.types import ConvertedModel, ExportTask
+from modelexport_exporter.pipeline.export_run import Settings, run
+from modelexport_exporter.pipeline.worker_client import Workers
 from modelexport_exporter.storage.store import Location
-from modelexport_exporter.values import ConvertedModel, ExportTask
-from modelexport_exporter.workers import Workers
 
 Place = Callable[..., Location]
 Make = Callable[..., ModelExport]

@@ -21,14 +21,14 @@ from torch.onnx._internal.torchscript_exporter import registration
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec
 from modelexport_api.status import Verdict
-from modelexport_exporter.export_worker import export_model
-from modelexport_exporter.failure import ExportFailure, RouteDeferred
-from modelexport_exporter.load import silent
+from modelexport_exporter.checkpoint.load import silent
+from modelexport_exporter.core.errors import ExportFailure, RouteDeferred
+from modelexport_exporter.core.types import ConvertedModel, ExportTask, Rung
 from modelexport_exporter.plugins import symbolics
 from modelexport_exporter.plugins.plugins import load_plugins
 from modelexport_exporter.plugins.symbolics import SymbolicWatch
-from modelexport_exporter.values import ConvertedModel, ExportTask, Rung
-from modelexport_exporter.verify_worker import verify_model
+from modelexport_exporter.workers.export import export_model
+from modelexport_exporter.workers.verify import verify_model
 from zoo.tasks import spec_for, task_for
 
 CODE = Path(__file__).parent / "plugins_code"

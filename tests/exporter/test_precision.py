@@ -15,11 +15,11 @@ from modelexport_api.reasons import Reason
 from modelexport_api.resource import parse
 from modelexport_api.spec import Provider
 from modelexport_api.status import Verdict
-from modelexport_exporter.export_worker import export_model
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.types import ConvertedModel, ExportTask, Rung, VerificationOutcome
 from modelexport_exporter.onnx_file.inspection import inspect_file
-from modelexport_exporter.values import ConvertedModel, ExportTask, Rung, VerificationOutcome
-from modelexport_exporter.verify_worker import verify_model
+from modelexport_exporter.workers.export import export_model
+from modelexport_exporter.workers.verify import verify_model
 from models import catalog
 from models.catalog import RealModel
 from models.exporting import forget_user_code, silent

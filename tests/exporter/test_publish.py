@@ -12,9 +12,9 @@ import pytest
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Artifact, ArtifactFile, Verdict, VerificationResult
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.manifest import Manifest, ManifestResource, ManifestSource, Work
-from modelexport_exporter.publish import Claim, Publication
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.publish.manifest import Manifest, ManifestResource, ManifestSource, Work
+from modelexport_exporter.publish.publish import Claim, Publication
 from modelexport_exporter.storage.store import Location
 
 Place = Callable[..., Location]

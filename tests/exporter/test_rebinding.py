@@ -18,12 +18,12 @@ from batches import batch
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_api.resource import ModelExport
+from modelexport_exporter.batch.rebinding_engine import RebindingEngine
+from modelexport_exporter.batch.resident_workers import StayingCrew
 from modelexport_exporter.batch.run import run_share
-from modelexport_exporter.log import JsonLog
-from modelexport_exporter.pipeline import run
-from modelexport_exporter.rebind.crew import StayingCrew
-from modelexport_exporter.rebind.engine import RebindingEngine
-from modelexport_exporter.story import Settings
+from modelexport_exporter.core.log import JsonLog
+from modelexport_exporter.pipeline.export_run import run
+from modelexport_exporter.pipeline.run_base import Settings
 from models.code import families
 
 CODE = Path(families.__file__)

@@ -9,9 +9,9 @@ import pytest
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.memory import MemoryWatch
 from modelexport_exporter.isolation import worker
-from modelexport_exporter.isolation.memory import MemoryWatch
 from modelexport_exporter.isolation.resident import Resident
 
 

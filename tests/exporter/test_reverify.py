@@ -18,8 +18,8 @@ from modelexport_api.reasons import Reason
 from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Storage
 from modelexport_api.status import Stage
-from modelexport_exporter.log import JsonLog
-from modelexport_exporter.pipeline import Settings, run
+from modelexport_exporter.core.log import JsonLog
+from modelexport_exporter.pipeline.export_run import Settings, run
 from modelexport_exporter.storage.store import Location
 
 Place = Callable[..., Location]

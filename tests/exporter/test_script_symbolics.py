@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from modelexport_exporter.conversion.script_symbolics import script_symbolics
+from modelexport_exporter.convert.script_symbolics import script_symbolics
 
 
 class WithHidden(nn.Module):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from modelexport_exporter.load import load_module
+from modelexport_exporter.checkpoint.load import load_module
 from zoo.code.wrapping import Net
 from zoo.loading import State, X, load, prefixed, refused, same, saved
 from zoo.tasks import spec_for, task_for

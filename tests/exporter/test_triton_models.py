@@ -11,10 +11,10 @@ import torch
 
 from modelexport_api.spec import Layout
 from modelexport_api.status import Stage, Verdict
-from modelexport_exporter.export_worker import export_model
-from modelexport_exporter.triton_config import config_of
-from modelexport_exporter.values import Rung
-from modelexport_exporter.verify_worker import verify_model
+from modelexport_exporter.core.types import Rung
+from modelexport_exporter.report.triton_config import config_of
+from modelexport_exporter.workers.export import export_model
+from modelexport_exporter.workers.verify import verify_model
 from triton_rules import parsed, refusals
 from zoo.code import served
 from zoo.tasks import spec_for, task_for

@@ -17,15 +17,15 @@ from safetensors.torch import save_file
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Provider
 from modelexport_api.status import Verdict
-from modelexport_exporter import verify_worker
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.types import ConvertedModel, ExportTask, VerificationOutcome
 from modelexport_exporter.plugins.runtime import SessionSetup
-from modelexport_exporter.values import ConvertedModel, ExportTask, VerificationOutcome
-from modelexport_exporter.verification.drawing import draw
-from modelexport_exporter.verification.samples import Values, more_samples, plan_samples
-from modelexport_exporter.verification.session import Session
+from modelexport_exporter.verification.runtime.session import Session
+from modelexport_exporter.verification.samples.drawing import draw
+from modelexport_exporter.verification.samples.sizes import Values, more_samples, plan_samples
 from modelexport_exporter.verification.verdict import describe_mismatch
-from modelexport_exporter.verify_worker import verify_model
+from modelexport_exporter.workers import verify as verify_worker
+from modelexport_exporter.workers.verify import verify_model
 from models import catalog
 from models.catalog import RealModel
 from models.exporting import Damage, convert, describe, forget_user_code, silent, task_for

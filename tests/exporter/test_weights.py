@@ -11,10 +11,10 @@ import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage, Verdict
-from modelexport_exporter.export_worker import export_model
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.values import ConvertedModel, Rung
-from modelexport_exporter.verify_worker import verify_model
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.types import ConvertedModel, Rung
+from modelexport_exporter.workers.export import export_model
+from modelexport_exporter.workers.verify import verify_model
 from zoo.code.vision.digits import Digits
 from zoo.tasks import spec_for, task_for
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelexport_api.spec import Dim, Input, ModelExportSpec
-from modelexport_exporter.dims import concrete_shape
+from modelexport_exporter.core.dims import concrete_shape
 
 Array = NDArray[Any]
 Rng = np.random.Generator

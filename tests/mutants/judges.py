@@ -29,14 +29,14 @@ import torch
 from torch.onnx.verification import VerificationInfo
 
 from modelexport_api.status import Verdict
-from modelexport_exporter import verify_worker
 from modelexport_exporter.blame.after_mismatch import SmallestFailure
-from modelexport_exporter.contract import check_contract, check_file
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.convert.contract import check_contract, check_file
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.types import ConvertedModel, ExportTask
 from modelexport_exporter.onnx_file.read_back import read_back
-from modelexport_exporter.values import ConvertedModel, ExportTask
 from modelexport_exporter.verification.verdict import describe_mismatch
-from modelexport_exporter.verify_worker import verify_model
+from modelexport_exporter.workers import verify as verify_worker
+from modelexport_exporter.workers.verify import verify_model
 from models.exporting import silent
 from mutants.truth import Array, run
 

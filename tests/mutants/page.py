@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from modelexport_exporter.verification.tolerance import MULTIPLE
+from modelexport_exporter.verification.numerics.tolerance import MULTIPLE
 from mutants.mutations import OPERATORS
 from mutants.study import Finding, Report
 

@@ -14,10 +14,10 @@ import onnx
 import torch
 
 from modelexport_exporter.call import lower
-from modelexport_exporter.dims import capture_sizes
-from modelexport_exporter.example_inputs import example_inputs
-from modelexport_exporter.load import load_module
-from modelexport_exporter.values import ConvertedModel, ExportTask
+from modelexport_exporter.call.example_inputs import example_inputs
+from modelexport_exporter.checkpoint.load import load_module
+from modelexport_exporter.core.dims import capture_sizes
+from modelexport_exporter.core.types import ConvertedModel, ExportTask
 from modelexport_exporter.verification.reference import EagerReference
 from mutants import judges
 from mutants.draws import draws

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 
 from modelexport_api.resource import parse
-from modelexport_exporter.export_worker import export_model
-from modelexport_exporter.values import ConvertedModel, ExportTask, Rung
+from modelexport_exporter.core.types import ConvertedModel, ExportTask, Rung
+from modelexport_exporter.workers.export import export_model
 from models.exporting import silent
 
 HERE = Path(__file__).parent / "code"

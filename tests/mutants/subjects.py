@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from modelexport_exporter.values import Rung
+from modelexport_exporter.core.types import Rung
 from models import catalog, digits, minilm
 from mutants.subject import SEEDS, Subject
 from seeds.case import integers, tensor

@@ -18,10 +18,10 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from modelexport_exporter.verification.other_roundings import OtherRoundingUnavailable
+from modelexport_exporter.verification.numerics.noise_estimate import Settled, Spread
+from modelexport_exporter.verification.numerics.perturbed_arithmetic import OtherRoundingUnavailable
+from modelexport_exporter.verification.numerics.tolerance import FLOORS, MULTIPLE, UNSETTLED
 from modelexport_exporter.verification.reference import EagerReference
-from modelexport_exporter.verification.spread import Settled, Spread
-from modelexport_exporter.verification.tolerance import FLOORS, MULTIPLE, UNSETTLED
 
 Array = NDArray[Any]
 RUNS = 2

@@ -12,7 +12,7 @@ import yaml
 
 from modelexport_api.reasons import Reason
 from modelexport_cli.main import main
-from modelexport_exporter import backend
+from modelexport_exporter.workers import onnx_backend as backend
 from seeds.case import Case, as_state_dict, refused, tensor
 from seeds.harness import Bench, build_module, each, eager, manifest
 from seeds.recording import Finding, Outcome

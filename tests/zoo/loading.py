@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import torch
 
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.load import LoadedModel, load_module
-from modelexport_exporter.values import Rung
+from modelexport_exporter.checkpoint.load import LoadedModel, load_module
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.types import Rung
 from zoo.code.wrapping import Net
 from zoo.tasks import spec_for, task_for
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.checkpoint.formats import detect
-from modelexport_exporter.ladder import next_step
-from modelexport_exporter.values import ExportTask, Rung
+from modelexport_exporter.core.types import ExportTask, Rung
+from modelexport_exporter.pipeline.ladder import next_step
 
 CODE = Path(__file__).parent / "code"
 

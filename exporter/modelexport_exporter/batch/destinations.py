@@ -21,7 +21,7 @@ from modelexport_api.resource import ModelExport
 from modelexport_api.rules import violations
 from modelexport_api.rules_batch import PLACEHOLDER
 from modelexport_api.spec import ModelExportSpec, Source
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 
 BATCHES = "batches"
 """The directory of all batches, below what their destinations have in common."""

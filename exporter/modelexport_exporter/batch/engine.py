@@ -11,7 +11,7 @@ from typing import Protocol
 
 from modelexport_api.pod import PodResult
 from modelexport_api.resource import ModelExport
-from modelexport_exporter.log import Log
+from modelexport_exporter.core.log import Log
 
 
 class Engine(Protocol):

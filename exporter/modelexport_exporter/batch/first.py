@@ -5,7 +5,7 @@ from __future__ import annotations
 from modelexport_api.resource import ModelExport
 from modelexport_exporter.batch.destinations import item_of
 from modelexport_exporter.batch.listing import list_checkpoints
-from modelexport_exporter.log import Log
+from modelexport_exporter.core.log import Log
 
 
 def first_of(resource: ModelExport, log: Log) -> ModelExport:

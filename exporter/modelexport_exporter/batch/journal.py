@@ -18,8 +18,8 @@ from pydantic import Field
 from modelexport_api.base import ApiModel
 from modelexport_api.reasons import Reason
 from modelexport_exporter.batch.items import ItemResult
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.log import Log
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.log import Log
 from modelexport_exporter.storage.store import Location
 
 MOST_KILLS = 2

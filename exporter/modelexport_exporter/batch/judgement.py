@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 
 
 def judged(result: PodResult, max_failed: int) -> PodResult:

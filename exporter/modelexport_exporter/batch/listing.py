@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Source, Storage
 from modelexport_exporter.batch.glob import Glob, names_store, of_uri
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.identity import digest_of
-from modelexport_exporter.storage.store import Location, Role, Store, StoredObject, locate
+from modelexport_exporter.core.digests import digest_of
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.stored_object import StoredObject
+from modelexport_exporter.storage.store import Location, Role, Store, locate
 
 _THREADS = 8
 _NEIGHBOURS = 5

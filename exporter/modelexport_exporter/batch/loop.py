@@ -25,10 +25,10 @@ from modelexport_exporter.batch.journal import MOST_KILLS, Keeper
 from modelexport_exporter.batch.plan import PlanItem, Planned
 from modelexport_exporter.batch.results import counts_of
 from modelexport_exporter.batch.share_log import ShareLog
-from modelexport_exporter.defect import tell_defect
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.log import Log
 from modelexport_exporter.isolation.interruption import ignore_signals
-from modelexport_exporter.log import Log
+from modelexport_exporter.isolation.unexpected_error import tell_defect
 
 AHEAD = 2
 """How many of the next checkpoints an engine is told: one to be bound, one to be downloaded."""

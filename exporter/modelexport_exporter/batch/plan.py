@@ -19,8 +19,8 @@ from modelexport_api.resource import ModelExport
 from modelexport_exporter.batch.destinations import BATCHES, item_of, resolve_all, root_of
 from modelexport_exporter.batch.listing import Listed, list_checkpoints
 from modelexport_exporter.batch.shares import share_out
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.publish import resource_key
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.publish.publish import resource_key
 from modelexport_exporter.storage.store import ConditionFailedError, Location, Role, locate
 
 PLAN_NAME = "plan.json"

@@ -17,21 +17,21 @@ from modelexport_api.pod import PodResult
 from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Mode
 from modelexport_api.status import Failure, Stage
-from modelexport_exporter import pipeline
 from modelexport_exporter.batch.destinations import single_of
 from modelexport_exporter.batch.engine import Engine
 from modelexport_exporter.batch.journal import Keeper
 from modelexport_exporter.batch.loop import Loop
 from modelexport_exporter.batch.outputs import publish_results
 from modelexport_exporter.batch.plan import Planned, make_plan
+from modelexport_exporter.batch.rebinding_engine import RebindingEngine
 from modelexport_exporter.batch.results import Results
-from modelexport_exporter.defect import tell_defect
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.log import Log
 from modelexport_exporter.isolation.interruption import ignore_signals, interruptible
-from modelexport_exporter.log import Log
-from modelexport_exporter.rebind.engine import RebindingEngine
-from modelexport_exporter.signing import take_signer
-from modelexport_exporter.story import Settings
+from modelexport_exporter.isolation.unexpected_error import tell_defect
+from modelexport_exporter.pipeline import export_run as pipeline
+from modelexport_exporter.pipeline.run_base import Settings
+from modelexport_exporter.report.signing import take_signer
 
 MakeEngine = Callable[[Settings], Engine]
 

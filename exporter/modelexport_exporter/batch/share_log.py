@@ -13,8 +13,8 @@ from typing import Any
 from modelexport_api.items import ShareCounts
 from modelexport_api.status import Progress, Stage
 from modelexport_exporter.batch.items import ItemResult
-from modelexport_exporter.log import Level, Log
-from modelexport_exporter.report_page import text
+from modelexport_exporter.core.log import Level, Log
+from modelexport_exporter.report import text
 
 _MESSAGE_LIMIT = 256
 _ALL = 100

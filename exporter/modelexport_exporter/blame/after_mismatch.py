@@ -9,11 +9,11 @@ from typing import Any
 import torch
 from numpy.typing import NDArray
 
-from modelexport_exporter.blame.finding import Blame
 from modelexport_exporter.blame.record_onnx import Runtime
 from modelexport_exporter.blame.search import Suspect, find_blame
 from modelexport_exporter.call import Call
-from modelexport_exporter.values import OutputComparison, SampleComparison
+from modelexport_exporter.core.blame import Blame
+from modelexport_exporter.core.types import OutputComparison, SampleComparison
 from modelexport_exporter.verification.verdict import NOT_AS_RECORDED, NOT_DETERMINISTIC
 
 Array = NDArray[Any]

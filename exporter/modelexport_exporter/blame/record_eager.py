@@ -23,13 +23,13 @@ from torch.nn.modules.module import (
 from torch.utils._pytree import tree_leaves
 from torch.utils.weak import WeakIdKeyDictionary
 
-from modelexport_exporter.aten import AtenMode
+from modelexport_exporter.blame.decompose import decomposition_of
 from modelexport_exporter.blame.fingerprint import Array, fingerprint
-from modelexport_exporter.blame.take_apart import decomposition_of
 from modelexport_exporter.blame.trace import Step, Trace
-from modelexport_exporter.isolation.machine import busy_seconds
-from modelexport_exporter.user_code.user_frame import is_users, shorten
-from modelexport_exporter.verification.reference import to_array
+from modelexport_exporter.call.tensors import to_array
+from modelexport_exporter.core.machine import busy_seconds
+from modelexport_exporter.core.user_frame import is_users, shorten
+from modelexport_exporter.torch_internals.aten_mode import AtenMode
 
 MOST_STEPS = 20_000
 _TORCH = str(Path(torch.__file__).parent)

@@ -20,10 +20,10 @@ from modelexport_api.spec import Provider
 from modelexport_exporter.blame.fingerprint import Array, fingerprint
 from modelexport_exporter.blame.record_eager import TooMuchToLookAt
 from modelexport_exporter.blame.trace import Step, Trace
-from modelexport_exporter.isolation.machine import busy_seconds
+from modelexport_exporter.core.machine import busy_seconds
 from modelexport_exporter.onnx_file.modules import module_of
 from modelexport_exporter.plugins.runtime import SessionSetup
-from modelexport_exporter.verification.session import Session
+from modelexport_exporter.verification.runtime.session import Session
 
 CHUNK_BYTES = 128 << 20
 """How much of the intermediate values is in memory at a time."""

@@ -17,9 +17,9 @@ import numpy as np
 import onnx
 from onnx.external_data_helper import load_external_data_for_tensor, uses_external_data
 
-from modelexport_exporter.blame.finding import REPRO_NAMES, ReproFile
 from modelexport_exporter.blame.fingerprint import Array
 from modelexport_exporter.blame.record_onnx import reads
+from modelexport_exporter.core.blame import REPRO_NAMES, ReproFile
 
 MOST_BYTES = 32 << 20
 _KNOWN = frozenset({"", "ai.onnx", "com.microsoft", "ai.onnx.ml"})

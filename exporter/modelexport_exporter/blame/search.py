@@ -18,7 +18,6 @@ import torch
 
 from modelexport_api.spec import Provider
 from modelexport_exporter.blame import match, repro
-from modelexport_exporter.blame.finding import Blame
 from modelexport_exporter.blame.fingerprint import (
     Array,
     Fingerprint,
@@ -31,9 +30,10 @@ from modelexport_exporter.blame.record_onnx import File, Runtime, level_to_blame
 from modelexport_exporter.blame.trace import Trace
 from modelexport_exporter.blame.view import Pair, View
 from modelexport_exporter.call import Call, flatten
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.isolation.machine import busy_seconds
-from modelexport_exporter.verification.reference import to_array, to_tensor
+from modelexport_exporter.call.tensors import to_array, to_tensor
+from modelexport_exporter.core.blame import Blame
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.machine import busy_seconds
 
 SECONDS = 60.0
 """Of this process's own time: what others take of the machine does not count."""

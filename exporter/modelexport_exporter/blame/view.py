@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from modelexport_exporter.blame import match
+from modelexport_exporter.blame.correspondence import are_kin
 from modelexport_exporter.blame.fingerprint import Fingerprint, distance
-from modelexport_exporter.blame.kinship import are_kin
 from modelexport_exporter.blame.trace import Step, Trace
 
 _CONSIDERED = 64

@@ -15,7 +15,7 @@ from torch.utils import _pytree as pytree
 
 from modelexport_api.spec import Dim, Input, InputKind
 from modelexport_exporter.call.draw import draw, unlike
-from modelexport_exporter.dims import concrete_shape, is_dynamic
+from modelexport_exporter.core.dims import concrete_shape, is_dynamic
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 NUMBERS = frozenset({InputKind.INT, InputKind.FLOAT, InputKind.BOOL})

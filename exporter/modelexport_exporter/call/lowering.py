@@ -17,7 +17,7 @@ from modelexport_exporter.call.call import Call, Constant, Leaf
 from modelexport_exporter.call.nesting import Branch, build, nest
 from modelexport_exporter.call.signature import Signature, signature_of
 from modelexport_exporter.call.user_example import call_by_example
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 
 NUMBER_DTYPES = {
     InputKind.INT: DType.INT64,

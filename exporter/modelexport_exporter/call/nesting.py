@@ -19,7 +19,7 @@ import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.call.call import Constant
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 
 _CONTAINERS: dict[type, tuple[type, ...]] = {
     list: (collections.abc.MutableSequence,),

@@ -10,7 +10,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 
 
 def flatten(value: object) -> Iterator[torch.Tensor]:

@@ -17,9 +17,9 @@ import torch
 from modelexport_api.reasons import Reason
 from modelexport_exporter.checkpoint.state_dict_mismatch import Mismatch, describe_shape
 from modelexport_exporter.checkpoint.versions import Versions, as_of_today, with_versions
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
-from modelexport_exporter.values import ContractFinding
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
+from modelexport_exporter.core.types import ContractFinding
 
 State = Mapping[str, Any]
 

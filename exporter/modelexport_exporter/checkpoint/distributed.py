@@ -22,8 +22,8 @@ from torch.distributed.checkpoint import metadata as dcp
 from modelexport_api.reasons import Reason
 from modelexport_exporter.checkpoint.files import METADATA
 from modelexport_exporter.checkpoint.nesting import find_state_dict
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 
 _HINT = "Upload the checkpoint again, with all of its .distcp files, and compare their sizes."
 _PLAIN = {

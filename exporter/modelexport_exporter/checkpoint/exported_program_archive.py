@@ -20,8 +20,8 @@ from typing import Any
 import torch
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 
 _SAFE_TARGET = re.compile(
     r"(torch\.ops(\.\w+){2,3}|torch\._?sym_\w+|torch\.\w*SymInt\w*|_operator\.\w+|math\.\w+"

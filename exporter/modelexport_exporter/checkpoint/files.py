@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Format
 from modelexport_exporter.checkpoint.layout import Layout
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 
 INDEX_SUFFIX = ".safetensors.index.json"
 PICKLED_INDEX_SUFFIX = ".bin.index.json"

@@ -17,7 +17,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import Format
 from modelexport_exporter.checkpoint import files, pickle_peek
 from modelexport_exporter.checkpoint.layout import Detected, Layout
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 
 _ZIP_MAGIC = b"PK\x03\x04"
 _LEGACY_MAGIC = b"\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."

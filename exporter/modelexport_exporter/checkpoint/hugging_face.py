@@ -20,10 +20,10 @@ import torch
 from modelexport_api.reasons import Reason
 from modelexport_exporter.checkpoint.files import CONFIG
 from modelexport_exporter.checkpoint.state_dict_mismatch import Mismatch, describe_shape
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
-from modelexport_exporter.user_code.user_frame import text_of
-from modelexport_exporter.values import ContractFinding
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
+from modelexport_exporter.core.types import ContractFinding
+from modelexport_exporter.core.user_frame import text_of
 
 DEFAULTS: dict[str, object] = {"use_cache": False}
 """What a model is built with where model.kwargs says nothing: a cache would be an output."""

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from modelexport_exporter.core.types import ContractFinding
 from modelexport_exporter.user_code.wrappers import SEGMENTS
-from modelexport_exporter.values import ContractFinding
 
 _DEEPEST = 3
 """How many segments may stand in front of all names."""

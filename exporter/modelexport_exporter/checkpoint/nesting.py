@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 
 USUAL_KEYS = ("state_dict", "model_state_dict", "model", "module")
 

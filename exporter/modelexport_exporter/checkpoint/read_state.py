@@ -26,7 +26,7 @@ from modelexport_exporter.checkpoint.nesting import (
 from modelexport_exporter.checkpoint.safetensors_files import read_safetensors
 from modelexport_exporter.checkpoint.shards import read_shards
 from modelexport_exporter.checkpoint.torch_save import read_pickled, unsafe_object
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 
 _FLAT = (Layout.SAFETENSORS, Layout.SHARDS, Layout.PICKLED_SHARDS)
 _LIGHTNING_KEY = "state_dict"

@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.checkpoint.formats import read_safetensors_header
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 
 
 def read_safetensors(path: Path) -> dict[str, torch.Tensor]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.checkpoint import files
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 
 ReadFile = Callable[[Path], Mapping[str, Any]]
 

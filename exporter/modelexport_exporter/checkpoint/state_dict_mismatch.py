@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 
 SHOWN = 4
 """How many names of each kind are listed."""

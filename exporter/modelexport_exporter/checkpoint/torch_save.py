@@ -18,8 +18,8 @@ import torch
 from modelexport_api.reasons import Reason
 from modelexport_exporter.checkpoint.inert_objects import could_be_meant_to_run, stand_in
 from modelexport_exporter.checkpoint.layout import Layout
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 
 _REFUSED_GLOBAL = re.compile(r"GLOBAL (\S+)")
 _WRONG_CONTAINER = re.compile(r"Can only (SETITEM|APPEND|extend|append).*but got <class '(.+)'>")

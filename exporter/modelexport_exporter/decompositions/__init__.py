@@ -5,7 +5,10 @@ Each family of operators is a file; importing it registers its functions.
 
 from __future__ import annotations
 
-from modelexport_exporter.decompositions import (
+from modelexport_exporter.decompositions.capture import (
+    recurrent,  # noqa: F401 (adds to CALLS)
+)
+from modelexport_exporter.decompositions.ops import (
     activations,
     antialiasing,
     bessel_functions,
@@ -17,28 +20,27 @@ from modelexport_exporter.decompositions import (
     error_functions,
     exponentials,
     factorizations,
-    fourier,
+    fft,
     gamma_functions,
-    grouped_products,
-    linear_algebra,
+    grouped_matmul,
+    linalg,
     losses,
-    matrix_sums,
+    matmul_add,
     max_pooling,
     nearest_resizing,
     order_statistics,
     orthogonal_polynomials,
     pooling,
     powers,
-    recurrent_at_capture,  # noqa: F401 (adds to CALLS)
     reductions,
     run_lengths,
-    scattering,
+    scatter_gather,
     searching,
-    signs,
-    squeezing,
+    signed_zero,
+    squeeze,
 )
-from modelexport_exporter.decompositions.calls import capturing_calls, rewriting_calls
-from modelexport_exporter.decompositions.catalogue import DECOMPOSITIONS
+from modelexport_exporter.decompositions.registry import DECOMPOSITIONS
+from modelexport_exporter.decompositions.replaced_calls import capturing_calls, rewriting_calls
 from modelexport_exporter.decompositions.rewrite import rewrite_program
 
 FAMILIES = (
@@ -53,12 +55,12 @@ FAMILIES = (
     error_functions,
     exponentials,
     factorizations,
-    fourier,
+    fft,
     gamma_functions,
-    grouped_products,
-    linear_algebra,
+    grouped_matmul,
+    linalg,
     losses,
-    matrix_sums,
+    matmul_add,
     max_pooling,
     nearest_resizing,
     order_statistics,
@@ -67,10 +69,10 @@ FAMILIES = (
     powers,
     reductions,
     run_lengths,
-    scattering,
+    scatter_gather,
     searching,
-    signs,
-    squeezing,
+    signed_zero,
+    squeeze,
 )
 
 __all__ = ["FAMILIES", "capturing_calls", "provided", "rewrite_program", "rewriting_calls"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import ModuleType
 
 from modelexport_exporter.decompositions import FAMILIES
-from modelexport_exporter.decompositions.calls_at_capture import CALLS
-from modelexport_exporter.decompositions.catalogue import COMPOSITES, DECOMPOSITIONS, Why
-from modelexport_exporter.decompositions.complex_pairs import FORMS
+from modelexport_exporter.decompositions.capture.calls import CALLS
+from modelexport_exporter.decompositions.complex.pairs import FORMS
+from modelexport_exporter.decompositions.registry import COMPOSITES, DECOMPOSITIONS, Why
 
 _INTRODUCTION = """\
 # Decompositions

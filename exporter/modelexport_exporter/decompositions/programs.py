@@ -10,7 +10,7 @@ import torch
 from torch._ops import OpOverload
 from torch.export import ExportedProgram
 
-from modelexport_exporter.diagnosis.operators.registries import find_overload
+from modelexport_exporter.torch_internals.op_registries import find_overload
 
 Table = dict[OpOverload, Callable[..., Any]]
 

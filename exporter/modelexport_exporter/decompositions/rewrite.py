@@ -12,13 +12,7 @@ import torch
 from torch._ops import OpOverload
 from torch.export import ExportedProgram
 
-from modelexport_exporter.decompositions.catalogue import (
-    COMPOSITES,
-    DECOMPOSITIONS,
-    Decomposition,
-    enabled,
-)
-from modelexport_exporter.decompositions.complex_programs import complex_as_pairs
+from modelexport_exporter.decompositions.complex.programs import complex_as_pairs
 from modelexport_exporter.decompositions.programs import (
     Table,
     arguments,
@@ -28,7 +22,13 @@ from modelexport_exporter.decompositions.programs import (
     guarded,
     own_definition,
 )
-from modelexport_exporter.diagnosis.operators.registries import find_overload
+from modelexport_exporter.decompositions.registry import (
+    COMPOSITES,
+    DECOMPOSITIONS,
+    Decomposition,
+    enabled,
+)
+from modelexport_exporter.torch_internals.op_registries import find_overload
 
 
 def rewrite_program(program: ExportedProgram, disabled: Collection[str]) -> ExportedProgram:

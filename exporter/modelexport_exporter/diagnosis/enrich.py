@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.diagnosis.pitfalls.pitfall import CERTAIN, Pitfall, PitfallKind
-from modelexport_exporter.failure import HINT_LIMIT, MESSAGE_LIMIT, ExportFailure
+from modelexport_exporter.core.errors import HINT_LIMIT, MESSAGE_LIMIT, ExportFailure
+from modelexport_exporter.core.pitfall import CERTAIN, Pitfall, PitfallKind
 
 _LINE = re.compile(r"([\w./-]+\.py):(\d+)")
 _MOST = 3

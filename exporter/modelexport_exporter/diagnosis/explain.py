@@ -10,11 +10,11 @@ import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.call import Lowered
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.pitfall import Pitfall
 from modelexport_exporter.diagnosis.enrich import CAUSES, enrich
-from modelexport_exporter.diagnosis.pitfalls.pitfall import Pitfall
 from modelexport_exporter.diagnosis.pitfalls.running import running_pitfalls
 from modelexport_exporter.diagnosis.pitfalls.static import static_pitfalls
-from modelexport_exporter.failure import ExportFailure
 
 _BY_RUNNING = frozenset({Reason.VERIFICATION_FAILED, Reason.RUNTIME_FAILED})
 """Failures of a graph that was made without an error: running the model shows where it differs."""

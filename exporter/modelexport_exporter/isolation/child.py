@@ -22,8 +22,8 @@ from typing import Any, NoReturn
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
-from modelexport_exporter.failure import ExportFailure, printable
-from modelexport_exporter.user_code.user_frame import text_of, user_frame
+from modelexport_exporter.core.errors import ExportFailure, printable
+from modelexport_exporter.core.user_frame import text_of, user_frame
 
 PROGRESS = "progress"
 RESULT = "result"

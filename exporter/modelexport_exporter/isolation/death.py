@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.isolation.cgroup import Memory
+from modelexport_exporter.core.cgroup import Memory
+from modelexport_exporter.core.errors import ExportFailure
 
 _SHOWN_LINES = 3
 _UNKNOWN = 255

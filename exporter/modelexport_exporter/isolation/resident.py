@@ -10,9 +10,11 @@ from __future__ import annotations
 import contextlib
 from contextlib import ExitStack
 
-from modelexport_exporter.isolation import cgroup, child
+from modelexport_exporter.core import cgroup
+from modelexport_exporter.core.memory import MemoryWatch
+from modelexport_exporter.core.types import ReportProgress
+from modelexport_exporter.isolation import child
 from modelexport_exporter.isolation.death import too_late
-from modelexport_exporter.isolation.memory import MemoryWatch
 from modelexport_exporter.isolation.worker import (
     Conversation,
     OnOutput,
@@ -21,7 +23,6 @@ from modelexport_exporter.isolation.worker import (
     listen,
     started,
 )
-from modelexport_exporter.values import ReportProgress
 
 
 class Resident:

@@ -21,13 +21,14 @@ from multiprocessing.context import ForkServerProcess
 from typing import Any
 
 from modelexport_api.status import Stage
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.isolation import cgroup, child
+from modelexport_exporter.core import cgroup
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.memory import MemoryWatch
+from modelexport_exporter.core.types import CALLING_FACTORY, ReportProgress
+from modelexport_exporter.isolation import child
 from modelexport_exporter.isolation.death import Death, crashed, explain, too_late
-from modelexport_exporter.isolation.memory import MemoryWatch
-from modelexport_exporter.values import CALLING_FACTORY, ReportProgress
 
-PRELOAD = ("modelexport_exporter.preload",)
+PRELOAD = ("modelexport_exporter.workers.preload",)
 _GUARD = "modelexport_exporter.isolation.fork_server"
 OnOutput = Callable[[str], None]
 """Called with each line that a worker printed."""

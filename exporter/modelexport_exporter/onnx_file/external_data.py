@@ -19,7 +19,7 @@ import onnx_ir as ir
 import torch
 from numpy.typing import NDArray
 
-from modelexport_exporter.values import WrittenFile
+from modelexport_exporter.core.types import WrittenFile
 
 ALIGNMENT = 4096
 """Page size: offsets at which onnxruntime maps external data instead of reading it."""

@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from modelexport_exporter.values import WrittenFile
+from modelexport_exporter.core.types import WrittenFile
 
 PREFIX = "modelexport."
 """What the keys begin with."""

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 
 import onnx
 
-from modelexport_exporter.values import ModuleScope
+from modelexport_exporter.core.types import ModuleScope
 
 SCOPES = "pkg.torch.onnx.name_scopes"
 CLASSES = "pkg.torch.onnx.class_hierarchy"

@@ -10,8 +10,8 @@ from pathlib import Path
 import onnx
 
 from modelexport_api.status import TensorInfo
+from modelexport_exporter.core.types import ModuleScope
 from modelexport_exporter.onnx_file.modules import module_scopes
-from modelexport_exporter.values import ModuleScope
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Export, Weights
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.values import ContractFinding
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.types import ContractFinding
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import onnx_ir as ir
 
+from modelexport_exporter.core.types import WrittenFile
 from modelexport_exporter.onnx_file.external_data import Placed, write_external_data
-from modelexport_exporter.values import WrittenFile
 
 MODEL_NAME = "model.onnx"
 EMBED_BELOW = 64 * 1024 * 1024

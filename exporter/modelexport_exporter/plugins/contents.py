@@ -16,7 +16,7 @@ import onnx_ir as ir
 import torch
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 
 _Tensor = TypeVar("_Tensor")
 """Any type of tensor, as an annotation."""

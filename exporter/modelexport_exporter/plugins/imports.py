@@ -12,9 +12,9 @@ from pathlib import Path
 from types import ModuleType
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
-from modelexport_exporter.user_code.user_frame import shorten, text_of, user_frame
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
+from modelexport_exporter.core.user_frame import shorten, text_of, user_frame
 
 
 def import_plugin(name: str, code_dir: Path | None) -> ModuleType:

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch.onnx._internal.torchscript_exporter import _type_utils, jit_utils
 
-from modelexport_exporter.plugins.older_helpers import Value, constant_of, number_of
+from modelexport_exporter.plugins.legacy.older_helpers import Value, constant_of, number_of
 
 _OBSOLETE = frozenset({"broadcast_i"})
 """Attributes of opset 6 that say what is the rule since opset 7."""

@@ -13,7 +13,7 @@ import onnx
 import onnx_ir as ir
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 
 _STANDARD = ("", "ai.onnx")
 Identifier = tuple[str, str]

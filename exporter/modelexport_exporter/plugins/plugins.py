@@ -19,13 +19,21 @@ from torch.export import ExportedProgram
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Exporter, ModelExportSpec, UnsupportedOps
 from modelexport_api.status import Stage
-from modelexport_exporter.failure import ExportFailure, RouteDeferred
+from modelexport_exporter.core.errors import ExportFailure, RouteDeferred
+from modelexport_exporter.core.types import (
+    CALLING_FACTORY,
+    ROUTES,
+    ContractFinding,
+    ExportTask,
+    ReportProgress,
+)
+from modelexport_exporter.core.user_frame import text_of, user_frame
 from modelexport_exporter.onnx_file.read_back import ArtifactFacts
 from modelexport_exporter.plugins.contents import Contents, clash_of_symbolics
-from modelexport_exporter.plugins.fall_through_dynamo import fall_through_table
-from modelexport_exporter.plugins.fall_through_torchscript import falling_through, restore_domains
+from modelexport_exporter.plugins.fall_through.dynamo import fall_through_table
+from modelexport_exporter.plugins.fall_through.torchscript import falling_through, restore_domains
 from modelexport_exporter.plugins.imports import import_plugin
-from modelexport_exporter.plugins.older_torch import older_torch, recording_exports
+from modelexport_exporter.plugins.legacy.older_torch import older_torch, recording_exports
 from modelexport_exporter.plugins.onnx_functions import add_functions, set_opsets
 from modelexport_exporter.plugins.runtime import SessionSetup, foreign_operators, register_libraries
 from modelexport_exporter.plugins.static_symbolics import static_symbolics
@@ -37,14 +45,6 @@ from modelexport_exporter.plugins.symbolics import (
     registered,
 )
 from modelexport_exporter.user_code.named_callable import put_on_path
-from modelexport_exporter.user_code.user_frame import text_of, user_frame
-from modelexport_exporter.values import (
-    CALLING_FACTORY,
-    ROUTES,
-    ContractFinding,
-    ExportTask,
-    ReportProgress,
-)
 
 
 @dataclass

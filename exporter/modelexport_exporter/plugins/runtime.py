@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.values import ContractFinding
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.types import ContractFinding
 
 _UNKNOWN = re.compile(r"Fatal error: ([\w.\-]*):([\w.\-]+)\(-?\d+\) is not a registered function")
 _STANDARD = frozenset({"", "ai.onnx"})

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from modelexport_exporter.user_code.user_frame import is_users
+from modelexport_exporter.core.user_frame import is_users
 
 
 def static_symbolics(code_dir: Path | None, run: Callable[[], object]) -> tuple[str, ...]:

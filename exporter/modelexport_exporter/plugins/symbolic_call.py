@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch.onnx._internal.torchscript_exporter import jit_utils
 
-from modelexport_exporter.plugins.older_helpers import constant_of, number_of
-from modelexport_exporter.plugins.older_torch import SymbolicContext
+from modelexport_exporter.plugins.legacy.older_helpers import constant_of, number_of
+from modelexport_exporter.plugins.legacy.older_torch import SymbolicContext
 from modelexport_exporter.plugins.signatures import Binding, Signature, bind, read_signature
 
 Symbolic = Callable[..., Any]

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from torch.onnx._internal.exporter._core import torch_dtype_to_onnx_dtype
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.plugins.fall_through import NO_DOMAINS, Call, read_node
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.plugins.fall_through.operators import NO_DOMAINS, Call, read_node
 
 _DOMAIN = "ai.onnx.contrib"
 _COPY_NAME = "verified-with-torch.onnx"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modelexport_exporter.precision.loss import AccuracyLoss
+from modelexport_exporter.core.accuracy_loss import AccuracyLoss
 
 Array = NDArray[Any]
 CLASSES = 2

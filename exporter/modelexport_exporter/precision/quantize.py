@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Precision
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.golden import Golden
+from modelexport_exporter.call.golden import Golden
+from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.onnx_file.write import write_model
 
 DYNAMIC_OPS = ("MatMul",)

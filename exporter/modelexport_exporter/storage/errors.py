@@ -11,7 +11,7 @@ import errno
 from dataclasses import dataclass
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.storage.store import Role
 
 

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from modelexport_exporter.core.stored_object import StoredObject
 from modelexport_exporter.storage import errors as storage_errors
-from modelexport_exporter.storage.store import ConditionFailedError, OnBytes, Role, StoredObject
+from modelexport_exporter.storage.store import ConditionFailedError, OnBytes, Role
 
 _CHUNK = 4 * 1024 * 1024
 _OWN = {".staging", "failed", "verifications"}

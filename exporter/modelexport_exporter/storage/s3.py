@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Storage
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.stored_object import StoredObject
 from modelexport_exporter.storage import errors as storage_errors
 from modelexport_exporter.storage.errors import Access
 from modelexport_exporter.storage.s3_client import client_for
 from modelexport_exporter.storage.s3_upload import THREADS, PendingPut, PendingUpload
-from modelexport_exporter.storage.store import ConditionFailedError, OnBytes, Role, StoredObject
+from modelexport_exporter.storage.store import ConditionFailedError, OnBytes, Role
 
 if TYPE_CHECKING:
     from botocore.response import StreamingBody

@@ -9,7 +9,7 @@ from boto3.exceptions import Boto3Error
 from botocore import exceptions as boto
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.storage.errors import Access, denied, missing, unavailable
 from modelexport_exporter.storage.store import Role
 

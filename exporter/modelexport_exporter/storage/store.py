@@ -15,6 +15,7 @@ from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from modelexport_api.spec import Storage
+from modelexport_exporter.core.stored_object import StoredObject
 
 OnBytes = Callable[[int], None]
 """Called with the number of bytes that were moved since the last call, from any thread."""
@@ -28,16 +29,6 @@ class Role(StrEnum):
     ARTIFACT = "artifact"
     """One that exists and is to be verified."""
     DESTINATION = "destination"
-
-
-@dataclass(frozen=True)
-class StoredObject:
-    """An object as its store describes it. Another etag is another content."""
-
-    key: str
-    size_bytes: int
-    etag: str
-    version_id: str | None = None
 
 
 class ConditionFailedError(Exception):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.storage.errors import from_os_error
 from modelexport_exporter.storage.store import Role
 

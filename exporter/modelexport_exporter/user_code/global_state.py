@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from modelexport_exporter.values import ContractFinding
+from modelexport_exporter.core.types import ContractFinding
 
 
 @dataclass(frozen=True)

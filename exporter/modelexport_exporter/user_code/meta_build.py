@@ -18,7 +18,7 @@ from contextlib import contextmanager
 import torch
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 
 SEED = 20
 

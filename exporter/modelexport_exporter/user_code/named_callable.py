@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.isolation.out_of_memory import reraise_out_of_memory
-from modelexport_exporter.user_code.user_frame import text_of, user_frame
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
+from modelexport_exporter.core.user_frame import text_of, user_frame
 
 
 @dataclass(frozen=True)

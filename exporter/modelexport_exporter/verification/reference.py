@@ -7,18 +7,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import ml_dtypes
-import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.aten import AtenMode, op_name
 from modelexport_exporter.call import NUMBERS, Call, flatten
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.call.tensors import to_array, to_tensor
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.user_frame import message_of, user_frame
 from modelexport_exporter.precision.noise import Simulation
-from modelexport_exporter.user_code.user_frame import message_of, user_frame
-from modelexport_exporter.verification.other_roundings import (
+from modelexport_exporter.torch_internals.aten_mode import AtenMode, op_name
+from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
     in_float64,
     reported_as_unavailable,
     rounded_at_random,
@@ -134,22 +133,6 @@ class EagerReference:
     def _call_module(self, values: Mapping[str, torch.Tensor]) -> list[torch.Tensor]:
         args, kwargs = self._call.arguments(values)
         return list(flatten(self._module(*args, **kwargs)))
-
-
-def to_tensor(array: Array) -> torch.Tensor:
-    """Return a copy as a tensor: models may write into their inputs."""
-    if array.dtype == ml_dtypes.bfloat16:
-        return torch.from_numpy(array.view(np.int16).copy()).view(torch.bfloat16)
-    return torch.from_numpy(array.copy())
-
-
-def to_array(tensor: torch.Tensor) -> Array:
-    """Return a tensor as an array, on the CPU."""
-    plain = tensor.detach().cpu().resolve_conj().resolve_neg()
-    if plain.dtype is torch.bfloat16:
-        bits: Array = plain.contiguous().view(torch.int16).numpy()
-        return bits.view(ml_dtypes.bfloat16)
-    return np.asarray(plain.numpy())
 
 
 def _name(dtype: torch.dtype) -> str:

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from modelexport_api.status import Verdict
-from modelexport_exporter.values import SampleComparison, VerificationOutcome
-from modelexport_exporter.verification.samples import ORDINARY, describe_sizes
+from modelexport_exporter.core.types import SampleComparison, VerificationOutcome
+from modelexport_exporter.verification.samples.sizes import ORDINARY, describe_sizes
 
 _LISTED = 3
 NOT_AS_RECORDED = "eager PyTorch does not return the golden output"

@@ -13,13 +13,13 @@ from modelexport_api.spec import Exporter, Format
 from modelexport_api.status import Failure, Stage, Support
 from modelexport_cli.diagnose import print_diagnosis, write_skeletons
 from modelexport_cli.main import main
-from modelexport_exporter.diagnosis.document import (
+from modelexport_exporter.core.diagnosis import (
     DiagnosedOp,
     DiagnosedPitfall,
     Diagnosis,
     RouteDiagnosis,
 )
-from modelexport_exporter.diagnosis.pitfalls.pitfall import PitfallKind
+from modelexport_exporter.core.pitfall import PitfallKind
 
 OP = DiagnosedOp(
     name="mine::fused.default",

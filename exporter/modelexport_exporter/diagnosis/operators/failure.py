@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Exporter
 from modelexport_api.status import Support, UnsupportedOp
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 
 _MESSAGE_BUDGET = 1800
 _HINTS = {

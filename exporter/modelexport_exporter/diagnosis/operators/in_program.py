@@ -17,9 +17,9 @@ from torch.export import ExportedProgram
 
 from modelexport_api.spec import Exporter
 from modelexport_api.status import UnsupportedOp
-from modelexport_exporter.diagnosis.operators import registries
 from modelexport_exporter.diagnosis.operators.support import advice_for
 from modelexport_exporter.diagnosis.operators.uses import OperatorUse, grouped, source_line
+from modelexport_exporter.torch_internals import op_registries as registries
 
 
 def find_unsupported(

@@ -15,10 +15,10 @@ import torch
 
 from modelexport_api.spec import Exporter
 from modelexport_api.status import UnsupportedOp
-from modelexport_exporter.diagnosis.operators import registries
 from modelexport_exporter.diagnosis.operators.support import advice_for
 from modelexport_exporter.diagnosis.operators.uses import OperatorUse, grouped, source_line
 from modelexport_exporter.diagnosis.tracing import PREFIX, graph_of
+from modelexport_exporter.torch_internals import op_registries as registries
 
 _SCHEMA_NAME = re.compile(r"^([\w:]+)(?:\.(\w+))?\(")
 _SCOPE = re.compile(r"__module\.([\w.]+)$|::([\w.]+)$")

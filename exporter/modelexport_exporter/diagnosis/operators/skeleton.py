@@ -12,8 +12,8 @@ import re
 import torch
 from torch._ops import OpOverload
 
-from modelexport_exporter.diagnosis.operators import registries
 from modelexport_exporter.diagnosis.operators.onnx_names import find_standard
+from modelexport_exporter.torch_internals import op_registries as registries
 
 _NO_IDENTIFIER = re.compile(r"\W+")
 _TORCH_NAMESPACES = {"aten", "prims", "prim", "torchvision", "quantized"}

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from modelexport_api.spec import Exporter
 from modelexport_api.status import Support
-from modelexport_exporter.diagnosis.operators import registries
 from modelexport_exporter.diagnosis.operators.onnx_names import OnnxOperator, find_standard
 from modelexport_exporter.diagnosis.operators.runtime_operators import runtime_operator
 from modelexport_exporter.diagnosis.operators.skeleton import skeleton_name
+from modelexport_exporter.torch_internals import op_registries as registries
 
 NEWEST_OPSET = 25
 """The newest opset that a ModelExport can ask for."""

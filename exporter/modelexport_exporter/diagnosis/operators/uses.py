@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from modelexport_api.status import UnsupportedOp
+from modelexport_exporter.core.user_frame import is_users, shorten
 from modelexport_exporter.diagnosis.operators.support import Advice
-from modelexport_exporter.user_code.user_frame import is_users, shorten
 
 _FRAMES = (
     re.compile(r'File "([^"]+)", line (\d+)'),

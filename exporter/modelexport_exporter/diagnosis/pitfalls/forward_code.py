@@ -16,8 +16,8 @@ from typing import Any
 
 import torch
 
+from modelexport_exporter.core.user_frame import is_users, shorten
 from modelexport_exporter.diagnosis.pitfalls.names import Kind, Names, parameter_kinds
-from modelexport_exporter.user_code.user_frame import is_users, shorten
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _MOST_FUNCTIONS = 500

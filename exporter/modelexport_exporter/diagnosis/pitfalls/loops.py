@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.diagnosis.pitfalls.forward_code import ForwardCode
 from modelexport_exporter.diagnosis.pitfalls.names import Kind, max_kind
-from modelexport_exporter.diagnosis.pitfalls.pitfall import Pitfall, PitfallKind
 
 _PASSED_ON = {"zip", "enumerate", "reversed", "range"}
 

@@ -16,11 +16,11 @@ from torch.jit._trace import TracerWarning
 from torch.utils import _pytree as pytree
 
 from modelexport_exporter.call import Lowered, Numbers
-from modelexport_exporter.diagnosis.pitfalls.pitfall import Pitfall, PitfallKind
+from modelexport_exporter.core.dims import capture_sizes
+from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
+from modelexport_exporter.core.user_frame import is_users, shorten, text_of
 from modelexport_exporter.diagnosis.tracing import Flattened, trace
-from modelexport_exporter.dims import capture_sizes
-from modelexport_exporter.user_code.user_frame import is_users, shorten, text_of
-from modelexport_exporter.verification.samples import describe_sizes, sizes_between
+from modelexport_exporter.verification.samples.sizes import describe_sizes, sizes_between
 
 _RTOL, _ATOL = 1e-3, 1e-4
 _MOST_LINES = 8

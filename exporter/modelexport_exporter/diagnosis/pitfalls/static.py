@@ -7,6 +7,7 @@ from pathlib import Path
 
 import torch
 
+from modelexport_exporter.core.pitfall import Pitfall
 from modelexport_exporter.diagnosis.pitfalls import (
     branches,
     indexing,
@@ -21,7 +22,6 @@ from modelexport_exporter.diagnosis.pitfalls import (
     type_checks,
 )
 from modelexport_exporter.diagnosis.pitfalls.forward_code import ForwardCode, forward_codes
-from modelexport_exporter.diagnosis.pitfalls.pitfall import Pitfall
 
 DETECTORS: tuple[Callable[[ForwardCode], Iterator[Pitfall]], ...] = (
     numpy_in_forward.find,

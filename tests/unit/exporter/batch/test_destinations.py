@@ -14,7 +14,7 @@ from modelexport_exporter.batch.destinations import (
     root_of,
     single_of,
 )
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 
 GLOB = {"uri": "s3://b/run/*.pt"}
 

@@ -16,8 +16,8 @@ from modelexport_exporter.batch.journal import (
     read_journal,
     resumed,
 )
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.log import JsonLog
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.log import JsonLog
 from modelexport_exporter.storage.store import Location, Role, locate
 
 

@@ -26,9 +26,9 @@ from modelexport_exporter.batch.journal import Keeper
 from modelexport_exporter.batch.loop import Loop
 from modelexport_exporter.batch.plan import make_plan
 from modelexport_exporter.batch.run import Part, run_share
+from modelexport_exporter.core.log import JsonLog
 from modelexport_exporter.isolation.interruption import interruptible
-from modelexport_exporter.log import JsonLog
-from modelexport_exporter.story import Settings
+from modelexport_exporter.pipeline.run_base import Settings
 
 
 @dataclass

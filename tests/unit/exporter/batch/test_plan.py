@@ -10,7 +10,7 @@ import pytest
 from batches import batch
 from modelexport_api.reasons import Reason
 from modelexport_exporter.batch.plan import Plan, directory_of, make_plan, short_names
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 
 
 @pytest.mark.parametrize(

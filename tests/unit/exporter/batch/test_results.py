@@ -26,7 +26,7 @@ from modelexport_exporter.batch.results import (
     results_of,
     table_of,
 )
-from modelexport_exporter.log import JsonLog
+from modelexport_exporter.core.log import JsonLog
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from modelexport_exporter.blame.correspondence import are_kin
 from modelexport_exporter.blame.fingerprint import fingerprint
-from modelexport_exporter.blame.kinship import are_kin
 from modelexport_exporter.blame.view import Pair, View
 from unit.exporter.blame.graphs import contents, trace
 

@@ -9,7 +9,7 @@ from modelexport_api.spec import Format
 from modelexport_exporter.checkpoint import files as checkpoint_files
 from modelexport_exporter.checkpoint.files import Contents
 from modelexport_exporter.checkpoint.layout import Layout
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 
 INDEX = "model.safetensors.index.json"
 

@@ -16,7 +16,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import Format
 from modelexport_exporter.checkpoint.formats import detect, read_safetensors_header
 from modelexport_exporter.checkpoint.layout import Detected, Layout
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 
 LEGACY = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03."
 LEGACY_FRAMED = b"\x80\x04\x95\x0d\x00\x00\x00\x00\x00\x00\x00\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."

@@ -10,8 +10,8 @@ import torch
 from torch import nn
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.load import build_with_weights
+from modelexport_exporter.checkpoint.load import build_with_weights
+from modelexport_exporter.core.errors import ExportFailure
 
 
 class Doubling(nn.Module):

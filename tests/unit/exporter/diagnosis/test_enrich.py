@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
+from modelexport_exporter.core.errors import ExportFailure, NotDeterministic
+from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.diagnosis.enrich import enrich
-from modelexport_exporter.diagnosis.pitfalls.pitfall import Pitfall, PitfallKind
-from modelexport_exporter.failure import ExportFailure, NotDeterministic
 
 BRANCH = Pitfall(PitfallKind.DATA_BRANCH, "`if x > 0` decides", "m.py:3", "Write torch.where.")
 LOOP = Pitfall(PitfallKind.SIZE_LOOP, "`for row in x` runs", "m.py:7", "Compute all rows.")

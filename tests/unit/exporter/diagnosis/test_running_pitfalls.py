@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from modelexport_exporter.call import lower
-from modelexport_exporter.diagnosis.pitfalls.pitfall import Pitfall, PitfallKind
+from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.diagnosis.pitfalls.running import running_pitfalls
 from zoo.code import pitfalls as zoo
 from zoo.tasks import CODE, spec_for

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from modelexport_exporter.diagnosis.pitfalls.pitfall import PitfallKind
+from modelexport_exporter.core.pitfall import PitfallKind
 from modelexport_exporter.diagnosis.pitfalls.static import static_pitfalls
 from zoo.code import pitfalls as zoo_of_pitfalls
 from zoo.tasks import CODE

@@ -4,7 +4,7 @@ import pytest
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
-from modelexport_exporter.isolation.cgroup import Memory
+from modelexport_exporter.core.cgroup import Memory
 from modelexport_exporter.isolation.death import Death, explain
 
 CALM = Memory(4 << 30, 1 << 30, 0)

@@ -10,7 +10,7 @@ import onnxruntime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelexport_exporter.identity import sha256_file
+from modelexport_exporter.core.digests import sha256_file
 from modelexport_exporter.onnx_file.metadata import append_metadata, encode_metadata
 
 

@@ -8,7 +8,7 @@ import pytest
 from onnx import helper
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.plugins.onnx_functions import add_functions, at_opset, set_opsets
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.failure import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.storage.workspace import workspace
 
 

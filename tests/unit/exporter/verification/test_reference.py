@@ -12,8 +12,9 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import DType, Input
 from modelexport_exporter.call import Call, flatten
 from modelexport_exporter.call.call import Leaf
-from modelexport_exporter.failure import ExportFailure
-from modelexport_exporter.verification.reference import EagerReference, to_array, to_tensor
+from modelexport_exporter.call.tensors import to_array, to_tensor
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.verification.reference import EagerReference
 
 A, B, C = torch.zeros(1), torch.ones(2), torch.ones(3)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from modelexport_api.status import Verdict, VerificationResult
-from modelexport_exporter.values import OutputComparison, SampleComparison, VerificationOutcome
+from modelexport_exporter.core.types import OutputComparison, SampleComparison, VerificationOutcome
 from modelexport_exporter.verification.verdict import (
     NOT_AS_RECORDED,
     NOT_DETERMINISTIC,

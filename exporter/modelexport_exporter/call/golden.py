@@ -1,0 +1,150 @@
+"""Golden samples: inputs, and perhaps outputs, that a user recorded (.npz or .safetensors).
+
+Arrays are named as the file's inputs and outputs are; several samples are told apart by a prefix,
+`0/image`, `1/image`. Nothing is unpickled. Guarantees that an array which does not fit the declared
+inputs is named, with what was expected, before anything is computed with it.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import Input, ModelExportSpec
+from modelexport_exporter.core.errors import ExportFailure
+
+Array = NDArray[Any]
+_LISTED = 8
+
+
+@dataclass(frozen=True)
+class Golden:
+    """One recorded sample."""
+
+    name: str
+    """The prefix of its arrays; empty where the file holds a single sample."""
+    dims: dict[str, int]
+    """The sizes that its inputs have."""
+    inputs: dict[str, Array]
+    outputs: dict[str, Array]
+    """By the name of the output; empty where none were recorded."""
+
+
+def read_golden(path: Path, spec: ModelExportSpec) -> tuple[Golden, ...]:
+    """Return the samples of a file, in the order of their names. Raises ExportFailure.
+
+    `spec` declares the tensors that the graph takes.
+    """
+    samples: defaultdict[str, dict[str, Array]] = defaultdict(dict)
+    for key, array in _read(path).items():
+        prefix, _, name = key.rpartition("/")
+        samples[prefix][name] = array
+    if not samples:
+        raise _invalid(f"{path.name} holds no arrays", "Store an array for each input.")
+    return tuple(_sample(name, samples[name], spec) for name in sorted(samples, key=_order))
+
+
+def _order(name: str) -> tuple[int, str]:
+    return (int(name), "") if name.isdecimal() else (-1, name)
+
+
+def _read(path: Path) -> Mapping[str, Array]:
+    if path.suffix == ".npz":
+        return dict(_read_npz(path))
+    if path.suffix == ".safetensors":
+        return _read_safetensors(path)
+    raise _invalid(
+        f"{path.name} is neither .npz nor .safetensors",
+        "Write it with numpy.savez or safetensors.torch.save_file.",
+    )
+
+
+def _read_npz(path: Path) -> Iterator[tuple[str, Array]]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            for name in archive.files:
+                yield name, archive[name]
+    except (ValueError, OSError, zipfile.BadZipFile, EOFError) as error:
+        raise _invalid(
+            f"{path.name} cannot be read as .npz: {error}", "Write it with numpy.savez."
+        ) from error
+
+
+def _read_safetensors(path: Path) -> dict[str, Array]:
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    from modelexport_exporter.call.tensors import to_array
+
+    try:
+        return {name: to_array(tensor) for name, tensor in load_file(path).items()}
+    except (SafetensorError, OSError) as error:
+        raise _invalid(
+            f"{path.name} cannot be read as .safetensors: {error}",
+            "Write it with safetensors.torch.save_file.",
+        ) from error
+
+
+def _sample(name: str, arrays: dict[str, Array], spec: ModelExportSpec) -> Golden:
+    declared = [entry.name for entry in spec.inputs]
+    label = f"golden sample {name}" if name else "the golden sample"
+    missing = [entry for entry in declared if entry not in arrays]
+    if missing:
+        raise _invalid(
+            f"{label} has no array for {_list(missing)}; it has {_list(sorted(arrays))}",
+            f"Store an array for each input: {_list(declared)}.",
+        )
+    dims: dict[str, int] = {}
+    inputs = {
+        entry.name: _fitting(entry, arrays[entry.name], spec, dims, label) for entry in spec.inputs
+    }
+    outputs = {key: array for key, array in arrays.items() if key not in inputs}
+    unknown = [key for key in outputs if spec.outputs and key not in spec.outputs]
+    if unknown:
+        raise _invalid(
+            f"{label} has arrays that are neither inputs nor outputs: {_list(unknown)}",
+            f"Name them as the inputs ({_list(declared)}) or outputs ({_list(spec.outputs)}).",
+        )
+    return Golden(name, dims, inputs, outputs)
+
+
+def _fitting(
+    entry: Input, array: Array, spec: ModelExportSpec, dims: dict[str, int], label: str
+) -> Array:
+    """Return the array if it is what the input is declared to be; note the sizes of its dims."""
+    shape = ", ".join(str(size) for size in entry.shape)
+    found = f"{label}: {entry.name} is {array.dtype.name} {list(array.shape)}"
+    if array.dtype.name != entry.dtype.value or array.ndim != len(entry.shape):
+        raise _invalid(f"{found}, declared is {entry.dtype.value} [{shape}]", "Store it so.")
+    for axis, (size, got) in enumerate(zip(entry.shape, array.shape, strict=True)):
+        if isinstance(size, int):
+            fits, wanted = got == size, str(size)
+        else:
+            dim = spec.dims[size]
+            known = dims.setdefault(size, got)
+            fits = known == got and dim.min <= got <= dim.max
+            wanted = f"{size}, {dim.min}..{dim.max}" + (
+                f" ({known} before)" if known != got else ""
+            )
+        if not fits:
+            raise _invalid(
+                f"{found}; dim {axis} is declared as {wanted}", "Correct the array or dims."
+            )
+    return array
+
+
+def _list(names: list[str]) -> str:
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return (", ".join(names[:_LISTED]) or "nothing") + more
+
+
+def _invalid(message: str, hint: str) -> ExportFailure:
+    return ExportFailure(Reason.SAMPLES_INVALID, message, hint)

@@ -1,0 +1,80 @@
+"""Capture: from a module to an ExportedProgram that keeps the dims dynamic that were asked for.
+
+One attempt of torch.export, at sizes from `dims`. Guarantees that the program's dims
+are checked against the declared ones: torch never refines a range in silence here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+import torch
+from torch.export import ExportedProgram
+
+from modelexport_exporter.call import Lowered, Numbers, register_classes
+from modelexport_exporter.convert.capture_failure import explain_capture
+from modelexport_exporter.convert.fixed_sizes import lines_that_fix_sizes
+from modelexport_exporter.core.dims import capture_sizes, used_dims
+from modelexport_exporter.core.user_frame import message_of
+from modelexport_exporter.decompositions import capturing_calls
+from modelexport_exporter.torch_internals.attention_masks import masks_taken_as_given
+from modelexport_exporter.torch_internals.export_flags import capturing_for_onnx
+
+_NOT_FLATTENED = ("pytree-flattenable", "not a known type")
+"""In torch.export's messages for an output of a class that it does not know."""
+
+
+def capture(
+    module: torch.nn.Module, lowered: Lowered, code_dir: Path | None, *, strict: bool = False
+) -> ExportedProgram:
+    """Return the module's graph, its weights the module's own.
+
+    `strict`: read the forward pass's bytecode instead of running it as Python.
+    """
+    fixing: list[str] = []
+    try:
+        with lines_that_fix_sizes(code_dir) as fixing:
+            return _exported(module, lowered, strict=strict)
+    except Exception as error:
+        unknown = any(sign in message_of(error) for sign in _NOT_FLATTENED)
+        if unknown and _returns_new_dataclasses(module, lowered):
+            return capture(module, lowered, code_dir, strict=strict)
+        raise explain_capture(error, module, lowered, code_dir, fixing) from error
+
+
+def _exported(module: torch.nn.Module, lowered: Lowered, *, strict: bool) -> ExportedProgram:
+    spec, call = lowered.spec, lowered.call
+    args, kwargs = call.example(capture_sizes(spec), numbers=Numbers.SYMBOLIC)
+    with (
+        quiet(),
+        torch.no_grad(),
+        capturing_for_onnx(dynamic=bool(used_dims(spec.inputs))),
+        masks_taken_as_given(),
+        nullcontext() if strict else capturing_calls(spec.export.rewrites.disabled),
+    ):
+        return torch.export.export(
+            module,
+            args,
+            kwargs,
+            dynamic_shapes=call.dynamic_shapes(module.forward),
+            strict=strict,
+            prefer_deferred_runtime_asserts_over_guards=True,
+        )
+
+
+def _returns_new_dataclasses(module: torch.nn.Module, lowered: Lowered) -> bool:
+    """Register the dataclasses that forward returns; torch.export sees into no others."""
+    args, kwargs = lowered.call.example(capture_sizes(lowered.spec))
+    with torch.no_grad():
+        return register_classes(module(*args, **kwargs))
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep torch's warnings to ourselves: the verdict tells whether they mattered."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield

@@ -1,0 +1,190 @@
+"""Why torch.export could not capture a model, in one sentence with the user's own line.
+
+A constraint violation is DynamicDimSpecialized. A model that does not even run eagerly on the
+declared inputs is InputsMismatch. What runs but cannot be captured is CaptureFailed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import torch
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import ModelExportSpec
+from modelexport_exporter.call import Lowered
+from modelexport_exporter.checkpoint.state_dict_mismatch import describe_shape
+from modelexport_exporter.core.dims import capture_sizes
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
+from modelexport_exporter.core.user_frame import (
+    innermost,
+    message_of,
+    shorten,
+    text_of,
+    user_frame,
+)
+
+_FIX = re.compile(r"^\s*(\w+) = (.+)$", re.MULTILINE)
+_FIXED_DIM = re.compile(r"Dim\('\w+'(?:, min=(\d+))?(?:, max=(\d+))?\)")
+_FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)\n\s*(.+)')
+_NOISE = re.compile(
+    r"^(For (more|extended|C\+\+)|If you suspect|Caused by|The error above|consider using|$)"
+)
+_SMALLEST_MAX = 2
+_DATA_DEPENDENT = "GuardOnDataDependentSymNode"
+
+
+def explain_capture(
+    error: Exception,
+    module: torch.nn.Module,
+    lowered: Lowered,
+    code_dir: Path | None,
+    fixing: Sequence[str] = (),
+) -> ExportFailure:
+    """Return the failure that the error of torch.export stands for.
+
+    `fixing`: the lines of the model that were seen to make a size constant.
+    """
+    reraise_out_of_memory(error)
+    spec = lowered.spec
+    text = message_of(error)
+    if "Constraints violated" in text:
+        return explain_constraints(text, spec, fixing)
+    tiny = [name for name, dim in spec.dims.items() if dim.min < dim.max < _SMALLEST_MAX]
+    if tiny and "Invalid ranges" in text:
+        return _too_small(tiny, spec)
+    refused = run_eagerly(module, lowered)
+    if refused is not None:
+        return inputs_mismatch(refused, lowered, code_dir)
+    where = _location(error, text, code_dir)
+    place = f" at {where}" if where else ""
+    if type(innermost(error)).__name__ == _DATA_DEPENDENT or type(error).__name__ == (
+        _DATA_DEPENDENT
+    ):
+        return ExportFailure(
+            Reason.CAPTURE_FAILED,
+            f"the forward pass decides by the values of a tensor{place}: {_first_lines(text)}",
+            "Use torch.where or torch.cond instead of a Python if or loop over tensor values, "
+            "keep .item() and .tolist() out of forward, or set export.exporter: TorchScript.",
+        )
+    return ExportFailure(
+        Reason.CAPTURE_FAILED,
+        f"torch.export cannot capture the forward pass{place}: {_first_lines(text)}",
+        "Write this line with torch operators only (no numpy, no Python values taken from "
+        "tensors), or set export.exporter: TorchScript.",
+    )
+
+
+def _too_small(names: list[str], spec: ModelExportSpec) -> ExportFailure:
+    """Return the failure of dims of 0 and 1 only: torch.export gives sizes from 2 on a symbol."""
+    return ExportFailure(
+        Reason.DYNAMIC_DIM_SPECIALIZED,
+        "; ".join(
+            f"{dim_label(name, spec)}: requested {requested_range(name, spec)}, which torch.export "
+            "cannot keep dynamic"
+            for name in names
+        ),
+        "Set max to 2 or more, declare a constant size, or set export.exporter: TorchScript.",
+    )
+
+
+def run_eagerly(module: torch.nn.Module, lowered: Lowered) -> Exception | None:
+    """Return what the model raises when it is simply called, if it does."""
+    args, kwargs = lowered.call.example(capture_sizes(lowered.spec))
+    try:
+        with torch.no_grad():
+            module(*args, **kwargs)
+    except Exception as error:  # noqa: BLE001 - forward is the user's code
+        reraise_out_of_memory(error)
+        return error
+    return None
+
+
+def inputs_mismatch(error: Exception, lowered: Lowered, code_dir: Path | None) -> ExportFailure:
+    """Return the failure of a model that cannot be called with the declared inputs."""
+    values = lowered.call.example_values(capture_sizes(lowered.spec))
+    given = ", ".join(f"{name}: {describe_shape(tensor)}" for name, tensor in values.items())
+    frame = user_frame(error, code_dir)
+    message = text_of(error)[:600]
+    return ExportFailure(
+        Reason.INPUTS_MISMATCH,
+        f"the model cannot be called with the declared inputs ({given}): "
+        f"{type(error).__name__}: {message}" + (f" ({frame})" if frame else ""),
+        "inputs must list every tensor that forward needs, in its order or by the names of its "
+        "parameters, with the dtype, shape and range that it expects; dims that depend on each "
+        "other must share one name.",
+    )
+
+
+def explain_constraints(
+    text: str, spec: ModelExportSpec, fixing: Sequence[str] = ()
+) -> ExportFailure:
+    """Return the failure of dims that the model does not leave free."""
+    _, _, suggested = text.partition("Suggested fixes:")
+    fixes = [(name, fix) for name, fix in _FIX.findall(suggested) if name.lstrip("_") in spec.dims]
+    told = [_told(name.lstrip("_"), fix, spec) for name, fix in fixes]
+    if not told:
+        told = [line.strip(" -") for line in text.splitlines() if line.startswith("  - ")][:3]
+    return ExportFailure(
+        Reason.DYNAMIC_DIM_SPECIALIZED,
+        ("; ".join(told) or " ".join(text.split())[:600])
+        + (f". Made constant at {'; '.join(fixing[:3])}" if fixing else ""),
+        _dims_hint(fixes),
+    )
+
+
+def dim_label(name: str, spec: ModelExportSpec) -> str:
+    """Return `input x dim 0 (batch)` for the first place where the dim is used."""
+    for entry in spec.inputs:
+        for axis, size in enumerate(entry.shape):
+            if size == name:
+                return f"input {entry.name} dim {axis} ({name})"
+    return f"dim {name}"
+
+
+def requested_range(name: str, spec: ModelExportSpec) -> str:
+    """Return `1..64`."""
+    return f"{spec.dims[name].min}..{spec.dims[name].max}"
+
+
+def _told(name: str, fix: str, spec: ModelExportSpec) -> str:
+    fix = fix.strip()
+    narrower = _FIXED_DIM.fullmatch(fix)
+    if narrower is not None:
+        low = narrower.group(1) or str(spec.dims[name].min)
+        fix = f"{low}..{narrower.group(2) or spec.dims[name].max}"
+    elif fix in spec.dims:
+        return (
+            f"{dim_label(name, spec)}: requested {requested_range(name, spec)}, but in this model "
+            f"it always equals {fix}"
+        )
+    return f"{dim_label(name, spec)}: requested {requested_range(name, spec)}, got {fix}"
+
+
+def _dims_hint(fixes: Iterable[tuple[str, str]]) -> str:
+    if any(fix.strip().isdigit() for _, fix in fixes):
+        return (
+            "The model bakes this size in (a reshape with a number, a loop over the size). Take "
+            "the size from the tensor's shape in forward, or declare the constant in inputs."
+        )
+    return (
+        "Declare in dims only the sizes that the model accepts: narrow min and max, or give dims "
+        "that are always equal one name."
+    )
+
+
+def _location(error: Exception, text: str, code_dir: Path | None) -> str:
+    """Return the user's line: the one torch names in its message, else the traceback's."""
+    frames = _FRAME.findall(text)
+    if frames:
+        filename, line, function, source = frames[-1]
+        return f"{shorten(filename, code_dir)}:{line} in {function}: {source.strip()}"
+    return user_frame(error, code_dir)
+
+
+def _first_lines(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if not _NOISE.match(line)]
+    return " ".join(" ".join(lines[:2]).split())[:500]

@@ -1,0 +1,129 @@
+"""Contract: what the spec asked for against what the written file offers.
+
+Guarantees that opset, names, dtypes and dims of the artifact are the declared ones, and that the
+ONNX checker accepts the file. A difference a consumer would stumble over fails; one that only
+needs telling is a finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import onnx
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import Input, InputKind, ModelExportSpec
+from modelexport_api.status import TensorInfo
+from modelexport_exporter.convert.capture_failure import dim_label, requested_range
+from modelexport_exporter.core.dims import is_dynamic
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.types import ContractFinding
+from modelexport_exporter.onnx_file.read_back import ArtifactFacts
+
+
+def check_contract(spec: ModelExportSpec, facts: ArtifactFacts) -> tuple[ContractFinding, ...]:
+    """Return what differs and may; fail with the first that may not."""
+    _check_opset(spec, facts)
+    _check_outputs(spec, facts)
+    return tuple(_check_inputs(spec, facts))
+
+
+def check_file(path: Path) -> None:
+    """Fail unless the ONNX checker accepts the file, its types and shapes included."""
+    try:
+        onnx.checker.check_model(str(path), full_check=True)
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
+        text = " ".join(str(error).split())[:600]
+        raise ExportFailure(
+            Reason.CONTRACT_VIOLATED,
+            f"the ONNX checker refuses the exported file: {text}",
+            "Try export.optimize: false, the other export.exporter, or another export.opset.",
+        ) from error
+
+
+def _check_opset(spec: ModelExportSpec, facts: ArtifactFacts) -> None:
+    if facts.opset != spec.export.opset:
+        raise ExportFailure(
+            Reason.CONTRACT_VIOLATED,
+            f"opset: requested {spec.export.opset}, got {facts.opset}: the graph has operators "
+            "that could not be converted",
+            f"Set export.opset to {facts.opset}, or export.exporter: TorchScript for an older one.",
+        )
+
+
+def _check_outputs(spec: ModelExportSpec, facts: ArtifactFacts) -> None:
+    names = [output.name for output in facts.outputs]
+    if not names:
+        raise ExportFailure(
+            Reason.CONTRACT_VIOLATED,
+            "the model returns no tensor",
+            "forward must return a tensor, or a tuple, list or dict of tensors.",
+        )
+    if spec.outputs and names != spec.outputs:
+        raise ExportFailure(
+            Reason.CONTRACT_VIOLATED,
+            f"outputs: requested {', '.join(spec.outputs)} ({len(spec.outputs)}), got "
+            f"{', '.join(names)} ({len(names)})",
+            "outputs must name every tensor that forward returns, in order; return only those "
+            "that you need.",
+        )
+
+
+def _check_inputs(spec: ModelExportSpec, facts: ArtifactFacts) -> Iterator[ContractFinding]:
+    obtained = {tensor.name: tensor for tensor in facts.inputs}
+    declared = {entry.name for entry in spec.inputs}
+    extra = [name for name in obtained if name not in declared]
+    if extra:
+        raise ExportFailure(
+            Reason.CONTRACT_VIOLATED,
+            f"the file takes inputs that were not declared: {', '.join(extra)}",
+            "Declare them in inputs, or make them constants of the module.",
+        )
+    for entry in spec.inputs:
+        if entry.name in obtained:
+            yield from _check_input(entry, obtained[entry.name], spec)
+        else:
+            yield ContractFinding(
+                subject=f"input {entry.name}",
+                requested="an input of the file",
+                obtained="dropped: the outputs do not depend on it",
+            )
+
+
+def _check_input(
+    entry: Input, tensor: TensorInfo, spec: ModelExportSpec
+) -> Iterator[ContractFinding]:
+    accepted = {entry.dtype.value}
+    if entry.kind is InputKind.FLOAT:
+        accepted |= {"float64"}  # a Python float is one, in a scripted graph
+    if tensor.dtype not in accepted or len(tensor.shape) != len(entry.shape):
+        raise ExportFailure(
+            Reason.CONTRACT_VIOLATED,
+            f"input {entry.name}: requested {entry.dtype.value} with {len(entry.shape)} dims, got "
+            f"{tensor.dtype} with {len(tensor.shape)}",
+            "Declare the input as the model takes it.",
+        )
+    for axis, (size, got) in enumerate(zip(entry.shape, tensor.shape, strict=True)):
+        if isinstance(size, str) and is_dynamic(spec.dims[size]):
+            if isinstance(got, int):
+                raise _specialized(entry, axis, size, got, spec)
+            wanted: int | str = size
+        else:
+            wanted = spec.dims[size].min if isinstance(size, str) else size
+        if got != wanted:
+            yield ContractFinding(
+                subject=f"input {entry.name} dim {axis}", requested=str(wanted), obtained=str(got)
+            )
+
+
+def _specialized(
+    entry: Input, axis: int, name: str, got: int, spec: ModelExportSpec
+) -> ExportFailure:
+    return ExportFailure(
+        Reason.DYNAMIC_DIM_SPECIALIZED,
+        f"input {entry.name} dim {axis} ({name}): requested {requested_range(name, spec)}, got "
+        f"{got}",
+        f"The model bakes {dim_label(name, spec)} in: take the size from the tensor's shape in "
+        "forward, or declare the constant in inputs.",
+    )

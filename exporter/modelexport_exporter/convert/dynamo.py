@@ -1,0 +1,159 @@
+"""Convert by the Dynamo route: from an ExportedProgram to an ONNX model in memory.
+
+The weights stay where the program has them; nothing is written. Dims carry the declared names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import onnx_ir as ir
+import torch
+from torch.export import ExportedProgram
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import Exporter, ModelExportSpec
+from modelexport_exporter.convert.capture import quiet
+from modelexport_exporter.convert.names import make_names_unique
+from modelexport_exporter.convert.program_dims import symbol_names
+from modelexport_exporter.convert.program_outputs import check_outputs
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
+from modelexport_exporter.core.user_frame import innermost
+from modelexport_exporter.decompositions import provided, rewrite_program
+from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
+from modelexport_exporter.diagnosis.operators.in_program import find_unsupported
+from modelexport_exporter.plugins.plugins import Plugins
+from modelexport_exporter.torch_internals.onnxscript_matcher import comparing_operators_first
+
+_NO_FUNCTION = "No ONNX function found"
+_NODE = re.compile(r"%(\w+) .*?target=([\w.]+)", re.DOTALL)
+_IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A program's operators in ONNX, as they were translated: nothing is folded yet."""
+
+    model: ir.Model
+    """Its weights are the program's tensors."""
+    names: Mapping[str, str]
+    """The declared names of dims, by the symbols that the program calls them."""
+    inputs: Sequence[str]
+    """The declared names of inputs, then of outputs: given last, as the optimizer renames too."""
+    outputs: Sequence[str]
+
+
+def translate(
+    program: ExportedProgram, spec: ModelExportSpec, plugins: Plugins, code_dir: Path | None
+) -> Translation:
+    """Return the program's translation. Raises ExportFailure."""
+    program = plugins.decomposed(program)
+    program = rewrite_program(program, plugins.left_alone)
+    names = symbol_names(program, spec)
+    check_outputs(program)
+    try:
+        with quiet(), comparing_operators_first():
+            converted = torch.onnx.export(
+                program,
+                dynamo=True,
+                custom_translation_table=plugins.translations(program),
+                opset_version=spec.export.opset,
+                optimize=False,
+                verbose=False,
+            )
+    except Exception as error:
+        raise _explain(error, program, spec, plugins, code_dir) from error
+    assert converted is not None
+    inputs = [entry.name for entry in spec.inputs]
+    # A copy, as every checkpoint of a batch gets one: copying orders attributes.
+    return Translation(converted.model.clone(), names, inputs, spec.outputs)
+
+
+def finish(translation: Translation, *, optimize: bool) -> ir.Model:
+    """Return the translation's model, optimized as torch.onnx does it, with the declared names.
+
+    The optimizer folds weights into each other: afterwards they cannot be told apart any more.
+    """
+    model = translation.model
+    if optimize:
+        try:
+            with quiet():
+                program = torch.onnx.ONNXProgram(model, None)
+                program.optimize()
+        except Exception as error:
+            raise _not_optimized(error) from error
+        model = program.model
+    for value, name in (
+        *zip(model.graph.inputs, translation.inputs, strict=False),
+        *zip(model.graph.outputs, translation.outputs, strict=False),
+    ):
+        value.name = name
+    rename_dims(model, translation.names)
+    return make_names_unique(model)
+
+
+def _not_optimized(error: Exception) -> ExportFailure:
+    reraise_out_of_memory(error)
+    text = " ".join(str(error).split())[:500]
+    return ExportFailure(
+        Reason.CONVERSION_FAILED,
+        f"torch.onnx cannot optimize the translated graph: {type(error).__name__}: {text}",
+        "Set export.optimize: false, or export.exporter: TorchScript.",
+    )
+
+
+def rename_dims(model: ir.Model, names: Mapping[str, str]) -> None:
+    """Write the declared names into every shape, also inside expressions such as `2*s77`."""
+    for value in _values(model):
+        if value.shape is None or value.shape.is_static():
+            continue
+        value.shape = ir.Shape(
+            _renamed(dim.value, names) if isinstance(dim, ir.SymbolicDim) and dim.value else dim
+            for dim in value.shape
+        )
+
+
+def _renamed(expression: str, names: Mapping[str, str]) -> str:
+    return _IDENTIFIER.sub(lambda match: names.get(match.group(), match.group()), expression)
+
+
+def _values(model: ir.Model) -> Iterator[ir.Value]:
+    graphs: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
+    for graph in graphs:
+        yield from graph.inputs
+        for node in graph.all_nodes():
+            yield from node.outputs
+
+
+def _explain(
+    error: Exception,
+    program: ExportedProgram,
+    spec: ModelExportSpec,
+    plugins: Plugins,
+    code_dir: Path | None,
+) -> ExportFailure:
+    reraise_out_of_memory(error)
+    cause = innermost(error)
+    if _NO_FUNCTION in str(error) or _NO_FUNCTION in str(cause):
+        operators = find_unsupported(
+            program,
+            spec.export.opset,
+            code_dir,
+            translated=plugins.translated,
+            provided=provided(),
+        )
+        if operators:
+            return unsupported_failure(operators, Exporter.DYNAMO, spec.export.opset)
+    node = _NODE.search(str(error))
+    where = f" at {node.group(2)} ({node.group(1)})" if node else ""
+    text = " ".join(str(cause).split())[:500]
+    return ExportFailure(
+        Reason.CONVERSION_FAILED,
+        f"torch.onnx cannot translate the captured graph{where}: {type(cause).__name__}: {text}",
+        "Set export.exporter: TorchScript, or another export.opset; if the operator is named, "
+        "write that line of the model with simpler operators.",
+    )

@@ -1,0 +1,67 @@
+"""Which line of the model turns a size into a number while torch.export captures it.
+
+torch tells the dim that it made constant, and tells the line only to its log. This listens to that
+log while the forward pass runs: the call comes from inside the line that is looked for.
+"""
+
+from __future__ import annotations
+
+import linecache
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from modelexport_exporter.core.user_frame import is_users, shorten
+
+_LOGGER = "torch.fx.experimental.symbolic_shapes"
+_GUARD = "[guard added]"
+_EQUALITY = "Eq("
+
+
+@contextmanager
+def lines_that_fix_sizes(code_dir: Path | None) -> Iterator[list[str]]:
+    """Collect `file:line in function: source` of each line that makes a size constant, in order."""
+    lines: list[str] = []
+    listener = _Listener(lines, code_dir)
+    logger = logging.getLogger(_LOGGER)
+    level, propagate = logger.level, logger.propagate
+    handlers = logger.handlers[:]
+    logger.handlers[:] = [listener]
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    try:
+        yield lines
+    finally:
+        logger.handlers[:] = handlers
+        logger.setLevel(level)
+        logger.propagate = propagate
+
+
+class _Listener(logging.Handler):
+    def __init__(self, lines: list[str], code_dir: Path | None) -> None:
+        super().__init__(logging.INFO)
+        self._lines = lines
+        self._code_dir = code_dir
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if _GUARD not in str(record.msg) or _EQUALITY not in str(record.args):
+            return
+        line = _line_of_the_user(self._code_dir)
+        if line and line not in self._lines:
+            self._lines.append(line)
+
+
+def _line_of_the_user(code_dir: Path | None) -> str:
+    """Return the innermost line of the user's own code that is running."""
+    frame = sys._getframe()  # noqa: SLF001 - the call stack has no other door
+    found = frame.f_back
+    while found is not None and not is_users(found.f_code.co_filename, code_dir):
+        found = found.f_back
+    if found is None:
+        return ""
+    name = found.f_code.co_filename
+    source = linecache.getline(name, found.f_lineno).strip()
+    place = f"{shorten(name, code_dir)}:{found.f_lineno} in {found.f_code.co_name}"
+    return f"{place}: {source}" if source else place

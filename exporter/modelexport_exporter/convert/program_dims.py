@@ -1,0 +1,121 @@
+"""The dims of an ExportedProgram against the declared ones.
+
+Guarantees that a declared dim which the program holds constant, ties to another or narrows is
+DynamicDimSpecialized, for programs captured here and for those that were the checkpoint; and says
+which of the program's symbols carries which declared name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import ConstantArgument
+from torch.export.graph_signature import InputKind as InputOfProgram
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import Input, InputKind, ModelExportSpec
+from modelexport_exporter.call.draw import TORCH_DTYPES
+from modelexport_exporter.checkpoint.bind_weights import describe_dtype
+from modelexport_exporter.convert.capture_failure import dim_label, requested_range
+from modelexport_exporter.core.dims import is_dynamic
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.torch_internals.export_flags import size_expression
+
+
+@dataclass(frozen=True)
+class SizeInProgram:
+    """One declared size and what the program has in its place."""
+
+    entry: Input
+    axis: int
+    declared: int | str
+    obtained: int | torch.SymInt
+
+
+def symbol_names(program: ExportedProgram, spec: ModelExportSpec) -> dict[str, str]:
+    """Return the declared name of each of the program's symbols, having checked them all."""
+    names: dict[str, str] = {}
+    for size in _sizes(program, spec):
+        if isinstance(size.declared, str) and is_dynamic(spec.dims[size.declared]):
+            _check_dynamic(size, program, spec)
+            symbol = size_expression(size.obtained)
+            if names.setdefault(symbol, size.declared) != size.declared:
+                raise _specialized(size, f"always equal to {names[symbol]}", spec)
+        elif not isinstance(size.obtained, torch.SymInt):
+            _check_constant(size, spec)
+    return names
+
+
+def _sizes(program: ExportedProgram, spec: ModelExportSpec) -> Iterator[SizeInProgram]:
+    tensors = list(_inputs(program))
+    if len(tensors) != len(spec.inputs):
+        raise _mismatch(
+            f"the program takes {len(tensors)} inputs, the spec declares {len(spec.inputs)}"
+        )
+    for entry, tensor in zip(spec.inputs, tensors, strict=True):
+        if entry.kind is InputKind.INT and isinstance(tensor, torch.SymInt):
+            continue
+        if not isinstance(tensor, torch.Tensor):
+            raise _mismatch(f"input {entry.name} is a {type(tensor).__name__} in the program")
+        if tensor.dtype != TORCH_DTYPES[entry.dtype] or tensor.dim() != len(entry.shape):
+            raise _mismatch(
+                f"input {entry.name} is declared {entry.dtype.value} with {len(entry.shape)} "
+                f"dims, the program takes {describe_dtype(tensor.dtype)} with {tensor.dim()}"
+            )
+        for axis, (declared, obtained) in enumerate(zip(entry.shape, tensor.shape, strict=True)):
+            yield SizeInProgram(entry, axis, declared, obtained)
+
+
+def _inputs(program: ExportedProgram) -> Iterator[object]:
+    """Yield what the program takes; values that are fixed in it are no inputs."""
+    nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+    for entry in program.graph_signature.input_specs:
+        if entry.kind is InputOfProgram.USER_INPUT and not isinstance(entry.arg, ConstantArgument):
+            yield nodes[entry.arg.name].meta["val"]
+
+
+def _check_dynamic(size: SizeInProgram, program: ExportedProgram, spec: ModelExportSpec) -> None:
+    assert isinstance(size.declared, str)
+    if not isinstance(size.obtained, torch.SymInt):
+        raise _specialized(size, str(size.obtained), spec)
+    symbol = size_expression(size.obtained)
+    dim = spec.dims[size.declared]
+    for known, values in program.range_constraints.items():
+        if str(known) == symbol:
+            if values.lower > dim.min or values.upper < dim.max:
+                raise _specialized(size, f"{values.lower}..{values.upper}", spec)
+            return
+    if not symbol.isidentifier():
+        raise _specialized(size, f"only sizes of the form {symbol}", spec)
+
+
+def _check_constant(size: SizeInProgram, spec: ModelExportSpec) -> None:
+    declared = size.declared
+    wanted = spec.dims[declared].min if isinstance(declared, str) else declared
+    if size.obtained != wanted:
+        raise _mismatch(
+            f"input {size.entry.name} dim {size.axis}: declared {wanted}, the program takes "
+            f"{size.obtained}"
+        )
+
+
+def _specialized(size: SizeInProgram, obtained: str, spec: ModelExportSpec) -> ExportFailure:
+    assert isinstance(size.declared, str)
+    return ExportFailure(
+        Reason.DYNAMIC_DIM_SPECIALIZED,
+        f"{dim_label(size.declared, spec)}: requested {requested_range(size.declared, spec)}, "
+        f"got {obtained}",
+        "Declare in dims only the sizes that the program was captured for, or capture it again "
+        "with torch.export.Dim for this dim.",
+    )
+
+
+def _mismatch(message: str) -> ExportFailure:
+    return ExportFailure(
+        Reason.INPUTS_MISMATCH,
+        message,
+        "inputs must list the program's tensors in order, as they were when it was captured.",
+    )

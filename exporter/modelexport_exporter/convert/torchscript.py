@@ -1,0 +1,173 @@
+"""Convert by the TorchScript route: a trace, a compiled script or an archive's, to an ONNX model.
+
+torch writes a file here; it goes into a directory of its own that is gone afterwards.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import onnx_ir as ir
+import torch
+from torch.onnx import TrainingMode
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import DType, Exporter, ModelExportSpec, Weights
+from modelexport_api.status import Stage
+from modelexport_exporter.call import Lowered, torchscript_call, with_own_names
+from modelexport_exporter.call.call import Arguments
+from modelexport_exporter.convert.capture import quiet
+from modelexport_exporter.convert.capture_failure import inputs_mismatch, run_eagerly
+from modelexport_exporter.convert.declared_numbers import with_single_precision
+from modelexport_exporter.convert.names import make_names_unique
+from modelexport_exporter.convert.script_symbolics import script_symbolics
+from modelexport_exporter.core.dims import capture_sizes
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
+from modelexport_exporter.core.user_frame import shorten, text_of, user_frame
+from modelexport_exporter.decompositions import rewriting_calls
+from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
+from modelexport_exporter.diagnosis.operators.in_script import unsupported_in_model
+from modelexport_exporter.plugins.plugins import Plugins
+from modelexport_exporter.torch_internals.export_flags import capturing_for_onnx
+from modelexport_exporter.torch_internals.script_annotations import readable_annotations
+
+_SCRIPT_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+_SURPLUS_NAMES = re.compile(r"output names provided \(\d+\) exceeded number of outputs \((\d+)\)")
+
+
+@contextmanager
+def converted_torchscript(
+    module: torch.nn.Module,
+    lowered: Lowered,
+    plugins: Plugins,
+    scratch: Path,
+    code_dir: Path | None,
+    *,
+    scripted: bool = False,
+) -> Iterator[ir.Model]:
+    """Yield the converted model; its weights may lie in scratch files until the block ends.
+
+    `scripted`: compile the forward pass with torch.jit.script, so that control flow stays, instead
+    of tracing what runs for one set of inputs.
+    """
+    spec, call = lowered.spec, lowered.call
+    trains = spec.model is not None and spec.model.training
+    refused = run_eagerly(module, lowered)
+    if refused is not None:
+        raise inputs_mismatch(refused, lowered, code_dir) from refused
+    with TemporaryDirectory(dir=scratch, prefix=".torchscript-") as directory:
+        path = Path(directory) / "converted.onnx"
+        if scripted:
+            module = compile_script(module, code_dir)
+        called = torchscript_call(module, call, capture_sizes(spec))
+        embedded = spec.export.weights is Weights.EMBEDDED and not trains
+        try:
+            with (
+                quiet(),
+                torch.no_grad(),
+                script_symbolics(),
+                plugins.registered(),
+                rewriting_calls(plugins.left_alone, spec.export.opset),
+            ):
+                torch.onnx.export(
+                    called.module,
+                    called.args,
+                    str(path),
+                    dynamo=False,
+                    **plugins.torchscript_options(),
+                    opset_version=spec.export.opset,
+                    input_names=call.input_names,
+                    output_names=spec.outputs or None,
+                    dynamic_axes=call.dynamic_axes(),
+                    do_constant_folding=embedded,
+                    # In EVAL mode BatchNorm is fused into the weights of the layer before it.
+                    training=TrainingMode.EVAL if embedded else TrainingMode.PRESERVE,
+                )
+        except ExportFailure:
+            raise
+        except Exception as error:
+            # What plugins and rewrites translate is not to be listed as unsupported.
+            with plugins.registered(), rewriting_calls(plugins.left_alone, spec.export.opset):
+                failure = _explain(error, called.module, (called.args, {}), spec, code_dir)
+            raise failure from error
+        floats = {
+            entry.name for entry in spec.inputs if entry.dtype is DType.FLOAT32 and not entry.shape
+        }
+        model = with_single_precision(with_own_names(ir.load(path)), floats)
+        yield make_names_unique(model)
+
+
+def compile_script(module: torch.nn.Module, code_dir: Path | None) -> torch.nn.Module:
+    """Return the module compiled by torch.jit.script; one that is compiled already as it is."""
+    if isinstance(module, torch.jit.ScriptModule):
+        return module
+    try:
+        with (
+            quiet(),
+            torch.no_grad(),
+            capturing_for_onnx(dynamic=False),
+            readable_annotations(),
+        ):
+            compiled: torch.nn.Module = torch.jit.script(module)
+    except Exception as error:
+        reraise_out_of_memory(error)
+        frame = _scripted_line(str(error), code_dir) or user_frame(error, code_dir)
+        raise ExportFailure(
+            Reason.CAPTURE_FAILED,
+            f"torch.jit.script cannot compile the forward pass{f' at {frame}' if frame else ''}: "
+            f"{text_of(error)[:400]}",
+            "TorchScript takes a typed subset of Python: annotate arguments that are no tensors, "
+            "and keep to torch operators.",
+            stage=Stage.CAPTURE,
+        ) from error
+    return compiled
+
+
+def _scripted_line(text: str, code_dir: Path | None) -> str:
+    """Return the innermost line of the user's that the compiler names."""
+    frames = _SCRIPT_FRAME.findall(text)
+    return f"{shorten(frames[0][0], code_dir)}:{frames[0][1]}" if frames else ""
+
+
+def _explain(
+    error: Exception,
+    module: torch.nn.Module,
+    arguments: Arguments,
+    spec: ModelExportSpec,
+    code_dir: Path | None,
+) -> ExportFailure:
+    reraise_out_of_memory(error)
+    text = text_of(error)
+    surplus = _SURPLUS_NAMES.search(text)
+    if surplus:
+        return ExportFailure(
+            Reason.CONTRACT_VIOLATED,
+            f"outputs: requested {', '.join(spec.outputs)} ({len(spec.outputs)}), but forward "
+            f"returns {surplus.group(1)}",
+            "outputs must name every tensor that forward returns, in order, and no more.",
+        )
+    if isinstance(error, torch.onnx.errors.UnsupportedOperatorError):
+        operators = unsupported_in_model(module, *arguments, spec.export.opset, code_dir)
+        if operators:
+            return unsupported_failure(operators, Exporter.TORCH_SCRIPT, spec.export.opset)
+        return ExportFailure(
+            Reason.UNSUPPORTED_OPERATOR,
+            f"the TorchScript route cannot translate the model to ONNX opset {spec.export.opset}: "
+            f"{text[:500]}",
+            "Raise export.opset where the message names a later one, set export.exporter: Dynamo, "
+            "or write the line with operators that ONNX has.",
+        )
+    frame = user_frame(error, code_dir)
+    place = f" at {frame}" if frame else ""
+    return ExportFailure(
+        Reason.CONVERSION_FAILED,
+        f"the TorchScript route cannot convert the model{place}: {type(error).__name__}: "
+        f"{text[:500]}",
+        "Set export.exporter: Dynamo, or another export.opset; control flow over tensor values "
+        "needs torch.where.",
+    )

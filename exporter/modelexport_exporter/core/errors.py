@@ -1,0 +1,59 @@
+"""The one exception that ends an export: a reason from the closed list and a way out."""
+
+from __future__ import annotations
+
+from modelexport_api.reasons import Reason, is_retryable
+from modelexport_api.status import Failure, Stage, UnsupportedOp
+from modelexport_exporter.core.pitfall import Pitfall
+
+MESSAGE_LIMIT = 2048
+HINT_LIMIT = 1024
+OPS_LIMIT = 32
+
+
+class ExportFailure(Exception):  # noqa: N818 - "failure" is the API's word for it
+    """An export cannot go on. Message: what was found and expected. Hint: what to do."""
+
+    def __init__(
+        self,
+        reason: Reason,
+        message: str,
+        hint: str = "",
+        *,
+        stage: Stage | None = None,
+        ops: tuple[UnsupportedOp, ...] = (),
+    ) -> None:
+        super().__init__(reason, message, hint)
+        self.reason = reason
+        self.message = message
+        self.hint = hint
+        self.stage = stage
+        self.ops = ops
+        self.pitfalls: tuple[Pitfall, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.reason}: {self.message}"
+
+    def describe(self, stage: Stage | None = None) -> Failure:
+        """Return the failure as the API shows it; `stage` where the failure names none itself."""
+        return Failure(
+            reason=self.reason,
+            message=printable(self.message)[:MESSAGE_LIMIT],
+            hint=printable(self.hint)[:HINT_LIMIT],
+            stage=self.stage or stage,
+            retryable=is_retryable(self.reason),
+            ops=list(self.ops[:OPS_LIMIT]),
+        )
+
+
+class RouteDeferred(ExportFailure):
+    """Not a failure of the model: the other route comes first, because a plugin wants it."""
+
+
+class NotDeterministic(ExportFailure):
+    """Eager PyTorch gives two answers to one sample: no other rung can agree with it."""
+
+
+def printable(text: str) -> str:
+    """Return text that JSON can hold: names of files and user code's messages may not be."""
+    return text.encode(errors="backslashreplace").decode()

@@ -1,0 +1,1 @@
+"""Calls that torch.export cannot capture, or captures with fixed sizes, and their replacements."""

@@ -1,0 +1,279 @@
+"""Calls that torch.export refuses, or ties to the example's sizes, in a form that it captures.
+
+Each function has the signature of the one it stands for, and returns NotImplemented where that one
+is captured well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import SymInt, Tensor
+from torch.fx.experimental.symbolic_shapes import statically_known_true
+
+from modelexport_exporter.decompositions.ops.linalg import distance
+
+Call = Callable[..., Any]
+Result = Any
+"""A tensor, several, or NotImplemented."""
+CALLS: dict[Any, tuple[str, Call]] = {}
+"""From the function that is called to its operator's name and what is called in its place."""
+
+
+def is_open(size: object) -> bool:
+    """Return whether the size is that of a dynamic dim."""
+    return isinstance(size, SymInt)
+
+
+def stands_for(name: str, *functions: Any) -> Callable[[Call], Call]:  # noqa: ANN401
+    def register(replacement: Call) -> Call:
+        for function in functions:
+            CALLS[function] = (f"aten::{name}", replacement)
+        return replacement
+
+    return register
+
+
+def _options(dtype: torch.dtype | None, device: Any) -> dict[str, Any]:  # noqa: ANN401
+    return {"dtype": dtype or torch.get_default_dtype(), "device": device}
+
+
+@stands_for("linspace", torch.linspace)
+def linspace(
+    start: float,
+    end: float,
+    steps: int | SymInt,
+    *,
+    dtype: torch.dtype | None = None,
+    device: Any = None,  # noqa: ANN401
+    **_: object,
+) -> Result:
+    if not is_open(steps):
+        return NotImplemented
+    position = torch.arange(steps, **_options(dtype, device))
+    last = torch.clamp(torch.ones_like(position) * (steps - 1), min=1.0)  # type: ignore[arg-type]
+    step = (end - start) / last
+    # From both ends, as eager: so both are met exactly.
+    low, high = start + step * position, end - step * (last - position)
+    return torch.where(position < steps // 2, low, torch.where(position == 0, low, high))
+
+
+@stands_for("logspace", torch.logspace)
+def logspace(
+    start: float,
+    end: float,
+    steps: int | SymInt,
+    base: float = 10.0,
+    **options: Any,  # noqa: ANN401
+) -> Result:
+    exponents = linspace(start, end, steps, **options)
+    return NotImplemented if exponents is NotImplemented else torch.pow(base, exponents)
+
+
+@stands_for("chunk", torch.chunk, Tensor.chunk)
+def chunk(x: Tensor, chunks: int, dim: int = 0) -> Result:
+    size = x.shape[dim]
+    if not is_open(size):
+        return NotImplemented
+    if statically_known_true(size % chunks == 0):
+        each = size // chunks
+        return tuple(x.narrow(dim, k * each, each) for k in range(chunks))
+    each = (size + chunks - 1) // chunks
+    return _cut(x, dim, [torch.sym_min(k * each, size) for k in range(chunks + 1)])
+
+
+@stands_for("tensor_split", torch.tensor_split, Tensor.tensor_split)
+def tensor_split(
+    x: Tensor,
+    indices_or_sections: object = None,
+    dim: int = 0,
+    *,
+    sections: int | None = None,
+    **_: object,
+) -> Result:
+    count = sections if indices_or_sections is None else indices_or_sections
+    size = x.shape[dim]
+    if not is_open(size) or not isinstance(count, int):
+        return NotImplemented
+    longer, short = size % count, size // count
+    return _cut(x, dim, [k * short + torch.sym_min(k, longer) for k in range(count + 1)])
+
+
+def _cut(x: Tensor, dim: int, places: list[Any]) -> Result:
+    return tuple(x.narrow(dim, begin, end - begin) for begin, end in pairwise(places))
+
+
+@stands_for("tril_indices", torch.tril_indices)
+def tril_indices(
+    row: int | SymInt,
+    col: int | SymInt,
+    offset: int = 0,
+    *,
+    device: Any = None,  # noqa: ANN401
+    **_: object,
+) -> Result:
+    return _triangle(row, col, device, lambda i, j: j - i <= offset)
+
+
+@stands_for("triu_indices", torch.triu_indices)
+def triu_indices(
+    row: int | SymInt,
+    col: int | SymInt,
+    offset: int = 0,
+    *,
+    device: Any = None,  # noqa: ANN401
+    **_: object,
+) -> Result:
+    return _triangle(row, col, device, lambda i, j: j - i >= offset)
+
+
+def _triangle(
+    rows: int | SymInt,
+    columns: int | SymInt,
+    device: Any,  # noqa: ANN401
+    inside: Callable[[Tensor, Tensor], Tensor],
+) -> Result:
+    if not is_open(rows) and not is_open(columns):
+        return NotImplemented
+    i = torch.arange(rows, device=device).unsqueeze(1)
+    j = torch.arange(columns, device=device).unsqueeze(0)
+    return inside(i, j).nonzero().mT
+
+
+@stands_for("take_along_dim", torch.take_along_dim, Tensor.take_along_dim)
+def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Result:
+    if dim is None:
+        return x.reshape(-1).gather(0, indices.reshape(-1))
+    if x.dim() != indices.dim():
+        return NotImplemented
+    sizes = list(zip(x.shape, indices.shape, strict=True))
+    own = dim % x.dim()
+    known = [str(a) == str(b) or 1 in (a, b) for axis, (a, b) in enumerate(sizes) if axis != own]
+    if not all(known):
+        return NotImplemented
+    wide = [b if isinstance(a, int) and a == 1 else a for a, b in sizes]
+    source = x.expand(*wide[:own], x.shape[own], *wide[own + 1 :])
+    return source.gather(dim, indices.expand(*wide[:own], indices.shape[own], *wide[own + 1 :]))
+
+
+@stands_for("cdist", torch.cdist)
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: object = None) -> Result:
+    return distance(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
+
+
+@stands_for("cov", torch.cov, Tensor.cov)
+def cov(
+    x: Tensor,
+    *,
+    correction: int = 1,
+    fweights: Tensor | None = None,
+    aweights: Tensor | None = None,
+) -> Result:
+    if fweights is not None or aweights is not None or x.dtype.is_complex:
+        return NotImplemented
+    rows = x.unsqueeze(0) if x.dim() < 2 else x
+    centred = rows - rows.mean(1, keepdim=True)
+    result = centred @ centred.mT / (rows.shape[1] - correction)
+    return result.squeeze() if x.dim() < 2 else result
+
+
+@stands_for("corrcoef", torch.corrcoef, Tensor.corrcoef)
+def corrcoef(x: Tensor) -> Result:
+    if x.dim() < 2 or x.dtype.is_complex:
+        return NotImplemented
+    matrix = cov(x)
+    deviation = torch.sqrt(matrix.diagonal())
+    return (matrix / deviation.unsqueeze(1) / deviation.unsqueeze(0)).clamp(-1, 1)
+
+
+@stands_for("linalg_matrix_norm", torch.linalg.matrix_norm)
+def matrix_norm(
+    a: Tensor,
+    ord: float | str = "fro",  # noqa: A002
+    dim: tuple[int, int] = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: torch.dtype | None = None,
+) -> Result:
+    if ord not in (1, -1, math.inf, -math.inf, "fro") or dim != (-2, -1):
+        return NotImplemented
+    size = (a if dtype is None else a.to(dtype)).abs()
+    if ord == "fro":
+        return torch.sqrt((size * size).sum((-2, -1), keepdim=keepdim))
+    assert not isinstance(ord, str)
+    sums = size.sum(-2 if abs(ord) == 1 else -1, keepdim=True)
+    return torch.amax(sums, (-2, -1), keepdim) if ord > 0 else torch.amin(sums, (-2, -1), keepdim)
+
+
+@stands_for("fill_diagonal_", Tensor.fill_diagonal_)
+def fill_diagonal_(x: Tensor, fill_value: float, wrap: bool = False) -> Result:
+    if x.dim() != 2 or wrap:
+        return NotImplemented
+    diagonal = torch.eye(x.shape[0], x.shape[1], dtype=torch.bool, device=x.device)
+    return x.masked_fill_(diagonal, fill_value)
+
+
+@stands_for("gaussian_nll_loss", F.gaussian_nll_loss)
+def gaussian_nll_loss(
+    input: Tensor,  # noqa: A002
+    target: Tensor,
+    var: Tensor | float,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Result:
+    if not isinstance(var, Tensor):
+        var = torch.full_like(input, var)
+    if var.dim() == input.dim() - 1:
+        var = var.unsqueeze(-1)
+    variance = var.clamp(min=eps)
+    loss = 0.5 * (torch.log(variance) + (input - target) ** 2 / variance)
+    if full:
+        loss = loss + 0.5 * math.log(2 * math.pi)
+    if reduction == "mean":
+        return loss.mean()
+    return loss.sum() if reduction == "sum" else loss
+
+
+def _resized(x: Tensor, size: int, dim: int) -> Result:
+    """Return x cut or filled with zeros to the size, whatever its own is."""
+    shape = list(x.shape)
+    shape[dim] = size
+    zeros = torch.zeros(shape, dtype=x.dtype, device=x.device)
+    return torch.cat([x, zeros], dim).narrow(dim, 0, size)
+
+
+def _transform(name: str, function: Call, bins: Callable[[int], int]) -> None:
+    @stands_for(name, function)
+    def resized(
+        x: Tensor,
+        n: int | None = None,
+        dim: int = -1,
+        norm: str | None = None,
+        **rest: object,
+    ) -> Result:
+        if not isinstance(n, int) or not is_open(x.shape[dim]):
+            return NotImplemented
+        result: Tensor = function(_resized(x, bins(n), dim), n, dim, norm, **rest)
+        return result
+
+
+_transform("fft_fft", torch.fft.fft, lambda n: n)
+_transform("fft_ifft", torch.fft.ifft, lambda n: n)
+_transform("fft_rfft", torch.fft.rfft, lambda n: n)
+_transform("fft_irfft", torch.fft.irfft, lambda n: n // 2 + 1)
+_transform("fft_hfft", torch.fft.hfft, lambda n: n // 2 + 1)
+
+
+@stands_for("interpolate", F.interpolate)
+def interpolate(x: Tensor, *_: object, **__: object) -> Result:
+    """State what resizing asks of a dim that was cut to a size known only at run time."""
+    for size in x.shape[2:]:
+        if is_open(size):
+            torch._check(size > 0)  # noqa: SLF001
+    return NotImplemented

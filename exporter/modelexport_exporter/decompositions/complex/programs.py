@@ -1,0 +1,91 @@
+"""Programs with complex tensors inside: computed with real ones, before torch.onnx sees them.
+
+Operators that torch.onnx has for complex numbers stay; those that consist of others are taken
+apart; for the rest there is a form of pairs. What remains is refused by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import torch
+from torch._ops import OpOverload
+from torch.export import ExportedProgram
+from torch.utils import _pytree as pytree
+
+from modelexport_exporter.decompositions.complex.pairs import FORMS
+from modelexport_exporter.decompositions.programs import (
+    Table,
+    arguments,
+    calls,
+    decomposed,
+    functional,
+    guarded,
+    own_definition,
+)
+from modelexport_exporter.decompositions.registry import DECOMPOSITIONS, enabled
+from modelexport_exporter.torch_internals.op_registries import translates_complex
+
+_DEEPEST = 8
+"""How often what an operator consists of consists of others."""
+
+
+def complex_as_pairs(program: ExportedProgram, disabled: Collection[str]) -> ExportedProgram:
+    """Return the program with its complex tensors handled as pairs where that is needed."""
+    for _ in range(_DEEPEST):
+        table = _table(program, disabled)
+        if not table:
+            return program
+        try:
+            program = decomposed(program, table)
+        except Exception:  # noqa: BLE001 - torch has no definition of one for such sizes
+            return program  # which is refused by that operator's name
+    return program
+
+
+def _table(program: ExportedProgram, disabled: Collection[str]) -> Table:
+    """Return what replaces the operators of complex tensors that torch.onnx does not have."""
+    called = {functional(node.target) for node in calls(program) if _needs_pairs(node)}
+    operators = [op for op in called if enabled(name_of(op), disabled)]
+    return {op: found for op in operators if (found := _replacement(op)) is not None}
+
+
+def name_of(op: OpOverload) -> str:
+    """Return `aten::squeeze.dim`, without `.default`."""
+    return op._name.removesuffix(".default")  # noqa: SLF001
+
+
+def _needs_pairs(node: torch.fx.Node) -> bool:
+    op = functional(node.target)
+    if not isinstance(op, OpOverload):
+        return False
+    args, kwargs = arguments(node)
+    form = FORMS.get(name_of(op))
+    if form is None:  # others are translated with a complex result, such as stft
+        return _any_complex((args, kwargs))
+    return _any_complex((args, kwargs, node.meta.get("val"))) and form.applies(*args, **kwargs)
+
+
+def _any_complex(values: Any) -> bool:  # noqa: ANN401
+    return any(
+        leaf.is_complex() if isinstance(leaf, torch.Tensor) else isinstance(leaf, complex)
+        for leaf in pytree.tree_leaves(values)
+    )
+
+
+def _replacement(op: OpOverload) -> Callable[..., Any] | None:
+    name = name_of(op)
+    if (form := FORMS.get(name)) is not None:
+
+        def applies(*args: Any, **kwargs: Any) -> bool:  # noqa: ANN401
+            made = kwargs.get("dtype")
+            some = _any_complex((args, kwargs)) or (made is not None and made.is_complex)
+            return some and form.applies(*args, **kwargs)
+
+        return guarded(form.function, applies)
+    if name in DECOMPOSITIONS or translates_complex(name):
+        return None
+    key = torch._C.DispatchKey.CompositeImplicitAutograd  # noqa: SLF001
+    composite = torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), key)  # type: ignore[no-untyped-call]  # noqa: SLF001
+    return own_definition(op) if composite else None

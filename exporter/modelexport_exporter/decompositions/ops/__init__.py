@@ -1,0 +1,1 @@
+"""Decompositions of ATen operators, one family of operators a file."""

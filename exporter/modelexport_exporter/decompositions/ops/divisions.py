@@ -1,0 +1,138 @@
+"""Quotients rounded down and their remainders, and integers' divisors and shifts.
+
+torch takes the exact remainder first; a rounded quotient is off by one where it meets an integer:
+`1.0 // 0.1` is 9, not 10, and `1.0 % 0.1` is 0.1, not 0.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from modelexport_exporter.decompositions.ops.arithmetic import broadcast
+from modelexport_exporter.decompositions.registry import Why, composites, decomposes
+
+_REMAINDER = "fmod, moved to the divisor's sign"
+
+
+def _is_float(x: object, y: object) -> bool:
+    return any(
+        isinstance(value, float) or (isinstance(value, Tensor) and value.dtype.is_floating_point)
+        for value in (x, y)
+    )
+
+
+def _operands(x: Tensor, y: Tensor | float) -> tuple[Tensor, Tensor]:
+    dtype = torch.result_type(x, y)
+    other = y.to(dtype) if isinstance(y, Tensor) else torch.full((), y, dtype=dtype)
+    x, other = broadcast(x.to(dtype), other.to(x.device))
+    return x, other
+
+
+@decomposes(
+    "aten::remainder.Tensor",
+    "aten::remainder.Scalar",
+    why=Why.WRONG,
+    method=_REMAINDER,
+    applies=_is_float,
+)
+def remainder(x: Tensor, y: Tensor | float) -> Tensor:
+    x, y = _operands(x, y)
+    rest = torch.fmod(x, y)
+    return torch.where((rest != 0) & ((y < 0) != (rest < 0)), rest + y, rest)
+
+
+@decomposes(
+    "aten::remainder.Scalar_Tensor",
+    why=Why.WRONG,
+    method=_REMAINDER,
+    applies=_is_float,
+)
+def remainder_of(x: float, y: Tensor) -> Tensor:
+    dtype = torch.result_type(x, y)
+    return remainder(torch.full((), x, dtype=dtype, device=y.device), y.to(dtype))
+
+
+@decomposes(
+    "aten::floor_divide",
+    "aten::floor_divide.Scalar",
+    why=Why.WRONG,
+    method="(x - remainder) / y, rounded to the nearest integer",
+    applies=_is_float,
+)
+def floor_divide(x: Tensor, y: Tensor | float) -> Tensor:
+    x, y = _operands(x, y)
+    rest = torch.fmod(x, y)
+    quotient = (x - rest) / y
+    quotient = torch.where((rest != 0) & ((y < 0) != (rest < 0)), quotient - 1, quotient)
+    down = torch.floor(quotient)
+    result = torch.where(quotient - down > 0.5, down + 1, down)
+    return torch.where(y == 0, x / y, result)
+
+
+@decomposes(
+    "aten::div.Tensor_mode",
+    "aten::div.Scalar_mode",
+    why=Why.WRONG,
+    method="floor_divide, where the quotient is rounded down",
+    applies=lambda x, y, *, rounding_mode: rounding_mode == "floor" and _is_float(x, y),
+)
+def div_floor(x: Tensor, y: Tensor | float, *, rounding_mode: str | None) -> Tensor:
+    return floor_divide(x, y)
+
+
+@decomposes("aten::gcd", method="Euclid's algorithm, unrolled for the widest numbers of the dtype")
+def gcd(x: Tensor, y: Tensor) -> Tensor:
+    dtype = torch.promote_types(x.dtype, y.dtype)
+    x, y = broadcast(x.to(torch.int64).abs(), y.to(torch.int64).abs())
+    for _ in range(_EUCLID_STEPS.get(dtype, 92)):
+        rest = torch.remainder(x, torch.where(y == 0, torch.ones_like(y), y))
+        x, y = torch.where(y == 0, x, y), torch.where(y == 0, torch.zeros_like(y), rest)
+    return x.to(dtype)
+
+
+_EUCLID_STEPS = {torch.int8: 11, torch.uint8: 13, torch.int16: 23, torch.int32: 46}
+"""The longest runs of Euclid's algorithm, met by Fibonacci numbers (Lamé)."""
+
+
+@decomposes("aten::lcm", method="|x| / gcd(x, y) · |y|")
+def lcm(x: Tensor, y: Tensor) -> Tensor:
+    divisor = gcd(x, y)
+    quotient = torch.div(x, divisor.clamp(min=1), rounding_mode="trunc") * y
+    return torch.where(divisor == 0, torch.zeros_like(quotient), quotient).abs()
+
+
+@decomposes("aten::__lshift__.Tensor", "aten::__lshift__.Scalar", method="bitwise_left_shift")
+def left_shift(x: Tensor, other: Tensor | int) -> Tensor:
+    return torch.bitwise_left_shift(x, other)
+
+
+@decomposes("aten::__rshift__.Tensor", "aten::__rshift__.Scalar", method="bitwise_right_shift")
+def right_shift(x: Tensor, other: Tensor | int) -> Tensor:
+    return torch.bitwise_right_shift(x, other)
+
+
+def _is_integer(x: Tensor, *_: object, **__: object) -> bool:
+    return not x.dtype.is_floating_point and not x.dtype.is_complex
+
+
+@decomposes(
+    "aten::floor",
+    "aten::ceil",
+    "aten::trunc",
+    "aten::round",
+    "aten::round.decimals",
+    why=Why.WRONG,
+    method="nothing to do for integers",
+    applies=_is_integer,
+)
+def rounded_integer(x: Tensor, **_: object) -> Tensor:
+    return x.clone()
+
+
+@decomposes("aten::relu", why=Why.WRONG, method="clamp(min=0), for integers", applies=_is_integer)
+def relu_of_integers(x: Tensor) -> Tensor:
+    return torch.clamp(x, min=0)
+
+
+composites("aten::fix")

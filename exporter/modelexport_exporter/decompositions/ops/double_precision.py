@@ -1,0 +1,175 @@
+"""Functions that onnxruntime computes in single precision alone, for float64."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from modelexport_exporter.decompositions.ops import cephes
+from modelexport_exporter.decompositions.ops.activations import elu
+from modelexport_exporter.decompositions.ops.arithmetic import polynomial
+from modelexport_exporter.decompositions.ops.error_functions import special_erfcx
+from modelexport_exporter.decompositions.registry import Why, decomposes
+
+_SELU_ALPHA = 1.6732632423543772848170429916717
+_SELU_SCALE = 1.0507009873554804934193349852946
+
+
+def is_double(x: Tensor, *_: object, **__: object) -> bool:
+    return x.dtype == torch.float64
+
+
+@decomposes(
+    "aten::erf",
+    why=Why.WRONG,
+    method="Cephes erf: rational below 1, 1 - exp(-x²) erfcx(|x|) above",
+    accuracy="1e-14 (float64)",
+    applies=is_double,
+)
+def erf(x: Tensor) -> Tensor:
+    size = x.abs()
+    inner = torch.where(size > 1, torch.ones_like(x), x)
+    square = inner * inner
+    low = inner * polynomial(square, cephes.ERF_T) / polynomial(square, cephes.ERF_U)
+    outer = torch.minimum(size, torch.full_like(x, 30.0))
+    tail = 1 - torch.exp(-outer * outer) * special_erfcx(outer)
+    return torch.where(size > 1, torch.where(x < 0, -tail, tail), low)
+
+
+@decomposes(
+    "aten::erfc",
+    why=Why.WRONG,
+    method="exp(-x²) erfcx(|x|), from 2 below 0",
+    accuracy="1e-14 (float64)",
+    applies=is_double,
+)
+def erfc(x: Tensor) -> Tensor:
+    size = torch.minimum(x.abs(), torch.full_like(x, 30.0))
+    tail = torch.exp(-size * size) * special_erfcx(size)
+    return torch.where(x < 0, 2 - tail, tail)
+
+
+@decomposes(
+    "aten::gelu", why=Why.WRONG, method="x/2 · erfc(-x/√2), or with tanh", applies=is_double
+)
+def gelu(x: Tensor, *, approximate: str = "none") -> Tensor:
+    if approximate == "tanh":
+        return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
+    return 0.5 * x * erfc(-x * math.sqrt(0.5))
+
+
+_USUAL_THRESHOLD = 20
+"""Where softplus(x) = x in float32: the TorchScript route knows no other."""
+
+
+@decomposes(
+    "aten::softplus",
+    why=Why.WRONG,
+    method="max(x, 0) + log1p(exp(-|x|)) of beta · x, x above the threshold",
+    applies=lambda x, beta=1, threshold=20: is_double(x) or threshold != _USUAL_THRESHOLD,
+)
+def softplus(x: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
+    scaled = x * beta
+    soft = torch.clamp(scaled, min=0.0) + torch.log1p(torch.exp(-scaled.abs()))
+    return torch.where(scaled > threshold, x, soft / beta)
+
+
+@decomposes("aten::mish", why=Why.WRONG, method="x · tanh(softplus(x))", applies=is_double)
+def mish(x: Tensor) -> Tensor:
+    return x * torch.tanh(softplus(x))
+
+
+@decomposes("aten::selu", why=Why.WRONG, method="a scaled elu", applies=is_double)
+def selu(x: Tensor) -> Tensor:
+    return elu(x, _SELU_ALPHA, _SELU_SCALE)
+
+
+@decomposes("aten::leaky_relu", why=Why.WRONG, method="x, or slope · x below 0", applies=is_double)
+def leaky_relu(x: Tensor, negative_slope: float = 0.01) -> Tensor:
+    return torch.where(x > 0, x, x * negative_slope)
+
+
+@decomposes("aten::hardsigmoid", why=Why.WRONG, method="clamp(x + 3, 0, 6) / 6", applies=is_double)
+def hardsigmoid(x: Tensor) -> Tensor:
+    return torch.clamp(x + 3, 0, 6) / 6
+
+
+@decomposes("aten::hardswish", why=Why.WRONG, method="x · hardsigmoid(x)", applies=is_double)
+def hardswish(x: Tensor) -> Tensor:
+    return x * torch.clamp(x + 3, 0, 6) / 6
+
+
+@decomposes("aten::tan", why=Why.WRONG, method="sin / cos", applies=is_double)
+def tan(x: Tensor) -> Tensor:
+    return torch.sin(x) / torch.cos(x)
+
+
+@decomposes(
+    "aten::atan",
+    why=Why.WRONG,
+    method="Cephes atan: rational below 0.66, reduced to there by tan(π/4) and tan(π/2)",
+    accuracy="1e-15 (float64)",
+    applies=is_double,
+)
+def atan(x: Tensor) -> Tensor:
+    size = x.abs()
+    far, middle = size > 1 + math.sqrt(2), size > 0.66
+    one = torch.ones_like(size)
+    inner = torch.where(middle, (size - 1) / (size + 1), size)
+    inner = torch.where(far, -1 / torch.where(far, size, one), inner)
+    square = inner * inner
+    value = inner + inner * square * polynomial(square, cephes.ATAN_P) / polynomial(
+        square, cephes.ATAN_Q
+    )
+    start = torch.where(far, math.pi / 2 * one, torch.where(middle, math.pi / 4, 0.0 * one))
+    return torch.where(x < 0, -(start + value), start + value)
+
+
+@decomposes("aten::asin", why=Why.WRONG, method="2 atan(x / (1 + sqrt(1 - x²)))", applies=is_double)
+def asin(x: Tensor) -> Tensor:
+    return 2 * atan(x / (1 + torch.sqrt((1 - x) * (1 + x))))
+
+
+@decomposes(
+    "aten::acos", why=Why.WRONG, method="2 atan(sqrt((1 - x) / (1 + x)))", applies=is_double
+)
+def acos(x: Tensor) -> Tensor:
+    return 2 * atan(torch.sqrt((1 - x) / (1 + x)))
+
+
+@decomposes("aten::sinh", why=Why.WRONG, method="(eˣ - e⁻ˣ) / 2", applies=is_double)
+def sinh(x: Tensor) -> Tensor:
+    half = torch.exp(x.abs() / 2)
+    value = half / 2 * half - 1 / half / (2 * half)
+    return torch.where(x < 0, -value, value)
+
+
+@decomposes("aten::cosh", why=Why.WRONG, method="(eˣ + e⁻ˣ) / 2", applies=is_double)
+def cosh(x: Tensor) -> Tensor:
+    half = torch.exp(x.abs() / 2)
+    return half / 2 * half + 1 / half / (2 * half)
+
+
+@decomposes("aten::asinh", why=Why.WRONG, method="log(|x| + sqrt(x² + 1))", applies=is_double)
+def asinh(x: Tensor) -> Tensor:
+    size = x.abs()
+    large = size > 1e9
+    inner = torch.where(large, torch.ones_like(size), size)
+    value = torch.where(
+        large, torch.log(size) + math.log(2), torch.log(inner + torch.sqrt(inner * inner + 1))
+    )
+    return torch.where(x < 0, -value, value)
+
+
+@decomposes("aten::acosh", why=Why.WRONG, method="log(x + sqrt(x² - 1))", applies=is_double)
+def acosh(x: Tensor) -> Tensor:
+    inner = torch.where(x > 1e9, torch.ones_like(x), x)
+    value = torch.log(inner + torch.sqrt(inner - 1) * torch.sqrt(inner + 1))
+    return torch.where(x > 1e9, torch.log(x) + math.log(2), value)
+
+
+@decomposes("aten::atanh", why=Why.WRONG, method="log((1 + x) / (1 - x)) / 2", applies=is_double)
+def atanh(x: Tensor) -> Tensor:
+    return torch.log((1 + x) / (1 - x)) / 2

@@ -1,0 +1,45 @@
+"""exp(x) - 1 and log(1 + x) that keep their digits where x is small."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from modelexport_exporter.decompositions.ops.arithmetic import in_single_precision
+from modelexport_exporter.decompositions.registry import Why, composites, decomposes
+
+
+def _is_real(x: Tensor) -> bool:
+    return not x.dtype.is_complex
+
+
+@decomposes(
+    "aten::expm1",
+    why=Why.WRONG,
+    method="2 tanh(x/2) / (1 - tanh(x/2)) on (-1, 1)",
+    accuracy="5e-7 of each element (float32)",
+    applies=_is_real,
+)
+@in_single_precision
+def expm1(x: Tensor) -> Tensor:
+    half = torch.tanh(x / 2)
+    return torch.where(x.abs() < 1, 2 * half / (1 - half), torch.exp(x) - 1)
+
+
+@decomposes(
+    "aten::log1p",
+    why=Why.WRONG,
+    method="log(u) · x / (u - 1), u being 1 + x as rounded",
+    accuracy="5e-7 of each element (float32)",
+    applies=_is_real,
+)
+@in_single_precision
+def log1p(x: Tensor) -> Tensor:
+    rounded = 1 + x
+    log = torch.log(rounded)
+    unchanged = rounded == 1
+    step = torch.where(unchanged, torch.ones_like(x), rounded - 1)
+    return torch.where(unchanged, x, torch.where(x > 1, log, log * (x / step)))
+
+
+composites("aten::special_expm1", "aten::special_log1p")

@@ -1,0 +1,244 @@
+"""Inverses, linear systems, determinants and functions of matrices.
+
+Small static matrices go through a factorization; larger ones, and such whose size is a dynamic
+dim, through iterations of matrix products. All is computed in float64, float32 as well.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from modelexport_exporter.decompositions.ops.factorizations import packed_lu, unrolls
+from modelexport_exporter.decompositions.registry import Why, composites, decomposes
+from modelexport_exporter.decompositions.sizes import largest
+
+_NEWTON_STEPS = 50
+"""Newton's iteration needs about 2 log2(condition) + log2(n) steps: conditions up to 1e6."""
+_TAYLOR_TERMS = 18
+_SQUARINGS = 16
+
+_INVERSE = (
+    "Gaussian elimination up to 32 x 32; otherwise 50 steps of Newton's iteration, in float64"
+)
+_INVERSE_ACCURACY = "eager's own; Newton's iteration up to a condition of 1e6"
+_DOUBLING = "product of (I + N^(2^k)), N the nilpotent part, in float64"
+
+
+def _is_real(a: Tensor, *_: object, **__: object) -> bool:
+    return a.dtype.is_floating_point
+
+
+def _identity(a: Tensor) -> Tensor:
+    return torch.eye(a.shape[-1], dtype=torch.float64, device=a.device)
+
+
+def _newton_inverse(a: Tensor, steps: int = _NEWTON_STEPS) -> Tensor:
+    """Return the inverse (or, of a rectangular matrix, the pseudo-inverse) in float64."""
+    a = a.to(torch.float64)
+    size = a.abs().sum(-1).amax(-1) * a.abs().sum(-2).amax(-1)
+    x = a.mT / size[..., None, None]
+    for _ in range(steps):
+        x = 2 * x - x @ (a @ x)
+    return x
+
+
+def _triangular_inverse(a: Tensor) -> Tensor:
+    """Return the inverse of a triangular float64 matrix."""
+    diagonal = a.diagonal(dim1=-2, dim2=-1)
+    scaled = a / diagonal.unsqueeze(-1)
+    power = _identity(a) - scaled
+    inverse = _identity(a) + power
+    for _ in range(max(largest(a.shape[-1]) - 1, 0).bit_length() - 1):
+        power = power @ power
+        inverse = inverse + inverse @ power
+    return inverse / diagonal.unsqueeze(-2)
+
+
+def solved(a: Tensor, b: Tensor) -> Tensor:
+    """Return the solution of a x = b in float64; b is a matrix."""
+    b = b.to(torch.float64)
+    if not unrolls(a):
+        return _newton_inverse(a) @ b
+    packed, order = packed_lu(a)
+    batch = torch.broadcast_shapes(  # type: ignore[no-untyped-call]
+        a.shape[:-2], b.shape[:-2]
+    )
+    b = b.expand(*batch, *b.shape[-2:])
+    index = order.expand(*batch, order.shape[-1]).unsqueeze(-1).expand(b.shape)
+    lower = packed.tril(-1) + _identity(a)
+    return _triangular_inverse(packed.triu()) @ (_triangular_inverse(lower) @ b.gather(-2, index))
+
+
+def _inverse(a: Tensor) -> Tensor:
+    return solved(a, _identity(a).expand(a.shape)).to(a.dtype)
+
+
+@decomposes(
+    "aten::linalg_inv",
+    "aten::inverse",
+    method=_INVERSE,
+    accuracy=_INVERSE_ACCURACY,
+    applies=_is_real,
+)
+def linalg_inv(a: Tensor) -> Tensor:
+    return _inverse(a)
+
+
+@decomposes("aten::linalg_inv_ex", method=_INVERSE, accuracy=_INVERSE_ACCURACY, applies=_is_real)
+def linalg_inv_ex(a: Tensor, *, check_errors: bool = False) -> tuple[Tensor, Tensor]:
+    return _inverse(a), torch.zeros(a.shape[:-2], dtype=torch.int32, device=a.device)
+
+
+def _solve(a: Tensor, b: Tensor, *, left: bool) -> Tensor:
+    is_vector = b.dim() == 1 or (b.dim() == a.dim() - 1 and b.shape == a.shape[:-1])
+    if is_vector and left:
+        return solved(a, b.unsqueeze(-1)).squeeze(-1).to(a.dtype)
+    if not left:
+        return solved(a.mT, b.mT).mT.to(a.dtype)
+    return solved(a, b).to(a.dtype)
+
+
+@decomposes("aten::linalg_solve", method=_INVERSE, accuracy=_INVERSE_ACCURACY, applies=_is_real)
+def linalg_solve(a: Tensor, b: Tensor, *, left: bool = True) -> Tensor:
+    return _solve(a, b, left=left)
+
+
+@decomposes("aten::linalg_solve_ex", method=_INVERSE, accuracy=_INVERSE_ACCURACY, applies=_is_real)
+def linalg_solve_ex(
+    a: Tensor,
+    b: Tensor,
+    *,
+    left: bool = True,
+    check_errors: bool = False,
+) -> tuple[Tensor, Tensor]:
+    info = torch.zeros(a.shape[:-2], dtype=torch.int32, device=a.device)
+    return _solve(a, b, left=left), info
+
+
+@decomposes("aten::linalg_solve_triangular", method=_DOUBLING, applies=_is_real)
+def linalg_solve_triangular(
+    a: Tensor, b: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Tensor:
+    triangle = (a.triu() if upper else a.tril()).to(torch.float64)
+    if unitriangular:
+        triangle = (triangle.triu(1) if upper else triangle.tril(-1)) + _identity(a)
+    inverse = _triangular_inverse(triangle)
+    wide = b.to(torch.float64)
+    return (inverse @ wide if left else wide @ inverse).to(a.dtype)
+
+
+@decomposes("aten::triangular_solve", method=_DOUBLING, applies=_is_real)
+def triangular_solve(
+    b: Tensor,
+    a: Tensor,
+    upper: bool = True,
+    transpose: bool = False,
+    unitriangular: bool = False,
+) -> tuple[Tensor, Tensor]:
+    matrix, above = (a.mT, not upper) if transpose else (a, upper)
+    solution = linalg_solve_triangular(matrix, b, upper=above, unitriangular=unitriangular)
+    return solution, a.clone()
+
+
+@decomposes("aten::cholesky_solve", method="two triangular solves", applies=_is_real)
+def cholesky_solve(b: Tensor, factor: Tensor, upper: bool = False) -> Tensor:
+    lower = (factor.mT.tril() if upper else factor.tril()).to(torch.float64)
+    inverse = _triangular_inverse(lower)
+    return (inverse.mT @ (inverse @ b.to(torch.float64))).to(b.dtype)
+
+
+@decomposes("aten::cholesky_inverse", method="two triangular solves", applies=_is_real)
+def cholesky_inverse(factor: Tensor, upper: bool = False) -> Tensor:
+    return cholesky_solve(_identity(factor).to(factor.dtype).expand(factor.shape), factor, upper)
+
+
+@decomposes(
+    "aten::linalg_pinv",
+    "aten::linalg_pinv.atol_rtol_tensor",
+    "aten::linalg_pinv.atol_rtol_float",
+    "aten::pinverse",
+    method="50 steps of Newton's iteration, in float64; for matrices of full rank",
+    accuracy="up to a condition of 1e6; tolerances have no effect",
+    applies=_is_real,
+)
+def linalg_pinv(a: Tensor, *_: object, **__: object) -> Tensor:
+    return _newton_inverse(a).to(a.dtype)
+
+
+@decomposes(
+    "aten::linalg_matrix_power",
+    "aten::matrix_power",
+    why=Why.WRONG,
+    method="repeated squaring; the identity for 0, powers of the inverse below",
+)
+def linalg_matrix_power(a: Tensor, n: int) -> Tensor:
+    if n == 0:
+        return torch.eye(a.shape[-1], dtype=a.dtype, device=a.device).expand(a.shape).clone()
+    base = _inverse(a) if n < 0 else a
+    result: Tensor | None = None
+    for bit in reversed(f"{abs(n):b}"):
+        if bit == "1":
+            result = base if result is None else result @ base
+        base = base @ base
+    assert result is not None
+    return result
+
+
+@decomposes(
+    "aten::linalg_matrix_exp",
+    "aten::matrix_exp",
+    method="scaling and squaring about 18 terms of the Taylor series, in float64",
+    accuracy="1e-12 for norms up to 65536",
+    applies=_is_real,
+)
+def linalg_matrix_exp(a: Tensor) -> Tensor:
+    wide = a.to(torch.float64)
+    norm = wide.abs().sum(-2).amax(-1)
+    halvings = torch.ceil(torch.log2(norm.clamp(min=1.0))).clamp(max=_SQUARINGS)[..., None, None]
+    scaled = wide * torch.exp2(-halvings)
+    result = _identity(a) + scaled / _TAYLOR_TERMS
+    for k in range(_TAYLOR_TERMS - 1, 0, -1):
+        result = _identity(a) + scaled @ result / k
+    for k in range(_SQUARINGS):
+        result = torch.where(halvings > k, result @ result, result)
+    return result.to(a.dtype)
+
+
+@decomposes(
+    "aten::cdist",
+    why=Why.WRONG,
+    method="norm of all differences: memory grows as the product of the sizes",
+    accuracy="1e-6 (float32)",
+)
+def cdist(x: Tensor, y: Tensor, p: float = 2.0, compute_mode: int | None = None) -> Tensor:
+    return distance(x.unsqueeze(-2) - y.unsqueeze(-3), p)
+
+
+def distance(difference: Tensor, p: float) -> Tensor:
+    """Return the p-norm over the last dim."""
+    size = difference.abs()
+    if p == 0:
+        return (size != 0).to(size.dtype).sum(-1)
+    if p == 1:
+        return size.sum(-1)
+    if p == 2:
+        return torch.sqrt((size * size).sum(-1))
+    if math.isinf(p):
+        return size.amax(-1)
+    return torch.pow(torch.pow(size, p).sum(-1), 1 / p)
+
+
+@decomposes(
+    "aten::pdist",
+    method="norm of the differences of all pairs of rows; the number of rows is static",
+    applies=lambda x, *_: isinstance(x.shape[0], int),
+)
+def pdist(x: Tensor, p: float = 2.0) -> Tensor:
+    rows, columns = torch.triu_indices(x.shape[0], x.shape[0], 1, device=x.device)
+    return distance(x.index_select(0, rows) - x.index_select(0, columns), p)
+
+
+composites("aten::linalg_tensorinv", "aten::linalg_tensorsolve")

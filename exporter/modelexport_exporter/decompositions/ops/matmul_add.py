@@ -1,0 +1,79 @@
+"""Products of matrices that are added to something, with factors `beta` and `alpha`.
+
+A beta of 0 leaves the addend out altogether, NaN and all; onnxruntime has no Gemm of integers.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from modelexport_exporter.decompositions.registry import Why, decomposes
+
+
+def _sum(x: Tensor, product: Tensor, beta: float, alpha: float) -> Tensor:
+    if alpha != 1:
+        product = product * alpha
+    if beta == 0:
+        return product.to(x.dtype)
+    return (x if beta == 1 else x * beta) + product
+
+
+@decomposes(
+    "aten::addmv",
+    why=Why.WRONG,
+    method="beta · x + alpha · (matrix @ vector)",
+    accuracy="3e-7 (float32)",
+)
+def addmv(x: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    # As a column: onnxruntime fuses a transposed matrix, a vector and a factor wrongly.
+    product = torch.matmul(mat, vec.unsqueeze(1)).squeeze(1)
+    return _sum(x, product, beta, alpha).expand(mat.shape[0])
+
+
+@decomposes(
+    "aten::addr",
+    method="beta · x + alpha · (column @ row)",
+    accuracy="3e-7 (float32)",
+)
+def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    return _sum(x, vec1.unsqueeze(1) * vec2.unsqueeze(0), beta, alpha)
+
+
+def _integers(x: Tensor, *_: object, **__: object) -> bool:
+    return not x.dtype.is_floating_point
+
+
+def _integers_or_nothing(
+    x: Tensor, *_: object, beta: float = 1, alpha: float = 1, **__: object
+) -> bool:
+    return beta == 0 or _integers(x)
+
+
+@decomposes(
+    "aten::addmm",
+    why=Why.WRONG,
+    method="beta · x + alpha · (a @ b), for integers",
+    applies=_integers,
+)
+def addmm(x: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    return _sum(x, a @ b, beta, alpha)
+
+
+@decomposes(
+    "aten::baddbmm",
+    why=Why.WRONG,
+    method="beta · x + alpha · (a @ b), for integers and for a beta of 0",
+    applies=_integers_or_nothing,
+)
+def baddbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    return _sum(x, torch.bmm(a, b), beta, alpha)
+
+
+@decomposes(
+    "aten::addbmm",
+    method="beta · x + alpha · (sum of a @ b over the batch)",
+    accuracy="3e-7 (float32)",
+)
+def addbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    return _sum(x, torch.bmm(a, b).sum(0, dtype=x.dtype), beta, alpha)

@@ -1,0 +1,44 @@
+"""Runs of equal elements: found in a tensor, and laid out from their lengths."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from modelexport_exporter.decompositions.registry import Why, composites, decomposes
+
+
+@decomposes(
+    "aten::unique_consecutive",
+    method="where an element differs from the one before, which NaN does always",
+)
+def unique_consecutive(
+    x: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    axis = 0 if dim is None else dim
+    whole = x.reshape(-1) if dim is None else x.movedim(dim, 0)
+    rows = whole.unsqueeze(1).flatten(1)
+    differs = (rows[1:] != rows[:-1]).any(1)
+    begins = torch.cat([torch.ones_like(rows[:1, 0], dtype=torch.bool), differs])
+    values = whole[begins].movedim(0, axis)
+    run = begins.to(torch.int64).cumsum(0) - 1
+    counts = torch.zeros_like(run[begins]).scatter_add(0, run, torch.ones_like(run))
+    nothing = torch.zeros(0, dtype=torch.int64, device=x.device)
+    inverse = run.reshape(x.shape) if dim is None else run
+    return values, inverse if return_inverse else nothing, counts if return_counts else nothing
+
+
+@decomposes(
+    "aten::repeat_interleave.Tensor",
+    why=Why.WRONG,
+    method="count of the runs that ended before each position, where output_size is given",
+    applies=lambda _, *, output_size=None: output_size is not None,
+)
+def repeat_interleave(repeats: Tensor, *, output_size: int | None = None) -> Tensor:
+    assert output_size is not None
+    ends = repeats.to(torch.int64).cumsum(0)
+    position = torch.arange(output_size, device=repeats.device)
+    return (position.unsqueeze(1) >= ends).to(repeats.dtype).sum(1, dtype=repeats.dtype)
+
+
+composites("aten::repeat_interleave.self_Tensor")

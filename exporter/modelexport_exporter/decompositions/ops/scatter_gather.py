@@ -1,0 +1,61 @@
+"""Writing to and reading from positions, with the operators that ONNX has for it."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from modelexport_exporter.decompositions.ops.arithmetic import broadcast
+from modelexport_exporter.decompositions.registry import decomposes
+
+_REDUCTIONS = {"add": "sum", "multiply": "prod"}
+
+
+@decomposes("aten::scatter.reduce", method="scatter_reduce")
+def scatter_with(x: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: str) -> Tensor:
+    return torch.scatter_reduce(x, dim, index, src, _REDUCTIONS[reduce])
+
+
+@decomposes("aten::scatter.value_reduce", method="scatter_reduce")
+def scatter_value_with(x: Tensor, dim: int, index: Tensor, value: float, *, reduce: str) -> Tensor:
+    src = torch.full_like(index, value, dtype=x.dtype)
+    return torch.scatter_reduce(x, dim, index, src, _REDUCTIONS[reduce])
+
+
+@decomposes("aten::index_reduce", method="scatter_reduce with the index expanded")
+def index_reduce(
+    x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    shape = [1] * source.dim()
+    shape[dim] = -1
+    expanded = index.to(torch.int64).reshape(shape).expand(source.shape)
+    return torch.scatter_reduce(x, dim, expanded, source, reduce, include_self=include_self)
+
+
+@decomposes("aten::put", method="index_put on the flattened tensor")
+def put(x: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    flat = x.reshape(-1)
+    position = index.reshape(-1)
+    position = torch.where(position < 0, position + flat.shape[0], position)
+    return flat.index_put((position,), source.reshape(-1), accumulate).reshape(x.shape)
+
+
+@decomposes("aten::masked_select", method="indexing with the mask")
+def masked_select(x: Tensor, mask: Tensor) -> Tensor:
+    x, mask = broadcast(x, mask)
+    result: Tensor = torch.ops.aten.index.Tensor(x, [mask])
+    return result
+
+
+@decomposes("aten::diagonal_scatter", method="where on the diagonal, with src laid along the rows")
+def diagonal_scatter(
+    x: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Tensor:
+    moved = x.movedim((dim1, dim2), (-2, -1))
+    rows = torch.arange(moved.shape[-2], device=x.device)
+    columns = torch.arange(moved.shape[-1], device=x.device)
+    position = torch.clamp(rows + min(offset, 0), min=0)
+    position = torch.minimum(position, torch.ones_like(position) * (src.shape[-1] - 1))
+    along = src.index_select(-1, position).unsqueeze(-1)
+    on_diagonal = columns.unsqueeze(0) - rows.unsqueeze(1) == offset
+    return torch.where(on_diagonal, along, moved).movedim((-2, -1), (dim1, dim2))

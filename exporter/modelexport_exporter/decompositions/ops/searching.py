@@ -1,0 +1,77 @@
+"""Positions in sorted sequences and counts of values, by comparing all with all."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from modelexport_exporter.decompositions.registry import Why, decomposes
+
+_COMPARE = "count of smaller boundaries: memory grows as values times boundaries"
+
+
+@decomposes("aten::searchsorted.Tensor", method=_COMPARE)
+def searchsorted(
+    sequence: Tensor,
+    x: Tensor,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor:
+    if sorter is not None:
+        sequence = sequence.gather(-1, sorter)
+    boundaries = sequence if sequence.dim() == 1 else sequence.unsqueeze(-2)
+    values = x.unsqueeze(-1)
+    # Negated, so that NaN comes after every boundary, as eager has it.
+    beyond = boundaries > values if right or side == "right" else boundaries >= values
+    dtype = torch.int32 if out_int32 else torch.int64
+    return (~beyond).to(dtype).sum(-1, dtype=dtype)
+
+
+@decomposes("aten::searchsorted.Scalar", method=_COMPARE)
+def searchsorted_scalar(
+    sequence: Tensor,
+    x: float,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor:
+    value = torch.full((), x, dtype=sequence.dtype, device=sequence.device)
+    return searchsorted(sequence, value, out_int32=out_int32, right=right, side=side, sorter=sorter)
+
+
+@decomposes(
+    "aten::isin.Tensor_Tensor",
+    method="comparison of all with all: memory grows as the product of the sizes",
+)
+def isin(
+    elements: Tensor, test_elements: Tensor, *, assume_unique: bool = False, invert: bool = False
+) -> Tensor:
+    found = (elements.unsqueeze(-1) == test_elements.reshape(-1)).any(-1)
+    return ~found if invert else found
+
+
+@decomposes(
+    "aten::bincount",
+    why=Why.WRONG,
+    method="sum of one-hot rows, where weights are given",
+    accuracy="float32 weights are added in float64, as eager adds them",
+    applies=lambda _, weights=None, *__, **___: weights is not None,
+)
+def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    assert weights is not None
+    bins = torch.bincount(x, minlength=minlength)
+    wide = weights if weights.dtype == torch.float32 else weights.to(torch.float64)
+    return torch.zeros_like(bins, dtype=wide.dtype).scatter_add(0, x.to(torch.int64), wide)
+
+
+@decomposes("aten::isin.Scalar_Tensor", method="comparison with all")
+def isin_of_number(
+    element: float, test_elements: Tensor, *, assume_unique: bool = False, invert: bool = False
+) -> Tensor:
+    found = (test_elements == element).any()
+    return ~found if invert else found

@@ -1,0 +1,131 @@
+"""Functions in which the sign of zero or of a remainder counts, and larger-or-smaller of two."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from modelexport_exporter.decompositions.ops.arithmetic import broadcast, infinite
+from modelexport_exporter.decompositions.registry import Why, composites, decomposes
+
+
+def _as_float(x: Tensor) -> Tensor:
+    return x if x.dtype.is_floating_point else x.to(torch.float32)
+
+
+@decomposes(
+    "aten::signbit",
+    why=Why.WRONG,
+    method="x < 0, or 1/x < 0 for a zero; NaN counts as positive",
+)
+def signbit(x: Tensor) -> Tensor:
+    if not x.dtype.is_floating_point:
+        return x < 0
+    return (x < 0) | ((x == 0) & (1 / x < 0))
+
+
+@decomposes("aten::copysign.Tensor", method="|x| with the sign bit of the other")
+def copysign(x: Tensor, other: Tensor) -> Tensor:
+    dtype = torch.promote_types(_as_float(x).dtype, other.dtype)
+    size = x.to(dtype).abs()
+    return torch.where(signbit(other), -size, size)
+
+
+@decomposes("aten::copysign.Scalar", method="|x| with the sign bit of the other")
+def copysign_scalar(x: Tensor, other: float) -> Tensor:
+    size = _as_float(x).abs()
+    return -size if math.copysign(1.0, other) < 0 else size
+
+
+@decomposes(
+    "aten::atan2",
+    why=Why.WRONG,
+    method="atan(y/x) moved to its quadrant, signed zeros and infinities as in C",
+    accuracy="3e-7 (float32)",
+)
+def atan2(y: Tensor, x: Tensor) -> Tensor:
+    dtype = torch.promote_types(_as_float(y).dtype, _as_float(x).dtype)
+    y, x = broadcast(y.to(dtype), x.to(dtype))
+    both = torch.isinf(y) & torch.isinf(x)
+    y, x = torch.where(both, torch.sign(y), y), torch.where(both, torch.sign(x), x)
+    zero = (y == 0) & (x == 0)
+    angle = torch.atan(y.abs() / torch.where(zero, torch.ones_like(x), x.abs()))
+    angle = torch.where(signbit(x), math.pi - angle, angle)
+    return torch.where(signbit(y), -angle, angle)
+
+
+@decomposes("aten::hypot", method="the larger times sqrt(1 + ratio²)", accuracy="3e-7 (float32)")
+def hypot(x: Tensor, y: Tensor) -> Tensor:
+    x, y = broadcast(x.abs(), y.abs())
+    large, small = torch.maximum(x, y), torch.minimum(x, y)
+    ratio = small / torch.where(large == 0, torch.ones_like(large), large)
+    value = large * torch.sqrt(1 + ratio * ratio)
+    return torch.where(torch.isinf(x) | torch.isinf(y), infinite(value), value)
+
+
+@decomposes("aten::fmax", method="maximum, a NaN giving way to the other")
+def fmax(x: Tensor, y: Tensor) -> Tensor:
+    x, y = _alike(x, y)
+    if not x.dtype.is_floating_point:
+        return torch.maximum(x, y)
+    return torch.where(torch.isnan(x) | (y >= x), torch.where(torch.isnan(y), x, y), x)
+
+
+@decomposes("aten::fmin", method="minimum, a NaN giving way to the other")
+def fmin(x: Tensor, y: Tensor) -> Tensor:
+    x, y = _alike(x, y)
+    if not x.dtype.is_floating_point:
+        return torch.minimum(x, y)
+    return torch.where(torch.isnan(x) | (y <= x), torch.where(torch.isnan(y), x, y), x)
+
+
+def _alike(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    dtype = torch.promote_types(x.dtype, y.dtype)
+    x, y = broadcast(x.to(dtype), y.to(dtype))
+    return x, y
+
+
+@decomposes(
+    "aten::logaddexp",
+    why=Why.WRONG,
+    method="max + log1p(exp(min - max)), equal infinities as they are",
+    accuracy="3e-7 (float32)",
+)
+def logaddexp(x: Tensor, y: Tensor) -> Tensor:
+    high, low = torch.maximum(x, y), torch.minimum(x, y)
+    gap = torch.where(high == low, torch.zeros_like(high), low - high)
+    return torch.where(torch.isinf(high) & (high == low), high, high + torch.log1p(torch.exp(gap)))
+
+
+@decomposes(
+    "aten::frexp.Tensor",
+    method="exponent from log2, corrected so that the mantissa lies in [1/2, 1)",
+    accuracy="exact for normal numbers",
+)
+def frexp(x: Tensor) -> tuple[Tensor, Tensor]:
+    finite = torch.isfinite(x) & (x != 0)
+    dtype, x = x.dtype, x if x.dtype == torch.float64 else x.to(torch.float32)
+    size = torch.where(finite, x.abs(), torch.ones_like(x))
+    exponent = torch.floor(torch.log2(size))
+    mantissa = size * torch.exp2(-exponent)
+    exponent = torch.where(mantissa < 1, exponent - 1, exponent)
+    exponent = torch.where(mantissa >= 2, exponent + 1, exponent)
+    mantissa = x * torch.exp2(-exponent) / 2
+    exponent = torch.where(finite, exponent + 1, torch.zeros_like(exponent))
+    return torch.where(finite, mantissa, x).to(dtype), exponent.to(torch.int32)
+
+
+@decomposes(
+    "aten::sign",
+    "aten::sgn",
+    why=Why.WRONG,
+    method="(x > 0) - (x < 0): NaN has sign 0",
+    applies=lambda x: x.dtype.is_floating_point,
+)
+def sign(x: Tensor) -> Tensor:
+    return (x > 0).to(x.dtype) - (x < 0).to(x.dtype)
+
+
+composites("aten::arctan2")

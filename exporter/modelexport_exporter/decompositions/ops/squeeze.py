@@ -1,0 +1,49 @@
+"""Dims of another size than 1, which torch leaves where they are and ONNX's Squeeze refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch.fx.experimental.symbolic_shapes import statically_known_true
+
+from modelexport_exporter.decompositions.registry import Why, decomposes
+
+_METHOD = "dims of size 1 alone"
+
+
+def _is_one(x: Tensor, dim: int) -> bool:
+    """Return whether the size is 1 as far as the capture knows: a dynamic one is not."""
+    if x.dim() == 0:
+        return True
+    size = x.shape[dim]
+    if torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
+        return int(size) == 1
+    return statically_known_true(size == 1)
+
+
+def _single(dim: int | Sequence[int]) -> list[int]:
+    return [dim] if isinstance(dim, int) else list(dim)
+
+
+def _refused(x: Tensor, dim: int | Sequence[int]) -> bool:
+    return not isinstance(dim, int) or not _is_one(x, dim)
+
+
+@decomposes(
+    "aten::squeeze.dim",
+    "aten::squeeze.dims",
+    "aten::squeeze_copy.dim",
+    "aten::squeeze_copy.dims",
+    why=Why.WRONG,
+    method=_METHOD,
+    applies=_refused,
+)
+def squeeze(x: Tensor, dim: int | Sequence[int]) -> Tensor:
+    ones = [each % x.dim() for each in _single(dim) if x.dim() and _is_one(x, each)]
+    if not ones:
+        return x.clone()
+    for each in sorted(ones, reverse=True):
+        x = torch.squeeze(x, each)
+    return x

@@ -1,0 +1,95 @@
+"""Replace calls while a model runs: under torch.export, and under the tracer of TorchScript.
+
+Both record what is called inside these blocks. The functions of the model are not touched: a
+TorchFunctionMode sees each call of torch before it is recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import torch
+from torch.jit import _builtins
+from torch.overrides import TorchFunctionMode
+
+from modelexport_exporter.decompositions.capture.calls import CALLS
+from modelexport_exporter.decompositions.registry import enabled
+from modelexport_exporter.decompositions.torchscript.calls import TracedCalls
+from modelexport_exporter.decompositions.torchscript.elementary_symbolics import (
+    elementary_symbolics,
+)
+
+_OVERRIDE_CHECKS = (
+    "has_torch_function",
+    "has_torch_function_unary",
+    "has_torch_function_variadic",
+)
+_PYTHON_FUNCTIONS = (torch.nn.functional, torch.functional, torch._tensor)  # noqa: SLF001
+
+
+@contextmanager
+def capturing_calls(disabled: Collection[str]) -> Iterator[None]:
+    """Let torch.export capture calls that it would refuse or tie to the example's sizes."""
+    table = {
+        function: replacement
+        for function, (name, replacement) in CALLS.items()
+        if enabled(name, disabled)
+    }
+    with _Replacing(table.get):
+        yield
+
+
+@contextmanager
+def rewriting_calls(disabled: Collection[str], opset: int) -> Iterator[None]:
+    """Let torch.jit.trace record what TorchScript's exporter translates in place of the rest."""
+    with (
+        elementary_symbolics(disabled, opset),
+        _seeing_inner_calls(),
+        TracedCalls(disabled, opset),
+    ):
+        yield
+
+
+class _Replacing(TorchFunctionMode):
+    """Calls what `find` returns in a function's place; NotImplemented leaves it to the function."""
+
+    def __init__(self, find: Callable[[Any], Callable[..., Any] | None]) -> None:
+        super().__init__()
+        self._find = find
+
+    def __torch_function__(
+        self,
+        func: Any,  # noqa: ANN401
+        types: Any,  # noqa: ANN401
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401
+        replacement = self._find(func)
+        if replacement is not None:
+            result = replacement(*args, **(kwargs or {}))
+            if result is not NotImplemented:
+                return result
+        return func(*args, **(kwargs or {}))
+
+
+@contextmanager
+def _seeing_inner_calls() -> Iterator[None]:
+    """Make torch's functions that are Python run, so that what they call is seen."""
+    with ExitStack() as stack:
+        for module in _PYTHON_FUNCTIONS:
+            for check in _OVERRIDE_CHECKS:
+                if hasattr(module, check):
+                    stack.enter_context(patch.object(module, check, _never))
+        yield
+
+
+def _never(*_: object) -> bool:
+    return False
+
+
+# Functions may be compiled while a model is traced (torch.jit.script_if_tracing): to the compiler
+# this is the check that it stands for.
+_builtins._register_builtin(_never, "aten::has_torch_function")  # noqa: SLF001

@@ -1,0 +1,1 @@
+"""What the TorchScript exporter cannot translate, in a form that it can."""

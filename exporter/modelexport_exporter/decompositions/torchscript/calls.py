@@ -1,0 +1,196 @@
+"""What the tracer of TorchScript records in place of a call that its exporter cannot translate.
+
+In this order: the library's decomposition; another form of the operator; torch's own definition,
+where the exporter has no symbolic function at the requested opset. What these call is seen again,
+so a definition may lead to operators that are rewritten themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch._ops import OpOverload, OpOverloadPacket
+from torch.overrides import TorchFunctionMode
+
+from modelexport_exporter.decompositions.registry import DECOMPOSITIONS, Why, enabled
+from modelexport_exporter.decompositions.torchscript.missing_symbolics import (
+    computes_tensors,
+    has_symbolic,
+    own_definition,
+)
+from modelexport_exporter.decompositions.torchscript.negative_indices import from_the_start
+from modelexport_exporter.decompositions.torchscript.rewrites import FORMS
+
+_ALIASES = {
+    "special_psi": "digamma",
+    "special_gammaln": "lgamma",
+    "__mod__": "remainder",
+    "__eq__": "eq",
+    "__ne__": "ne",
+    "arctan2": "atan2",
+    "matrix_exp": "linalg_matrix_exp",
+}
+_PROPERTIES = {"mT": "mT", "mH": "mH"}
+"""Views that are read as attributes."""
+_INDEXED = {"__getitem__": "aten::index", "__setitem__": "aten::index_put"}
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A function of torch, `special_erfinv` or `erfinv_`, and the operator that it is, erfinv."""
+
+    name: str
+    operator: str
+    in_place: bool
+
+
+@cache
+def _operators() -> frozenset[str]:
+    return frozenset(entry.operator for entry in DECOMPOSITIONS.values())
+
+
+def _call_of(function: object) -> _Call:
+    if isinstance(function, OpOverload):
+        name = function._schema.name.removeprefix("aten::")  # noqa: SLF001
+    elif isinstance(function, OpOverloadPacket):
+        name = str(function).removeprefix("aten.")
+    else:
+        name = getattr(function, "__name__", "")
+        if name == "__get__":
+            name = _PROPERTIES.get(getattr(function.__self__, "__name__", ""), "")  # type: ignore[attr-defined]
+    return _named(name)
+
+
+@cache
+def _named(name: str) -> _Call:
+    dunder = name.endswith("__")
+    in_place = name.startswith("__i") if dunder else name.endswith("_")
+    operator = _ALIASES.get(name, name if dunder else name.removesuffix("_"))
+    short = f"aten::{operator.removeprefix('special_')}"
+    return _Call(name, short if short in _operators() else f"aten::{operator}", in_place)
+
+
+class TracedCalls(TorchFunctionMode):
+    """Sees each call of torch and records it, or what stands for it."""
+
+    def __init__(self, disabled: Collection[str], opset: int) -> None:
+        super().__init__()
+        self._disabled = disabled
+        self._opset = opset
+        self._active: frozenset[str] = frozenset()
+
+    def __torch_function__(
+        self,
+        func: Any,  # noqa: ANN401
+        types: Any,  # noqa: ANN401
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401
+        kwargs = kwargs or {}
+        call = _call_of(func)
+        if call.name in _INDEXED:
+            return func(*self._indexed(call, args), **kwargs)
+        if call.operator in self._active or not enabled(call.operator, self._disabled):
+            return func(*args, **kwargs)
+        for replace in (self._by_the_library, self._by_a_form, self._by_torch):
+            with self._seeing_calls_but(call.operator):
+                result = replace(call, args, kwargs)
+            if result is not NotImplemented:
+                copies = call.in_place and isinstance(args[0], Tensor)
+                return args[0].copy_(result) if copies else result
+        return func(*args, **kwargs)
+
+    @contextmanager
+    def _seeing_calls_but(self, operator: str) -> Iterator[None]:
+        """See what a replacement calls; the operator itself is then left as it is."""
+        before = self._active
+        self._active = before | {operator}
+        try:
+            with self:
+                yield
+        finally:
+            self._active = before
+
+    def _indexed(self, call: _Call, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        operator = _INDEXED[call.name]
+        if not enabled(operator, self._disabled) or not isinstance(args[0], Tensor):
+            return args
+        index = from_the_start(*args[:2])
+        return args if index is NotImplemented else (args[0], index, *args[2:])
+
+    def _by_the_library(self, call: _Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
+        if call.operator not in _operators():
+            return NotImplemented
+        overload = _resolved(call.operator, args, kwargs)
+        if overload is None:
+            return NotImplemented
+        decomposition = DECOMPOSITIONS.get(_full_name(overload))
+        if decomposition is None or not decomposition.applies(*args, **kwargs):
+            return NotImplemented
+        known = has_symbolic(call.operator, self._opset)
+        if known and decomposition.why is Why.UNSUPPORTED:
+            return NotImplemented
+        return decomposition.function(*args, **kwargs)
+
+    def _by_a_form(self, call: _Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
+        form = FORMS.get(call.operator)
+        if form is None or self._opset >= form.before or "out" in kwargs:
+            return NotImplemented
+        return form.function(*args, **kwargs)
+
+    def _by_torch(self, call: _Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
+        # Before it traces, torch.onnx runs the model: that run need not know of definitions.
+        traced = torch._C._is_tracing()  # noqa: SLF001
+        if not traced or has_symbolic(call.operator, self._opset) or "out" in kwargs:
+            return NotImplemented
+        overload = _resolved(call.operator, args, kwargs)
+        if overload is None and len(args) > 1:
+            args = _listed(args)
+            overload = _resolved(call.operator, args, kwargs)
+        if overload is None or not computes_tensors(overload):
+            return NotImplemented
+        definition = own_definition(overload, args, kwargs, self._is_known(call.operator))
+        return NotImplemented if definition is None else definition()
+
+    def _is_known(self, operator: str) -> Callable[[str], bool]:
+        """Return what tells the operators to which the definition of this one may lead."""
+
+        def known(name: str) -> bool:
+            name = name if name.endswith("__") else name.removesuffix("_")
+            if name == operator:
+                return False
+            form = FORMS.get(name)
+            early = form is not None and self._opset < form.before
+            provided = (early or name in _operators()) and enabled(name, self._disabled)
+            return provided or has_symbolic(name, self._opset)
+
+        return known
+
+
+def _resolved(operator: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> OpOverload | None:
+    """Return the overload that takes the arguments."""
+    packet = getattr(torch.ops.aten, operator.removeprefix("aten::"), None)
+    if not isinstance(packet, OpOverloadPacket):
+        return None
+    try:
+        name = torch._C._jit_resolve_packet(operator, *args, **kwargs)  # noqa: SLF001
+    except RuntimeError:
+        return None
+    overload: OpOverload = getattr(packet, name)
+    return overload
+
+
+def _listed(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return `x.tile(2, 3)`'s arguments as those of `x.tile((2, 3))`."""
+    return args if any(isinstance(value, (list, tuple)) for value in args) else (args[0], args[1:])
+
+
+def _full_name(overload: OpOverload) -> str:
+    schema = overload._schema  # noqa: SLF001
+    return schema.name + (f".{schema.overload_name}" if schema.overload_name else "")

@@ -1,0 +1,85 @@
+"""Symbolic functions for elementary functions that ONNX has, and TorchScript's exporter has not.
+
+Registered for the time of a conversion, below the user's own; they serve scripts as well as traces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+import torch
+from torch.onnx import symbolic_helper
+from torch.onnx._internal.torchscript_exporter import _type_utils as _type
+from torch.onnx._internal.torchscript_exporter.registration import registry
+
+from modelexport_exporter.decompositions.registry import enabled
+
+Value: TypeAlias = Any
+"""torch._C.Value and torch's GraphContext, which are untyped."""
+_SINCE = 9
+_FLOAT = 1
+"""onnx.TensorProto's element type."""
+
+
+@contextmanager
+def elementary_symbolics(disabled: Collection[str], opset: int) -> Iterator[None]:
+    """Register the functions that nobody else has registered."""
+    added = [
+        name
+        for name in (_FUNCTIONS if opset >= _SINCE else ())
+        if enabled(name, disabled) and not registry.is_registered_op(name, opset)
+    ]
+    for name in added:
+        registry.register(name, _SINCE, _FUNCTIONS[name], custom=True)
+    try:
+        yield
+    finally:
+        for name in added:
+            registry.unregister(name, _SINCE)
+
+
+def _as_float(g: Value, x: Value) -> Value:
+    return x if symbolic_helper._is_fp(x) else g.op("Cast", x, to_i=_FLOAT)  # noqa: SLF001
+
+
+def _function(operator: str) -> Callable[..., Value]:
+    def symbolic(g: Value, x: Value) -> Value:
+        return g.op(operator, _as_float(g, x))
+
+    return symbolic
+
+
+def _number(g: Value, x: Value, number: float) -> Value:
+    """Return the number in the dtype of x."""
+    dtype = _type.JitScalarType.from_value(x, _type.JitScalarType.FLOAT).dtype()
+    return g.op("Constant", value_t=torch.tensor(number, dtype=dtype))
+
+
+def _erfc(g: Value, x: Value) -> Value:
+    x = _as_float(g, x)
+    return g.op("Sub", _number(g, x, 1.0), g.op("Erf", x))
+
+
+def _exp2(g: Value, x: Value) -> Value:
+    x = _as_float(g, x)
+    return g.op("Pow", _number(g, x, 2.0), x)
+
+
+def _trunc(g: Value, x: Value) -> Value:
+    if not symbolic_helper._is_fp(x):  # noqa: SLF001
+        return x
+    return g.op("Mul", g.op("Sign", x), g.op("Floor", g.op("Abs", x)))
+
+
+_FUNCTIONS: dict[str, Callable[..., Value]] = {
+    "aten::sinh": _function("Sinh"),
+    "aten::cosh": _function("Cosh"),
+    "aten::asinh": _function("Asinh"),
+    "aten::acosh": _function("Acosh"),
+    "aten::atanh": _function("Atanh"),
+    "aten::erfc": _erfc,
+    "aten::exp2": _exp2,
+    "aten::trunc": _trunc,
+}

@@ -1,0 +1,90 @@
+"""The story of a diagnosis: fetch, then a worker that looks at the model. Imports no torch.
+
+Of a batch, the first checkpoint is looked at: they are expected to be of one architecture.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from modelexport_api.resource import ModelExport
+from modelexport_api.spec import ModelExportSpec
+from modelexport_exporter.core.diagnosis import Diagnosis
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.log import Log
+from modelexport_exporter.core.memory import MemoryWatch
+from modelexport_exporter.core.progress import ProgressReporter
+from modelexport_exporter.core.types import ExportTask
+from modelexport_exporter.isolation import worker
+from modelexport_exporter.isolation.interruption import interruptible
+from modelexport_exporter.source import fetch as fetching
+from modelexport_exporter.source.fetch_code import fetch_code
+from modelexport_exporter.storage.store import Role, locate
+from modelexport_exporter.storage.workspace import workspace
+
+TIMEOUT_SECONDS = 300.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a diagnosis takes besides the resource."""
+
+    work_dir: Path
+    timeout_seconds: float = TIMEOUT_SECONDS
+    entry: str = "modelexport_exporter.workers.diagnose:diagnose_model"
+    preload: tuple[str, ...] = worker.PRELOAD
+
+
+def diagnose(
+    resource: ModelExport,
+    settings: Settings,
+    log: Log,
+    first_of: Callable[[ModelExport, Log], ModelExport],
+) -> Diagnosis:
+    """Look at what the resource asks for. Never raises; call it from the main thread.
+
+    `first_of`: returns the export of a batch's first checkpoint.
+    """
+    started = time.monotonic()
+    memory = MemoryWatch()
+    report = ProgressReporter(log, memory)
+    with interruptible():
+        try:
+            with workspace(settings.work_dir) as directory:
+                worker.start_server(settings.preload)
+                task = _task(first_of(resource, log).spec, directory, report)
+                found = worker.run(
+                    settings.entry,
+                    (task,),
+                    on_progress=report,
+                    on_output=lambda line: log.tell("info", line, worker=True),
+                    memory=memory,
+                    deadline=started + settings.timeout_seconds,
+                )
+            assert isinstance(found, Diagnosis)
+        except ExportFailure as failure:
+            found = _not_looked_at(resource.spec, failure.describe(report.stage))
+    return found.model_copy(update={"seconds": round(time.monotonic() - started, 2)})
+
+
+def _task(spec: ModelExportSpec, directory: Path, report: ProgressReporter) -> ExportTask:
+    code_dir = None
+    if spec.model is not None and spec.model.code is not None:
+        code_dir = fetch_code(locate(spec.model.code.uri, spec.storage, Role.CODE), directory)
+    source = locate(spec.source.one, spec.storage, Role.SOURCE)
+    identity = fetching.identify(source, spec.source)
+    fetched = fetching.fetch(source, identity, spec.source, directory / "checkpoint", report)
+    return ExportTask(spec, fetched.checkpoint, code_dir, directory)
+
+
+def _not_looked_at(spec: ModelExportSpec, failure: object) -> Diagnosis:
+    return Diagnosis.model_validate(
+        {
+            "factory": spec.model.factory if spec.model else None,
+            "dims": spec.dims,
+            "failure": failure,
+        }
+    )

@@ -1,0 +1,80 @@
+"""What every run begins with: the checkpoint, and what belongs to it, by digest and on disk.
+
+Nothing is loaded here. What is small (code, recorded inputs) is fetched at once, because its digest
+says whether the work was done already; the checkpoint only when it was not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from modelexport_api.spec import ModelExportSpec
+from modelexport_api.status import Stage
+from modelexport_exporter.core import digests as identity
+from modelexport_exporter.core.progress import ProgressReporter
+from modelexport_exporter.core.types import ExportTask
+from modelexport_exporter.report.record import Record
+from modelexport_exporter.source import fetch as fetching
+from modelexport_exporter.source.dependencies import Belongings, gather
+from modelexport_exporter.storage.store import Location, Role, locate
+
+
+@dataclass
+class Intake:
+    """Brings what a run needs into its directory, and writes down what it is."""
+
+    spec: ModelExportSpec
+    directory: Path
+    record: Record
+    report: ProgressReporter
+    belongings: Belongings | None = None
+    """What was fetched before, for another checkpoint of the same batch."""
+
+    @property
+    def source(self) -> Location:
+        """Return where the checkpoint is."""
+        return locate(self.spec.source.one, self.spec.storage, Role.SOURCE)
+
+    def identify(self) -> None:
+        """Find out what is asked for, by digests."""
+        self.report(Stage.FETCH, 0.0, f"looking at {self.spec.source.one}")
+        record = self.record
+        with record.timed(Stage.FETCH):
+            self.belongings = owned = self.belongings or gather(self.spec, self.directory)
+            record.code_sha256 = owned.code_sha256
+            record.spec_sha256 = identity.spec_digest(
+                self.spec, owned.code_sha256, record.versions, owned.input_digests
+            )
+            record.dependencies += owned.dependencies
+            record.identity = fetching.identify(self.source, self.spec.source)
+
+    def fetch(self) -> fetching.Fetched:
+        """Bring the checkpoint to this machine."""
+        assert self.record.identity is not None
+        with self.record.timed(Stage.FETCH):
+            return fetching.fetch(
+                self.source,
+                self.record.identity,
+                self.spec.source,
+                self.directory / "checkpoint",
+                self.report,
+            )
+
+    def check_unchanged(self) -> None:
+        """Fail if a checkpoint that is used in place was written to since."""
+        assert self.record.identity is not None
+        fetching.check_unchanged(self.source, self.record.identity)
+
+    def task(self, checkpoint: fetching.Fetched) -> ExportTask:
+        """Return what a worker needs to know; its output directory is the run's own."""
+        assert self.belongings is not None
+        return ExportTask(
+            self.spec,
+            checkpoint.checkpoint,
+            self.belongings.code_dir,
+            self.directory,
+            runtime_libraries=self.belongings.libraries,
+            golden_inputs=self.belongings.golden_inputs,
+            calibration_inputs=self.belongings.calibration_inputs,
+        )

@@ -1,0 +1,121 @@
+"""The ladder of ways to ONNX: which one is tried next, given how the earlier ones failed.
+
+    Dynamo -> DynamoStrict -> DynamoUnoptimized -> Script -> Trace
+
+The first file that verifies wins. Rungs are data; the policy is pure: it sees the spec, what the
+checkpoint is, and the attempts so far. Guarantees that a failure no other rung can cure (the
+checkpoint, the factory, the inputs, the machine) ends the export at once, and that rungs which the
+earlier failures make hopeless are skipped with a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import Exporter, Format, ModelExportSpec
+from modelexport_exporter.core.attempt import OLDEST_OF_DYNAMO, Attempt, failed_attempts
+from modelexport_exporter.core.types import ROUTES, Rung
+
+ORDER = (Rung.DYNAMO, Rung.DYNAMO_STRICT, Rung.DYNAMO_UNOPTIMIZED, Rung.SCRIPT, Rung.TRACE)
+NEWEST_OF_TORCH_SCRIPT = 20
+
+
+@dataclass(frozen=True)
+class Step:
+    """The rung to try."""
+
+    rung: Rung
+    insist: bool = False
+    """Whether to go on although a plugin would rather have the other route."""
+
+
+def next_step(
+    spec: ModelExportSpec, checkpoint: Format | None, attempts: Sequence[Attempt]
+) -> Step | None:
+    """Return the next rung, or None when the ladder ends.
+
+    `checkpoint`: the detected format; None where only loading tells.
+    """
+    if any(attempt.ends_ladder for attempt in attempts):
+        return None
+    deferred = {ROUTES[attempt.rung] for attempt in attempts if attempt.deferred}
+    tried = {attempt.rung for attempt in attempts if not attempt.deferred}
+    open_rungs = [
+        rung
+        for rung in _rungs(spec, checkpoint)
+        if rung not in tried and not hopeless(rung, spec, attempts)
+    ]
+    for rung in open_rungs:
+        if ROUTES[rung] not in deferred:
+            return Step(rung)
+    return Step(open_rungs[0], insist=True) if open_rungs else None
+
+
+def _rungs(spec: ModelExportSpec, checkpoint: Format | None) -> tuple[Rung, ...]:
+    """Return the rungs in the order in which they are tried."""
+    if checkpoint is Format.TORCH_SCRIPT:
+        return (Rung.SCRIPT,)
+    pinned = spec.export.exporter
+    if checkpoint is Format.EXPORTED_PROGRAM:
+        pinned = Exporter.DYNAMO
+    rungs = [rung for rung in ORDER if pinned in {Exporter.AUTO, ROUTES[rung]}]
+    if spec.export.opset < OLDEST_OF_DYNAMO:
+        rungs.sort(key=lambda rung: ROUTES[rung] is Exporter.DYNAMO)
+    if spec.export.opset > NEWEST_OF_TORCH_SCRIPT:
+        rungs = [rung for rung in rungs if ROUTES[rung] is Exporter.DYNAMO]
+    return tuple(rungs)
+
+
+def hopeless(rung: Rung, spec: ModelExportSpec, attempts: Sequence[Attempt]) -> str:
+    """Return why a rung need not be tried; empty when it may help."""
+    failed = {attempt.rung: attempt.reason for attempt in failed_attempts(attempts)}
+    dynamo = [reason for known, reason in failed.items() if ROUTES[known] is Exporter.DYNAMO]
+    if ROUTES[rung] is Exporter.DYNAMO and Reason.UNSUPPORTED_OPERATOR in dynamo:
+        return "the operators have no translation on this route"
+    if rung is Rung.DYNAMO_STRICT:
+        return _strict_is_hopeless(failed.get(Rung.DYNAMO))
+    if rung is Rung.DYNAMO_UNOPTIMIZED:
+        if not spec.export.optimize:
+            return "the file was not optimized before"
+        if not any(reason in _MADE_A_GRAPH for reason in dynamo):
+            return "torch.export captured no graph"
+    return ""
+
+
+_MADE_A_GRAPH = frozenset(
+    {
+        Reason.CONVERSION_FAILED,
+        Reason.CONTRACT_VIOLATED,
+        Reason.VERIFICATION_FAILED,
+        Reason.RUNTIME_FAILED,
+        Reason.WORKER_DIED,
+        Reason.INTERNAL_ERROR,
+        Reason.DEADLINE_EXCEEDED,
+    }
+)
+
+
+def _strict_is_hopeless(first: Reason | None) -> str:
+    """Tell when reading the bytecode changes nothing: it is another way to the same graph."""
+    if first in {Reason.CONVERSION_FAILED, Reason.RUNTIME_FAILED, Reason.CONTRACT_VIOLATED}:
+        return "the graph was captured; its translation failed"
+    return ""
+
+
+def attempt_deadline(now: float, deadline: float) -> float:
+    """Return when an attempt is stopped: half of the time that remains is left to the others.
+
+    Both in `time.monotonic()` seconds. An export that takes its whole time on the first rung would
+    end as DeadlineExceeded without an answer from any other.
+    """
+    return now + (deadline - now) / 2
+
+
+def summary(attempts: Sequence[Attempt]) -> str:
+    """Return `Dynamo: CaptureFailed; Trace: VerificationFailed`; empty for a single attempt."""
+    failed = failed_attempts(attempts)
+    if len(failed) <= 1:
+        return ""
+    return "; ".join(f"{attempt.rung.value}: {attempt.reason}" for attempt in failed)

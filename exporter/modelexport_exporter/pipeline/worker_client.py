@@ -1,0 +1,184 @@
+"""The two workers of an attempt, seen by the supervisor: a typed answer or an ExportFailure."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import Precision
+from modelexport_api.status import Stage, Verdict
+from modelexport_exporter.core.accuracy_loss import describe_refusal
+from modelexport_exporter.core.benchmark_plan import DEADLINE_SECONDS, Benchmark, compile_seconds
+from modelexport_exporter.core.errors import ExportFailure, NotDeterministic
+from modelexport_exporter.core.log import Log
+from modelexport_exporter.core.memory import MemoryWatch
+from modelexport_exporter.core.progress import ProgressReporter
+from modelexport_exporter.core.types import (
+    ConvertedModel,
+    ExportTask,
+    ReportProgress,
+    VerificationOutcome,
+    WrittenFile,
+)
+from modelexport_exporter.diagnosis.enrich import enrich
+from modelexport_exporter.isolation import worker
+from modelexport_exporter.isolation.worker import OnOutput
+from modelexport_exporter.pipeline import ladder
+from modelexport_exporter.report.record import Record
+
+REBIND = "modelexport_exporter.workers.resident_exporter:Foundry.rebind"
+"""The entry that only a crew has which keeps graphs."""
+
+
+class Crew(Protocol):
+    """Whoever runs an entry's function in another process."""
+
+    def __call__(
+        self,
+        entry: str,
+        arguments: tuple[object, ...],
+        *,
+        on_progress: ReportProgress,
+        on_output: OnOutput,
+        memory: MemoryWatch,
+        deadline: float | None = None,
+    ) -> object:
+        """Return what `module:function(*arguments, report)` returned. Raises ExportFailure."""
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Runs the workers, and writes down what they find."""
+
+    export_entry: str
+    verify_entry: str
+    record: Record
+    report: ProgressReporter
+    memory: MemoryWatch
+    log: Log
+    deadline: float
+    """When the whole export has to end, in `time.monotonic()` seconds."""
+    artifact_entry: str = "modelexport_exporter.workers.artifact:read_artifact"
+    benchmark_entry: str = "modelexport_exporter.workers.benchmark:measure"
+    compiled_entry: str = "modelexport_exporter.workers.benchmark:measure_compiled"
+    started: float = field(default_factory=time.monotonic)
+    names_entry: str = "modelexport_exporter.workers.artifact:read_external_names"
+    crew: Crew = worker.run
+    """Without another one, each call gets a fresh process."""
+
+    def export(self, task: ExportTask) -> ConvertedModel:
+        """Return the file that the task's rung leads to."""
+        self.report(Stage.LOAD, 0.0, f"importing torch for {task.rung.value}")
+        deadline = ladder.attempt_deadline(time.monotonic(), self.deadline)
+        converted = self._work(deadline, self.export_entry, task)
+        assert isinstance(converted, ConvertedModel)
+        self._take_in(converted)
+        return converted
+
+    def rebind(self, task: ExportTask) -> ConvertedModel:
+        """Return the file that the graph of an earlier checkpoint leads to."""
+        self.report(Stage.LOAD, 0.0, "binding the weights to the graph of an earlier checkpoint")
+        converted = self._work(self.deadline, REBIND, task)
+        assert isinstance(converted, ConvertedModel)
+        self._take_in(converted)
+        return converted
+
+    def external_names(self, path: Path) -> tuple[str, ...]:
+        """Return the files beside an ONNX file that it needs."""
+        names = self._work(self.deadline, self.names_entry, path)
+        assert isinstance(names, tuple)
+        return names
+
+    def read(self, task: ExportTask, path: Path, files: tuple[WrittenFile, ...]) -> ConvertedModel:
+        """Return what an ONNX file that exists offers."""
+        converted = self._work(self.deadline, self.artifact_entry, task, path, files)
+        assert isinstance(converted, ConvertedModel)
+        self._take_in(converted)
+        return converted
+
+    def _take_in(self, converted: ConvertedModel) -> None:
+        self.record.exported(converted)
+        for finding in converted.findings:
+            message = f"{finding.subject}: requested {finding.requested}, got {finding.obtained}"
+            self.log.tell("warning", message)
+
+    def verify(self, task: ExportTask, converted: ConvertedModel) -> None:
+        """Return if the artifact computes what the model computes, raise otherwise."""
+        self.report(Stage.VERIFY, 0.0, "starting the verification worker")
+        outcome = self._work(self.deadline, self.verify_entry, task, converted)
+        assert isinstance(outcome, VerificationOutcome)
+        self.record.verified(outcome)
+        if outcome.summary.verdict is not Verdict.VERIFIED:
+            from modelexport_exporter.verification.verdict import (
+                NOT_DETERMINISTIC,
+                describe_ill_conditioned,
+                describe_mismatch,
+            )
+
+            if outcome.summary.verdict is Verdict.ILL_CONDITIONED:
+                message, hint = describe_ill_conditioned(outcome)
+                raise ExportFailure(Reason.ILL_CONDITIONED, message, hint, stage=Stage.VERIFY)
+            message, hint = describe_mismatch(outcome)
+            precision = task.spec.export.precision
+            if precision is not Precision.NATIVE:
+                lost, hint = describe_refusal(precision, outcome.losses, outcome.summary.max_noise)
+                message += lost
+            kind = NotDeterministic if NOT_DETERMINISTIC in message else ExportFailure
+            failure = kind(Reason.VERIFICATION_FAILED, message, hint, stage=Stage.VERIFY)
+            raise enrich(failure, outcome.pitfalls)
+        if task.proven_graph:
+            why = "latency: measured once for checkpoints of one graph"
+            self.record.benchmark = Benchmark(None, (why,))
+        elif task.spec.verification.benchmark:
+            self.record.benchmark = self._benchmark(task, converted, outcome.summary.provider)
+
+    def _benchmark(self, task: ExportTask, converted: ConvertedModel, provider: str) -> Benchmark:
+        """Return how long calls take; whatever goes wrong is only told."""
+        try:
+            deadline = self._within(DEADLINE_SECONDS)
+            found = self._work(deadline, self.benchmark_entry, task, converted)
+        except ExportFailure as failure:
+            return Benchmark(None, (_not_measured("latency", failure),))
+        assert isinstance(found, Benchmark)
+        if found.latency is None:
+            return found
+        allowed, why = compile_seconds(time.monotonic() - self.started, provider)
+        if why:
+            return Benchmark(found.latency, (*found.left_out, why))
+        try:
+            deadline, entry = self._within(allowed), self.compiled_entry
+            compiled = self._work(deadline, entry, task, converted, found.latency.dims)
+        except ExportFailure as failure:
+            return Benchmark(
+                found.latency, (*found.left_out, _not_measured("torch.compile", failure))
+            )
+        latency = found.latency.model_copy(update={"compiled": compiled})
+        return Benchmark(latency, found.left_out)
+
+    def _within(self, seconds: float) -> float:
+        return min(self.deadline, time.monotonic() + seconds)
+
+    def _work(self, deadline: float, entry: str, *arguments: object) -> object:
+        try:
+            return self.crew(
+                entry,
+                arguments,
+                on_progress=self.report,
+                on_output=lambda line: self.log.tell("info", line, worker=True),
+                memory=self.memory,
+                deadline=deadline,
+            )
+        finally:
+            self.record.peak_memory_bytes = self.memory.peak_bytes
+
+
+def _not_measured(what: str, failure: ExportFailure) -> str:
+    """Return why a measurement is missing; a signal to stop ends the export all the same."""
+    if failure.reason is Reason.INTERRUPTED:
+        raise failure
+    if failure.reason is Reason.DEADLINE_EXCEEDED:
+        return f"{what}: it did not end in the time that it may take here"
+    return f"{what}: {failure.reason.value}: {failure.message[:300]}"

@@ -1,0 +1,1 @@
+"""Operators without a translation that onnxruntime runs by calling PyTorch."""

@@ -1,0 +1,134 @@
+"""Falling through on the TorchScript route: a symbolic function for whatever has none.
+
+It stands in both where an operator has no symbolic function at all and where torch's own refuses
+the arguments of a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import onnx_ir as ir
+import torch
+from torch.onnx._internal.torchscript_exporter import registration, symbolic_helper
+
+from modelexport_exporter.plugins.fall_through.operators import (
+    NO_DOMAINS,
+    CannotFallThroughError,
+    write_node,
+)
+from modelexport_exporter.plugins.legacy.older_helpers import Value, constant_of
+from modelexport_exporter.plugins.symbolic_call import python_value, schema_of
+
+Symbolic = Callable[..., Any]
+_PREFIX = "fall-through-"
+"""Of domains while torch converts: it refuses to write a node of the domain `aten`."""
+_SUFFIXES: dict[type, str] = {int: "i", float: "f", str: "s"}
+
+
+class _Group:
+    """What torch's registry has for an operator, with falling through behind it."""
+
+    def __init__(self, name: str, group: Any) -> None:  # noqa: ANN401
+        self._name = name
+        self._group = group
+
+    def get(self, opset: int) -> Symbolic:
+        """Return torch's function, or the user's, guarded; or the one that falls through."""
+        known = self._group.get(opset) if self._group is not None else None
+        return _guarded(known)
+
+    def get_min_supported(self) -> int:
+        """Return the oldest opset that torch has a function for."""
+        return int(self._group.get_min_supported()) if self._group is not None else 1
+
+
+@contextmanager
+def falling_through() -> Iterator[None]:
+    """Write every operator that cannot be translated as a node of a custom domain."""
+    registry: Any = registration.registry
+    original = registry.get_function_group
+
+    def get_function_group(name: str) -> Any:  # noqa: ANN401
+        group = original(name)
+        if name.partition("::")[0] in NO_DOMAINS:
+            return group
+        return _Group(name, group)
+
+    registry.get_function_group = get_function_group
+    try:
+        yield
+    finally:
+        del registry.get_function_group
+
+
+def _guarded(known: Symbolic | None) -> Symbolic:
+    def symbolic(g: Any, *inputs: Any, **attributes: Any) -> Any:  # noqa: ANN401
+        if known is None:
+            return write_call(g, inputs)
+        try:
+            return known(g, *inputs, **attributes)
+        except torch.onnx.errors.OnnxExporterError:
+            try:
+                return write_call(g, inputs)
+            except CannotFallThroughError:
+                pass
+            raise
+
+    return symbolic
+
+
+def write_call(g: Any, inputs: tuple[Any, ...]) -> Any:  # noqa: ANN401
+    """Add the node for the operator that is translated, and return its outputs."""
+    node = g.original_node
+    schema = schema_of(g)
+    if schema is None:
+        raise CannotFallThroughError(f"{node.kind()} has no schema that its inputs fit")
+    outputs = list(node.outputs())
+    if any(not isinstance(output.type(), torch._C.TensorType) for output in outputs):  # noqa: SLF001
+        raise CannotFallThroughError(f"{schema.name} returns something other than tensors")
+    values = {
+        argument.name: _argument(value, str(argument.real_type))
+        for argument, value in zip(schema.arguments, inputs, strict=False)
+    }
+    written = write_node(schema, values, Value)
+    results = g.op(
+        f"{_PREFIX}{written.domain}::{written.op_type}",
+        *written.inputs,
+        outputs=len(outputs),
+        **{f"{name}_{_suffix(value)}": value for name, value in written.attributes.items()},
+    )
+    made = results if isinstance(results, tuple) else (results,)
+    for result, output in zip(made, outputs, strict=True):
+        result.setType(output.type())
+    return results
+
+
+def restore_domains(model: ir.Model) -> None:
+    """Give the nodes that fell through the domain of their operator."""
+    for node in model.graph.all_nodes():
+        node.domain = node.domain.removeprefix(_PREFIX)
+    for domain in [name for name in model.opset_imports if name.startswith(_PREFIX)]:
+        del model.opset_imports[domain]
+        model.opset_imports[domain.removeprefix(_PREFIX)] = 1
+
+
+def _argument(value: Any, kind: str) -> Any:  # noqa: ANN401
+    if not isinstance(value, Value):
+        return value
+    if symbolic_helper._is_none(value):  # noqa: SLF001
+        return None
+    if "Tensor" in kind and "List" not in kind:
+        return value
+    found = python_value(value, kind)
+    if isinstance(found, Value) and symbolic_helper._is_packed_list(found):  # noqa: SLF001
+        items = symbolic_helper._unpack_list(found)  # noqa: SLF001
+        return [None if constant_of(item) is None else item for item in items]
+    return found
+
+
+def _suffix(value: Any) -> str:  # noqa: ANN401
+    item = value[0] if isinstance(value, list) and value else value
+    return _SUFFIXES.get(type(item), "i")

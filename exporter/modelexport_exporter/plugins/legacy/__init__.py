@@ -1,0 +1,1 @@
+"""Adapters for plugins that were written for older releases of torch."""

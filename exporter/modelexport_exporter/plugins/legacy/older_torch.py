@@ -1,0 +1,184 @@
+"""Names that torch.onnx had once, for plugins and models that were written then.
+
+Guarantees that such code imports and that its symbolic functions find the helpers they call, with
+the behaviour of their time where today's would be silently wrong. Only names that are missing are
+added, and all of them are gone when the block ends.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import torch
+import torch.onnx
+from torch.onnx._internal.torchscript_exporter import (
+    _globals,
+    _type_utils,
+    jit_utils,
+    registration,
+    symbolic_helper,
+    utils,
+)
+
+from modelexport_exporter.plugins.legacy.older_helpers import HELPERS
+
+_MISSING = object()
+_OPSETS = range(7, 21)
+_MOVED = {
+    "torch.onnx._globals": _globals,
+    "torch.onnx._type_utils": _type_utils,
+    "torch.onnx._internal.jit_utils": jit_utils,
+    "torch.onnx._internal.registration": registration,
+}
+"""Modules by the name they had before torch moved its TorchScript exporter aside."""
+_BARE = ("Value", "Graph", "Node", "Block")
+"""Classes of torch._C that annotations name as torch.Value and so on."""
+
+
+@dataclass
+class SymbolicContext:
+    """What torch 1.11 and 1.12 gave to symbolic functions of prim operators."""
+
+    params_dict: dict[str, Any] = field(default_factory=dict)
+    env: dict[Any, Any] = field(default_factory=dict)
+    cur_node: Any = None
+    onnx_block: Any = None
+
+
+@contextmanager
+def older_torch() -> Iterator[None]:
+    """Offer the names of older torch while the block runs."""
+    # The modules that users import are thin copies of the internal ones; what is added to the
+    # copies does not touch torch's own symbolic functions.
+    helper = importlib.import_module("torch.onnx.symbolic_helper")
+    opset9 = importlib.import_module("torch.onnx.symbolic_opset9")
+    public_utils = importlib.import_module("torch.onnx.utils")
+    for version in _OPSETS:
+        importlib.import_module(f"torch.onnx.symbolic_opset{version}")
+    with ExitStack() as stack:
+
+        def put(owner: Any, name: str, value: object, *, replace: bool = False) -> None:  # noqa: ANN401
+            if replace or not hasattr(owner, name):
+                stack.enter_context(_attribute(owner, name, value))
+
+        for name, module in {
+            **_MOVED,
+            "torch.onnx.symbolic": opset9,
+            "torch.onnx.symbolic_registry": _symbolic_registry(),
+            "torch.onnx._internal._beartype": _beartype(),
+        }.items():
+            stack.enter_context(_module(name, module))
+        for name in _BARE:
+            put(torch, name, getattr(torch._C, name))  # noqa: SLF001
+        for name, value in HELPERS.items():
+            put(helper, name, value, replace=True)
+        for name, value in vars(symbolic_helper).items():
+            put(helper, name, value)
+        put(helper, "__getattr__", _setting)
+        put(torch.onnx, "SymbolicContext", SymbolicContext)
+        for owner in (torch.onnx, public_utils, utils):
+            put(owner, "set_training", utils.select_model_mode_for_export)
+        yield
+
+
+@dataclass
+class RecordedExports:
+    """What calls of torch.onnx.export asked for, in a plugin that was a script."""
+
+    custom_opsets: dict[str, int] = field(default_factory=dict)
+    custom_translation_table: dict[Any, Any] = field(default_factory=dict)
+
+
+@contextmanager
+def recording_exports() -> Iterator[RecordedExports]:
+    """Note what torch.onnx.export is asked for instead of exporting, while a plugin is imported.
+
+    Documentation and old scripts call it at the end of the file that registers the operator.
+    """
+    recorded = RecordedExports()
+
+    def export(*_args: object, **options: Any) -> None:  # noqa: ANN401
+        recorded.custom_opsets.update(options.get("custom_opsets") or {})
+        recorded.custom_translation_table.update(options.get("custom_translation_table") or {})
+
+    public_utils = importlib.import_module("torch.onnx.utils")
+    with ExitStack() as stack:
+        for owner in (torch.onnx, public_utils, utils):
+            stack.enter_context(_attribute(owner, "export", export))
+        yield recorded
+
+
+def _symbolic_registry() -> ModuleType:
+    module = ModuleType("torch.onnx.symbolic_registry")
+
+    def register_op(name: str, function: Callable[..., Any], domain: str, version: int) -> None:
+        utils.register_custom_op_symbolic(f"{domain or 'aten'}::{name}", function, version)
+
+    def is_registered_op(name: str, domain: str, version: int) -> bool:
+        return registration.registry.is_registered_op(f"{domain or 'aten'}::{name}", version)
+
+    def get_registered_op(name: str, domain: str, version: int) -> Callable[..., Any]:
+        group = registration.registry.get_function_group(f"{domain or 'aten'}::{name}")
+        function = group.get(version) if group else None
+        if function is None:
+            raise RuntimeError(f"no symbolic of {domain}::{name} for opset {version}")
+        return function
+
+    def register_version(_domain: str, _version: int) -> None:
+        """Do nothing: all versions are registered."""
+
+    for function in (register_op, is_registered_op, get_registered_op, register_version):
+        setattr(module, function.__name__, function)
+    return module
+
+
+def _beartype() -> ModuleType:
+    module = ModuleType("torch.onnx._internal._beartype")
+    vars(module)["beartype"] = lambda function: function
+    return module
+
+
+def _setting(name: str) -> object:
+    """Return a setting of the running export, which was a variable of symbolic_helper once."""
+    settings = _globals.GLOBALS
+    if name == "_export_onnx_opset_version":
+        return settings.export_onnx_opset_version
+    if name == "_operator_export_type":
+        return settings.operator_export_type
+    if name == "_training_mode":
+        return settings.training_mode
+    raise AttributeError(f"module 'torch.onnx.symbolic_helper' has no attribute '{name}'")
+
+
+@contextmanager
+def _attribute(owner: Any, name: str, value: object) -> Iterator[None]:  # noqa: ANN401
+    before = vars(owner).get(name, _MISSING)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        if before is _MISSING:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, before)
+
+
+@contextmanager
+def _module(name: str, module: ModuleType) -> Iterator[None]:
+    """Make a module importable by a name, also as an attribute of its package."""
+    if name in sys.modules:
+        yield
+        return
+    package, _, attribute = name.rpartition(".")
+    sys.modules[name] = module
+    try:
+        with _attribute(sys.modules[package], attribute, module):
+            yield
+    finally:
+        sys.modules.pop(name, None)

@@ -1,0 +1,58 @@
+"""External data on its way to the store, unseen, while its verdict is still open.
+
+The model's own file is small then, and gets its verdict only after it. What is published on this
+machine is staged after the verdict: a link costs no time, and onnx refuses to read what has two.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from modelexport_api.status import Stage
+from modelexport_exporter.core.progress import ByteCounter
+from modelexport_exporter.core.types import ConvertedModel
+from modelexport_exporter.publish.layout import MODEL_NAME
+from modelexport_exporter.publish.publish import Publication
+
+
+class EarlyUpload:
+    """Stages the files of a model in a thread of its own."""
+
+    def __init__(
+        self,
+        publication: Publication,
+        converted: ConvertedModel,
+        report: Callable[[Stage, float, str], None],
+    ) -> None:
+        """Begin, where there is a way to go."""
+        files = [file for file in converted.files if file.name != MODEL_NAME]
+        total = sum(file.size_bytes for file in files)
+        self._counter = ByteCounter(report, Stage.PUBLISH, total, "uploaded")
+
+        def upload() -> None:
+            for file in files:
+                path = converted.model_path.parent / file.name
+                publication.stage(path, file.name, self._counter)
+
+        self._upload = upload
+        self._running: Future[None] | None = None
+        if not publication.is_local:
+            pool = ThreadPoolExecutor(1, thread_name_prefix="upload")
+            self._running = pool.submit(upload)
+            pool.shutdown(wait=False)
+
+    def wait(self) -> None:
+        """Return when all is staged. Raises ExportFailure."""
+        if self._running is None:
+            self._upload()
+        else:
+            self._running.result()
+
+    def stop(self) -> None:
+        """End it; what was staged until then is the publication's to drop."""
+        self._counter.abandon()
+        if self._running is not None:
+            with contextlib.suppress(Exception):
+                self._running.result()

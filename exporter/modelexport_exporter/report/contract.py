@@ -1,0 +1,147 @@
+"""The contract: what was asked for beside what the file offers: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from modelexport_api.status import Artifact, TensorInfo
+from modelexport_exporter.report.report import Finding, Report
+
+AT_ONCE = 12
+"""Terms that are shown without a click; so are all that differ."""
+_TENSORS = frozenset({"Tensor", "Optional"})
+
+
+@dataclass(frozen=True)
+class Term:
+    """One thing that was asked for."""
+
+    subject: str
+    name: str
+    asked: str
+    obtained: str
+    kept: bool
+
+
+@dataclass(frozen=True)
+class DimRange:
+    """A dynamic dim."""
+
+    name: str
+    low: int
+    high: int
+    verified_at: str
+
+
+@dataclass(frozen=True)
+class Contract:
+    """The section on the contract."""
+
+    obtained: bool
+    """Whether there is a file to hold it against."""
+    terms: tuple[Term, ...]
+    more: tuple[Term, ...]
+    """Terms of a long contract that are kept."""
+    dims: tuple[DimRange, ...]
+    findings: tuple[Finding, ...]
+
+
+def contract_of(report: Report) -> Contract:
+    """Return what was asked for, and what was obtained as far as the export came."""
+    artifact = report.artifact
+    terms = list(_terms(report.spec, artifact))
+    told = [term for place, term in enumerate(terms) if place < AT_ONCE or not term.kept]
+    return Contract(
+        obtained=artifact is not None,
+        terms=tuple(told),
+        more=tuple(term for place, term in enumerate(terms) if place >= AT_ONCE and term.kept),
+        dims=tuple(_dims(report)),
+        findings=tuple(report.findings),
+    )
+
+
+def _terms(spec: dict[str, Any], artifact: Artifact | None) -> Iterator[Term]:
+    inputs = {tensor.name: tensor for tensor in artifact.inputs} if artifact else {}
+    dims: dict[str, Any] = spec.get("dims", {})
+    for entry in spec.get("inputs", []):
+        name = str(entry.get("name", ""))
+        yield _input(entry, name, inputs.pop(name, None), artifact, dims)
+    for name, tensor in inputs.items():
+        yield Term("Input", name, "–", describe(tensor), kept=True)
+    opset = spec.get("export", {}).get("opset")
+    if opset is not None:
+        obtained = str(artifact.opset) if artifact else ""
+        yield Term("Opset", "ai.onnx", str(opset), obtained, kept=obtained in {"", str(opset)})
+    yield from _outputs([str(name) for name in spec.get("outputs", [])], artifact)
+
+
+def _input(
+    entry: dict[str, Any],
+    name: str,
+    tensor: TensorInfo | None,
+    artifact: Artifact | None,
+    dims: dict[str, Any],
+) -> Term:
+    kind = str(entry.get("kind", "Tensor"))
+    shape = entry.get("shape", [])
+    asked = f"{entry.get('dtype', 'float32')}{_brackets(shape)}"
+    if kind not in _TENSORS:
+        asked = f"{kind} of {asked}" if kind == "Sequence" else kind
+    if tensor is None:
+        # The parts of a sequence have names of their own, a constant has none.
+        gone = artifact is not None and kind in _TENSORS
+        return Term("Input", name, asked, "not in the file" if gone else "", kept=not gone)
+    kept = kind not in _TENSORS or (
+        tensor.dtype == entry.get("dtype", "float32") and _fits(shape, tensor.shape, dims)
+    )
+    return Term("Input", name, asked, describe(tensor), kept=kept)
+
+
+def _fits(asked: list[int | str], obtained: list[int | str], dims: dict[str, Any]) -> bool:
+    """Tell whether a shape is the declared one; a dim of a single size is a constant."""
+    if len(asked) != len(obtained):
+        return not asked  # the example's shape
+    return all(
+        want == got or (isinstance(want, str) and got == _only_size(dims.get(want)))
+        for want, got in zip(asked, obtained, strict=True)
+    )
+
+
+def _only_size(dim: dict[str, Any] | None) -> int | None:
+    if dim is None or dim.get("min", 1) != dim.get("max"):
+        return None
+    return int(dim["max"])
+
+
+def _outputs(asked: list[str], artifact: Artifact | None) -> Iterator[Term]:
+    obtained = artifact.outputs if artifact else []
+    for index in range(max(len(asked), len(obtained))):
+        want = asked[index] if index < len(asked) else ""
+        tensor = obtained[index] if index < len(obtained) else None
+        name = want or (tensor.name if tensor else "")
+        kept = tensor is None or want in {"", tensor.name}
+        yield Term(
+            "Output", name, "named so" if want else "–", describe(tensor) if tensor else "", kept
+        )
+
+
+def describe(tensor: TensorInfo) -> str:
+    """Return `float32[batch, 10]`."""
+    return f"{tensor.dtype}{_brackets(tensor.shape)}"
+
+
+def _brackets(shape: list[int | str]) -> str:
+    return f"[{', '.join(str(length) for length in shape)}]"
+
+
+def _dims(report: Report) -> Iterator[DimRange]:
+    for name, dim in report.spec.get("dims", {}).items():
+        sizes = {sample.dims[name] for sample in report.samples if name in sample.dims}
+        yield DimRange(
+            name=str(name),
+            low=int(dim.get("min", 1)),
+            high=int(dim.get("max", 1)),
+            verified_at=", ".join(str(length) for length in sorted(sizes)),
+        )

@@ -1,0 +1,308 @@
+"""What is known about an export so far, and the documents that are made of it.
+
+The pipeline writes down facts as they come; report, manifest and result are views of them, so a
+failure at any stage is reported with everything that was found before it.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from modelexport_api.conditions import stages_of
+from modelexport_api.pod import PodResult
+from modelexport_api.resource import ModelExport
+from modelexport_api.spec import Layout, Mode
+from modelexport_api.status import Artifact, ArtifactFile, Failure, Stage, VerificationResult
+from modelexport_exporter.core.attempt import Attempt, most_informative
+from modelexport_exporter.core.benchmark_plan import Benchmark
+from modelexport_exporter.core.blame import Blame
+from modelexport_exporter.core.dependency import Dependency
+from modelexport_exporter.core.digests import SourceIdentity, installed_versions, source_digest
+from modelexport_exporter.core.types import (
+    ConvertedModel,
+    SourceFile,
+    VerificationOutcome,
+    WrittenFile,
+    limit_share,
+)
+from modelexport_exporter.publish.layout import published_name
+from modelexport_exporter.publish.manifest import (
+    MANIFEST_NAME,
+    Manifest,
+    ManifestResource,
+    ManifestSource,
+    Work,
+    superseded,
+)
+from modelexport_exporter.report import report as reports
+from modelexport_exporter.report.report import Report, ReportSource
+from modelexport_exporter.report.report_measured import measured
+from modelexport_exporter.storage.store import Location
+
+_LARGEST = sys.float_info.max
+
+
+@dataclass
+class Record:
+    """The facts of one export."""
+
+    resource: ModelExport
+    versions: dict[str, str] = field(default_factory=installed_versions)
+    started: datetime = field(default_factory=lambda: datetime.now(UTC))
+    seconds: dict[Stage, float] = field(default_factory=dict)
+    spec_sha256: str | None = None
+    code_sha256: str | None = None
+    signed_by: str | None = None
+    """The id of the key that signs the provenance."""
+    dependencies: list[Dependency] = field(default_factory=list)
+    """What is needed besides the checkpoint."""
+    identity: SourceIdentity | None = None
+    source_files: tuple[SourceFile, ...] = ()
+    converted: ConvertedModel | None = None
+    outcome: VerificationOutcome | None = None
+    attempts: list[Attempt] = field(default_factory=list)
+    """The rungs of the ladder that were tried, in order."""
+    peak_memory_bytes: int = 0
+    benchmark: Benchmark | None = None
+
+    @contextmanager
+    def timed(self, stage: Stage) -> Iterator[None]:
+        """Add the time of the body to a stage."""
+        begin = time.monotonic()
+        try:
+            yield
+        finally:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.monotonic() - begin
+
+    def exported(self, converted: ConvertedModel) -> None:
+        """Take in what the export worker made."""
+        self.converted = converted
+        self.seconds |= {Stage(name): seconds for name, seconds in converted.seconds.items()}
+
+    def verified(self, outcome: VerificationOutcome) -> None:
+        """Take in what the verification worker found."""
+        self.outcome = outcome
+        self.seconds[Stage.VERIFY] = outcome.seconds
+
+    def stamped(self, model: WrittenFile) -> None:
+        """Take in the model's file as it is after the verdict was written into it."""
+        assert self.converted is not None
+        files = [model if file.name == model.name else file for file in self.converted.files]
+        self.converted = replace(self.converted, files=tuple(files))
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """Return what the ONNX file says of itself: the same for the same work and verdict."""
+        assert self.converted is not None
+        assert self.outcome is not None
+        facts = {
+            "source.sha256": source_digest(self.source_files),
+            "spec.sha256": self.spec_sha256,
+            "code.sha256": self.code_sha256,
+            "exporter": self.converted.exporter,
+            "opset": str(self.converted.opset),
+            "verdict": self.outcome.summary.verdict.value,
+            **{f"version.{name}": version for name, version in self.versions.items()},
+        }
+        return {key: value for key, value in facts.items() if value is not None}
+
+    @property
+    def layout(self) -> Layout:
+        """Return how the files of the artifact are placed; one that exists lies as it lies."""
+        spec = self.resource.spec
+        return spec.destination.layout if spec.mode is Mode.EXPORT else Layout.PLAIN
+
+    @property
+    def blame(self) -> Blame | None:
+        """Return what the failure that is told has found: the rung's, or that of mode Verify."""
+        spec = self.resource.spec
+        if any(attempt.failure and not attempt.deferred for attempt in self.attempts):
+            return most_informative(spec, self.attempts).blame
+        return self.outcome.blame if self.outcome and not self.attempts else None
+
+    @property
+    def work(self) -> Work:
+        """Return what identifies the work, as far as it is known."""
+        assert self.identity is not None
+        assert self.spec_sha256 is not None
+        return Work(
+            resource_uid=self.resource.metadata.uid,
+            fingerprint=self.identity.fingerprint,
+            spec_sha256=self.spec_sha256,
+            source_sha256=source_digest(self.source_files) if self.source_files else None,
+            layout=self.layout,
+            signed_by=self.signed_by,
+        )
+
+    @property
+    def verification(self) -> VerificationResult | None:
+        """Return the verdict's summary; errors end at the largest float, as JSON's numbers do."""
+        if self.outcome is None:
+            return None
+        summary = self.outcome.summary
+        errors = {
+            "max_abs_error": _finite(summary.max_abs_error),
+            "max_rel_error": _finite(summary.max_rel_error),
+            "limit_share": _largest_share(self.outcome),
+        }
+        latency = {"latency_ms": self.benchmark.latency} if self.benchmark else {}
+        return summary.model_copy(update={**errors, **latency})
+
+    def model_files(self) -> list[ArtifactFile]:
+        """Return the files of the model itself, under the names that they are published by."""
+        assert self.converted is not None
+        return [
+            listed(replace(file, name=published_name(self.layout, file.name)))
+            for file in self.converted.files
+        ]
+
+    def artifact(self, directory: Location, others: Iterable[WrittenFile] = ()) -> Artifact:
+        """Return the artifact as it lies, or will lie, in a directory."""
+        assert self.converted is not None
+        files = self.model_files()
+        name = published_name(self.layout, self.converted.model_path.name)
+        model = next(file for file in files if file.name == name)
+        return Artifact(
+            uri=directory.child(name).uri,
+            sha256=model.sha256,
+            size_bytes=sum(file.size_bytes for file in files),
+            opset=self.converted.opset,
+            ir_version=self.converted.ir_version,
+            exporter=self.converted.exporter,
+            inputs=list(self.converted.inputs),
+            outputs=list(self.converted.outputs),
+            files=[*files, *map(listed, others)],
+            manifest_uri=directory.child(MANIFEST_NAME).uri if self._publishes else None,
+        )
+
+    @property
+    def _publishes(self) -> bool:
+        return self.resource.spec.mode is Mode.EXPORT
+
+    def manifest(
+        self, destination: Location, documents: Iterable[WrittenFile], previous: Manifest | None
+    ) -> Manifest:
+        """Return the manifest of the artifact and the documents beside it."""
+        assert self.identity is not None
+        assert self.spec_sha256 is not None
+        assert self.verification is not None
+        metadata = self.resource.metadata
+        artifact = self.artifact(destination, documents)
+        return Manifest(
+            created=datetime.now(UTC),
+            resource=ManifestResource(
+                name=metadata.name, namespace=metadata.namespace, uid=metadata.uid
+            ),
+            source=ManifestSource(
+                uri=self.identity.uri,
+                fingerprint=self.identity.fingerprint,
+                sha256=source_digest(self.source_files),
+                files=[listed(file) for file in self.source_files],
+            ),
+            spec_sha256=self.spec_sha256,
+            layout=self.layout,
+            signed_by=self.signed_by,
+            artifact=artifact,
+            verification=self.verification,
+            superseded=superseded(previous, (file.name for file in artifact.files)),
+        )
+
+    def report(self, destination: Location, failure: Failure | None = None) -> Report:
+        """Return the report, of a success or of a failure."""
+        metadata = self.resource.metadata
+        converted, outcome = self.converted, self.outcome
+        return Report(
+            outcome="Failed" if failure else "Succeeded",
+            name=metadata.name,
+            namespace=metadata.namespace,
+            uid=metadata.uid,
+            spec=reports.public_spec(self.resource),
+            spec_sha256=self.spec_sha256,
+            code_sha256=self.code_sha256,
+            source=self._source(),
+            started=self.started,
+            finished=datetime.now(UTC),
+            stages=reports.stage_times(self.seconds),
+            artifact=self.artifact(destination) if self._is_there(failure) else None,
+            operators=converted.op_counts if converted else {},
+            modules=reports.modules(converted.modules) if converted else [],
+            findings=reports.findings(converted.findings) if converted else [],
+            attempts=reports.attempts(self.attempts),
+            verification=self.verification,
+            samples=reports.samples(outcome.samples) if outcome else [],
+            blame=reports.blame(self.blame) if failure and self.blame else None,
+            left_out=list(outcome.left_out) if outcome else [],
+            measured=measured(outcome, self.benchmark),
+            environment=reports.environment(self.versions),
+            peak_memory_bytes=self.peak_memory_bytes,
+            failure=failure,
+        )
+
+    def _is_there(self, failure: Failure | None) -> bool:
+        """Tell whether there is an artifact: one that fails is never published, but may exist."""
+        return self.converted is not None and (failure is None or not self._publishes)
+
+    def _source(self) -> ReportSource:
+        identity, files = self.identity, self.source_files
+        return ReportSource(
+            uri=self.resource.spec.source.one,
+            fingerprint=identity.fingerprint if identity else None,
+            sha256=source_digest(files) if files else None,
+            files=[listed(file) for file in files],
+        )
+
+    def succeeded(self, manifest: Manifest, report_uri: str, *, reused: bool) -> PodResult:
+        """Return the result for the artifact that a manifest describes."""
+        return PodResult(
+            outcome="Succeeded",
+            artifact=manifest.artifact,
+            verification=manifest.verification,
+            completed=list(Stage),
+            report_uri=report_uri,
+            reused=reused,
+            peak_memory_bytes=self.peak_memory_bytes or None,
+        )
+
+    def failed(self, failure: Failure, report_uri: str | None) -> PodResult:
+        """Return the result for a failure."""
+        return PodResult(
+            outcome="Failed",
+            verification=self.verification,
+            failure=failure,
+            completed=completed_before(failure.stage, self.resource.spec.mode),
+            report_uri=report_uri,
+            peak_memory_bytes=self.peak_memory_bytes or None,
+        )
+
+
+def completed_before(stage: Stage | None, mode: Mode = Mode.EXPORT) -> list[Stage]:
+    """Return the stages of a mode that were over when a stage failed."""
+    order = list(Stage)
+    before = order[: order.index(stage)] if stage is not None else []
+    return [entry for entry in before if entry in stages_of(mode)]
+
+
+def listed(file: WrittenFile | SourceFile) -> ArtifactFile:
+    """Return what a document says of a file."""
+    return ArtifactFile(name=file.name, sha256=file.sha256, size_bytes=file.size_bytes)
+
+
+def _finite(value: float) -> float:
+    return value if math.isfinite(value) else _LARGEST
+
+
+def _largest_share(outcome: VerificationOutcome) -> float:
+    """Return what the worst comparison took of its limit."""
+    shares = (
+        limit_share(found.max_abs_error, found.limit, wrong=bool(found.problem))
+        for sample in outcome.samples
+        for found in sample.outputs
+        if not found.inconclusive
+    )
+    return _finite(max(shares, default=0.0))

@@ -1,0 +1,288 @@
+"""report.json: everything about an export that somebody may ask for later.
+
+Published beside the artifact, and after a failure under a name of its own. It never holds secrets:
+the pod template, where users put environment variables, is left out.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from modelexport_api.base import ApiModel
+from modelexport_api.resource import ModelExport
+from modelexport_api.status import Artifact, ArtifactFile, Failure, Stage, VerificationResult
+from modelexport_exporter.core.attempt import Attempt
+from modelexport_exporter.core.blame import REPRO_NAME, Blame
+from modelexport_exporter.core.errors import printable
+from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
+from modelexport_exporter.core.types import ContractFinding, ModuleScope, Rung, SampleComparison
+from modelexport_exporter.report.report_measured import Measured
+
+
+class StageTime(ApiModel):
+    """How long a stage took."""
+
+    stage: Stage
+    seconds: float
+
+
+class Finding(ApiModel):
+    """Something obtained that differs from what was requested."""
+
+    subject: str
+    requested: str
+    obtained: str
+
+
+class ReportedPitfall(ApiModel):
+    """A line of the model that led to a failure, and how it is better written."""
+
+    kind: PitfallKind
+    message: str
+    source: str = ""
+    suggestion: str = ""
+
+
+class ReportedBlame(ApiModel):
+    """The first node of the file that computes something else than eager PyTorch.
+
+    `why_not` alone is there where none could be named.
+    """
+
+    sentence: str = ""
+    node: str = ""
+    op: str = ""
+    aten: str = ""
+    module: str = ""
+    source: str = ""
+    error_before: float | str | None = None
+    error_after: float | str | None = None
+    proven: bool = False
+    among: list[str] = Field(default_factory=list)
+    optimization: str = ""
+    repro: list[str] = Field(default_factory=list)
+    no_repro: str = ""
+    why_not: str = ""
+
+
+class TriedRung(ApiModel):
+    """One way to ONNX that was tried, and how it ended."""
+
+    rung: Rung
+    seconds: float
+    outcome: Literal["Verified", "Failed", "Deferred"]
+    failure: Failure | None = None
+    pitfalls: list[ReportedPitfall] = Field(default_factory=list)
+
+
+class ComparedOutput(ApiModel):
+    """One output of one sample. An error that is no number has the text of what it is."""
+
+    output: str
+    max_abs_error: float | str
+    max_rel_error: float | str
+    limit: float | str
+    noise: float | str | None = None
+    problem: str = ""
+    inconclusive: str = ""
+
+
+class ComparedSample(ApiModel):
+    """One set of inputs: ONNX against eager."""
+
+    dims: dict[str, int]
+    seed: int
+    values: str
+    outputs: list[ComparedOutput]
+
+
+class Environment(ApiModel):
+    """Where the export ran."""
+
+    versions: dict[str, str]
+    python: str
+    platform: str
+    cpus: int
+
+
+class GraphModule(ApiModel):
+    """A module of the original model, and what of the file it and its own modules are."""
+
+    path: str
+    module_class: str
+    nodes: int
+    parameters: int
+
+
+class ReportSource(ApiModel):
+    """The checkpoint."""
+
+    uri: str
+    fingerprint: str | None = None
+    sha256: str | None = None
+    files: list[ArtifactFile] = Field(default_factory=list)
+
+
+class Report(ApiModel):
+    """The content of report.json."""
+
+    report_version: Literal[1] = 1
+    outcome: Literal["Succeeded", "Failed"]
+    name: str
+    namespace: str | None = None
+    uid: str | None = None
+    spec: dict[str, Any]
+    spec_sha256: str | None = None
+    code_sha256: str | None = None
+    source: ReportSource
+    started: datetime
+    finished: datetime
+    stages: list[StageTime] = Field(default_factory=list)
+    artifact: Artifact | None = None
+    operators: dict[str, int] = Field(default_factory=dict)
+    modules: list[GraphModule] = Field(default_factory=list)
+    findings: list[Finding] = Field(default_factory=list)
+    attempts: list[TriedRung] = Field(default_factory=list)
+    verification: VerificationResult | None = None
+    samples: list[ComparedSample] = Field(default_factory=list)
+    blame: ReportedBlame | None = None
+    left_out: list[str] = Field(default_factory=list)
+    measured: Measured = Field(default_factory=Measured)
+    environment: Environment
+    peak_memory_bytes: int
+    failure: Failure | None = None
+
+    def encode(self) -> bytes:
+        """Return the file's content."""
+        return self.model_dump_json(by_alias=True, exclude_none=True, indent=2).encode()
+
+
+def public_spec(resource: ModelExport) -> dict[str, Any]:
+    """Return the spec without what may hold secrets."""
+    spec = resource.spec.to_wire()
+    spec.pop("podTemplate", None)
+    return spec
+
+
+def stage_times(seconds: dict[Stage, float]) -> list[StageTime]:
+    """Return the times in the order of the stages."""
+    return [
+        StageTime(stage=stage, seconds=round(seconds[stage], 3))
+        for stage in Stage
+        if stage in seconds
+    ]
+
+
+def findings(found: tuple[ContractFinding, ...]) -> list[Finding]:
+    """Return the contract's findings as they are written."""
+    return [
+        Finding(subject=item.subject, requested=item.requested, obtained=item.obtained)
+        for item in found
+    ]
+
+
+def modules(found: Sequence[ModuleScope]) -> list[GraphModule]:
+    """Return the tree of modules as it is written."""
+    return [
+        GraphModule(
+            path=scope.path,
+            module_class=scope.module_class,
+            nodes=scope.nodes,
+            parameters=scope.parameters,
+        )
+        for scope in found
+    ]
+
+
+def attempts(tried: Sequence[Attempt]) -> list[TriedRung]:
+    """Return the ladder's attempts as they are written."""
+    return [
+        TriedRung(
+            rung=attempt.rung,
+            seconds=attempt.seconds,
+            outcome="Deferred"
+            if attempt.deferred
+            else ("Failed" if attempt.failure else "Verified"),
+            failure=attempt.failure,
+            pitfalls=[_pitfall(pitfall) for pitfall in attempt.pitfalls],
+        )
+        for attempt in tried
+    ]
+
+
+def _pitfall(found: Pitfall) -> ReportedPitfall:
+    return ReportedPitfall(
+        kind=found.kind,
+        message=printable(found.message),
+        source=found.source,
+        suggestion=printable(found.suggestion),
+    )
+
+
+def samples(compared: tuple[SampleComparison, ...]) -> list[ComparedSample]:
+    """Return the comparisons as they are written."""
+    return [
+        ComparedSample(
+            dims=sample.dims,
+            seed=sample.seed,
+            values=sample.values,
+            outputs=[
+                ComparedOutput(
+                    output=output.output,
+                    max_abs_error=_json_number(output.max_abs_error),
+                    max_rel_error=_json_number(output.max_rel_error),
+                    limit=_json_number(output.limit),
+                    noise=None if output.noise is None else _json_number(output.noise),
+                    problem=output.problem,
+                    inconclusive=output.inconclusive,
+                )
+                for output in sample.outputs
+            ],
+        )
+        for sample in compared
+    ]
+
+
+def blame(found: Blame) -> ReportedBlame:
+    """Return what is to blame as it is written; the repro's files lie below the report."""
+    errors = {
+        name: None if value is None else _json_number(value)
+        for name, value in (("before", found.error_before), ("after", found.error_after))
+    }
+    return ReportedBlame(
+        sentence=printable(found.sentence()),
+        node=printable(found.node),
+        op=printable(found.op),
+        aten=found.aten,
+        module=printable(found.module),
+        source=printable(found.source),
+        error_before=errors["before"],
+        error_after=errors["after"],
+        proven=found.proven,
+        among=[printable(name) for name in found.among],
+        optimization=found.optimization,
+        repro=[f"{REPRO_NAME}/{file.name}" for file in found.repro],
+        no_repro=printable(found.no_repro),
+        why_not=printable(found.why_not),
+    )
+
+
+def environment(versions: dict[str, str]) -> Environment:
+    """Return where this process runs."""
+    return Environment(
+        versions=versions,
+        python=platform.python_version(),
+        platform=platform.platform(),
+        cpus=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1,
+    )
+
+
+def _json_number(value: float) -> float | str:
+    """JSON knows neither NaN nor infinity."""
+    return value if value - value == 0 else str(value)

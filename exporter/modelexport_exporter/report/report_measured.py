@@ -1,0 +1,66 @@
+"""Parts of report.json: what a precision cost, where nodes ran, what was not measured."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from modelexport_api.base import ApiModel
+from modelexport_exporter.core.benchmark_plan import Benchmark
+from modelexport_exporter.core.types import VerificationOutcome
+
+
+class ReportedLoss(ApiModel):
+    """What one output lost by export.precision, against eager PyTorch in the model's own."""
+
+    output: str
+    max_rel_error: float
+    mean_rel_error: float
+    top1_agreement: float | None = Field(
+        default=None, description="The share of rows whose largest number stays where it was."
+    )
+    rows: int = 0
+
+
+class ReportedFallback(ApiModel):
+    """Nodes of one operator that ran on another provider than the one that was asked for."""
+
+    op: str
+    provider: str
+    nodes: int
+    shapes_only: bool = Field(
+        description="Whether it is arithmetic on shapes, which belongs on the CPU."
+    )
+
+
+class Measured(ApiModel):
+    """What was measured besides the errors."""
+
+    precision_losses: list[ReportedLoss] = Field(default_factory=list)
+    providers: list[ReportedFallback] = Field(default_factory=list)
+    not_measured: list[str] = Field(default_factory=list)
+
+
+def measured(outcome: VerificationOutcome | None, benchmark: Benchmark | None) -> Measured:
+    """Return these parts as they are written."""
+    return Measured(
+        precision_losses=[
+            ReportedLoss(
+                output=loss.output,
+                max_rel_error=loss.max_rel_error,
+                mean_rel_error=loss.mean_rel_error,
+                top1_agreement=loss.top1,
+                rows=loss.rows,
+            )
+            for loss in (outcome.losses if outcome else ())
+        ],
+        providers=[
+            ReportedFallback(
+                op=entry.op,
+                provider=entry.provider,
+                nodes=entry.nodes,
+                shapes_only=entry.shapes_only,
+            )
+            for entry in (outcome.fallbacks if outcome else ())
+        ],
+        not_measured=list(benchmark.left_out) if benchmark else [],
+    )

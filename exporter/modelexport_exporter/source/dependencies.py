@@ -1,0 +1,75 @@
+"""What belongs to an export besides its checkpoint: code, recorded inputs, runtime libraries.
+
+All checkpoints of a batch share it; it is fetched once, and stays as it was then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from modelexport_api.spec import ModelExportSpec
+from modelexport_exporter.core import digests as identity
+from modelexport_exporter.core.dependency import Dependency
+from modelexport_exporter.source.fetch_code import fetch_code
+from modelexport_exporter.source.fetch_inputs import (
+    CALIBRATION,
+    GOLDEN,
+    RecordedInputs,
+    fetch_inputs,
+)
+from modelexport_exporter.source.fetch_libraries import fetch_libraries
+from modelexport_exporter.storage.store import Role, locate
+
+
+@dataclass(frozen=True)
+class Belongings:
+    """Where it lies on this machine, and its digests."""
+
+    code_dir: Path | None
+    code_sha256: str | None
+    inputs: Mapping[str, RecordedInputs]
+    libraries: tuple[Path, ...]
+    """Of custom operators for onnxruntime."""
+    dependencies: tuple[Dependency, ...]
+    """All of it, as the provenance names it."""
+
+    @property
+    def input_digests(self) -> dict[str, str]:
+        """Return the digests of recorded inputs by the fields that name them."""
+        return {name: entry.sha256 for name, entry in self.inputs.items()}
+
+    @property
+    def golden_inputs(self) -> Path | None:
+        """Return the file of verification.goldenInputs."""
+        return self._path(GOLDEN)
+
+    @property
+    def calibration_inputs(self) -> Path | None:
+        """Return the file of export.calibrationInputs."""
+        return self._path(CALIBRATION)
+
+    def _path(self, name: str) -> Path | None:
+        entry = self.inputs.get(name)
+        return entry.path if entry else None
+
+
+def gather(spec: ModelExportSpec, directory: Path) -> Belongings:
+    """Bring all of it into a directory. Raises ExportFailure."""
+    dependencies = []
+    code_dir = code_sha256 = None
+    if spec.model is not None and spec.model.code is not None:
+        code = locate(spec.model.code.uri, spec.storage, Role.CODE)
+        code_dir = fetch_code(code, directory)
+        code_sha256 = identity.directory_digest(code_dir)
+        dependencies.append(Dependency(code.uri, {identity.DIRECTORY_DIGEST: code_sha256}))
+    inputs = fetch_inputs(spec, directory)
+    dependencies += [Dependency(entry.uri, {"sha256": entry.sha256}) for entry in inputs.values()]
+    places = [locate(uri, spec.storage, Role.CODE) for uri in spec.export.runtime_libraries]
+    libraries = fetch_libraries(places, directory)
+    dependencies += [
+        Dependency(where.uri, {"sha256": identity.sha256_file(path)})
+        for where, path in zip(places, libraries, strict=True)
+    ]
+    return Belongings(code_dir, code_sha256, inputs, libraries, tuple(dependencies))

@@ -1,0 +1,125 @@
+"""Brings the code that the model is built with into the workspace.
+
+The archive is untrusted: nothing is written outside the workspace, links are refused, and an
+archive that unpacks to more than a model's code ever needs is refused before it fills the disk.
+"""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import zipfile
+from pathlib import Path, PurePosixPath
+
+from modelexport_api.reasons import Reason
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.stored_object import StoredObject
+from modelexport_exporter.storage.errors import from_os_error
+from modelexport_exporter.storage.store import Location, Role
+
+MAX_FILES = 10_000
+MAX_BYTES = 512 * 1024 * 1024
+_SKIPPED = {"__pycache__", ".git", ".venv"}
+_CHUNK = 1024 * 1024
+
+
+def fetch_code(location: Location, workspace: Path) -> Path:
+    """Return a directory in the workspace whose root can be put on the import path."""
+    target = workspace / "code"
+    target.mkdir(parents=True)
+    if location.key.endswith("/"):
+        _copy_directory(location, target)
+    else:
+        _unpack(location, target, workspace / "code.zip")
+    return target
+
+
+def _copy_directory(location: Location, target: Path) -> None:
+    files = [
+        (found, name)
+        for found in location.store.list_all(location.key)
+        if not _SKIPPED & set((name := _relative(found, location)).parts)
+    ]
+    if not files:
+        raise _invalid(f"{location.uri} has no files", "Correct spec.model.code.uri.")
+    _check_size(location.uri, len(files), sum(found.size_bytes for found, _ in files))
+    for found, name in files:
+        path = target / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        location.store.download(found, path, lambda _moved: None)
+
+
+def _relative(found: StoredObject, location: Location) -> PurePosixPath:
+    return _safe(found.key.removeprefix(location.key), location.uri)
+
+
+def _unpack(location: Location, target: Path, download: Path) -> None:
+    found = location.store.stat(location.key)
+    if found is None:
+        is_directory = bool(location.store.names(location.as_directory().key, 1))
+        problem = "is a directory" if is_directory else "was not found"
+        hint = (
+            "End spec.model.code.uri with / for a directory."
+            if is_directory
+            else "Upload it, or correct spec.model.code.uri."
+        )
+        raise _invalid(f"the model's code {location.uri} {problem}", hint)
+    _check_size(location.uri, 1, found.size_bytes)
+    archive = location.store.local_path(location.key)
+    if archive is None:
+        location.store.download(found, download, lambda _moved: None)
+        archive = download
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            members = [member for member in opened.infolist() if not member.is_dir()]
+            _check_size(location.uri, len(members), sum(member.file_size for member in members))
+            for member in members:
+                _extract(opened, member, target, location.uri)
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError) as error:
+        raise _invalid(
+            f"{location.uri} is no zip file that can be unpacked: {error}",
+            "Upload a zip without a password, or a directory (its uri ends in /).",
+        ) from error
+    finally:
+        download.unlink(missing_ok=True)
+
+
+def _extract(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, uri: str) -> None:
+    if stat.S_ISLNK(member.external_attr >> 16):
+        raise _invalid(f"{uri} holds a link: {member.filename}", "Zip the files themselves.")
+    path = target / _safe(member.filename, uri)
+    if any(parent.is_file() for parent in path.parents):
+        raise _invalid(f"{uri}: {member.filename} lies below a file", "Zip the code again.")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # zipfile itself stops at the size that the directory of the archive declares.
+        with archive.open(member) as reader, path.open("xb") as writer:
+            shutil.copyfileobj(reader, writer, _CHUNK)
+    except FileExistsError:
+        raise _invalid(f"{uri} holds {member.filename} twice", "Zip each file once.") from None
+    except OSError as error:
+        raise from_os_error(error, Role.CODE, str(path)) from error
+
+
+def _safe(name: str, uri: str) -> PurePosixPath:
+    """Return a name as a relative path that stays below its root."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts or "\0" in name or not path.parts:
+        raise _invalid(
+            f"{uri} holds a file that would lie outside of it: {name!r}",
+            "Zip the code from inside its root directory.",
+        )
+    return path
+
+
+def _check_size(uri: str, files: int, size: int) -> None:
+    if files > MAX_FILES or size > MAX_BYTES:
+        raise _invalid(
+            f"{uri} holds {files} files of {size / 1e6:.0f} MB; allowed are {MAX_FILES} files "
+            f"and {MAX_BYTES / 1e6:.0f} MB",
+            "Give only the code that builds the module; weights belong into spec.source.",
+        )
+
+
+def _invalid(message: str, hint: str) -> ExportFailure:
+    return ExportFailure(Reason.CODE_INVALID, message, hint)

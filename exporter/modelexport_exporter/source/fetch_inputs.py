@@ -1,0 +1,58 @@
+"""Brings the files of recorded inputs to this machine: golden samples, calibration samples.
+
+They are part of what an artifact is made and proved with, so their content, not their place, goes
+into the spec's digest; that is why they are here before it is known whether the work is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import ModelExportSpec
+from modelexport_exporter.core.digests import sha256_file
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.storage.store import Role, locate
+
+GOLDEN = "goldenInputs"
+CALIBRATION = "calibrationInputs"
+
+
+@dataclass(frozen=True)
+class RecordedInputs:
+    """A file of inputs on this machine."""
+
+    uri: str
+    path: Path
+    sha256: str
+
+
+def fetch_inputs(spec: ModelExportSpec, directory: Path) -> Mapping[str, RecordedInputs]:
+    """Return the files that the spec names, by the field that names them. Raises ExportFailure."""
+    uris = {
+        GOLDEN: ("verification", spec.verification.golden_inputs),
+        CALIBRATION: ("export", spec.export.calibration_inputs),
+    }
+    return {
+        field: _fetch(f"{parent}.{field}", uri, spec, directory / field)
+        for field, (parent, uri) in uris.items()
+        if uri is not None
+    }
+
+
+def _fetch(field: str, uri: str, spec: ModelExportSpec, directory: Path) -> RecordedInputs:
+    location = locate(uri, spec.storage, Role.SOURCE)
+    name = PurePosixPath(location.key).name
+    found = location.store.stat(location.key) if not location.key.endswith("/") else None
+    if found is None:
+        raise ExportFailure(
+            Reason.SAMPLES_INVALID,
+            f"{field}: {location.uri} was not found",
+            f"Upload the .npz or .safetensors file, or correct {field}.",
+        )
+    directory.mkdir()
+    target = directory / name
+    location.store.download(found, target, lambda _moved: None)
+    return RecordedInputs(location.uri, target, sha256_file(target))

@@ -1,0 +1,53 @@
+"""The original module, on the device that its file is to run on: what both workers begin with.
+
+One of them gives the verdict, the other measures latency; the same provider, plugins, threads and
+precision of products on both sides of each.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import torch
+
+from modelexport_api.spec import Provider
+from modelexport_exporter.call import Lowered, lower
+from modelexport_exporter.checkpoint.load import load_module
+from modelexport_exporter.core.machine import cpu_count
+from modelexport_exporter.core.providers import GPU, TF32_OFF, choose_provider
+from modelexport_exporter.core.types import ExportTask, ReportProgress
+from modelexport_exporter.plugins.plugins import Plugins, load_plugins
+from modelexport_exporter.verification.reference import EagerReference
+
+
+@dataclass(frozen=True)
+class Original:
+    """The module with its weights, and what runs its file."""
+
+    provider: Provider
+    plugins: Plugins
+    module: torch.nn.Module
+    lowered: Lowered
+    reference: EagerReference
+
+    @property
+    def on_gpu(self) -> bool:
+        """Tell whether the file runs on a GPU."""
+        return self.provider in GPU
+
+
+def load_original(task: ExportTask, progress: ReportProgress) -> Original:
+    """Load the task's checkpoint for a process that calls it. Raises ExportFailure."""
+    torch.set_num_threads(cpu_count())
+    provider = choose_provider(
+        task.spec.verification.provider, torch.cuda.is_available(), task.spec.export.precision
+    )
+    if provider in GPU:
+        os.environ.update((TF32_OFF,))
+    plugins = load_plugins(task, progress)
+    module = load_module(task, progress).module
+    lowered = lower(task.spec, module, task.code_dir)
+    device = "cuda" if provider in GPU else "cpu"
+    reference = EagerReference(module, lowered.call, device=device, code_dir=task.code_dir)
+    return Original(provider, plugins, module, lowered, reference)

@@ -1,0 +1,1 @@
+"""Running an artifact in onnxruntime: sessions, execution providers, feeds."""

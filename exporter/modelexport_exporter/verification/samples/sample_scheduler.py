@@ -1,0 +1,77 @@
+"""Which of the planned samples run: each is held against what the earlier ones cost.
+
+`budget` estimates and decides; this keeps the costs, makes the dearest corner smaller where it does
+not fit, and writes down what was left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from modelexport_api.spec import ModelExportSpec
+from modelexport_exporter.core.machine import free_memory, peak_memory
+from modelexport_exporter.verification.samples.budget import HEADROOM, Admission, Cost, Room, admit
+from modelexport_exporter.verification.samples.sizes import Sample, describe_sizes, shrink, volume
+
+
+class Admissions:
+    """The costs so far, and what they leave room for."""
+
+    def __init__(self, spec: ModelExportSpec, seconds: float) -> None:
+        """Admit samples of a spec for so many seconds in all."""
+        self._spec = spec
+        self._seconds = seconds
+        self._costs: list[Cost] = []
+        self.left_out: list[str] = []
+        """A sentence for each sample that did not run."""
+
+    @property
+    def spent(self) -> float:
+        """Return the seconds that all samples took together."""
+        return sum(cost.seconds for cost in self._costs)
+
+    @property
+    def slowest(self) -> float | None:
+        """Return the seconds of the slowest sample; None before the first."""
+        return max((cost.seconds for cost in self._costs), default=None)
+
+    def note(self, sample: Sample, seconds: float) -> None:
+        """Take in what a sample took."""
+        self._costs.append(Cost(self.volume(sample), seconds, peak_memory()))
+
+    def admit(self, sample: Sample) -> Admission:
+        """Decide on a sample."""
+        room = Room(self._seconds - self.spent, free_memory())
+        return admit(self._costs, self.volume(sample), room)
+
+    def admissible(self, planned: Sample) -> Iterator[Sample]:
+        """Yield the sample, or what of it fits: each one is run before the next is decided.
+
+        A corner that seems too dear is first run at a quarter, which tells more about its cost.
+        """
+        verdict = self.admit(planned)
+        ran: list[Sample] = []
+        for part in (0.25, 1.0) if self._is_corner(planned) else ():
+            if verdict.fits:
+                break
+            smaller = shrink(planned, self._spec.dims, min(part, verdict.factor * HEADROOM))
+            if smaller is None or not self.admit(smaller).fits:
+                break
+            if ran and self.volume(smaller) <= self.volume(ran[-1]):
+                break
+            ran.append(smaller)
+            yield smaller
+            verdict = self.admit(planned)
+        if verdict.fits:
+            yield planned
+        else:
+            instead = f"{describe_sizes(ran[-1].dims)} ran instead" if ran else "left out"
+            where = f"{describe_sizes(planned.dims)} ({planned.label} values)"
+            self.left_out.append(f"{where}: {verdict.why}; {instead}")
+
+    def volume(self, sample: Sample) -> int:
+        """Return the number of elements of a sample's inputs."""
+        return volume(self._spec.inputs, sample.dims)
+
+    def _is_corner(self, sample: Sample) -> bool:
+        return all(sample.dims[name] == dim.max for name, dim in self._spec.dims.items())

@@ -1,0 +1,165 @@
+"""Where the arrays of samples come from: drawn, recorded by the user, or from the user's sampler.
+
+Golden samples join the plan, after its smallest sample. A sampler replaces what would be drawn: it
+is called at every size that the plan has, and with further seeds in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import Input, ModelExportSpec
+from modelexport_exporter.call.golden import Golden, read_golden
+from modelexport_exporter.call.tensors import to_array
+from modelexport_exporter.core.dims import capture_sizes, concrete_shape
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.types import ExportTask
+from modelexport_exporter.user_code.named_callable import Named, describe_error, find_callable
+from modelexport_exporter.verification.samples.drawing import draw
+from modelexport_exporter.verification.samples.injected_values import (
+    Aims,
+    find_aims,
+    strew,
+    strew_nan,
+    takes_nan,
+    turns,
+)
+from modelexport_exporter.verification.samples.sizes import (
+    Sample,
+    Values,
+    describe_sizes,
+    more_samples,
+    plan_samples,
+    samples_of_weights,
+    sizes_between,
+)
+
+Array = NDArray[Any]
+_SAMPLER = "verification.sampler"
+
+
+@dataclass(frozen=True)
+class Given:
+    """Where the arrays of samples come from."""
+
+    spec: ModelExportSpec
+    golden: tuple[Golden, ...] = ()
+    aims: Aims = field(default_factory=Aims)
+    sampler: Callable[..., Any] | None = None
+    code_dir: Path | None = None
+    proven_graph: bool = False
+    """Whether only the weights are to be verified."""
+
+    def plan(self) -> tuple[Sample, ...]:
+        """Return the samples to run, in order."""
+        golden = [
+            Sample(entry.dims, Values.GOLDEN, place) for place, entry in enumerate(self.golden)
+        ]
+        samples = samples_of_weights if self.proven_graph else plan_samples
+        planned = self._by_sampler(samples(self.spec))
+        return (planned[0], *golden, *planned[1:])
+
+    def more(self) -> tuple[Sample, ...]:
+        """Return further samples, for models that run in no time."""
+        if self.proven_graph:
+            return self._by_sampler(self._aimed())
+        samples = [
+            entry
+            for entry in more_samples(self.spec)
+            if entry.values is not Values.WITH_NAN or self._takes_nan()
+        ]
+        return self._by_sampler((*self._aimed(), *samples))
+
+    def _aimed(self) -> tuple[Sample, ...]:
+        """Return the samples over which the aims are dealt; the seed is the turn."""
+        if not self.aims:
+            return ()
+        sizes = sizes_between(self.spec.dims, avoided=capture_sizes(self.spec).values())
+        count = turns(self.spec.inputs, sizes, self.aims)
+        return tuple(Sample(sizes, Values.AIMED, turn) for turn in range(count))
+
+    def _takes_nan(self) -> bool:
+        return any(takes_nan(entry) for entry in self.spec.inputs)
+
+    def arrays(self, sample: Sample) -> dict[str, Array]:
+        """Return the arrays of a sample by the name of the input. Raises ExportFailure."""
+        if sample.values is Values.GOLDEN:
+            return self.golden[sample.seed].inputs
+        if self.sampler is not None:
+            return self._drawn_by_user(self.sampler, sample)
+        arrays = draw(self.spec.inputs, sample)
+        if sample.values is Values.AIMED:
+            return strew(self.spec.inputs, arrays, self.aims, turn=sample.seed)
+        if sample.values is Values.WITH_NAN:
+            return strew_nan(self.spec.inputs, arrays, sample.seed)
+        return arrays
+
+    def outputs(self, sample: Sample) -> Mapping[str, Array]:
+        """Return the outputs that were recorded with a sample."""
+        return self.golden[sample.seed].outputs if sample.values is Values.GOLDEN else {}
+
+    def _by_sampler(self, samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
+        if self.sampler is None:
+            return samples
+        return tuple(Sample(entry.dims, Values.SAMPLER, entry.seed) for entry in samples)
+
+    def _drawn_by_user(self, sampler: Callable[..., Any], sample: Sample) -> dict[str, Array]:
+        try:
+            drawn = sampler(dict(sample.dims), sample.seed)
+        except Exception as error:
+            raise ExportFailure(
+                Reason.SAMPLES_INVALID,
+                f"{_SAMPLER} raised {describe_error(error, self.code_dir)} at "
+                f"{describe_sizes(sample.dims)}",
+                "It is called as sampler(dims, seed) for every size that dims declares.",
+            ) from error
+        if not isinstance(drawn, Mapping):
+            raise ExportFailure(
+                Reason.SAMPLES_INVALID,
+                f"{_SAMPLER} returned a {type(drawn).__name__}, expected a dict of tensors",
+                "Return a tensor or array for each input, by its name.",
+            )
+        return {entry.name: _fitting(entry, drawn, sample) for entry in self.spec.inputs}
+
+
+def given_by(
+    task: ExportTask, spec: ModelExportSpec, model_path: Path, state: Mapping[str, torch.Tensor]
+) -> Given:
+    """Return where the samples of a task come from.
+
+    `spec` has the inputs of the graph; `state` the model's parameters and buffers by name.
+    """
+    golden = read_golden(task.golden_inputs, spec) if task.golden_inputs else ()
+    return replace(drawn_by(task, spec), golden=golden, aims=find_aims(model_path, state))
+
+
+def drawn_by(task: ExportTask, spec: ModelExportSpec) -> Given:
+    """Return the same without what was recorded, and without what the file says."""
+    sampler = None
+    if spec.verification.sampler is not None:
+        named = Named(_SAMPLER, spec.verification.sampler, "a dict of tensors by input")
+        sampler = find_callable(named, task.code_dir)
+    return Given(spec, sampler=sampler, code_dir=task.code_dir, proven_graph=task.proven_graph)
+
+
+def _fitting(entry: Input, drawn: Mapping[str, Any], sample: Sample) -> Array:
+    value = drawn.get(entry.name)
+    array = to_array(value) if isinstance(value, torch.Tensor) else np.asarray(value)
+    shape = concrete_shape(entry, sample.dims)
+    if value is None or array.dtype.name != entry.dtype.value or array.shape != shape:
+        found = "nothing" if value is None else f"{array.dtype.name} {list(array.shape)}"
+        raise ExportFailure(
+            Reason.SAMPLES_INVALID,
+            f"{_SAMPLER} returned {found} for input {entry.name} at {describe_sizes(sample.dims)}, "
+            f"expected {entry.dtype.value} {list(shape)}",
+            "Return a tensor or array of the declared type and shape for each input.",
+        )
+    return array

@@ -1,0 +1,129 @@
+"""The child processes that read an ONNX file which exists, by whomever it was made: mode Verify.
+
+What they return is what an export would have returned, so that verification is one and the same.
+Nothing is converted, and the file is read with the suspicion that a stranger's file deserves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import onnx
+from google.protobuf.message import DecodeError
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import Export, ModelExportSpec, Weights
+from modelexport_api.status import Stage
+from modelexport_exporter.call import lower
+from modelexport_exporter.checkpoint.load import load_module
+from modelexport_exporter.convert.contract import check_contract, check_file
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.types import (
+    ContractFinding,
+    ConvertedModel,
+    ExportTask,
+    ReportProgress,
+    WrittenFile,
+)
+from modelexport_exporter.onnx_file.external_names import UnsafeNameError, external_names
+from modelexport_exporter.onnx_file.read_back import ArtifactFacts, read_back
+from modelexport_exporter.onnx_file.weights import weight_keys
+from modelexport_exporter.plugins.legacy.older_torch import older_torch
+from modelexport_exporter.plugins.plugins import load_plugins
+
+
+def read_external_names(path: Path, progress: ReportProgress) -> tuple[str, ...]:
+    """Return the names of the files beside an ONNX file that it needs."""
+    progress(Stage.FETCH, 1.0, "looking for external data")
+    try:
+        return external_names(_load(path))
+    except UnsafeNameError as error:
+        raise ExportFailure(
+            Reason.ARTIFACT_INVALID,
+            f"external data: {error}",
+            "Do not serve this file. Save the model again, its external data beside it.",
+        ) from None
+
+
+@older_torch()
+def read_artifact(
+    task: ExportTask, path: Path, files: tuple[WrittenFile, ...], progress: ReportProgress
+) -> ConvertedModel:
+    """Return what the file offers, after holding it against what the spec asks for."""
+    progress(Stage.LOAD, 0.0, "importing torch")
+    load_plugins(task, progress)
+    module = load_module(task, progress).module
+    spec = lower(task.spec, module, task.code_dir).spec
+    progress(Stage.CONTRACT, 0.0, "reading the file")
+    facts = read_back(path)
+    weights = _weight_inputs(task.spec, weight_keys(module), facts)
+    own = tuple(entry for entry in facts.inputs if entry.name not in weights)
+    facts = replace(facts, inputs=own)
+    findings = (*_opset_finding(spec, facts), *check_contract(_of_any_opset(spec, facts), facts))
+    _check_file(path)
+    return ConvertedModel(
+        model_path=path,
+        files=files,
+        opset=facts.opset,
+        ir_version=facts.ir_version,
+        exporter=_producer(_load(path)),
+        inputs=facts.inputs,
+        outputs=facts.outputs,
+        op_counts=facts.op_counts,
+        findings=findings,
+        modules=facts.modules,
+        weight_inputs=weights,
+    )
+
+
+def _load(path: Path) -> onnx.ModelProto:
+    try:
+        model = onnx.load(str(path), load_external_data=False)
+    except (DecodeError, ValueError) as error:
+        raise _no_onnx_file(path, " ".join(str(error).split())[:200]) from None
+    if not model.HasField("graph"):
+        raise _no_onnx_file(path, "it has no graph")
+    return model
+
+
+def _no_onnx_file(path: Path, why: str) -> ExportFailure:
+    return ExportFailure(
+        Reason.ARTIFACT_INVALID,
+        f"{path.name} is no ONNX file: {why}",
+        "spec.artifact.uri must name an ONNX model in protobuf's binary form.",
+    )
+
+
+def _check_file(path: Path) -> None:
+    try:
+        check_file(path)
+    except ExportFailure as failure:
+        raise ExportFailure(
+            Reason.ARTIFACT_INVALID, failure.message.replace("the exported file", path.name)
+        ) from failure
+
+
+def _weight_inputs(spec: ModelExportSpec, keys: list[str], facts: ArtifactFacts) -> dict[str, str]:
+    """Return the inputs that are weights, where the spec says that the file has none of its own."""
+    export: Export = spec.export
+    if export.weights is not Weights.OMITTED:
+        return {}
+    names = [*export.parameter_names, *keys[len(export.parameter_names) :]]
+    known = dict(zip(names, keys, strict=False))
+    return {tensor.name: known[tensor.name] for tensor in facts.inputs if tensor.name in known}
+
+
+def _of_any_opset(spec: ModelExportSpec, facts: ArtifactFacts) -> ModelExportSpec:
+    """Return the spec as if it asked for the opset that the file has."""
+    return spec.model_copy(update={"export": spec.export.model_copy(update={"opset": facts.opset})})
+
+
+def _opset_finding(spec: ModelExportSpec, facts: ArtifactFacts) -> tuple[ContractFinding, ...]:
+    if facts.opset == spec.export.opset:
+        return ()
+    return (ContractFinding("opset", str(spec.export.opset), str(facts.opset)),)
+
+
+def _producer(model: onnx.ModelProto) -> str:
+    return f"{model.producer_name} {model.producer_version}".strip() or "unknown"

@@ -1,0 +1,151 @@
+"""Latency: how long a call takes in eager PyTorch, onnxruntime and torch.compile, warm.
+
+Runs in child processes after the verdict, of which neither failure nor time-out fails an export.
+Eager and onnxruntime are called in turn in one process, with the same threads and the same arrays,
+so that whatever else the machine does hits both; onnxruntime as in production (prepacking, memory
+arena), but that idle threads do not spin: they would take the CPU from eager. torch.compile runs in
+a process of its own, because nothing else can stop a compiler; `benchmark_plan` decides whether.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from modelexport_api.status import Latency, LatencyFigures, Stage
+from modelexport_exporter.call.tensors import to_tensor
+from modelexport_exporter.checkpoint.load import silent
+from modelexport_exporter.core.benchmark_plan import (
+    BUDGET_SECONDS,
+    COMPILED_ROUNDS,
+    Benchmark,
+    enough,
+    figures,
+    memory_problem,
+    sizes_to_measure,
+)
+from modelexport_exporter.core.dims import capture_sizes
+from modelexport_exporter.core.machine import free_memory
+from modelexport_exporter.core.types import ConvertedModel, ExportTask, ReportProgress
+from modelexport_exporter.plugins.legacy.older_torch import older_torch
+from modelexport_exporter.verification.reference_model import load_original
+from modelexport_exporter.verification.runtime.session import Session
+from modelexport_exporter.verification.samples.sample_source import drawn_by
+from modelexport_exporter.verification.samples.sizes import Sample, Values, volume
+
+WARM_UP = 3
+Timed = Callable[[], float]
+"""Makes one call, and returns its seconds."""
+
+
+@older_torch()
+def measure(task: ExportTask, converted: ConvertedModel, progress: ReportProgress) -> Benchmark:
+    """Return the latency of eager and onnxruntime, or why there is none."""
+    started = time.monotonic()
+    progress(Stage.VERIFY, 1.0, "measuring latency")
+    size = sum(file.size_bytes for file in converted.files)
+    problem = memory_problem(size, free_memory())
+    if problem:
+        return Benchmark(None, (problem,))
+    bench = _Bench(task, converted)
+    sizes = capture_sizes(bench.spec)
+    small = (bench.eager(sizes), bench.onnx(sizes))
+    for call in small:
+        call()  # cold
+    wanted = {name: dim.max for name, dim in bench.spec.dims.items()}
+    growth = volume(bench.spec.inputs, wanted) / max(volume(bench.spec.inputs, sizes), 1)
+    slowest = max(min(call(), call(), call()) for call in small)
+    chosen, note = sizes_to_measure(sizes, wanted, slowest, growth)
+    calls = (bench.eager(chosen), bench.onnx(chosen))
+    eager, onnx = _in_turn(calls, started + BUDGET_SECONDS)
+    latency = Latency(dims=chosen, eager=figures(eager), onnx=figures(onnx))
+    return Benchmark(latency, (note,) if note else ())
+
+
+@older_torch()
+def measure_compiled(
+    task: ExportTask,
+    converted: ConvertedModel,
+    sizes: dict[str, int],
+    progress: ReportProgress,
+) -> LatencyFigures:
+    """Return the latency of the module compiled by torch.compile at these sizes."""
+    progress(Stage.VERIFY, 1.0, "compiling with torch.compile to measure it")
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(task.output_dir.parent / "inductor"))
+    bench = _Bench(task, converted, with_session=False)
+    call = bench.eager(sizes, compiled=True)
+    (seconds,) = _in_turn((call,), time.monotonic() + BUDGET_SECONDS, COMPILED_ROUNDS)
+    return figures(seconds)
+
+
+def _in_turn(
+    calls: tuple[Timed, ...], until: float, most: int | None = None
+) -> tuple[list[float], ...]:
+    """Make the calls in turn until the medians are settled; return the seconds of each."""
+    for call in calls:
+        for _ in range(WARM_UP):
+            if call() > until - time.monotonic():
+                break
+    taken: tuple[list[float], ...] = tuple([] for _ in calls)
+    while not enough(taken, until - time.monotonic(), most):
+        for call, seconds in zip(calls, taken, strict=True):
+            seconds.append(call())
+    return taken
+
+
+class _Bench:
+    """The model on both sides, ready to be called at any size."""
+
+    def __init__(
+        self, task: ExportTask, converted: ConvertedModel, *, with_session: bool = True
+    ) -> None:
+        self._original = original = load_original(task, silent)
+        self.spec = original.lowered.spec
+        self._given = drawn_by(task, self.spec)
+        if with_session:
+            self._weights = original.reference.weights(converted.weight_inputs)
+            self._session = Session(
+                converted.model_path,
+                original.provider,
+                setup=original.plugins.session_setup(),
+                production=True,
+            )
+
+    def onnx(self, sizes: dict[str, int]) -> Timed:
+        """Return the artifact's call at these sizes: arrays in, arrays out."""
+        arrays = {**self._arrays(sizes), **self._weights}
+
+        def call() -> float:
+            begin = time.perf_counter()
+            self._session.run(arrays, "latency")
+            return time.perf_counter() - begin
+
+        return call
+
+    def eager(self, sizes: dict[str, int], *, compiled: bool = False) -> Timed:
+        """Return the module's call at these sizes: tensors in, tensors out."""
+        original = self._original
+        device = original.reference.device
+        values = {name: to_tensor(array).to(device) for name, array in self._arrays(sizes).items()}
+        module: Any = torch.compile(original.module) if compiled else original.module
+
+        def call() -> float:
+            # A module may write into its inputs.
+            given = {key: value.clone() for key, value in values.items()}
+            args, kwargs = original.lowered.call.arguments(given)
+            with torch.inference_mode(not compiled), torch.no_grad():
+                begin = time.perf_counter()
+                module(*args, **kwargs)
+                if original.on_gpu:
+                    torch.cuda.synchronize()
+                return time.perf_counter() - begin
+
+        return call
+
+    def _arrays(self, sizes: dict[str, int]) -> dict[str, Any]:
+        drawn = self._given.arrays(Sample(sizes, Values.NORMAL, 0))
+        return {entry.name: drawn[entry.name] for entry in self.spec.inputs}

@@ -1,0 +1,199 @@
+"""Looks at a model without exporting it: in a worker process, since it runs the user's code."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+
+import torch
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import Exporter, Format
+from modelexport_api.status import Stage, TensorInfo, UnsupportedOp
+from modelexport_exporter.call import Lowered, lower, torchscript_call
+from modelexport_exporter.checkpoint.load import LoadedModel, load_module
+from modelexport_exporter.convert.capture import capture, quiet
+from modelexport_exporter.convert.capture_failure import inputs_mismatch, run_eagerly
+from modelexport_exporter.convert.program_dims import symbol_names
+from modelexport_exporter.core.diagnosis import (
+    DiagnosedOp,
+    DiagnosedPitfall,
+    Diagnosis,
+    RouteDiagnosis,
+)
+from modelexport_exporter.core.dims import capture_sizes
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
+from modelexport_exporter.core.pitfall import CERTAIN, Pitfall, PitfallKind
+from modelexport_exporter.core.types import ExportTask, ReportProgress
+from modelexport_exporter.core.user_frame import text_of, user_frame
+from modelexport_exporter.decompositions import provided, rewrite_program, rewriting_calls
+from modelexport_exporter.diagnosis.enrich import enrich
+from modelexport_exporter.diagnosis.explain import find_pitfalls
+from modelexport_exporter.diagnosis.operators.in_program import find_unsupported
+from modelexport_exporter.diagnosis.operators.in_script import unsupported_in_model
+from modelexport_exporter.diagnosis.operators.skeleton import skeleton, skeleton_name
+from modelexport_exporter.plugins.legacy.older_torch import older_torch
+from modelexport_exporter.plugins.plugins import Plugins, load_plugins
+
+
+@older_torch()
+def diagnose_model(task: ExportTask, progress: ReportProgress) -> Diagnosis:
+    """Return what would hinder the export. Raises ExportFailure where it cannot be looked at."""
+    plugins = load_plugins(task, progress)
+    loaded = load_module(task, progress)
+    lowered = lower(task.spec, loaded.module, task.code_dir)
+    progress(Stage.CAPTURE, 0.0, "running the model")
+    refused = run_eagerly(copy.deepcopy(loaded.module), lowered)
+    if refused is not None:
+        raise inputs_mismatch(refused, lowered, task.code_dir) from refused
+    pitfalls = find_pitfalls(loaded.module, lowered, task.code_dir)
+    look = _Look(task, loaded, lowered, plugins, pitfalls=pitfalls, progress=progress)
+    routes = look.at_routes()
+    return Diagnosis(
+        format=loaded.format,
+        factory=task.spec.model.factory if task.spec.model else None,
+        model=type(loaded.module).__name__,
+        parameters=sum(parameter.numel() for parameter in loaded.module.parameters()),
+        call=describe_call(lowered),
+        inputs=[
+            TensorInfo(name=entry.name, dtype=entry.dtype.value, shape=list(entry.shape))
+            for entry in lowered.spec.inputs
+        ],
+        dims=dict(task.spec.dims),
+        routes=routes,
+        pitfalls=[
+            DiagnosedPitfall(
+                kind=pitfall.kind,
+                message=pitfall.message,
+                source=pitfall.source,
+                suggestion=pitfall.suggestion,
+            )
+            for pitfall in pitfalls
+        ],
+        predicted_route=predicted(routes, pitfalls),
+    )
+
+
+def predicted(routes: Sequence[RouteDiagnosis], pitfalls: Sequence[Pitfall]) -> Exporter | None:
+    """Return the first route that nothing stops.
+
+    A trace that was seen to differ at other inputs stops the TorchScript route; a script may still
+    do, which only trying it tells.
+    """
+    baked = any(pitfall.kind is PitfallKind.BAKED for pitfall in pitfalls)
+    for route in routes:
+        if route.is_open and not (baked and route.route is Exporter.TORCH_SCRIPT):
+            return route.route
+    return None
+
+
+def describe_call(lowered: Lowered) -> str:
+    """Return `forward(Tensor, mask=Tensor)`."""
+    args, kwargs = lowered.call.example(capture_sizes(lowered.spec))
+    parts = [_kind(value) for value in args]
+    parts += [f"{name}={_kind(value)}" for name, value in kwargs.items()]
+    return f"forward({', '.join(parts)})"
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, torch.Tensor):
+        return "Tensor"
+    if isinstance(value, list | tuple):
+        inner = ", ".join(_kind(element) for element in value)
+        return f"[{inner}]" if isinstance(value, list) else f"({inner})"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_kind(element)}" for key, element in value.items()) + "}"
+    return repr(value)[:40]
+
+
+class _Look:
+    """One look at a loaded model."""
+
+    def __init__(
+        self,
+        task: ExportTask,
+        loaded: LoadedModel,
+        lowered: Lowered,
+        plugins: Plugins,
+        *,
+        pitfalls: tuple[Pitfall, ...],
+        progress: ReportProgress,
+    ) -> None:
+        self._task = task
+        self._loaded = loaded
+        self._lowered = lowered
+        self._plugins = plugins
+        self._pitfalls = pitfalls
+        self._progress = progress
+        self._opset = task.spec.export.opset
+
+    def at_routes(self) -> list[RouteDiagnosis]:
+        """Return what stops each route that the manifest and the format leave open."""
+        asked = self._task.spec.export.exporter
+        known = {
+            Exporter.DYNAMO: self._unsupported_in_program,
+            Exporter.TORCH_SCRIPT: self._unsupported_in_script,
+        }
+        only = {
+            Format.TORCH_SCRIPT: Exporter.TORCH_SCRIPT,
+            Format.EXPORTED_PROGRAM: Exporter.DYNAMO,
+        }.get(self._loaded.format, asked)
+        return [
+            self._at(route, find) for route, find in known.items() if only in {Exporter.AUTO, route}
+        ]
+
+    def _at(self, route: Exporter, find: Callable[[], list[UnsupportedOp]]) -> RouteDiagnosis:
+        self._progress(Stage.CAPTURE, 0.5, f"looking at the route {route.value}")
+        try:
+            unsupported = find()
+        except ExportFailure as failure:
+            static = [found for found in self._pitfalls if found.kind not in CERTAIN]
+            told = enrich(failure, static).describe(Stage.CAPTURE)
+            return RouteDiagnosis(route=route, failure=told)
+        return RouteDiagnosis(route=route, unsupported=[_with_skeleton(op) for op in unsupported])
+
+    def _unsupported_in_program(self) -> list[UnsupportedOp]:
+        spec, code_dir = self._lowered.spec, self._task.code_dir
+        program = self._loaded.program or capture(self._loaded.module, self._lowered, code_dir)
+        program = rewrite_program(self._plugins.decomposed(program), self._plugins.left_alone)
+        symbol_names(program, spec)
+        return find_unsupported(
+            program,
+            self._opset,
+            code_dir,
+            translated=self._plugins.translated,
+            provided=provided(),
+        )
+
+    def _unsupported_in_script(self) -> list[UnsupportedOp]:
+        called = torchscript_call(
+            self._loaded.module, self._lowered.call, capture_sizes(self._lowered.spec)
+        )
+        try:
+            with (
+                quiet(),
+                torch.no_grad(),
+                self._plugins.registered(),
+                rewriting_calls(self._plugins.left_alone, self._opset),
+            ):
+                return unsupported_in_model(
+                    called.module, called.args, {}, self._opset, self._task.code_dir
+                )
+        except ExportFailure:
+            raise
+        except Exception as error:
+            reraise_out_of_memory(error)
+            frame = user_frame(error, self._task.code_dir)
+            raise ExportFailure(
+                Reason.CONVERSION_FAILED,
+                f"torch.jit.trace cannot follow the forward pass{f' at {frame}' if frame else ''}: "
+                f"{type(error).__name__}: {text_of(error)[:400]}",
+                "Write that line with torch operators only.",
+            ) from error
+
+
+def _with_skeleton(op: UnsupportedOp) -> DiagnosedOp:
+    return DiagnosedOp(
+        **op.model_dump(), skeleton_file=skeleton_name(op.name), skeleton=skeleton(op.name)
+    )

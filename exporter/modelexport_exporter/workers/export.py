@@ -1,0 +1,195 @@
+"""The child process that turns a checkpoint into ONNX files: load, capture, convert, contract.
+
+Runs a user's code and holds the weights, so it may die; it is started, watched and blamed by the
+supervisor. It publishes nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import onnx_ir as ir
+import torch
+
+from modelexport_api.spec import Exporter, Weights
+from modelexport_api.status import Stage
+from modelexport_exporter.call import Lowered, lower
+from modelexport_exporter.checkpoint.load import LoadedModel, load_module
+from modelexport_exporter.convert.capture import capture
+from modelexport_exporter.convert.capture_failure import run_eagerly
+from modelexport_exporter.convert.contract import check_contract, check_file
+from modelexport_exporter.convert.dynamo import Translation, finish, translate
+from modelexport_exporter.convert.route import check_route
+from modelexport_exporter.convert.torchscript import converted_torchscript
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.types import (
+    ROUTES,
+    ConvertedModel,
+    ExportTask,
+    ReportProgress,
+    Rung,
+    WrittenFile,
+)
+from modelexport_exporter.diagnosis.explain import explaining
+from modelexport_exporter.onnx_file.read_back import read_back
+from modelexport_exporter.onnx_file.weights import ArrangedWeights, arrange_weights
+from modelexport_exporter.onnx_file.write import MODEL_NAME, write_model
+from modelexport_exporter.plugins.legacy.older_torch import older_torch
+from modelexport_exporter.plugins.plugins import Plugins, load_plugins
+from modelexport_exporter.precision.apply import in_precision
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is exported: a checkpoint's model and all that translates it."""
+
+    task: ExportTask
+    loaded: LoadedModel
+    lowered: Lowered
+    plugins: Plugins
+
+
+@dataclass(frozen=True)
+class Written:
+    """What lies on disk, and how its weights stand in it."""
+
+    arranged: ArrangedWeights
+    files: tuple[WrittenFile, ...]
+
+
+OnTranslation = Callable[[Subject, Translation], None]
+"""Called with what torch.export's route translated, before anything is folded."""
+
+
+@older_torch()
+def export_model(task: ExportTask, progress: ReportProgress) -> ConvertedModel:
+    """Export the task's checkpoint into its output directory and check what was written."""
+    return export(task, progress)
+
+
+def export(
+    task: ExportTask, progress: ReportProgress, on_translation: OnTranslation | None = None
+) -> ConvertedModel:
+    """Do the same, and show the translation to who wants it."""
+    clock = StageClock()
+    with clock.stage(Stage.LOAD):
+        plugins = load_plugins(task, progress)
+        loaded = load_module(task, progress)
+        check_route(task, loaded.format, loaded.module)
+        lowered = lower(task.spec, loaded.module, task.code_dir)
+        plugins.check_route(task, lambda: run_eagerly(loaded.module, lowered))
+    subject = Subject(task, loaded, lowered, plugins)
+    with explaining(loaded.module, lowered, task.code_dir):
+        written = _convert(subject, on_translation, clock, progress)
+        return check(subject, written, clock, progress)
+
+
+def check(
+    subject: Subject, written: Written, clock: StageClock, progress: ReportProgress
+) -> ConvertedModel:
+    """Read back what was written and hold it against what was asked. Raises ExportFailure."""
+    task, arranged = subject.task, written.arranged
+    path = task.output_dir / MODEL_NAME
+    with clock.stage(Stage.CONTRACT):
+        progress(Stage.CONTRACT, 0.0, "reading the file back")
+        facts = read_back(path)
+        own = tuple(entry for entry in facts.inputs if entry.name not in arranged.inputs)
+        facts = replace(facts, inputs=own)
+        findings = check_contract(subject.lowered.spec, facts)
+        check_file(path)
+    findings = subject.loaded.findings + arranged.findings + findings
+    return ConvertedModel(
+        model_path=path,
+        files=written.files,
+        opset=facts.opset,
+        ir_version=facts.ir_version,
+        exporter=describe_rung(task.rung),
+        inputs=facts.inputs,
+        outputs=facts.outputs,
+        op_counts=facts.op_counts,
+        findings=findings + subject.plugins.findings(task, facts),
+        modules=facts.modules,
+        weight_inputs=arranged.inputs,
+        seconds=clock.seconds,
+    )
+
+
+def describe_rung(rung: Rung) -> str:
+    """Return `TorchScript (Trace, torch 2.15.0)`; the plain route for its first rung."""
+    route = ROUTES[rung].value
+    version = f"torch {torch.__version__.partition('+')[0]}"
+    return f"{route} ({version})" if rung.value == route else f"{route} ({rung.value}, {version})"
+
+
+def _convert(
+    subject: Subject,
+    on_translation: OnTranslation | None,
+    clock: StageClock,
+    progress: ReportProgress,
+) -> Written:
+    task, loaded, lowered = subject.task, subject.loaded, subject.lowered
+    rung = task.rung
+    if ROUTES[rung] is Exporter.TORCH_SCRIPT:
+        scripted = rung is Rung.SCRIPT
+        with clock.stage(Stage.CONVERT):
+            progress(Stage.CONVERT, 0.0, "compiling the script" if scripted else "tracing")
+            with converted_torchscript(
+                loaded.module,
+                lowered,
+                subject.plugins,
+                task.output_dir,
+                task.code_dir,
+                scripted=scripted,
+            ) as converted:
+                return write(converted, subject)
+    with clock.stage(Stage.CAPTURE):
+        progress(Stage.CAPTURE, 0.0, "capturing the graph with torch.export")
+        strict = rung is Rung.DYNAMO_STRICT
+        program = loaded.program or capture(loaded.module, lowered, task.code_dir, strict=strict)
+    with clock.stage(Stage.CONVERT):
+        progress(Stage.CONVERT, 0.0, "translating the graph to ONNX")
+        translation = translate(program, lowered.spec, subject.plugins, task.code_dir)
+        if on_translation is not None:
+            on_translation(subject, translation)
+        model = finish(translation, optimize=optimizes(task))
+        progress(Stage.CONVERT, 0.6, "writing the model")
+        return write(model, subject)
+
+
+def optimizes(task: ExportTask) -> bool:
+    """Tell whether the rung's file is optimized."""
+    # The optimizer folds weights into others, which no checkpoint holds.
+    whole = task.spec.export.weights is Weights.EMBEDDED
+    return task.rung is not Rung.DYNAMO_UNOPTIMIZED and whole and task.spec.export.optimize
+
+
+def write(model: ir.Model, subject: Subject) -> Written:
+    """Complete a model by what plugins and precision ask for, and write it."""
+    subject.plugins.complete(model)
+    task = subject.task
+    with in_precision(model, subject.lowered.spec, task) as (converted, kept):
+        arranged = arrange_weights(converted, subject.loaded.module, task.spec.export)
+        files = write_model(converted, task.output_dir)
+    return Written(replace(arranged, findings=arranged.findings + kept), files)
+
+
+class StageClock:
+    """Measures the stages, and says which one a failure belongs to."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, stage: Stage) -> Iterator[None]:
+        """Time the block; a failure inside it belongs to the stage."""
+        begin = time.monotonic()
+        try:
+            yield
+        except ExportFailure as failure:
+            failure.stage = failure.stage or stage
+            raise
+        finally:
+            self.seconds[stage.value] = round(time.monotonic() - begin, 3)

@@ -1,0 +1,84 @@
+"""A translated graph without its weights, ready for another checkpoint's.
+
+Guarantees that the weights that it was made with are gone: each initializer that was a parameter or
+buffer of the module is known by the module's name for it, and holds nothing until it is bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import onnx_ir as ir
+import torch
+from onnx_ir.tensor_adapters import TorchTensor
+
+from modelexport_api.reasons import Reason
+from modelexport_exporter.convert.dynamo import Translation
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.workers.module_signature import Anatomy, Memory, memory, tensors
+
+Place = tuple[int, str]
+"""An initializer: the number of its graph, in the order of `ir.Model.graphs`, and its name."""
+
+
+@dataclass(frozen=True)
+class Template:
+    """A translation whose weights are places to be filled."""
+
+    translation: Translation
+    anatomy: Anatomy
+    keys: dict[Place, str]
+    """The module's name for what belongs into each place."""
+
+    @staticmethod
+    def of(translation: Translation, module: torch.nn.Module) -> Template:
+        """Return a template; the translation itself stays as it is."""
+        names: dict[Memory, str] = {}
+        for name, tensor in tensors(module):
+            if tensor.numel():
+                names.setdefault(memory(tensor), name)
+        model = translation.model.clone()
+        keys: dict[Place, str] = {}
+        for place, value in _initializers(model):
+            raw = getattr(value.const_value, "raw", None)
+            key = names.get(memory(raw)) if isinstance(raw, torch.Tensor) else None
+            if key is not None:
+                keys[place] = key
+                _empty(value)
+        return Template(replace(translation, model=model), Anatomy.of(module), keys)
+
+    def bind(self, module: torch.nn.Module) -> Translation:
+        """Return the translation with a module's weights.
+
+        Raises ExportFailure where the module is not the one whose graph this is.
+        """
+        difference = self.anatomy.difference(Anatomy.of(module))
+        if difference:
+            raise ExportFailure(
+                Reason.STATE_DICT_MISMATCH,
+                f"not the model that was translated before: {difference}",
+                "It is exported afresh.",
+            )
+        weights = dict(tensors(module))
+        model = self.translation.model.clone()
+        for place, value in _initializers(model):
+            key = self.keys.get(place)
+            if key is not None:
+                value.const_value = TorchTensor(weights[key].detach(), name=value.name)
+        return replace(self.translation, model=model)
+
+
+def _initializers(model: ir.Model) -> Iterator[tuple[Place, ir.Value]]:
+    for number, graph in enumerate(model.graphs()):
+        for name, value in graph.initializers.items():
+            yield (number, name), value
+
+
+def _empty(value: ir.Value) -> None:
+    """Take the value away; its shape and type stay."""
+    tensor = value.const_value
+    assert tensor is not None
+    value.shape = ir.Shape(tensor.shape.numpy())
+    value.dtype = tensor.dtype
+    value.const_value = None

@@ -1,0 +1,98 @@
+"""A worker that stays: it exports one checkpoint, then others of the same model by its graph.
+
+What user code does on import or when the module is built is done in this process for all of them;
+whether that made a difference is for their verification to find.
+"""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import dataclass, replace
+
+import torch
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import Format
+from modelexport_api.status import Stage
+from modelexport_exporter.call import Lowered
+from modelexport_exporter.checkpoint.load import load_module
+from modelexport_exporter.convert.dynamo import Translation, finish
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.machine import cpu_count, forget, sharing_cpus
+from modelexport_exporter.core.types import ConvertedModel, ExportTask, ReportProgress, Rung
+from modelexport_exporter.plugins.legacy.older_torch import older_torch
+from modelexport_exporter.plugins.plugins import Plugins
+from modelexport_exporter.workers.export import (
+    StageClock,
+    Subject,
+    check,
+    export,
+    optimizes,
+    write,
+)
+from modelexport_exporter.workers.graph_template import Template
+
+
+@dataclass(frozen=True)
+class _Family:
+    """What the checkpoints of one model have in common."""
+
+    template: Template
+    lowered: Lowered
+    plugins: Plugins
+    rung: Rung
+
+
+class Foundry:
+    """Exports checkpoints of one model."""
+
+    def __init__(self) -> None:
+        self._family: _Family | None = None
+
+    @older_torch()
+    def export(self, task: ExportTask, progress: ReportProgress) -> ConvertedModel:
+        """Do what `export_model` does, and keep the graph. Raises ExportFailure."""
+        try:
+            return export(task, progress, self._keep)
+        finally:
+            forget()
+            # What was imported until now stays: no later collection has to look at it.
+            gc.freeze()
+
+    def _keep(self, subject: Subject, translation: Translation) -> None:
+        if subject.loaded.format is not Format.EXPORTED_PROGRAM:
+            template = Template.of(translation, subject.loaded.module)
+            rung = subject.task.rung
+            self._family = _Family(template, subject.lowered, subject.plugins, rung)
+
+    @older_torch()
+    def rebind(self, task: ExportTask, progress: ReportProgress) -> ConvertedModel:
+        """Export another checkpoint by the kept graph.
+
+        Raises ExportFailure where the graph is not its own, and as `export_model` does.
+        """
+        family = self._family
+        if family is None:
+            raise ExportFailure(Reason.CONVERSION_FAILED, "no graph was translated before")
+        # Beside it, the checkpoint before is verified.
+        with sharing_cpus(2):
+            torch.set_num_threads(cpu_count())
+        try:
+            return self._rebound(family, task, progress)
+        finally:
+            forget()
+
+    def _rebound(
+        self, family: _Family, task: ExportTask, progress: ReportProgress
+    ) -> ConvertedModel:
+        clock = StageClock()
+        with clock.stage(Stage.LOAD):
+            loaded = load_module(task, progress)
+        task = replace(task, rung=family.rung)
+        subject = Subject(task, loaded, family.lowered, family.plugins)
+        with clock.stage(Stage.CONVERT):
+            progress(Stage.CONVERT, 0.0, "binding the weights to the translated graph")
+            model = finish(family.template.bind(loaded.module), optimize=optimizes(task))
+            progress(Stage.CONVERT, 0.6, "writing the model")
+            written = write(model, subject)
+        return check(subject, written, clock, progress)

@@ -1,0 +1,256 @@
+"""Verification: the artifact in onnxruntime against eager PyTorch on the original module.
+
+Runs in a child process. Samples come from `given`, which of them run from `admission`; whether both
+agree on one is `judge`'s, and what all of them come to `verdict`'s. Outputs live as long as their
+sample is compared.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from numpy.typing import NDArray
+
+from modelexport_api.spec import Layout
+from modelexport_api.status import Stage, Verdict, VerificationResult
+from modelexport_exporter.blame.after_mismatch import SmallestFailure
+from modelexport_exporter.blame.record_onnx import Runtime
+from modelexport_exporter.core.machine import (
+    busy_seconds,
+    free_large_blocks_at_once,
+    release_memory,
+)
+from modelexport_exporter.core.providers import (
+    fallbacks,
+    on_cpu,
+)
+from modelexport_exporter.core.types import (
+    ConvertedModel,
+    ExportTask,
+    ReportProgress,
+    SampleComparison,
+    VerificationOutcome,
+)
+from modelexport_exporter.diagnosis.explain import explaining, find_pitfalls
+from modelexport_exporter.plugins.legacy.older_torch import older_torch
+from modelexport_exporter.report.triton_config import as_stated, batch_dim
+from modelexport_exporter.verification.batch_independence import rows_are_independent
+from modelexport_exporter.verification.comparator import Judge, Named, RunFile
+from modelexport_exporter.verification.numerics.in_precision import simulation_for
+from modelexport_exporter.verification.reference_model import Original, load_original
+from modelexport_exporter.verification.runtime.session import Session
+from modelexport_exporter.verification.samples.budget import TIME_BUDGET_SECONDS
+from modelexport_exporter.verification.samples.sample_scheduler import Admissions
+from modelexport_exporter.verification.samples.sample_source import Given, given_by
+from modelexport_exporter.verification.samples.sizes import (
+    ORDINARY,
+    Sample,
+    describe_sizes,
+)
+from modelexport_exporter.verification.verdict import verdict_on
+
+Array = NDArray[Any]
+
+MORE_WITHIN_SECONDS = 2.0
+"""Further samples run only as long as all of them together took less."""
+
+MEASURED_BELOW_SECONDS = 1.0
+"""The model's noise is measured on a sample where both agree if the samples before took less."""
+
+PROVEN_GRAPH = (
+    "samples at all sizes: the same graph was verified on them with the weights of another "
+    "checkpoint of this batch"
+)
+LARGE_MODEL_BYTES = 256 << 20
+"""From here on weights are not prepacked on a CPU: that would copy all of them into memory.
+
+onnxruntime then packs them anew for each multiplication; outputs differ by rounding only.
+"""
+
+
+@older_torch()
+def verify_model(
+    task: ExportTask, converted: ConvertedModel, progress: ReportProgress
+) -> VerificationOutcome:
+    """Compare the artifact with eager on every sample that the budget allows."""
+    started = time.monotonic()
+    progress(Stage.VERIFY, 0.0, "loading the original module")
+    free_large_blocks_at_once()
+    original = load_original(task, _as_verification(progress))
+    module, lowered, reference = original.module, original.lowered, original.reference
+    given = given_by(task, lowered.spec, converted.model_path, reference.state())
+    with explaining(module, lowered, task.code_dir):
+        run = _Verification(replace(task, spec=lowered.spec), converted, original, given)
+        run.over_all_samples(progress)
+    outcome = run.outcome(time.monotonic() - started)
+    if outcome.summary.verdict is Verdict.VERIFIED:
+        return outcome
+    pitfalls = find_pitfalls(module, lowered, task.code_dir)
+    if outcome.summary.verdict is not Verdict.MISMATCH:
+        return replace(outcome, pitfalls=pitfalls)
+    progress(Stage.VERIFY, 1.0, "looking for the node that differs")
+    blame = run.smallest_failure.blame(
+        module,
+        lowered.call,
+        converted.model_path,
+        Runtime(original.provider, original.plugins.session_setup()),
+        device=reference.device,
+        code_dir=task.code_dir,
+        weights=reference.weights(converted.weight_inputs),
+    )
+    return replace(outcome, pitfalls=pitfalls, blame=blame)
+
+
+def _as_verification(progress: ReportProgress) -> ReportProgress:
+    """Return a report for the second load of the model, which is a part of this stage."""
+    return lambda _stage, _fraction, message: progress(Stage.VERIFY, 0.0, message)
+
+
+class _Verification:
+    """The state of one verification: sessions, costs so far, results so far."""
+
+    def __init__(
+        self,
+        task: ExportTask,
+        converted: ConvertedModel,
+        original: Original,
+        given: Given,
+    ) -> None:
+        self._spec = task.spec
+        # On a GPU this process waits, and its CPU time says nothing.
+        self._clock = time.monotonic if original.on_gpu else busy_seconds
+        self._given = given
+        self._admissions = Admissions(task.spec, TIME_BUDGET_SECONDS)
+        if task.proven_graph:
+            self._admissions.left_out.append(PROVEN_GRAPH)
+        self._results: list[SampleComparison] = []
+        self.smallest_failure = SmallestFailure()
+        self._measured = task.proven_graph
+        self._converted = converted
+        self._session = Session(
+            converted.model_path,
+            original.provider,
+            prepack=original.on_gpu or self._is_small(converted),
+            setup=original.plugins.session_setup(),
+        )
+        reference = original.reference
+        self._run_file = _runner(self._session, reference.weights(converted.weight_inputs))
+        self._judge = Judge(
+            task.spec,
+            reference,
+            self._run_file,
+            converted.op_counts,
+            self._clock,
+            simulation=simulation_for(task, task.spec, reference),
+        )
+
+    def over_all_samples(self, progress: ReportProgress) -> None:
+        """Run the plan, within the budget."""
+        plan = self._given.plan()
+        for position, planned in enumerate(plan):
+            for sample in self._admissions.admissible(planned):
+                where = describe_sizes(sample.dims)
+                progress(Stage.VERIFY, position / len(plan), f"comparing at {where}")
+                self._run(sample)
+                release_memory()
+        for sample in self._given.more():
+            spent = self._admissions.spent
+            if spent > MORE_WITHIN_SECONDS or not self._admissions.admit(sample).fits:
+                break
+            self._run(sample)
+        progress(Stage.VERIFY, 1.0, f"compared {len(self._results)} samples")
+
+    def outcome(self, seconds: float) -> VerificationOutcome:
+        """Return the verdict on what ran."""
+        outputs = [output for sample in self._results for output in sample.outputs]
+        told = [output for output in outputs if not output.inconclusive]
+        elsewhere = fallbacks(self._session.assignment, self._session.provider)
+        noise = [output.noise for output in told if output.noise is not None]
+        return VerificationOutcome(
+            summary=VerificationResult(
+                verdict=verdict_on(self._results),
+                provider=self._session.provider.value,
+                samples=len(self._results),
+                max_abs_error=max((output.max_abs_error for output in told), default=0.0),
+                max_rel_error=max((output.max_rel_error for output in told), default=0.0),
+                tolerance_source=self._judge.tolerance_source,
+                max_noise=max(noise, default=None),
+                fallback_nodes=on_cpu(elsewhere),
+            ),
+            samples=tuple(self._results),
+            seconds=seconds,
+            left_out=tuple(self._admissions.left_out),
+            losses=self._judge.losses.all(),
+            fallbacks=elsewhere,
+            output_shapes=self._session.output_shapes,
+            rows_independent=self._rows_independent(),
+        )
+
+    def _rows_independent(self) -> bool | None:
+        """Tell whether a server may batch requests, where one is asked for that would."""
+        wrong = verdict_on(self._results) is not Verdict.VERIFIED
+        if wrong or self._spec.destination.layout is not Layout.TRITON:
+            return None
+        outputs = as_stated(self._converted.outputs, self._session.output_shapes)
+        batch = batch_dim(self._spec, [*self._converted.inputs, *outputs])
+        samples = [
+            sample
+            for sample in self._given.plan()
+            if sample.values in ORDINARY and batch and sample.dims.get(batch, 0) > 1
+        ]
+        if not samples:
+            return None
+        arrays = self._given.arrays(min(samples, key=self._admissions.volume))
+        fed = {name: arrays[name] for name in self._session.input_names if name in arrays}
+        return rows_are_independent(fed, lambda rows: self._run_file(rows, "rows of a batch"))
+
+    def _is_small(self, converted: ConvertedModel) -> bool:
+        size = sum(entry.size_bytes for entry in converted.files)
+        if size < LARGE_MODEL_BYTES:
+            return True
+        self._admissions.left_out.append(
+            f"onnxruntime's prepacking, which would copy {size / 1e9:.1f} GB of weights into "
+            "memory: all samples ran without it (session.disable_prepacking)"
+        )
+        return False
+
+    def _run(self, sample: Sample) -> None:
+        started = self._clock()
+        where = f"{describe_sizes(sample.dims)} ({sample.label} values, seed {sample.seed})"
+        arrays = self._given.arrays(sample)
+        compared = self._judge.judge(
+            sample,
+            arrays,
+            where,
+            recorded=self._given.outputs(sample),
+            measure=self._is_telling(sample),
+        )
+        if compared is not None:
+            self._results.append(compared)
+            self.smallest_failure.note(self._admissions.volume(sample), arrays, compared)
+        self._admissions.note(sample, self._clock() - started)
+
+    def _is_telling(self, sample: Sample) -> bool:
+        """Tell whether to learn the model's noise here: once, at ordinary sizes, if it is cheap."""
+        slowest = self._admissions.slowest
+        if self._measured or sample.values not in ORDINARY or slowest is None:
+            return False
+        self._measured = slowest < MEASURED_BELOW_SECONDS
+        return self._measured
+
+
+def _runner(session: Session, weights: Mapping[str, Array]) -> RunFile:
+    """Return what runs the file.
+
+    Not a method: a session in a cycle would be left to the garbage collector, and one that hosts
+    Python operators must end before the next one begins.
+    """
+
+    def run_file(arrays: Mapping[str, Array], where: str) -> Named:
+        outputs = session.run({**arrays, **weights}, where)
+        return list(zip(session.output_names, outputs, strict=True))
+
+    return run_file

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modelexport_api.spec import ModelExportSpec
+from modelexport_exporter.core.digests import digest_of, source_digest, spec_digest
+from modelexport_exporter.core.types import SourceFile
+
+VERSIONS = {"modelexport": "1"}
+
+
+def spec(**changes: Any) -> ModelExportSpec:  # noqa: ANN401
+    return ModelExportSpec.model_validate(
+        {
+            "source": {"uri": "s3://a/model.pt"},
+            "model": {"factory": "m:build", "kwargs": {"n": 4}},
+            "inputs": [{"name": "x", "shape": ["batch", 4]}],
+            "dims": {"batch": {"max": 8}},
+            "destination": {"uri": "s3://a/out/"},
+            **changes,
+        }
+    )
+
+
+def digest(code: str | None = None, **changes: Any) -> str:  # noqa: ANN401
+    return spec_digest(spec(**changes), code, VERSIONS)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"source": {"uri": "s3://b/elsewhere.pt"}},
+        {"source": {"uri": "s3://a/model.pt", "sha256": "0" * 64}},
+        {"destination": {"uri": "s3://b/out/", "overwrite": "Always"}},
+        {"destination": {"uri": "s3://b/out/", "layout": "Triton"}},
+        {"storage": {"endpoint": "http://other"}},
+        {"backoffLimit": 1, "activeDeadlineSeconds": 7},
+        {"podTemplate": {"spec": {"nodeSelector": {"a": "b"}}}},
+    ],
+)
+def test_where_and_how_it_runs_is_the_same_work(changes: dict[str, Any]) -> None:
+    assert digest(**changes) == digest()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"source": {"uri": "s3://a/model.pt", "stateDictKey": "ema"}},
+        {"source": {"uri": "s3://a/model.pt", "format": "StateDict"}},
+        {"model": {"factory": "m:other", "kwargs": {"n": 4}}},
+        {"model": {"factory": "m:build", "kwargs": {"n": 5}}},
+        {"inputs": [{"name": "y", "shape": ["batch", 4]}]},
+        {"dims": {"batch": {"max": 9}}},
+        {"outputs": ["y"]},
+        {"export": {"opset": 18}},
+        {"verification": {"tolerance": {"rtol": 1e-3}}},
+    ],
+)
+def test_what_determines_the_artifact_is_other_work(changes: dict[str, Any]) -> None:
+    assert digest(**changes) != digest()
+
+
+def test_recorded_inputs_count_by_their_content() -> None:
+    golden = {"verification": {"goldenInputs": "s3://a/golden.npz"}}
+    moved = {"verification": {"goldenInputs": "s3://b/golden.npz"}}
+    one, other = {"goldenInputs": "1" * 64}, {"goldenInputs": "2" * 64}
+    assert spec_digest(spec(**golden), None, VERSIONS, one) == spec_digest(
+        spec(**moved), None, VERSIONS, one
+    )
+    assert spec_digest(spec(**golden), None, VERSIONS, one) != spec_digest(
+        spec(**golden), None, VERSIONS, other
+    )
+
+
+def test_code_and_versions_are_part_of_the_work() -> None:
+    assert digest(code="abc") != digest()
+    assert spec_digest(spec(), None, {"modelexport": "2"}) != digest()
+
+
+def test_one_file_has_its_own_digest_and_order_does_not_matter() -> None:
+    one, two = SourceFile("a", 1, "1" * 64), SourceFile("b", 1, "2" * 64)
+    assert source_digest([one]) == "1" * 64
+    assert source_digest([one, two]) == source_digest([two, one]) != "1" * 64
+
+
+@given(st.dictionaries(st.text(), st.integers() | st.text() | st.none()))
+def test_the_order_of_keys_does_not_matter(value: dict[str, object]) -> None:
+    assert digest_of(value) == digest_of(dict(reversed(value.items())))

@@ -1,0 +1,51 @@
+"""Capture sizes: inside the ranges, away from 0 and 1, and told apart where that is possible."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modelexport_exporter.core.dims import capture_sizes, concrete_shape, used_dims
+from zoo.tasks import spec_for
+
+RANGES = st.tuples(st.integers(0, 300), st.integers(0, 300)).map(sorted).filter(lambda r: r[1] > 0)
+
+
+@given(ranges=st.lists(RANGES, min_size=1, max_size=5))
+def test_every_size_is_inside_its_range(ranges: list[list[int]]) -> None:
+    dims = {f"d{i}": {"min": low, "max": high} for i, (low, high) in enumerate(ranges)}
+    spec = spec_for(inputs=[{"name": "x", "shape": list(dims)}], dims=dims)
+    for name, size in capture_sizes(spec).items():
+        assert dims[name]["min"] <= size <= dims[name]["max"]
+        assert size > 1 or dims[name]["max"] == 1
+
+
+@pytest.mark.parametrize(
+    ("shape", "dims", "expected"),
+    [
+        pytest.param(["a", "b"], {"a": (1, 64), "b": (1, 64)}, {"a": 3, "b": 5}, id="distinct"),
+        pytest.param(["a", 3], {"a": (1, 64)}, {"a": 5}, id="distinct from constants"),
+        pytest.param(["a"], {"a": (1, 2)}, {"a": 2}, id="a narrow range"),
+        pytest.param(["a"], {"a": (1, 1)}, {"a": 1}, id="only one size"),
+        pytest.param(["a"], {"a": (0, 9)}, {"a": 3}, id="may be empty"),
+        pytest.param(
+            ["h", "w"], {"h": (32, 512), "w": (32, 512)}, {"h": 32, "w": 64}, id="multiples of min"
+        ),
+        pytest.param(
+            ["a", "b"], {"a": (2, 3), "b": (2, 3)}, {"a": 3, "b": 2}, id="no room but enough"
+        ),
+    ],
+)
+def test_sizes(
+    shape: list[int | str], dims: dict[str, tuple[int, int]], expected: dict[str, int]
+) -> None:
+    spec = spec_for(
+        inputs=[{"name": "x", "shape": shape}],
+        dims={name: {"min": low, "max": high} for name, (low, high) in dims.items()},
+    )
+    assert capture_sizes(spec) == expected
+    assert used_dims(spec.inputs) == list(dims)
+    assert concrete_shape(spec.inputs[0], expected) == tuple(
+        size if isinstance(size, int) else expected[size] for size in shape
+    )

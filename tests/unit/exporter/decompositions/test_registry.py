@@ -1,0 +1,52 @@
+"""What the library offers, and that its page says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+import transformers.integrations.moe  # noqa: F401 (defines an operator)
+
+from modelexport_exporter.decompositions import provided
+from modelexport_exporter.decompositions.documentation import page
+from modelexport_exporter.decompositions.registry import (
+    COMPOSITES,
+    DECOMPOSITIONS,
+    enabled,
+)
+from modelexport_exporter.torch_internals.op_registries import find_overload
+
+PAGE = Path(__file__).parents[4] / "docs" / "decompositions.md"
+
+
+@pytest.mark.parametrize("name", [*DECOMPOSITIONS, *sorted(COMPOSITES)])
+def test_torch_has_every_operator_of_the_catalogue(name: str) -> None:
+    assert find_overload(name) is not None
+
+
+@pytest.mark.parametrize("name", sorted(COMPOSITES))
+def test_torch_defines_each_composite_by_others(name: str) -> None:
+    operator = find_overload(name)
+    assert operator is not None
+    key = "CompositeImplicitAutograd"
+    assert torch._C._dispatch_has_kernel_for_dispatch_key(operator.name(), key)  # type: ignore[no-untyped-call]
+
+
+def test_operators_are_provided_without_their_overload() -> None:
+    assert {"aten::erfinv", "aten::median", "aten::linalg_inv"} <= provided()
+    assert not [name for name in provided() if "." in name]
+
+
+@pytest.mark.parametrize(
+    ("disabled", "expected"),
+    [([], True), (["aten::elu"], True), (["aten::median"], False), (["*"], False)],
+)
+def test_an_operator_is_disabled_with_all_its_overloads(
+    disabled: list[str], expected: bool
+) -> None:
+    assert enabled("aten::median.dim", disabled) is expected
+
+
+def test_the_page_describes_the_catalogue() -> None:
+    assert PAGE.read_text() == page(), "write it again: python -c 'print(page(), end=\"\")'"

@@ -1,0 +1,150 @@
+"""The ladder as a table: which rung is next, and which failure is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import Format
+from modelexport_api.status import Failure, Stage
+from modelexport_exporter.core.attempt import Attempt, most_informative
+from modelexport_exporter.core.types import Rung
+from modelexport_exporter.pipeline.ladder import Step, attempt_deadline, next_step, summary
+from zoo.tasks import spec_for
+
+D, S, U, SC, T = (
+    Rung.DYNAMO,
+    Rung.DYNAMO_STRICT,
+    Rung.DYNAMO_UNOPTIMIZED,
+    Rung.SCRIPT,
+    Rung.TRACE,
+)
+UNSUPPORTED, CAPTURE, MISMATCH = (
+    Reason.UNSUPPORTED_OPERATOR,
+    Reason.CAPTURE_FAILED,
+    Reason.VERIFICATION_FAILED,
+)
+SPEC = spec_for("m:build")
+STAGES = {CAPTURE: Stage.CAPTURE, MISMATCH: Stage.VERIFY, Reason.OUT_OF_MEMORY: Stage.VERIFY}
+
+
+def failed(rung: Rung, reason: Reason, stage: Stage | None = None, **more: Any) -> Attempt:  # noqa: ANN401
+    where = stage or STAGES.get(reason, Stage.CONVERT)
+    return Attempt(rung, 1.0, Failure(reason=reason, message="no", stage=where), **more)
+
+
+@pytest.mark.parametrize(
+    ("attempts", "expected"),
+    [
+        pytest.param([], D, id="torch.export comes first"),
+        pytest.param([failed(D, CAPTURE)], S, id="not captured: strict"),
+        pytest.param(
+            [failed(D, CAPTURE), failed(S, CAPTURE)], SC, id="never captured: nothing to optimize"
+        ),
+        pytest.param(
+            [failed(D, CAPTURE), failed(S, MISMATCH)], U, id="captured by strict: unoptimized"
+        ),
+        pytest.param([failed(D, UNSUPPORTED)], SC, id="no translation: the other exporter"),
+        pytest.param([failed(D, Reason.CONVERSION_FAILED)], U, id="not translated: unoptimized"),
+        pytest.param([failed(D, Reason.RUNTIME_FAILED)], U, id="does not run: unoptimized"),
+        pytest.param([failed(D, MISMATCH)], S, id="wrong: strict may see what was baked in"),
+        pytest.param([failed(D, MISMATCH), failed(S, CAPTURE)], U, id="wrong, then not captured"),
+        pytest.param([failed(D, UNSUPPORTED), failed(SC, CAPTURE)], T, id="not scripted: traced"),
+        pytest.param(
+            [failed(D, UNSUPPORTED), failed(SC, CAPTURE), failed(T, UNSUPPORTED)], None, id="end"
+        ),
+        pytest.param([failed(D, Reason.WORKER_DIED, Stage.CONVERT)], S, id="a crash in torch"),
+        pytest.param([failed(D, Reason.WORKER_DIED, Stage.LOAD)], None, id="dies while loading"),
+        pytest.param([failed(D, Reason.FACTORY_FAILED, Stage.LOAD)], None, id="factory"),
+        pytest.param([failed(D, Reason.INPUTS_MISMATCH, Stage.CAPTURE)], None, id="inputs"),
+        pytest.param([failed(D, Reason.OUT_OF_MEMORY)], None, id="memory"),
+        pytest.param([failed(D, Reason.INTERRUPTED, Stage.CAPTURE)], None, id="interrupted"),
+        pytest.param([failed(D, MISMATCH, not_deterministic=True)], None, id="random"),
+        pytest.param([failed(D, CAPTURE, deferred=True)], SC, id="a plugin wants TorchScript"),
+    ],
+)
+def test_next_rung(attempts: list[Attempt], expected: Rung | None) -> None:
+    step = next_step(spec_for("m:build"), Format.STATE_DICT, attempts)
+    assert (step.rung if step else None) is expected
+
+
+def climb(export: dict[str, Any], checkpoint: Format | None = None) -> list[Rung]:
+    """Return the rungs that are tried where each one fails to convert or captures wrongly."""
+    attempts: list[Attempt] = []
+    while (step := next_step(spec_for("m:b", export=export), checkpoint, attempts)) is not None:
+        attempts.append(failed(step.rung, MISMATCH))
+    return [attempt.rung for attempt in attempts]
+
+
+@pytest.mark.parametrize(
+    ("export", "checkpoint", "expected"),
+    [
+        pytest.param({}, None, [D, S, U, SC, T], id="all"),
+        pytest.param({"optimize": False}, None, [D, S, SC, T], id="not optimized anyway"),
+        pytest.param({"exporter": "Dynamo"}, None, [D, S, U], id="pinned to Dynamo"),
+        pytest.param({"exporter": "TorchScript"}, None, [SC, T], id="pinned to TorchScript"),
+        pytest.param({"opset": 13}, None, [SC, T, D, S, U], id="old opset: TorchScript first"),
+        pytest.param({"opset": 23}, None, [D, S, U], id="new opset: only Dynamo"),
+        pytest.param({}, Format.TORCH_SCRIPT, [SC], id="an archive is a script"),
+        pytest.param({}, Format.EXPORTED_PROGRAM, [D, S, U], id="an ExportedProgram"),
+    ],
+)
+def test_order(export: dict[str, Any], checkpoint: Format | None, expected: list[Rung]) -> None:
+    assert climb(export, checkpoint) == expected
+
+
+def test_a_deferred_route_has_its_turn_at_last() -> None:
+    attempts = [failed(D, CAPTURE, deferred=True), failed(SC, CAPTURE), failed(T, MISMATCH)]
+    assert next_step(spec_for("m:b"), None, attempts) == Step(D, insist=True)
+    attempts.append(failed(D, CAPTURE))
+    assert next_step(spec_for("m:b"), None, attempts) == Step(S, insist=True)
+
+
+def test_the_most_telling_failure_is_told() -> None:
+    attempts = [failed(D, CAPTURE), failed(SC, Reason.CONVERSION_FAILED), failed(T, UNSUPPORTED)]
+    assert most_informative(SPEC, attempts) is attempts[2]
+    assert summary(attempts) == (
+        "Dynamo: CaptureFailed; Script: ConversionFailed; Trace: UnsupportedOperator"
+    )
+    assert summary(attempts[:1]) == ""
+
+
+@pytest.mark.parametrize(
+    ("attempts", "expected"),
+    [
+        pytest.param([failed(D, MISMATCH), failed(SC, CAPTURE)], 0, id="code that cannot compile"),
+        pytest.param([failed(D, CAPTURE), failed(T, MISMATCH)], 0, id="data-dependent, then baked"),
+        pytest.param([failed(D, CAPTURE), failed(SC, UNSUPPORTED)], 0, id="operators of a script"),
+        pytest.param(
+            [failed(D, Reason.RUNTIME_FAILED), failed(T, Reason.CONTRACT_VIOLATED)], 1, id="ranked"
+        ),
+        pytest.param(
+            [failed(D, MISMATCH), failed(T, UNSUPPORTED)], 0, id="an operator that Dynamo has"
+        ),
+    ],
+)
+def test_what_tells_more(attempts: list[Attempt], expected: int) -> None:
+    assert most_informative(SPEC, attempts) is attempts[expected]
+
+
+def test_an_opset_that_is_too_old_for_a_route_is_told_last() -> None:
+    old = spec_for("m:b", export={"opset": 9})
+    attempts = [
+        failed(SC, CAPTURE),
+        failed(T, UNSUPPORTED),
+        failed(D, Reason.CONTRACT_VIOLATED),
+        failed(U, Reason.CONTRACT_VIOLATED),
+    ]
+    assert most_informative(old, attempts) is attempts[1]
+    assert most_informative(old, attempts[:1] + attempts[2:]) is attempts[0]
+
+
+def test_a_failure_that_ended_the_ladder_is_told() -> None:
+    attempts = [failed(D, UNSUPPORTED), failed(SC, Reason.OUT_OF_MEMORY)]
+    assert most_informative(SPEC, attempts) is attempts[1]
+
+
+def test_an_attempt_leaves_time_to_the_others() -> None:
+    assert attempt_deadline(100.0, 300.0) == 200.0

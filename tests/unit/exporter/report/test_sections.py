@@ -1,0 +1,269 @@
+"""Verdict, contract, graph, route and latency: what the page says of a report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from modelexport_api.reasons import EXIT_CODES, Reason
+from modelexport_exporter.report import contract, graph
+from modelexport_exporter.report.blame import culprit_of
+from modelexport_exporter.report.contract import contract_of
+from modelexport_exporter.report.graph import graph_of, walk
+from modelexport_exporter.report.latency import latency_of
+from modelexport_exporter.report.route import route_of
+from modelexport_exporter.report.verdict import Tone, trouble_of, verdict_of
+from unit.exporter.report.reports import (
+    artifact,
+    compared,
+    failed,
+    report,
+    sample,
+    spec,
+    verification,
+)
+
+SPACE = "\N{NO-BREAK SPACE}"
+
+
+def test_a_success_says_how_far_from_the_limit_it_is() -> None:
+    verdict = verdict_of(report())
+    assert (verdict.tone, verdict.word, verdict.reason) == (Tone.GOOD, "Verified", "")
+    assert verdict.sentence == (
+        f"The ONNX file computes what the model computes: 2{SPACE}samples on CPU agree with eager "
+        "PyTorch. The largest error is 1/100 of the limit."
+    )
+    facts = {fact.label: (fact.value, fact.more) for fact in verdict.facts}
+    assert facts["Samples"] == ("2", "all agree")
+    assert facts["Took"] == (f"12.5{SPACE}s", f"521{SPACE}MB at the peak")
+
+
+@pytest.mark.parametrize("reason", EXIT_CODES)
+def test_every_reason_has_words(reason: Reason) -> None:
+    verdict = verdict_of(failed(reason.value))
+    assert verdict.reason == reason.value
+    assert verdict.word not in {"", "Verified"}
+    assert verdict.sentence.endswith(". Nothing was published.")
+
+
+@pytest.mark.parametrize(
+    ("reason", "tone", "word"),
+    [
+        ("VerificationFailed", Tone.BAD, "Mismatch"),
+        ("UnsupportedOperator", Tone.BAD, "Not exported"),
+        ("DynamicDimSpecialized", Tone.BAD, "Refused"),
+        ("IllConditioned", Tone.BAD, "No verdict"),
+    ],
+)
+def test_what_went_wrong_is_told_in_a_word(reason: str, tone: Tone, word: str) -> None:
+    verdict = verdict_of(failed(reason))
+    assert (verdict.tone, verdict.word) == (tone, word)
+
+
+def test_what_is_tried_again_looks_different() -> None:
+    verdict = verdict_of(failed("StoreUnavailable", failure={"retryable": True}))
+    assert (verdict.tone, verdict.word) == (Tone.AGAIN, "Interrupted")
+
+
+def test_a_failure_tells_the_lines_of_the_attempt_that_tells_most() -> None:
+    def tried(rung: str, reason: str, *lines: str) -> dict[str, Any]:
+        pitfalls = [{"kind": "NumPy", "message": "leaves torch", "source": s} for s in lines]
+        failure = {"reason": reason, "message": "no"}
+        return {
+            "rung": rung,
+            "seconds": 1.0,
+            "outcome": "Failed",
+            "failure": failure,
+            "pitfalls": pitfalls,
+        }
+
+    found = trouble_of(
+        failed(
+            "VerificationFailed",
+            "first\n\nsecond",
+            attempts=[
+                tried("Dynamo", "CaptureFailed", "m.py:1", "m.py:2"),
+                tried("Trace", "VerificationFailed", "m.py:2"),
+            ],
+        )
+    )
+    assert found is not None
+    assert found.message == ("first", "second")
+    assert [pitfall.source for pitfall in found.pitfalls] == ["m.py:2", "m.py:1"]
+
+
+@pytest.mark.parametrize(
+    ("obtained", "kept"),
+    [
+        pytest.param({"dtype": "float32", "shape": ["batch", 4]}, True, id="as asked"),
+        pytest.param({"dtype": "float32", "shape": [3, 4]}, False, id="a constant"),
+        pytest.param({"dtype": "float16", "shape": ["batch", 4]}, False, id="another type"),
+        pytest.param({"dtype": "float32", "shape": ["batch"]}, False, id="fewer dims"),
+    ],
+)
+def test_an_input_is_held_against_what_was_asked(obtained: dict[str, Any], kept: bool) -> None:
+    found = contract_of(report(artifact=artifact(inputs=[{"name": "x", **obtained}])))
+    assert found.terms[0].asked == "float32[batch, 4]"
+    assert found.terms[0].kept is kept
+
+
+def test_a_dim_of_one_size_is_a_constant() -> None:
+    asked = spec(dims={"batch": {"min": 3, "max": 3}})
+    made = artifact(inputs=[{"name": "x", "dtype": "float32", "shape": [3, 4]}])
+    assert contract_of(report(spec=asked, artifact=made)).terms[0].kept
+
+
+def test_an_input_that_was_dropped_is_not_kept() -> None:
+    found = contract_of(report(artifact=artifact(inputs=[])))
+    assert (found.terms[0].obtained, found.terms[0].kept) == ("not in the file", False)
+
+
+def test_the_contract_of_a_failure_is_what_was_asked() -> None:
+    found = contract_of(failed("CaptureFailed"))
+    assert not found.obtained
+    assert [term.name for term in found.terms] == ["x", "ai.onnx", "y"]
+    assert all(term.kept for term in found.terms)
+
+
+def test_of_a_long_contract_whatever_differs_is_shown_at_once() -> None:
+    names = [f"o{index}" for index in range(40)]
+    tensors = [{"name": name, "dtype": "float32", "shape": []} for name in names]
+    tensors[35]["name"] = "renamed"
+    found = contract_of(report(spec=spec(outputs=names), artifact=artifact(outputs=tensors)))
+    assert len(found.terms) == contract.AT_ONCE + 1
+    assert (found.terms[-1].name, found.terms[-1].kept) == ("o35", False)
+    assert len(found.terms) + len(found.more) == 42
+
+
+def test_dims_say_where_they_were_compared() -> None:
+    found = contract_of(report())
+    assert [(dim.low, dim.high, dim.verified_at) for dim in found.dims] == [(1, 16, "1, 7")]
+
+
+def modules(*rows: tuple[str, int]) -> list[dict[str, Any]]:
+    return [
+        {"path": path, "moduleClass": f"torch.nn.C{path}", "nodes": nodes, "parameters": 0}
+        for path, nodes in rows
+    ]
+
+
+def test_operators_are_ordered_by_count_and_modules_nested() -> None:
+    found = graph_of(
+        report(modules=modules(("", 3), ("body", 2), ("body.0", 1), ("body.1", 1), ("head", 1)))
+    )
+    assert found is not None
+    assert [(bar.name, bar.count, bar.width) for bar in found.operators] == [
+        ("Gemm", "2", 100.0),
+        ("Relu", "1", 50.0),
+    ]
+    assert found.root is not None
+    assert [node.name for node in walk(found.root)] == ["model", "body", "0", "1", "head"]
+    assert found.root.is_open
+    assert not found.root.children[0].is_open
+
+
+def test_a_file_that_names_no_module_has_no_tree() -> None:
+    found = graph_of(report(modules=modules(("", 3))))
+    assert found is not None
+    assert found.root is None
+
+
+def test_a_deep_model_is_cut_where_a_person_stops_looking(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph, "MOST_MODULES", 3)
+    found = graph_of(report(modules=modules(("", 3), ("a", 3), ("a.b", 2), ("a.b.c", 1), ("d", 1))))
+    assert found is not None
+    assert (found.depth, found.modules_left_out) == (1, 2)
+
+
+def test_the_ways_that_were_tried_are_told_with_reason_and_time() -> None:
+    failure = {"reason": "CaptureFailed", "message": "no graph", "stage": "Capture"}
+    found = route_of(
+        report(
+            attempts=[
+                {"rung": "Dynamo", "seconds": 1.0, "outcome": "Failed", "failure": failure},
+                {"rung": "Script", "seconds": 2.0, "outcome": "Deferred"},
+                {"rung": "Trace", "seconds": 4.0, "outcome": "Verified"},
+            ]
+        )
+    )
+    assert [(rung.outcome, rung.reason, rung.width) for rung in found.rungs] == [
+        ("failed in Capture", "CaptureFailed", 25.0),
+        ("left to the other route first", "", 50.0),
+        ("verified", "", 100.0),
+    ]
+    assert [stage.name for stage in found.stages] == ["Fetch", "Verify", "everything else"]
+    assert found.stages[-1].seconds == f"10.0{SPACE}s"
+
+
+@pytest.mark.parametrize(
+    ("onnx", "compared"),
+    [
+        (2.0, "2.0× as fast as eager"),
+        (8.0, "2.0× as slow as eager"),
+        (4.1, "as fast as eager"),
+    ],
+)
+def test_latency_is_compared_with_eager(onnx: float, compared: str) -> None:
+    measured = {
+        "dims": {"batch": 16},
+        "eager": {"median": 4.0, "p95": 5.0},
+        "onnx": {"median": onnx, "p95": onnx},
+    }
+    found = latency_of(
+        report(verification=verification(latencyMs=measured), measured={"notMeasured": ["slow"]})
+    )
+    assert found is not None
+    assert [row.compared for row in found.rows] == ["", compared]
+    assert found.left_out == ("slow",)
+    assert max(row.p95_width for row in found.rows) == 100.0
+
+
+def test_without_a_benchmark_there_is_no_latency() -> None:
+    assert latency_of(report()) is None
+
+
+@pytest.mark.parametrize(
+    ("blame", "lead", "labels"),
+    [
+        pytest.param(
+            {"node": "n", "op": "Conv", "source": "m.py:3", "errorAfter": 0.4, "proven": True},
+            "goes on rightly",
+            ["Node", "Source", "Relative error of what it computes"],
+            id="proven",
+        ),
+        pytest.param(
+            {"node": "n", "op": "Conv", "module": "a.b"},
+            "could not be proven",
+            ["Node", "Module"],
+            id="likely",
+        ),
+        pytest.param({"optimization": "extended"}, "The file itself is right", [], id="runtime's"),
+        pytest.param({"whyNot": "too large"}, "No single node", [], id="none"),
+    ],
+)
+def test_the_node_to_blame(blame: dict[str, Any], lead: str, labels: list[str]) -> None:
+    found = culprit_of(failed("VerificationFailed", blame=blame))
+    assert found is not None
+    assert lead in found.lead
+    assert [term.label for term in found.terms] == labels
+    assert found.without == blame.get("whyNot", "")
+
+
+def test_without_a_search_nobody_is_to_blame() -> None:
+    assert culprit_of(failed("VerificationFailed")) is None
+
+
+def test_a_mismatch_counts_the_samples_that_differ() -> None:
+    found = verdict_of(
+        failed(
+            "VerificationFailed",
+            verification=verification(verdict="Mismatch"),
+            samples=[
+                sample(compared("y", 1.0, problem="off")),
+                sample(compared("y", 0.0), batch=2),
+            ],
+        )
+    )
+    facts = {fact.label: fact.more for fact in found.facts}
+    assert facts["Samples"] == "1 of 2 differ"

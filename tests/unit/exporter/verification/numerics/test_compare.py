@@ -1,0 +1,264 @@
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.typing import NDArray
+
+from modelexport_exporter.verification.numerics import compare
+from modelexport_exporter.verification.numerics.compare import compare_output, peak_of
+from modelexport_exporter.verification.numerics.noise_estimate import Spread
+from modelexport_exporter.verification.numerics.tolerance import Tolerance
+
+Array = NDArray[Any]
+F32 = np.float32
+TOLERANCE = Tolerance(rtol=1e-3, atol=0.0, source="Default")
+
+SHAPES = hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=5)
+FLOAT_DTYPES = st.sampled_from([np.dtype(n) for n in ("float16", "float32", "float64")])
+ANY_FLOATS = FLOAT_DTYPES.flatmap(lambda dtype: hnp.arrays(dtype, SHAPES))
+FINITE = hnp.arrays(
+    F32,
+    hnp.array_shapes(min_dims=1, max_dims=3, max_side=5),
+    elements=st.floats(-1000, 1000, width=32),
+)
+INTEGERS = hnp.arrays(
+    st.sampled_from([np.dtype(n) for n in ("int8", "uint8", "int32", "int64", "bool")]), SHAPES
+)
+
+
+@given(st.one_of(ANY_FLOATS, INTEGERS))
+def test_reflexive(array: Array) -> None:
+    result = compare_output("y", array, array.copy(), TOLERANCE)
+    assert result.problem == ""
+    assert result.max_abs_error == result.max_rel_error == 0
+
+
+@given(FINITE, st.data())
+def test_an_element_beyond_the_limit_is_always_found(array: Array, data: st.DataObject) -> None:
+    index = data.draw(st.tuples(*(st.integers(0, side - 1) for side in array.shape)))
+    limit = TOLERANCE.limit(peak_of(array))
+    wrong = array.copy()
+    wrong[index] = np.float32(array[index] + 2 * limit + 1e-3)
+    result = compare_output("y", array, wrong, TOLERANCE)
+    assert str([int(i) for i in index]) in result.problem
+    assert result.max_abs_error > result.limit
+
+
+@given(FINITE, st.integers(0, 2**32 - 1))
+def test_errors_within_the_limit_pass(array: Array, seed: int) -> None:
+    limit = TOLERANCE.limit(peak_of(array))
+    noise = np.random.default_rng(seed).uniform(-0.9, 0.9, array.shape) * limit
+    near = (array + noise).astype(F32)
+    assume(np.all(np.abs(near.astype(float) - array) <= limit))
+    assert compare_output("y", array, near, TOLERANCE).problem == ""
+
+
+@given(FINITE, st.data(), st.sampled_from([np.nan, np.inf, -np.inf]))
+def test_masks_are_compared_both_ways(array: Array, data: st.DataObject, special: float) -> None:
+    index = data.draw(st.tuples(*(st.integers(0, side - 1) for side in array.shape)))
+    masked = array.copy()
+    masked[index] = special
+    loose = Tolerance(rtol=1.0, atol=1e30, source="Spec")
+    for expected, got in ((array, masked), (masked, array)):
+        result = compare_output("y", expected, got, loose)
+        assert str([int(i) for i in index]) in result.problem
+        assert np.isfinite(result.max_abs_error)
+    assert compare_output("y", masked, masked.copy(), TOLERANCE).problem == ""
+
+
+@given(INTEGERS, st.data())
+def test_integers_and_booleans_are_exact(array: Array, data: st.DataObject) -> None:
+    assume(array.size)
+    index = data.draw(st.tuples(*(st.integers(0, side - 1) for side in array.shape)))
+    wrong = array.copy()
+    wrong[index] = not array[index] if array.dtype == bool else array[index] ^ 1
+    result = compare_output("y", array, wrong, Tolerance(1.0, 1e9, "Spec"))
+    assert result.problem
+    assert result.max_abs_error == 1
+    assert result.limit == 0
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "problem"),
+    [
+        pytest.param(
+            np.zeros((2, 3), F32), np.zeros((1, 3), F32), "shape is [1, 3], eager returns [2, 3]",
+            id="a shape that would broadcast",
+        ),
+        pytest.param(
+            np.zeros((), F32), np.zeros((1,), F32), "shape is [1], eager returns []", id="a scalar"
+        ),
+        pytest.param(
+            np.zeros((0, 3), F32), np.zeros((0, 4), F32), "shape is [0, 4], eager returns [0, 3]",
+            id="empty ones of different shape",
+        ),
+        pytest.param(
+            np.zeros(3, np.int64), np.zeros(3, np.int32), "dtype is int32, eager returns int64",
+            id="a dtype",
+        ),
+        pytest.param(
+            np.zeros(3, F32), np.zeros(3, ml_dtypes.bfloat16), "dtype is bfloat16, eager returns "
+            "float32", id="bfloat16 for float32",
+        ),
+        pytest.param(
+            np.array([[1, 2], [3, 4]], F32), np.array([[1, 2], [3.5, 4]], F32),
+            "at [1, 0] got 3.5, eager returns 3 (off by 0.5, allowed 0.004); 1 of 4 elements "
+            "differ", id="a value",
+        ),
+        pytest.param(
+            np.array([1.5, np.nan], F32), np.array([1.5, 7], F32),
+            "at [1] got 7, eager returns nan; 1 of 2 elements differ", id="a number for NaN",
+        ),
+        pytest.param(
+            np.array([np.inf], F32), np.array([-np.inf], F32), "at [0] got -inf, eager returns inf",
+            id="the other infinity",
+        ),
+        pytest.param(
+            np.array([np.nan, 1.0], F32), np.array([np.inf, 1.0], F32),
+            "at [0] got inf, eager returns nan; 1 of 2 elements differ", id="infinity for NaN",
+        ),
+        pytest.param(
+            np.array([3, 7], np.uint8), np.array([3, 250], np.uint8),
+            "at [1] got 250, eager returns 7; 1 of 2 elements differ", id="unsigned integers",
+        ),
+        pytest.param(
+            np.array(True), np.array(False), "got False, eager returns True", id="a scalar boolean"
+        ),
+    ],
+)  # fmt: skip
+def test_the_problem_says_what_differs_where(expected: Array, got: Array, problem: str) -> None:
+    result = compare_output("y", expected, got, TOLERANCE)
+    assert result.problem == problem
+    json.dumps(asdict(result), allow_nan=False)  # what goes into reports must be JSON
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "only"),
+    [
+        pytest.param([1.0], [1.0, 1.0], "shape", id="shape"),
+        pytest.param([1.0, np.nan], [1.0, 2.0], "NaN and infinities", id="NaN"),
+        pytest.param([1.0, np.nan], [3.0, 2.0], "", id="NaN and a value"),
+        pytest.param([1.0], [2.0], "", id="a value"),
+        pytest.param([1.0], [1.0], "", id="nothing"),
+    ],
+)
+def test_what_no_tolerance_helps_with(expected: list[float], got: list[float], only: str) -> None:
+    result = compare_output("y", np.array(expected, F32), np.array(got, F32), TOLERANCE)
+    assert result.only == only
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16], ids=["float16", "bfloat16"])
+def test_half_precision(dtype: type[np.generic]) -> None:
+    array = np.linspace(-2, 2, 50).astype(dtype)
+    near, far = array.copy(), array.copy()
+    near[3] = float(near[3]) * 1.008
+    far[3] = 0.5
+    tolerance = Tolerance(2e-2, 0.0, "Default")
+    assert compare_output("y", array, near, tolerance).problem == ""
+    result = compare_output("y", array, far, tolerance)
+    assert result.problem.startswith("at [3] got 0.5, eager returns")
+
+
+def test_integers_do_not_wrap_around_in_their_difference() -> None:
+    low, high = np.array([-(2**63)]), np.array([2**63 - 1])
+    assert compare_output("y", low, high, TOLERANCE).max_abs_error == float(2**64 - 1)
+    unsigned = compare_output("y", np.array([1], np.uint8), np.array([255], np.uint8), TOLERANCE)
+    assert unsigned.max_abs_error == 254
+
+
+def test_the_limit_is_relative_to_the_peak_and_infinities_are_no_peak() -> None:
+    array = np.array([1e-6, -2e-6, np.inf], F32)
+    wrong = np.array([1e-6, -1e-6, np.inf], F32)
+    result = compare_output("y", array, wrong, TOLERANCE)
+    assert result.limit == pytest.approx(2e-9)
+    assert result.max_rel_error == pytest.approx(0.5, rel=1e-3)
+    assert result.problem
+
+
+def test_noise_of_an_output_that_vanishes_on_degenerate_inputs_is_no_error() -> None:
+    nothing, noise = np.zeros(4, F32), np.full(4, 3e-8, F32)
+    assert compare_output("y", nothing, noise, TOLERANCE).problem
+    assert compare_output("y", nothing, noise, TOLERANCE, ordinary_peak=2.0).problem == ""
+
+
+def test_the_worst_element_is_told_across_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compare, "BLOCK", 7)
+    array = np.ones((5, 10), F32)
+    wrong = array.copy()
+    wrong[0, 3], wrong[4, 2], wrong[4, 9] = 1.1, 9.0, 1.2
+    result = compare_output("y", array, wrong, TOLERANCE)
+    assert result.problem == (
+        "at [4, 2] got 9, eager returns 1 (off by 8, allowed 0.001); 3 of 50 elements differ"
+    )
+
+
+CALIBRATED = Tolerance(1e-6, 0.0, "Calibrated", multiple=8.0, unsettled_from=1e-3)
+
+
+def spread_by(expected: Array, moved: dict[int, float]) -> Spread:
+    """Return the spread of an output whose elements move by so much when rounded otherwise."""
+    own = expected.astype(np.float64)
+    for place, distance in moved.items():
+        own[place] += distance
+    spread = Spread(expected)
+    spread.add(own)
+    return spread
+
+
+@pytest.mark.parametrize(
+    ("moved", "errors", "problem", "inconclusive"),
+    [
+        pytest.param({}, {3: 5e-7}, False, False, id="below the floor"),
+        pytest.param({}, {3: 5e-6}, True, False, id="above the floor, no noise"),
+        pytest.param({7: 1e-6}, {3: 5e-6}, False, False, id="within a multiple of the noise"),
+        pytest.param({7: 1e-6}, {3: 9e-6}, True, False, id="beyond it"),
+        pytest.param({3: 0.5}, {3: 0.5}, False, False, id="an element that hangs on rounding"),
+        pytest.param({3: 0.5}, {4: 0.5}, True, False, id="another element"),
+        pytest.param(
+            {0: 0.5, 1: 0.5, 2: 0.5, 3: 0.5}, {9: 0.5}, False, False, id="one in four is explained"
+        ),
+        pytest.param(
+            {0: 0.5, 1: 0.5, 2: 0.5, 3: 0.5}, {8: 0.5, 9: 0.5}, True, False, id="two are not"
+        ),
+        pytest.param(dict.fromkeys(range(11), 0.5), {50: 0.5}, False, True, id="too many"),
+    ],
+)
+def test_the_models_own_rounding(
+    moved: dict[int, float], errors: dict[int, float], problem: bool, inconclusive: bool
+) -> None:
+    expected = np.ones(100, F32)
+    got = expected.copy()
+    for place, error in errors.items():
+        got[place] += F32(error)
+    spread = spread_by(expected, moved)
+    result = compare_output("y", expected, got, CALIBRATED, spread=spread)
+    assert (bool(result.problem), bool(result.inconclusive)) == (problem, inconclusive)
+    assert result.unsettled == sum(distance > 1e-3 for distance in moved.values())
+
+
+def test_integers_that_flip_by_rounding_do_not_count() -> None:
+    expected = np.arange(100)
+    spread = Spread(expected)
+    spread.add(np.where(expected == 7, 8, expected))
+    flipped, wrong = (np.where(expected == place, 0, expected) for place in (7, 9))
+    exact = Tolerance(0.0, 0.0, "Calibrated")
+    assert not compare_output("y", expected, flipped, exact, spread=spread).problem
+    assert compare_output("y", expected, wrong, exact, spread=spread).problem
+
+
+def test_a_length_that_hangs_on_rounding_is_inconclusive() -> None:
+    expected, got = np.ones(5, F32), np.ones(6, F32)
+    spread = Spread(expected)
+    assert compare_output("y", expected, got, CALIBRATED, spread=spread).problem
+    spread.add(np.ones(4))
+    result = compare_output("y", expected, got, CALIBRATED, spread=spread)
+    assert not result.problem
+    assert "shape changes with rounding" in result.inconclusive

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.typing import NDArray
+
+from modelexport_exporter.verification.numerics.noise_estimate import Spread
+
+F32 = np.float32
+
+
+def spread_of(expected: list[float], *others: list[float]) -> Spread:
+    spread = Spread(np.array(expected, F32))
+    for other in others:
+        spread.add(np.array(other, np.float64))
+    return spread
+
+
+@pytest.mark.parametrize(
+    ("expected", "others", "bound", "noise", "unsettled"),
+    [
+        pytest.param([1, 2], [], 1.0, 0.0, None, id="no other run"),
+        pytest.param([1, 2], [[1, 2]], 1.0, 0.0, None, id="exact"),
+        pytest.param([1, 2], [[1.25, 2]], 1.0, 0.25, None, id="noise"),
+        pytest.param([1, 2], [[1.25, 2], [1, 2.5]], 1.0, 0.5, None, id="the largest of all runs"),
+        pytest.param([1, 2], [[1.25, 7]], 1.0, 0.25, [False, True], id="one hangs on rounding"),
+        pytest.param([1, np.nan], [[1, np.nan]], 1.0, 0.0, None, id="NaN is settled"),
+        pytest.param([1, np.inf], [[1, np.inf]], 1.0, 0.0, None, id="infinity is settled"),
+        pytest.param([1, np.nan], [[1, 3]], 1.0, 0.0, [False, True], id="NaN or a number"),
+        pytest.param([1, np.inf], [[1, 1e38]], 1.0, 0.0, [False, True], id="overflow or not"),
+    ],
+)
+def test_settled(
+    expected: list[float],
+    others: list[list[float]],
+    bound: float,
+    noise: float,
+    unsettled: list[bool] | None,
+) -> None:
+    settled = spread_of(expected, *others).settled(bound)
+    assert settled.noise == pytest.approx(noise)
+    mask = settled.unsettled
+    assert (mask.tolist() if mask is not None else None) == unsettled
+    assert settled.count == sum(unsettled or [])
+
+
+def test_integers_that_flip_are_unsettled() -> None:
+    spread = Spread(np.array([3, 4, 5]))
+    spread.add(np.array([3, 9, 5]))
+    settled = spread.settled(0.0)
+    assert settled.unsettled is not None
+    assert settled.unsettled.tolist() == [False, True, False]
+
+
+def test_another_shape_is_told_and_not_compared() -> None:
+    spread = Spread(np.zeros((3, 2), F32))
+    spread.add(np.ones((4, 2)))
+    assert spread.reshaped
+    assert spread.settled(0.0).count == 0
+
+
+FLOATS = hnp.arrays(F32, 6, elements=st.floats(-1e3, 1e3, width=32))
+
+
+@given(FLOATS, FLOATS, FLOATS)
+def test_more_runs_never_settle_what_fewer_did_not(
+    expected: NDArray[F32], one: NDArray[F32], other: NDArray[F32]
+) -> None:
+    spread = Spread(expected)
+    spread.add(one)
+    before = spread.settled(0.5)
+    spread.add(other)
+    after = spread.settled(0.5)
+    assert after.count >= before.count
+    if before.unsettled is not None:
+        assert after.unsettled is not None
+        assert not (before.unsettled & ~after.unsettled).any()

@@ -1,0 +1,64 @@
+"""Breaking ties: distinct values, inside their range, close to what they were."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modelexport_api.spec import DType, Input
+from modelexport_exporter.verification.numerics.ties import break_ties, ranks
+from modelexport_exporter.verification.samples.drawing import NUMPY_DTYPES
+
+
+@pytest.mark.parametrize(
+    ("operators", "expected"),
+    [({"TopK", "Conv"}, True), ({"NonMaxSuppression"}, True), ({"ArgMax", "Gemm"}, False)],
+)
+def test_ranking_operators(operators: set[str], expected: bool) -> None:
+    assert ranks(operators) is expected
+
+
+@given(
+    dtype=st.sampled_from([DType.FLOAT32, DType.FLOAT64]),
+    value=st.floats(-100, 100),
+    size=st.integers(2, 200),
+    seed=st.integers(0, 9),
+)
+def test_constant_floats_become_distinct_and_stay_near(
+    dtype: DType, value: float, size: int, seed: int
+) -> None:
+    entry = Input(name="x", dtype=dtype, shape=[size])
+    tied = np.full(size, value, NUMPY_DTYPES[dtype])
+    apart = break_ties([entry], {"x": tied}, seed)
+    assert apart is not None
+    assert np.unique(apart["x"]).size == size
+    assert np.abs(apart["x"] - value).max() <= 0.05 * max(abs(value), 1)
+    assert apart["x"].dtype == tied.dtype
+
+
+@given(value=st.sampled_from([0.0, 0.3, 1.0]), size=st.integers(2, 100))
+def test_a_range_is_never_left(value: float, size: int) -> None:
+    entry = Input(name="x", shape=[size], range=[0, 1])
+    apart = break_ties([entry], {"x": np.full(size, value, np.float32)}, 0)
+    assert apart is not None
+    assert 0 <= apart["x"].min() <= apart["x"].max() <= 1
+    assert np.unique(apart["x"]).size == size
+
+
+@pytest.mark.parametrize(
+    ("high", "distinct"), [pytest.param(50, True, id="room"), pytest.param(3, False, id="no room")]
+)
+def test_integers_become_distinct_where_there_is_room(high: int, distinct: bool) -> None:
+    entry = Input(name="i", dtype=DType.INT64, shape=[10], range=[0, high])
+    apart = break_ties([entry], {"i": np.zeros(10, np.int64)}, 0)
+    assert (apart is not None) is distinct
+    if apart is not None:
+        assert sorted(set(apart["i"].tolist())) == sorted(apart["i"].tolist())
+        assert 0 <= apart["i"].min() <= apart["i"].max() <= high
+
+
+def test_without_ties_there_is_nothing_to_break() -> None:
+    entry = Input(name="x", shape=[4])
+    assert break_ties([entry], {"x": np.arange(4, dtype=np.float32)}, 0) is None
