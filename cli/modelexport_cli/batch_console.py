@@ -46,7 +46,7 @@ class _BatchLog(ABC):
         self._lines = WorkerLines()
         self._lock = threading.Lock()
 
-    def tell(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
+    def log(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
         """Print a message, or a checkpoint's answer."""
         with self._lock:
             if fields.get("worker"):

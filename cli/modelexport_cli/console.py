@@ -91,7 +91,7 @@ class TerminalLog:
         self._lock = threading.Lock()
         self._marks = marks_of(console)
 
-    def tell(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
+    def log(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
         """Print a message above the list; what workers print waits for the end of the attempt."""
         if fields.get("worker"):
             with self._lock:
@@ -168,7 +168,7 @@ class PlainLog:
         self._lines = WorkerLines()
         self._lock = threading.Lock()
 
-    def tell(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
+    def log(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
         """Print a message; what workers print waits for the end of the attempt."""
         with self._lock:
             if fields.get("worker"):

@@ -24,7 +24,7 @@ from modelexport_api.resource import ManifestError, ModelExport, parse
 from modelexport_exporter.batch.run import Part, run_share, run_single
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.log import JsonLog, Log
-from modelexport_exporter.isolation.privacy import keep_private
+from modelexport_exporter.isolation.privacy import set_non_dumpable
 from modelexport_exporter.pipeline.run_base import Settings
 
 TERMINATION_LOG_ENV = "MODELEXPORT_TERMINATION_LOG"
@@ -35,7 +35,7 @@ INDEX_ENV = "JOB_COMPLETION_INDEX"
 
 def main() -> int:
     """Run the export that the environment asks for; return the exit code."""
-    keep_private()
+    set_non_dumpable()
     log = JsonLog(sys.stderr)
     try:
         resource = read_manifest(os.environ)
@@ -45,7 +45,7 @@ def main() -> int:
         work_dir = Path(os.environ.get(WORK_DIR_ENV, WORK_DIR))
         result = _run(resource, Settings(work_dir), log)
     if result.failure is not None:
-        log.tell("error", f"{result.failure.reason}: {result.failure.message}")
+        log.log("error", f"{result.failure.reason}: {result.failure.message}")
     write_termination(result, os.environ)
     return int(result.exit_code)
 

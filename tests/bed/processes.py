@@ -44,7 +44,7 @@ class Child:
         return "\n".join(lines[-_LOG_LINES_SHOWN:])
 
     def stop(self, grace: float = 10.0) -> None:
-        """Ask the process group to end, then insist."""
+        """Ask the process group to end, then force."""
         if self.running:
             _signal_group(self.pid, signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):

@@ -17,7 +17,7 @@ from modelexport_api.spec import Provider
 from modelexport_exporter.blame.fingerprint import error_of
 from modelexport_exporter.blame.record_onnx import Runtime
 from modelexport_exporter.blame.search import Suspect, find_blame
-from modelexport_exporter.call import Call, flatten, lower
+from modelexport_exporter.call import Call, bind_inputs, flatten
 from modelexport_exporter.call.tensors import to_array, to_tensor
 from modelexport_exporter.checkpoint.load import load_module
 from modelexport_exporter.core.blame import Blame
@@ -161,13 +161,13 @@ def exported(model: RealModel, directory: Path, rung: Rung, **spec: Any) -> Expo
     path = export_model(task, silent).model_path
     plugins = load_plugins(task, silent)
     module = load_module(task).module
-    lowered = lower(task.spec, module, task.code_dir)
-    arrays = draw(lowered.spec.inputs, plan_samples(lowered.spec)[0])
-    args, kwargs = lowered.call.arguments({name: to_tensor(a) for name, a in arrays.items()})
+    bound_inputs = bind_inputs(task.spec, module, task.code_dir)
+    arrays = draw(bound_inputs.spec.inputs, plan_samples(bound_inputs.spec)[0])
+    args, kwargs = bound_inputs.call.arguments({name: to_tensor(a) for name, a in arrays.items()})
     with torch.no_grad():
         expected = [to_array(leaf) for leaf in flatten(module(*args, **kwargs))]
     return Exported(
-        path, onnx.load(path), module, lowered.call, plugins, arrays, expected, task.code_dir
+        path, onnx.load(path), module, bound_inputs.call, plugins, arrays, expected, task.code_dir
     )
 
 

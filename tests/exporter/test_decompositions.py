@@ -19,7 +19,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.call import lower
+from modelexport_exporter.call import bind_inputs
 from modelexport_exporter.convert.capture import capture
 from modelexport_exporter.convert.dynamo import finish, translate
 from modelexport_exporter.plugins.contents import Contents
@@ -353,10 +353,10 @@ def _exported(
             "destination": {"uri": "file:///out/"},
         }
     )
-    lowered = lower(spec, model, None)
-    program = capture(model, lowered, None)
+    bound_inputs = bind_inputs(spec, model, None)
+    program = capture(model, bound_inputs, None)
     plugins = Plugins(spec, None, Contents(), SymbolicWatch())
-    translation = translate(program, lowered.spec, plugins, None)
+    translation = translate(program, bound_inputs.spec, plugins, None)
     converted = finish(translation, optimize=True)
     file = io.BytesIO(ir.serde.serialize_model(converted).SerializeToString())
     return onnxruntime.InferenceSession(file.getvalue(), providers=["CPUExecutionProvider"])

@@ -22,7 +22,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec
 from modelexport_api.status import Verdict
 from modelexport_exporter.checkpoint.load import silent
-from modelexport_exporter.core.errors import ExportFailure, RouteDeferred
+from modelexport_exporter.core.errors import ExportFailure, RouteFallback
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, Rung
 from modelexport_exporter.plugins import symbolics
 from modelexport_exporter.plugins.plugins import load_plugins
@@ -155,7 +155,7 @@ def test_a_custom_operator_through_torch_export(plugin: str, tmp_path: Path) -> 
 def test_the_torchscript_route_comes_first(
     factory: str, plugins: list[str], tmp_path: Path
 ) -> None:
-    with pytest.raises(RouteDeferred):
+    with pytest.raises(RouteFallback):
         export(factory, tmp_path, *plugins, rung=Rung.DYNAMO)
 
 

@@ -19,7 +19,7 @@ from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_api.resource import ModelExport
 from modelexport_exporter.batch.rebinding_engine import RebindingEngine
-from modelexport_exporter.batch.resident_workers import StayingCrew
+from modelexport_exporter.batch.resident_workers import ResidentWorkerPool
 from modelexport_exporter.batch.run import run_share
 from modelexport_exporter.core.log import JsonLog
 from modelexport_exporter.pipeline.export_run import run
@@ -191,7 +191,7 @@ def test_a_corrupt_checkpoint_costs_nobody_else(family: Family) -> None:
 def test_a_worker_that_dies_costs_one_attempt(family: Family) -> None:
     def engine(settings: Settings) -> RebindingEngine:
         return RebindingEngine(
-            settings, StayingCrew(settings, foundry="small_workers:DyingFoundry")
+            settings, ResidentWorkerPool(settings, foundry="small_workers:DyingFoundry")
         )
 
     family.write("normalized", 1, 2, 3)
@@ -221,8 +221,8 @@ def doubted_by(verifier: str) -> Callable[[Settings], RebindingEngine]:
     """An engine that makes the second checkpoint's file while the first one's is doubted."""
 
     def engine(settings: Settings) -> RebindingEngine:
-        crew = StayingCrew(settings, verifier=f"small_workers:{verifier}")
-        return RebindingEngine(settings, crew)
+        pool = ResidentWorkerPool(settings, verifier=f"small_workers:{verifier}")
+        return RebindingEngine(settings, pool)
 
     return engine
 

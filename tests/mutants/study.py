@@ -13,7 +13,7 @@ import numpy as np
 import onnx
 import torch
 
-from modelexport_exporter.call import lower
+from modelexport_exporter.call import bind_inputs
 from modelexport_exporter.call.example_inputs import example_inputs
 from modelexport_exporter.checkpoint.load import load_module
 from modelexport_exporter.core.dims import capture_sizes
@@ -84,8 +84,8 @@ class Study:
 
     def _reference(self) -> EagerReference:
         module = load_module(self.task).module
-        lowered = lower(self.task.spec, module, self.task.code_dir)
-        return EagerReference(module, lowered.call, code_dir=self.task.code_dir)
+        bound_inputs = bind_inputs(self.task.spec, module, self.task.code_dir)
+        return EagerReference(module, bound_inputs.call, code_dir=self.task.code_dir)
 
     def sites(self) -> dict[str, list[Mutant]]:
         """Return what can be damaged."""
@@ -153,7 +153,7 @@ def count_mutants(name: str, directory: Path, queue: Sequence[Mutant], wanted: i
 
 
 def judge_again(name: str, directory: Path, chosen: Iterable[tuple[str, str]]) -> Report:
-    """Judge mutants that are known to count: operators and sites; and the whole file."""
+    """Comparator mutants that are known to count: operators and sites; and the whole file."""
     study = Study(name, directory)
     report = Report(name, [study.whole()])
     known = {

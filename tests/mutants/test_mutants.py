@@ -33,7 +33,7 @@ def listed(name: str) -> list[Listed]:
 def reports(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, Future[Report]]]:
-    """Judge the models of the tests that were selected, two at a time."""
+    """Comparator the models of the tests that were selected, two at a time."""
     items = [getattr(item, "callspec", None) for item in request.session.items]
     names = [spec.params["name"] for spec in items if spec and spec.params.get("name") in NAMES]
     with processes() as pool:

@@ -18,8 +18,10 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from modelexport_exporter.verification.numerics.noise_estimate import Settled, Spread
-from modelexport_exporter.verification.numerics.perturbed_arithmetic import OtherRoundingUnavailable
+from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstimate, Settled
+from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
+    PerturbedArithmeticUnavailable,
+)
 from modelexport_exporter.verification.numerics.tolerance import FLOORS, MULTIPLE, UNSETTLED
 from modelexport_exporter.verification.reference import EagerReference
 
@@ -97,16 +99,16 @@ def cases_of(
     settled: list[tuple[dict[str, Array], list[Array], list[Settled], list[float]]] = []
     for feed in feeds:
         expected = reference.run(feed, "an input of the tests")
-        spreads = [Spread(array) for array in expected]
+        estimates = [NoiseEstimate(array) for array in expected]
         for results in _other_results(reference, feed):
-            for spread, own in zip(spreads, results, strict=True):
-                spread.add(own)
+            for estimate, own in zip(estimates, results, strict=True):
+                estimate.add(own)
         peaks = [_peak(array) for array in expected]
         parts = [
-            spread.settled(_bound(array, peak))
-            for spread, array, peak in zip(spreads, expected, peaks, strict=True)
+            estimate.settled(_bound(array, peak))
+            for estimate, array, peak in zip(estimates, expected, peaks, strict=True)
         ]
-        if not any(spread.reshaped for spread in spreads):
+        if not any(estimate.reshaped for estimate in estimates):
             settled.append((feed, run(session, feed), parts, peaks))
     usual = [_usual(settled, place) for place in range(len(settled[0][1]))]
     return [
@@ -142,7 +144,7 @@ def _usual(settled: Sequence[Any], place: int) -> tuple[float, float]:
 def _other_results(reference: EagerReference, feed: Mapping[str, Array]) -> Iterator[list[Array]]:
     """Yield what the model returns with other roundings; not every model runs in float64."""
     for seed in range(RUNS):
-        with contextlib.suppress(OtherRoundingUnavailable):
+        with contextlib.suppress(PerturbedArithmeticUnavailable):
             yield reference.rounded_at_random(feed, seed) if seed else reference.in_float64(feed)
 
 

@@ -41,7 +41,7 @@ class Lines:
 
     lines: list[str] = field(default_factory=list)
 
-    def tell(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
+    def log(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
         self.lines.append(f"{level}: {message} {fields or ''}")
 
     def progress(self, progress: Progress, **fields: Any) -> None:  # noqa: ANN401

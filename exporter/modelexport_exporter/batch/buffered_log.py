@@ -9,7 +9,7 @@ from modelexport_api.status import Progress
 from modelexport_exporter.core.log import Level, Log
 
 
-class LaterLog:
+class BufferedLog:
     """Keeps messages until there is somebody to tell; progress ahead of its turn is dropped."""
 
     def __init__(self) -> None:
@@ -22,15 +22,15 @@ class LaterLog:
         with self._lock:
             kept, self._kept, self._log = self._kept, [], log
         for level, message, fields in kept:
-            log.tell(level, message, **fields)
+            log.log(level, message, **fields)
 
-    def tell(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
+    def log(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
         """Tell something that happened, or keep it."""
         with self._lock:
             if self._log is None:
                 self._kept.append((level, message, fields))
                 return
-        self._log.tell(level, message, **fields)
+        self._log.log(level, message, **fields)
 
     def progress(self, progress: Progress, **fields: Any) -> None:  # noqa: ANN401
         """Tell how far the export is, if anybody listens."""

@@ -15,5 +15,5 @@ def first_of(resource: ModelExport, log: Log) -> ModelExport:
         return resource
     listed = list_checkpoints(source, resource.spec.storage)
     uri = listed[0].uri
-    log.tell("info", f"a batch of {len(listed)} checkpoints: this is about the first, {uri}")
+    log.log("info", f"a batch of {len(listed)} checkpoints: this is about the first, {uri}")
     return item_of(resource, uri, resource.spec.destination.uri)

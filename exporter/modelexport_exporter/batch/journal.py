@@ -141,7 +141,7 @@ class Keeper:
         except ExportFailure as failure:
             if failure.reason is Reason.INTERRUPTED:
                 raise
-            self._log.tell("warning", f"the journal could not be written: {failure.message}")
+            self._log.log("warning", f"the journal could not be written: {failure.message}")
 
 
 def journal_of(directory: Location, share: int) -> Location:

@@ -28,7 +28,7 @@ from modelexport_exporter.batch.share_log import ShareLog
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.log import Log
 from modelexport_exporter.isolation.interruption import ignore_signals
-from modelexport_exporter.isolation.unexpected_error import tell_defect
+from modelexport_exporter.isolation.unexpected_error import unexpected_error
 
 AHEAD = 2
 """How many of the next checkpoints an engine is told: one to be bound, one to be downloaded."""
@@ -121,7 +121,7 @@ class Loop:
             if failure is None or not tries_again(failure, attempts):
                 return ended(item, result, self.clock() - started, attempts)
             seconds = pause_before(attempts + 1, random.random())  # noqa: S311 - no secret
-            log.tell(
+            log.log(
                 "warning",
                 f"{failure.reason}: {failure.message}; tried again in {seconds:.1f} s",
             )
@@ -133,7 +133,7 @@ class Loop:
         except ExportFailure as failure:
             return PodResult(outcome="Failed", failure=failure.describe())
         except Exception as error:  # noqa: BLE001 - a defect is this checkpoint's failure, too
-            failed = tell_defect(error, log).describe()
+            failed = unexpected_error(error, log).describe()
             return PodResult(outcome="Failed", failure=failed)
 
     def _single(self, item: PlanItem) -> ModelExport:

@@ -22,27 +22,27 @@ from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Mode, ModelExportSpec
-from modelexport_exporter.batch.buffered_log import LaterLog
+from modelexport_exporter.batch.buffered_log import BufferedLog
 from modelexport_exporter.batch.rebinding_run import ItemPipeline
-from modelexport_exporter.batch.resident_workers import StayingCrew
+from modelexport_exporter.batch.resident_workers import ResidentWorkerPool
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.log import Log
 from modelexport_exporter.isolation import worker
 from modelexport_exporter.isolation.interruption import ignore_signals, interruptible
-from modelexport_exporter.isolation.unexpected_error import tell_defect
+from modelexport_exporter.isolation.unexpected_error import unexpected_error
 from modelexport_exporter.pipeline import export_run as pipeline
 from modelexport_exporter.pipeline.run_base import Settings
-from modelexport_exporter.source.dependencies import Belongings, gather
+from modelexport_exporter.source.dependencies import Dependencies, gather
 from modelexport_exporter.storage.workspace import workspace
 
 
 @dataclass
-class _Turn:
+class _PreparedItem:
     """A checkpoint whose turn has come, or comes next."""
 
     spec: ModelExportSpec
     story: ItemPipeline
-    log: LaterLog
+    log: BufferedLog
     directory: Path
     held: ExitStack = field(default_factory=ExitStack)
     fetched: Future[None] | None = None
@@ -62,14 +62,14 @@ class _Turn:
 class RebindingEngine:
     """Exports the checkpoints of a share."""
 
-    def __init__(self, settings: Settings, crew: StayingCrew | None = None) -> None:
+    def __init__(self, settings: Settings, pool: ResidentWorkerPool | None = None) -> None:
         self._settings = settings
-        self._crew = crew or StayingCrew(settings)
+        self._crew = pool or ResidentWorkerPool(settings)
         self._crew.on_graph = self._bind_next
         self._held = ExitStack()
         self._directory: Path | None = None
-        self._belongings: Belongings | None = None
-        self._next: list[_Turn] = []
+        self._belongings: Dependencies | None = None
+        self._next: list[_PreparedItem] = []
         self._fetching = ThreadPoolExecutor(1, thread_name_prefix="fetch")
         self._binding = ThreadPoolExecutor(1, thread_name_prefix="bind")
         """The worker that has the graph is asked by one thread only."""
@@ -89,7 +89,7 @@ class RebindingEngine:
                     self._crew.close()
                 return turn.story.fail(failure)
             except Exception as error:  # noqa: BLE001 - a defect is a result, too
-                return turn.story.fail(tell_defect(error, log))
+                return turn.story.fail(unexpected_error(error, log))
             finally:
                 turn.close()
 
@@ -101,7 +101,7 @@ class RebindingEngine:
         self._binding.shutdown()
         self._held.close()
 
-    def _run(self, turn: _Turn, following: Sequence[ModelExport]) -> PodResult:
+    def _run(self, turn: _PreparedItem, following: Sequence[ModelExport]) -> PodResult:
         if turn.fetched is None:
             self._prepare(turn)
         else:
@@ -110,7 +110,7 @@ class RebindingEngine:
         self._get_ready(following)
         return turn.story.run()
 
-    def _take(self, item: ModelExport) -> _Turn:
+    def _take(self, item: ModelExport) -> _PreparedItem:
         """Return the turn that was begun for this checkpoint, or a new one."""
         if self._next and _key(self._next[0].spec) == _key(item.spec):
             return self._next.pop(0)
@@ -124,14 +124,14 @@ class RebindingEngine:
         for turn in turns:
             turn.close()
 
-    def _turn(self, item: ModelExport) -> _Turn:
+    def _turn(self, item: ModelExport) -> _PreparedItem:
         if self._directory is None:
             self._directory = self._held.enter_context(workspace(self._settings.work_dir))
             worker.start_server(self._settings.preload)
         directory = Path(tempfile.mkdtemp(prefix="checkpoint-", dir=self._directory))
-        log = LaterLog()
+        log = BufferedLog()
         story = ItemPipeline(item, self._settings, log, self._crew)
-        return _Turn(item.spec, story, log, directory)
+        return _PreparedItem(item.spec, story, log, directory)
 
     def _get_ready(self, following: Sequence[ModelExport]) -> None:
         """Fetch the next checkpoints in the background, and bind the first of them."""
@@ -145,7 +145,7 @@ class RebindingEngine:
         if self._next:
             self._bind(self._next[0])
 
-    def _bind(self, turn: _Turn) -> Future[None]:
+    def _bind(self, turn: _PreparedItem) -> Future[None]:
         """Bind a checkpoint to the graph at hand, once it is here; not twice."""
         fetched = turn.fetched
 
@@ -157,7 +157,7 @@ class RebindingEngine:
         turn.bound = self._binding.submit(bind)
         return turn.bound
 
-    def _prepare(self, turn: _Turn) -> None:
+    def _prepare(self, turn: _PreparedItem) -> None:
         if self._belongings is None:
             shared = tempfile.mkdtemp(prefix="shared-", dir=self._directory)
             self._belongings = gather(turn.spec, Path(shared))

@@ -17,15 +17,15 @@ from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_api.resource import ModelExport
 from modelexport_api.status import Stage
-from modelexport_exporter.batch.resident_workers import Graph, StayingCrew
+from modelexport_exporter.batch.resident_workers import Graph, ResidentWorkerPool
 from modelexport_exporter.core.errors import ExportFailure, printable
 from modelexport_exporter.core.log import Log
 from modelexport_exporter.core.types import ConvertedModel, ExportTask
 from modelexport_exporter.pipeline.export_run import Pipeline
-from modelexport_exporter.pipeline.fetched import Brought
+from modelexport_exporter.pipeline.fetched import FetchedCheckpoint
 from modelexport_exporter.pipeline.run_base import Settings
 from modelexport_exporter.publish.early_upload import EarlyUpload
-from modelexport_exporter.source.dependencies import Belongings
+from modelexport_exporter.source.dependencies import Dependencies
 
 _ENDS_THE_RUN = frozenset({Reason.INTERRUPTED, Reason.DEADLINE_EXCEEDED})
 
@@ -43,17 +43,17 @@ class ItemPipeline(Pipeline):
     """One run of one checkpoint of a batch."""
 
     def __init__(
-        self, resource: ModelExport, settings: Settings, log: Log, crew: StayingCrew
+        self, resource: ModelExport, settings: Settings, log: Log, pool: ResidentWorkerPool
     ) -> None:
-        super().__init__(resource, settings, log, crew)
-        self._staying = crew
-        self._brought: Brought | PodResult | None = None
+        super().__init__(resource, settings, log, pool)
+        self._staying = pool
+        self._brought: FetchedCheckpoint | PodResult | None = None
         self._rebound: _Rebound | None = None
         self._upload: EarlyUpload | None = None
 
-    def prepare(self, directory: Path, held: ExitStack, belongings: Belongings) -> None:
+    def prepare(self, directory: Path, held: ExitStack, dependencies: Dependencies) -> None:
         """Bring the checkpoint. Raises ExportFailure."""
-        self._brought = self.bring(directory, held, belongings)
+        self._brought = self.bring(directory, held, dependencies)
 
     def abandon(self) -> None:
         """Let what goes on for it, in another thread, end at its next step."""
@@ -69,7 +69,7 @@ class ItemPipeline(Pipeline):
 
     def rebind(self) -> None:
         """Make a file by the graph of an earlier checkpoint, once there is one. Never raises."""
-        if not isinstance(self._brought, Brought):
+        if not isinstance(self._brought, FetchedCheckpoint):
             return
         if self._rebound is not None:
             if self._staying.stands(self._rebound.graph):
@@ -112,7 +112,7 @@ class ItemPipeline(Pipeline):
         self._staying.confirm()
         return result
 
-    def _by_graph(self, brought: Brought) -> PodResult | None:
+    def _by_graph(self, brought: FetchedCheckpoint) -> PodResult | None:
         """Return the result if the file made by the graph was verified and published."""
         if self._rebound is None:
             return None
@@ -130,6 +130,6 @@ class ItemPipeline(Pipeline):
             self.end_upload()
             self._staying.missed()
             message = f"{failure.reason}: {printable(failure.message)}"
-            self._log.tell("info", f"exported afresh, since the kept graph led to {message}")
+            self._log.log("info", f"exported afresh, since the kept graph led to {message}")
             self._publication.drop_staged()
             return None

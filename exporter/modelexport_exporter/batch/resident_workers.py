@@ -21,7 +21,7 @@ from modelexport_exporter.isolation.resident import Resident
 from modelexport_exporter.pipeline.run_base import Settings
 from modelexport_exporter.pipeline.worker_client import REBIND
 
-FOUNDRY = "modelexport_exporter.workers.resident_exporter:Foundry"
+FOUNDRY = "modelexport_exporter.workers.resident_exporter:ResidentExporter"
 VERIFIER = "modelexport_exporter.workers.resident_verifier:Verifier"
 
 
@@ -43,7 +43,7 @@ class Graph:
         return replace(task, rung=self.rung, proven_graph=converted.op_counts == self.nodes)
 
 
-class StayingCrew:
+class ResidentWorkerPool:
     """Runs what stories ask for in workers that are kept for the next one.
 
     One thread may rebind while another does all the rest.

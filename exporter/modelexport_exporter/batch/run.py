@@ -28,7 +28,7 @@ from modelexport_exporter.batch.results import Results
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.log import Log
 from modelexport_exporter.isolation.interruption import ignore_signals, interruptible
-from modelexport_exporter.isolation.unexpected_error import tell_defect
+from modelexport_exporter.isolation.unexpected_error import unexpected_error
 from modelexport_exporter.pipeline import export_run as pipeline
 from modelexport_exporter.pipeline.run_base import Settings
 from modelexport_exporter.report.signing import take_signer
@@ -85,7 +85,7 @@ def run_share(
             return ShareRun(_failed(failure.describe(Stage.FETCH)))
         except Exception as error:  # noqa: BLE001 - a defect must reach the user as a result, too
             ignore_signals()
-            return ShareRun(_failed(tell_defect(error, log).describe()))
+            return ShareRun(_failed(unexpected_error(error, log).describe()))
 
 
 def _with_signer(resource: ModelExport, settings: Settings) -> Settings:
@@ -110,7 +110,7 @@ def _outcome(planned: Planned, loop: Loop, failure: Failure | None, log: Log) ->
     except ExportFailure as second:
         if failure is None:
             raise
-        log.tell("warning", f"the results could not be stored: {second.message}")
+        log.log("warning", f"the results could not be stored: {second.message}")
         return ShareRun(_failed(failure).model_copy(update={"share": loop.counts()}))
     result = PodResult(
         outcome="Failed" if failure else "Succeeded",

@@ -35,14 +35,14 @@ class ShareLog:
         """Return the log for one checkpoint; `position`: how many of the share come before it."""
         return _ItemLog(self, name, position)
 
-    def tell(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
+    def log(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
         """Tell something that happened."""
-        self._log.tell(level, message, **fields)
+        self._log.log(level, message, **fields)
 
     def ended(self, result: ItemResult, done: int) -> None:
         """Tell what became of a checkpoint, and how many of the share have ended."""
         level: Level = "info" if result.outcome == "Succeeded" else "warning"
-        self._log.tell(level, sentence(result), item=result.index)
+        self._log.log(level, sentence(result), item=result.index)
         self.move(self._stage, done, 0, f"{done} of {self._total} done")
 
     def move(self, stage: Stage, done: int, percent: int, message: str, **fields: Any) -> None:  # noqa: ANN401
@@ -67,10 +67,10 @@ class _ItemLog:
         self._name = name
         self._position = position
 
-    def tell(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
+    def log(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
         """Tell something that happened; what a worker prints is left as it is."""
         told = message if fields.get("worker") else f"{self._name}: {message}"
-        self._share.tell(level, told, **fields)
+        self._share.log(level, told, **fields)
 
     def progress(self, progress: Progress, **fields: Any) -> None:  # noqa: ANN401
         """Tell how far the export is, as a part of the share."""

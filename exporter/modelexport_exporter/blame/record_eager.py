@@ -136,7 +136,7 @@ class _Recorder(AtenMode):
         tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
         read = [number for tensor in tensors for number in self._read(tensor)]
         if self._inside is None:
-            read += self._take_apart(func, args, kwargs)
+            read += self._decompose(func, args, kwargs)
         out = func(*args, **kwargs)
         outputs = [leaf for leaf in tree_leaves(out) if isinstance(leaf, torch.Tensor)]
         mutates = func._schema.is_mutable  # noqa: SLF001
@@ -144,7 +144,7 @@ class _Recorder(AtenMode):
         self._note(func, read, written)
         return out
 
-    def _take_apart(self, func: Any, args: Any, kwargs: Any) -> list[int]:  # noqa: ANN401
+    def _decompose(self, func: Any, args: Any, kwargs: Any) -> list[int]:  # noqa: ANN401
         """Run what PyTorch decomposes the op into; return the values on the way.
 
         Exporters write many ops as several nodes; these are what to compare those with.

@@ -1,24 +1,24 @@
 """How forward is called: from the manifest's inputs to `(args, kwargs)`, and back to leaf tensors.
 
-`lower` turns a spec into one whose inputs are tensors only, one for each leaf of what forward
+`bind_inputs` turns a spec into one whose inputs are tensors only, one for each leaf of what forward
 takes, in the order in which torch.onnx numbers them; and a `Call` that builds forward's arguments
 from those leaves. Everything else (dims, samples, contract, names) sees leaves alone.
 """
 
 from modelexport_exporter.call.adapters import TorchScriptCall, torchscript_call, with_own_names
 from modelexport_exporter.call.call import NUMBERS, Call, Numbers
-from modelexport_exporter.call.lowering import Lowered, lower
+from modelexport_exporter.call.lowering import BoundInputs, bind_inputs
 from modelexport_exporter.call.outputs import complex_output, flatten, register_classes
 
 __all__ = [
     "NUMBERS",
+    "BoundInputs",
     "Call",
-    "Lowered",
     "Numbers",
     "TorchScriptCall",
+    "bind_inputs",
     "complex_output",
     "flatten",
-    "lower",
     "register_classes",
     "torchscript_call",
     "with_own_names",

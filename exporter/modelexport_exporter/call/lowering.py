@@ -29,21 +29,23 @@ _INTEGERS = [0.0, 9.0]
 
 
 @dataclass(frozen=True)
-class Lowered:
+class BoundInputs:
     """A spec whose inputs are the tensors that the graph takes, and how forward is called."""
 
     spec: ModelExportSpec
     call: Call
 
 
-def lower(spec: ModelExportSpec, module: torch.nn.Module, code_dir: Path | None) -> Lowered:
+def bind_inputs(
+    spec: ModelExportSpec, module: torch.nn.Module, code_dir: Path | None
+) -> BoundInputs:
     """Return the call that the spec's inputs describe, for this module's forward."""
     _check_values(spec)
     if spec.model is not None and spec.model.example_inputs is not None:
         call = call_by_example(spec.model.example_inputs, spec, code_dir)
     else:
         call = _call_by_names(spec, module)
-    return Lowered(spec.model_copy(update={"inputs": call.inputs}), call)
+    return BoundInputs(spec.model_copy(update={"inputs": call.inputs}), call)
 
 
 def _call_by_names(spec: ModelExportSpec, module: torch.nn.Module) -> Call:

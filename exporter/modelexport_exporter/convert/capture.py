@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 from torch.export import ExportedProgram
 
-from modelexport_exporter.call import Lowered, Numbers, register_classes
+from modelexport_exporter.call import BoundInputs, Numbers, register_classes
 from modelexport_exporter.convert.capture_failure import explain_capture
 from modelexport_exporter.convert.fixed_sizes import lines_that_fix_sizes
 from modelexport_exporter.core.dims import capture_sizes, used_dims
@@ -28,7 +28,11 @@ _NOT_FLATTENED = ("pytree-flattenable", "not a known type")
 
 
 def capture(
-    module: torch.nn.Module, lowered: Lowered, code_dir: Path | None, *, strict: bool = False
+    module: torch.nn.Module,
+    bound_inputs: BoundInputs,
+    code_dir: Path | None,
+    *,
+    strict: bool = False,
 ) -> ExportedProgram:
     """Return the module's graph, its weights the module's own.
 
@@ -37,16 +41,18 @@ def capture(
     fixing: list[str] = []
     try:
         with lines_that_fix_sizes(code_dir) as fixing:
-            return _exported(module, lowered, strict=strict)
+            return _exported(module, bound_inputs, strict=strict)
     except Exception as error:
         unknown = any(sign in message_of(error) for sign in _NOT_FLATTENED)
-        if unknown and _returns_new_dataclasses(module, lowered):
-            return capture(module, lowered, code_dir, strict=strict)
-        raise explain_capture(error, module, lowered, code_dir, fixing) from error
+        if unknown and _returns_new_dataclasses(module, bound_inputs):
+            return capture(module, bound_inputs, code_dir, strict=strict)
+        raise explain_capture(error, module, bound_inputs, code_dir, fixing) from error
 
 
-def _exported(module: torch.nn.Module, lowered: Lowered, *, strict: bool) -> ExportedProgram:
-    spec, call = lowered.spec, lowered.call
+def _exported(
+    module: torch.nn.Module, bound_inputs: BoundInputs, *, strict: bool
+) -> ExportedProgram:
+    spec, call = bound_inputs.spec, bound_inputs.call
     args, kwargs = call.example(capture_sizes(spec), numbers=Numbers.SYMBOLIC)
     with (
         quiet(),
@@ -65,9 +71,9 @@ def _exported(module: torch.nn.Module, lowered: Lowered, *, strict: bool) -> Exp
         )
 
 
-def _returns_new_dataclasses(module: torch.nn.Module, lowered: Lowered) -> bool:
+def _returns_new_dataclasses(module: torch.nn.Module, bound_inputs: BoundInputs) -> bool:
     """Register the dataclasses that forward returns; torch.export sees into no others."""
-    args, kwargs = lowered.call.example(capture_sizes(lowered.spec))
+    args, kwargs = bound_inputs.call.example(capture_sizes(bound_inputs.spec))
     with torch.no_grad():
         return register_classes(module(*args, **kwargs))
 

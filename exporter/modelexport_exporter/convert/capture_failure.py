@@ -14,7 +14,7 @@ import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.call import Lowered
+from modelexport_exporter.call import BoundInputs
 from modelexport_exporter.checkpoint.state_dict_mismatch import describe_shape
 from modelexport_exporter.core.dims import capture_sizes
 from modelexport_exporter.core.errors import ExportFailure
@@ -40,7 +40,7 @@ _DATA_DEPENDENT = "GuardOnDataDependentSymNode"
 def explain_capture(
     error: Exception,
     module: torch.nn.Module,
-    lowered: Lowered,
+    bound_inputs: BoundInputs,
     code_dir: Path | None,
     fixing: Sequence[str] = (),
 ) -> ExportFailure:
@@ -49,16 +49,16 @@ def explain_capture(
     `fixing`: the lines of the model that were seen to make a size constant.
     """
     reraise_out_of_memory(error)
-    spec = lowered.spec
+    spec = bound_inputs.spec
     text = message_of(error)
     if "Constraints violated" in text:
         return explain_constraints(text, spec, fixing)
     tiny = [name for name, dim in spec.dims.items() if dim.min < dim.max < _SMALLEST_MAX]
     if tiny and "Invalid ranges" in text:
         return _too_small(tiny, spec)
-    refused = run_eagerly(module, lowered)
+    refused = run_eagerly(module, bound_inputs)
     if refused is not None:
-        return inputs_mismatch(refused, lowered, code_dir)
+        return inputs_mismatch(refused, bound_inputs, code_dir)
     where = _location(error, text, code_dir)
     place = f" at {where}" if where else ""
     if type(innermost(error)).__name__ == _DATA_DEPENDENT or type(error).__name__ == (
@@ -91,9 +91,9 @@ def _too_small(names: list[str], spec: ModelExportSpec) -> ExportFailure:
     )
 
 
-def run_eagerly(module: torch.nn.Module, lowered: Lowered) -> Exception | None:
+def run_eagerly(module: torch.nn.Module, bound_inputs: BoundInputs) -> Exception | None:
     """Return what the model raises when it is simply called, if it does."""
-    args, kwargs = lowered.call.example(capture_sizes(lowered.spec))
+    args, kwargs = bound_inputs.call.example(capture_sizes(bound_inputs.spec))
     try:
         with torch.no_grad():
             module(*args, **kwargs)
@@ -103,9 +103,11 @@ def run_eagerly(module: torch.nn.Module, lowered: Lowered) -> Exception | None:
     return None
 
 
-def inputs_mismatch(error: Exception, lowered: Lowered, code_dir: Path | None) -> ExportFailure:
+def inputs_mismatch(
+    error: Exception, bound_inputs: BoundInputs, code_dir: Path | None
+) -> ExportFailure:
     """Return the failure of a model that cannot be called with the declared inputs."""
-    values = lowered.call.example_values(capture_sizes(lowered.spec))
+    values = bound_inputs.call.example_values(capture_sizes(bound_inputs.spec))
     given = ", ".join(f"{name}: {describe_shape(tensor)}" for name, tensor in values.items())
     frame = user_frame(error, code_dir)
     message = text_of(error)[:600]

@@ -7,7 +7,7 @@ import torch
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Exporter, Format
 from modelexport_api.status import Stage
-from modelexport_exporter.core.errors import ExportFailure, RouteDeferred
+from modelexport_exporter.core.errors import ExportFailure, RouteFallback
 from modelexport_exporter.core.types import ROUTES, ExportTask
 
 _CARRIED = {
@@ -29,7 +29,7 @@ def check_route(task: ExportTask, checkpoint: Format, module: torch.nn.Module) -
             "Leave export.exporter out, or export a state_dict with model.factory.",
         )
     if ROUTES[task.rung] is Exporter.DYNAMO and isinstance(module, torch.jit.ScriptModule):
-        kind = ExportFailure if task.insist else RouteDeferred
+        kind = ExportFailure if task.force else RouteFallback
         raise kind(
             Reason.CAPTURE_FAILED,
             "the model is compiled by TorchScript, which torch.export does not take",

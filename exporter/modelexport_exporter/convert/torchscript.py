@@ -18,7 +18,7 @@ from torch.onnx import TrainingMode
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import DType, Exporter, ModelExportSpec, Weights
 from modelexport_api.status import Stage
-from modelexport_exporter.call import Lowered, torchscript_call, with_own_names
+from modelexport_exporter.call import BoundInputs, torchscript_call, with_own_names
 from modelexport_exporter.call.call import Arguments
 from modelexport_exporter.convert.capture import quiet
 from modelexport_exporter.convert.capture_failure import inputs_mismatch, run_eagerly
@@ -43,7 +43,7 @@ _SURPLUS_NAMES = re.compile(r"output names provided \(\d+\) exceeded number of o
 @contextmanager
 def converted_torchscript(
     module: torch.nn.Module,
-    lowered: Lowered,
+    bound_inputs: BoundInputs,
     plugins: Plugins,
     scratch: Path,
     code_dir: Path | None,
@@ -55,11 +55,11 @@ def converted_torchscript(
     `scripted`: compile the forward pass with torch.jit.script, so that control flow stays, instead
     of tracing what runs for one set of inputs.
     """
-    spec, call = lowered.spec, lowered.call
+    spec, call = bound_inputs.spec, bound_inputs.call
     trains = spec.model is not None and spec.model.training
-    refused = run_eagerly(module, lowered)
+    refused = run_eagerly(module, bound_inputs)
     if refused is not None:
-        raise inputs_mismatch(refused, lowered, code_dir) from refused
+        raise inputs_mismatch(refused, bound_inputs, code_dir) from refused
     with TemporaryDirectory(dir=scratch, prefix=".torchscript-") as directory:
         path = Path(directory) / "converted.onnx"
         if scripted:

@@ -46,7 +46,7 @@ class ExportFailure(Exception):  # noqa: N818 - "failure" is the API's word for 
         )
 
 
-class RouteDeferred(ExportFailure):
+class RouteFallback(ExportFailure):
     """Not a failure of the model: the other route comes first, because a plugin wants it."""
 
 

@@ -19,7 +19,7 @@ Level = Literal["debug", "info", "warning", "error"]
 class Log(Protocol):
     """Takes messages and progress, from any thread."""
 
-    def tell(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
+    def log(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
         """Tell something that happened."""
 
     def progress(self, progress: Progress, **fields: Any) -> None:  # noqa: ANN401
@@ -33,7 +33,7 @@ class JsonLog:
         self._stream = stream
         self._lock = threading.Lock()
 
-    def tell(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
+    def log(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
         """Write a line."""
         self._write(LogLine(time=_now(), level=level, message=message, fields=fields))
 

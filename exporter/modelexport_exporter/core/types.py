@@ -75,7 +75,7 @@ class ExportTask:
     """An empty directory for model.onnx and its external data."""
     rung: Rung = Rung.DYNAMO
     """The way to ONNX that this attempt takes."""
-    insist: bool = False
+    force: bool = False
     """Whether to take it although a plugin would rather have the other route."""
     runtime_libraries: tuple[Path, ...] = ()
     """Of onnxruntime custom operators, which verification loads."""

@@ -15,6 +15,7 @@ import torch
 from torch.jit import _builtins
 from torch.overrides import TorchFunctionMode
 
+from modelexport_exporter.decompositions.capture import pools  # noqa: F401 (adds to CALLS)
 from modelexport_exporter.decompositions.capture.calls import CALLS
 from modelexport_exporter.decompositions.registry import enabled
 from modelexport_exporter.decompositions.torchscript.calls import TracedCalls

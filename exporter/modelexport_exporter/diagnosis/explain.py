@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.call import Lowered
+from modelexport_exporter.call import BoundInputs
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.pitfall import Pitfall
 from modelexport_exporter.diagnosis.enrich import CAUSES, enrich
@@ -21,7 +21,9 @@ _BY_RUNNING = frozenset({Reason.VERIFICATION_FAILED, Reason.RUNTIME_FAILED})
 
 
 @contextmanager
-def explaining(model: torch.nn.Module, lowered: Lowered, code_dir: Path | None) -> Iterator[None]:
+def explaining(
+    model: torch.nn.Module, bound_inputs: BoundInputs, code_dir: Path | None
+) -> Iterator[None]:
     """Add the lines that caused it to a failure of the block."""
     try:
         yield
@@ -29,12 +31,12 @@ def explaining(model: torch.nn.Module, lowered: Lowered, code_dir: Path | None) 
         if failure.reason not in CAUSES:
             raise
         run = failure.reason in _BY_RUNNING
-        pitfalls = find_pitfalls(model, lowered, code_dir, run=run)
+        pitfalls = find_pitfalls(model, bound_inputs, code_dir, run=run)
         raise enrich(failure, pitfalls) from failure.__cause__
 
 
 def find_pitfalls(
-    model: torch.nn.Module, lowered: Lowered, code_dir: Path | None, *, run: bool = True
+    model: torch.nn.Module, bound_inputs: BoundInputs, code_dir: Path | None, *, run: bool = True
 ) -> tuple[Pitfall, ...]:
     """Return what the model's code shows, and with `run` what shows when it runs.
 
@@ -44,7 +46,7 @@ def find_pitfalls(
     try:
         found += static_pitfalls(model, code_dir)
         if run:
-            found += running_pitfalls(model, lowered, code_dir)
+            found += running_pitfalls(model, bound_inputs, code_dir)
     except Exception:  # noqa: BLE001 - the user's code may define anything
         return found
     return found

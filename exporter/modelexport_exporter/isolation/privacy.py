@@ -12,7 +12,7 @@ import sys
 _PR_SET_DUMPABLE = 4
 
 
-def keep_private() -> None:
+def set_non_dumpable() -> None:
     """Close this process to others of its user; those that it starts by exec are open again."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)

@@ -9,7 +9,7 @@ from modelexport_exporter.core.log import Log
 from modelexport_exporter.isolation.death import crashed
 
 
-def tell_defect(error: Exception, log: Log) -> ExportFailure:
+def unexpected_error(error: Exception, log: Log) -> ExportFailure:
     """Write the traceback to the log, and return the failure that the user sees."""
-    log.tell("error", printable("".join(traceback.format_exception(error))))
+    log.log("error", printable("".join(traceback.format_exception(error))))
     return crashed(f"{type(error).__name__}: {error}", None)

@@ -60,7 +60,7 @@ def diagnose(
                     settings.entry,
                     (task,),
                     on_progress=report,
-                    on_output=lambda line: log.tell("info", line, worker=True),
+                    on_output=lambda line: log.log("info", line, worker=True),
                     memory=memory,
                     deadline=started + settings.timeout_seconds,
                 )

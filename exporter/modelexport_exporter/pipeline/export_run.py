@@ -27,21 +27,21 @@ from modelexport_exporter.core.blame import REPRO_FILES
 from modelexport_exporter.core.errors import (
     ExportFailure,
     NotDeterministic,
-    RouteDeferred,
+    RouteFallback,
     printable,
 )
 from modelexport_exporter.core.log import Log
 from modelexport_exporter.core.types import ConvertedModel, ExportTask
 from modelexport_exporter.isolation import worker
 from modelexport_exporter.isolation.interruption import ignore_signals, interruptible
-from modelexport_exporter.isolation.unexpected_error import tell_defect
+from modelexport_exporter.isolation.unexpected_error import unexpected_error
 from modelexport_exporter.onnx_file.metadata import append_metadata
 from modelexport_exporter.pipeline import ladder
-from modelexport_exporter.pipeline.fetch_stage import Intake
-from modelexport_exporter.pipeline.fetched import Brought
+from modelexport_exporter.pipeline.fetch_stage import FetchStage
+from modelexport_exporter.pipeline.fetched import FetchedCheckpoint
 from modelexport_exporter.pipeline.run_base import Settings, Story
 from modelexport_exporter.pipeline.verify_run import Reverification
-from modelexport_exporter.pipeline.worker_client import Crew
+from modelexport_exporter.pipeline.worker_client import WorkerPool
 from modelexport_exporter.publish.early_upload import EarlyUpload
 from modelexport_exporter.publish.layout import PAGE_NAME, REPORT_NAME
 from modelexport_exporter.publish.manifest import Decision, Found, Manifest, decide
@@ -56,7 +56,7 @@ from modelexport_exporter.publish.publish import (
 from modelexport_exporter.report.documents import both_reports, documents, failed_documents, written
 from modelexport_exporter.report.signing import Signer, take_signer
 from modelexport_exporter.report.triton_config import check_servable
-from modelexport_exporter.source.dependencies import Belongings
+from modelexport_exporter.source.dependencies import Dependencies
 from modelexport_exporter.storage.store import Role, locate
 from modelexport_exporter.storage.workspace import workspace
 
@@ -75,16 +75,16 @@ def run(resource: ModelExport, settings: Settings, log: Log) -> PodResult:
             return story.fail(failure)
         except Exception as error:  # noqa: BLE001 - a defect must reach the user as a result, too
             ignore_signals()
-            return story.fail(tell_defect(error, log))
+            return story.fail(unexpected_error(error, log))
 
 
 class Pipeline(Story):
     """One run of one resource that exports."""
 
     def __init__(
-        self, resource: ModelExport, settings: Settings, log: Log, crew: Crew = worker.run
+        self, resource: ModelExport, settings: Settings, log: Log, pool: WorkerPool = worker.run
     ) -> None:
-        super().__init__(resource, settings, log, crew)
+        super().__init__(resource, settings, log, pool)
         destination = locate(self._spec.destination.uri, self._spec.storage, Role.DESTINATION)
         metadata = resource.metadata
         self._publication = Publication(
@@ -101,48 +101,48 @@ class Pipeline(Story):
             return brought if isinstance(brought, PodResult) else self._climb(brought)
 
     def bring(
-        self, directory: Path, held: ExitStack, belongings: Belongings | None = None
-    ) -> Brought | PodResult:
+        self, directory: Path, held: ExitStack, dependencies: Dependencies | None = None
+    ) -> FetchedCheckpoint | PodResult:
         """Bring the checkpoint to this machine, or answer at once with what was published before.
 
-        The destination is open until `held` is closed. `belongings`: what is here already. Raises
+        The destination is open until `held` is closed. `dependencies`: what is here already. Raises
         ExportFailure.
         """
         required = self._spec.destination.signing_secret_name is not None
         self._signer = self._settings.signer or take_signer(os.environ, required=required)
         self._record.signed_by = self._signer.key_id if self._signer else None
-        intake = Intake(self._spec, directory, self._record, self._report, belongings)
-        intake.identify()
+        fetch_stage = FetchStage(self._spec, directory, self._record, self._report, dependencies)
+        fetch_stage.identify()
         previous = self._publication.find()
         decision = self._decide(previous)
         if decision is Decision.REUSE and previous is not None:
             return self._reuse(previous)
         self._warm_up()
         held.enter_context(opened(self._publication))
-        checkpoint = intake.fetch()
+        checkpoint = fetch_stage.fetch()
         if decision is Decision.COMPARE_CONTENT and previous is not None:
             self._record.source_files = checkpoint.digests()
             if self._decide(previous) is Decision.REUSE:
                 return self._reuse(previous)
-        return Brought(intake, checkpoint, previous)
+        return FetchedCheckpoint(fetch_stage, checkpoint, previous)
 
     def _warm_up(self) -> None:
         """Begin importing what the workers need."""
         worker.start_server(self._settings.preload)
 
-    def _climb(self, brought: Brought) -> PodResult:
+    def _climb(self, brought: FetchedCheckpoint) -> PodResult:
         """Try rung after rung until a file verifies, and publish that one."""
         form = brought.format
         attempts = self._record.attempts
         while (step := ladder.next_step(self._spec, form, attempts)) is not None:
             task = brought.task(f"output-{len(attempts)}")
-            result = self._attempt(replace(task, rung=step.rung, insist=step.insist), brought)
+            result = self._attempt(replace(task, rung=step.rung, force=step.force), brought)
             if result is not None:
                 return result
             shutil.rmtree(task.output_dir)
         raise self._nothing_verified()
 
-    def _attempt(self, task: ExportTask, brought: Brought) -> PodResult | None:
+    def _attempt(self, task: ExportTask, brought: FetchedCheckpoint) -> PodResult | None:
         """Return the result if this rung's file was verified and published, else None."""
         started = time.monotonic()
         try:
@@ -159,7 +159,7 @@ class Pipeline(Story):
         self,
         task: ExportTask,
         converted: ConvertedModel,
-        brought: Brought,
+        brought: FetchedCheckpoint,
         then: Callable[[], None],
         upload: EarlyUpload | None = None,
     ) -> PodResult:
@@ -170,7 +170,7 @@ class Pipeline(Story):
         try:
             self._workers.verify(task, converted)
             self._record.source_files = brought.checkpoint.digests()
-            brought.intake.check_unchanged()
+            brought.fetch_stage.check_unchanged()
             then()
             return self._publish(converted, upload, brought.previous)
         except BaseException:
@@ -187,14 +187,14 @@ class Pipeline(Story):
                 round(time.monotonic() - started, 3),
                 failure.describe(self._stage) if failure else None,
                 not_deterministic=isinstance(failure, NotDeterministic),
-                deferred=isinstance(failure, RouteDeferred),
+                deferred=isinstance(failure, RouteFallback),
                 pitfalls=failure.pitfalls if failure else (),
                 blame=outcome.blame if outcome and differs else None,
             )
         )
         if failure is not None:
             message = f"{task.rung.value}: {failure.reason}: {printable(failure.message)}"
-            self._log.tell("warning", message)
+            self._log.log("warning", message)
 
     def _nothing_verified(self) -> ExportFailure:
         """Return the failure that says most, and what the other rungs failed for."""
@@ -272,7 +272,7 @@ class Pipeline(Story):
             told = (PAGE_NAME, REPORT_NAME, *REPRO_FILES)
             self._publication.forget_failure(self._failed, told)
         except ExportFailure as failure:
-            self._log.tell("warning", f"something is left over: {failure.message}")
+            self._log.log("warning", f"something is left over: {failure.message}")
 
     def _tell_failure(self, failure: Failure) -> str:
         """Publish the reports of a failure; return the URI of report.json."""

@@ -16,19 +16,19 @@ from modelexport_exporter.core.progress import ProgressReporter
 from modelexport_exporter.core.types import ExportTask
 from modelexport_exporter.report.record import Record
 from modelexport_exporter.source import fetch as fetching
-from modelexport_exporter.source.dependencies import Belongings, gather
+from modelexport_exporter.source.dependencies import Dependencies, gather
 from modelexport_exporter.storage.store import Location, Role, locate
 
 
 @dataclass
-class Intake:
+class FetchStage:
     """Brings what a run needs into its directory, and writes down what it is."""
 
     spec: ModelExportSpec
     directory: Path
     record: Record
     report: ProgressReporter
-    belongings: Belongings | None = None
+    dependencies: Dependencies | None = None
     """What was fetched before, for another checkpoint of the same batch."""
 
     @property
@@ -41,7 +41,7 @@ class Intake:
         self.report(Stage.FETCH, 0.0, f"looking at {self.spec.source.one}")
         record = self.record
         with record.timed(Stage.FETCH):
-            self.belongings = owned = self.belongings or gather(self.spec, self.directory)
+            self.dependencies = owned = self.dependencies or gather(self.spec, self.directory)
             record.code_sha256 = owned.code_sha256
             record.spec_sha256 = identity.spec_digest(
                 self.spec, owned.code_sha256, record.versions, owned.input_digests
@@ -68,13 +68,13 @@ class Intake:
 
     def task(self, checkpoint: fetching.Fetched) -> ExportTask:
         """Return what a worker needs to know; its output directory is the run's own."""
-        assert self.belongings is not None
+        assert self.dependencies is not None
         return ExportTask(
             self.spec,
             checkpoint.checkpoint,
-            self.belongings.code_dir,
+            self.dependencies.code_dir,
             self.directory,
-            runtime_libraries=self.belongings.libraries,
-            golden_inputs=self.belongings.golden_inputs,
-            calibration_inputs=self.belongings.calibration_inputs,
+            runtime_libraries=self.dependencies.libraries,
+            golden_inputs=self.dependencies.golden_inputs,
+            calibration_inputs=self.dependencies.calibration_inputs,
         )

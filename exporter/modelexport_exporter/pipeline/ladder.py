@@ -27,7 +27,7 @@ class Step:
     """The rung to try."""
 
     rung: Rung
-    insist: bool = False
+    force: bool = False
     """Whether to go on although a plugin would rather have the other route."""
 
 
@@ -50,7 +50,7 @@ def next_step(
     for rung in open_rungs:
         if ROUTES[rung] not in deferred:
             return Step(rung)
-    return Step(open_rungs[0], insist=True) if open_rungs else None
+    return Step(open_rungs[0], force=True) if open_rungs else None
 
 
 def _rungs(spec: ModelExportSpec, checkpoint: Format | None) -> tuple[Rung, ...]:

@@ -20,7 +20,7 @@ from modelexport_exporter.core.log import Log
 from modelexport_exporter.core.memory import MemoryWatch
 from modelexport_exporter.core.progress import ProgressReporter
 from modelexport_exporter.isolation import worker
-from modelexport_exporter.pipeline.worker_client import Crew, Workers
+from modelexport_exporter.pipeline.worker_client import WorkerPool, Workers
 from modelexport_exporter.report.record import Record
 from modelexport_exporter.report.signing import Signer
 
@@ -43,7 +43,7 @@ class Story(ABC):
     """One run of one resource."""
 
     def __init__(
-        self, resource: ModelExport, settings: Settings, log: Log, crew: Crew = worker.run
+        self, resource: ModelExport, settings: Settings, log: Log, pool: WorkerPool = worker.run
     ) -> None:
         self._spec = resource.spec
         self._settings = settings
@@ -59,7 +59,7 @@ class Story(ABC):
             memory,
             log,
             deadline=time.monotonic() + self._spec.active_deadline_seconds,
-            crew=crew,
+            pool=pool,
         )
 
     @abstractmethod
@@ -83,5 +83,5 @@ class Story(ABC):
                 report_uri = self._tell_failure(described)
             except Exception as second:  # noqa: BLE001 - the first failure is the one to tell
                 message = f"the report could not be stored: {printable(str(second))}"
-                self._log.tell("warning", message)
+                self._log.log("warning", message)
         return self._record.failed(described, report_uri)

@@ -19,7 +19,7 @@ from modelexport_exporter.core.digests import digest_of
 from modelexport_exporter.core.log import Log
 from modelexport_exporter.core.types import ConvertedModel, ExportTask
 from modelexport_exporter.isolation import worker
-from modelexport_exporter.pipeline.fetch_stage import Intake
+from modelexport_exporter.pipeline.fetch_stage import FetchStage
 from modelexport_exporter.pipeline.run_base import Settings, Story
 from modelexport_exporter.publish.layout import REPORT_NAME
 from modelexport_exporter.report.documents import both_reports, failed_documents
@@ -43,15 +43,15 @@ class Reverification(Story):
         """Return the result. Raises ExportFailure."""
         with workspace(self._settings.work_dir) as directory:
             self._artifact = artifact = find_artifact(self._spec)
-            intake = Intake(self._spec, directory, self._record, self._report)
-            intake.identify()
+            fetch_stage = FetchStage(self._spec, directory, self._record, self._report)
+            fetch_stage.identify()
             worker.start_server(self._settings.preload)
-            checkpoint = intake.fetch()
-            task = intake.task(checkpoint)
+            checkpoint = fetch_stage.fetch()
+            task = fetch_stage.task(checkpoint)
             converted = self._read(task, artifact, directory / "artifact")
             self._record.source_files = checkpoint.digests()
             self._workers.verify(task, converted)
-            intake.check_unchanged()
+            fetch_stage.check_unchanged()
             report_uri = self._publish_report(None)
         return PodResult(
             outcome="Succeeded",

@@ -29,11 +29,11 @@ from modelexport_exporter.isolation.worker import OnOutput
 from modelexport_exporter.pipeline import ladder
 from modelexport_exporter.report.record import Record
 
-REBIND = "modelexport_exporter.workers.resident_exporter:Foundry.rebind"
-"""The entry that only a crew has which keeps graphs."""
+REBIND = "modelexport_exporter.workers.resident_exporter:ResidentExporter.rebind"
+"""The entry that only a pool has which keeps graphs."""
 
 
-class Crew(Protocol):
+class WorkerPool(Protocol):
     """Whoever runs an entry's function in another process."""
 
     def __call__(
@@ -66,7 +66,7 @@ class Workers:
     compiled_entry: str = "modelexport_exporter.workers.benchmark:measure_compiled"
     started: float = field(default_factory=time.monotonic)
     names_entry: str = "modelexport_exporter.workers.artifact:read_external_names"
-    crew: Crew = worker.run
+    pool: WorkerPool = worker.run
     """Without another one, each call gets a fresh process."""
 
     def export(self, task: ExportTask) -> ConvertedModel:
@@ -103,7 +103,7 @@ class Workers:
         self.record.exported(converted)
         for finding in converted.findings:
             message = f"{finding.subject}: requested {finding.requested}, got {finding.obtained}"
-            self.log.tell("warning", message)
+            self.log.log("warning", message)
 
     def verify(self, task: ExportTask, converted: ConvertedModel) -> None:
         """Return if the artifact computes what the model computes, raise otherwise."""
@@ -163,11 +163,11 @@ class Workers:
 
     def _work(self, deadline: float, entry: str, *arguments: object) -> object:
         try:
-            return self.crew(
+            return self.pool(
                 entry,
                 arguments,
                 on_progress=self.report,
-                on_output=lambda line: self.log.tell("info", line, worker=True),
+                on_output=lambda line: self.log.log("info", line, worker=True),
                 memory=self.memory,
                 deadline=deadline,
             )

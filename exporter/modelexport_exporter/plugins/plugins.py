@@ -19,7 +19,7 @@ from torch.export import ExportedProgram
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Exporter, ModelExportSpec, UnsupportedOps
 from modelexport_api.status import Stage
-from modelexport_exporter.core.errors import ExportFailure, RouteDeferred
+from modelexport_exporter.core.errors import ExportFailure, RouteFallback
 from modelexport_exporter.core.types import (
     CALLING_FACTORY,
     ROUTES,
@@ -79,8 +79,8 @@ class Plugins:
             return
         self._unused = wanted = self._wants_torchscript(run)
         pinned = self.spec.export.exporter is Exporter.DYNAMO
-        if wanted and not task.insist and not pinned:
-            raise RouteDeferred(
+        if wanted and not task.force and not pinned:
+            raise RouteFallback(
                 Reason.UNSUPPORTED_OPERATOR,
                 f"the torch.export route would not use {wanted}",
                 "Define custom_translation_table for the torch.export route.",

@@ -24,7 +24,7 @@ from modelexport_exporter.storage.store import Role, locate
 
 
 @dataclass(frozen=True)
-class Belongings:
+class Dependencies:
     """Where it lies on this machine, and its digests."""
 
     code_dir: Path | None
@@ -55,7 +55,7 @@ class Belongings:
         return entry.path if entry else None
 
 
-def gather(spec: ModelExportSpec, directory: Path) -> Belongings:
+def gather(spec: ModelExportSpec, directory: Path) -> Dependencies:
     """Bring all of it into a directory. Raises ExportFailure."""
     dependencies = []
     code_dir = code_sha256 = None
@@ -72,4 +72,4 @@ def gather(spec: ModelExportSpec, directory: Path) -> Belongings:
         Dependency(where.uri, {"sha256": identity.sha256_file(path)})
         for where, path in zip(places, libraries, strict=True)
     ]
-    return Belongings(code_dir, code_sha256, inputs, libraries, tuple(dependencies))
+    return Dependencies(code_dir, code_sha256, inputs, libraries, tuple(dependencies))

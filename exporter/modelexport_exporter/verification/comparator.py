@@ -23,8 +23,10 @@ from modelexport_exporter.core.types import OutputComparison, SampleComparison
 from modelexport_exporter.precision.losses import Losses
 from modelexport_exporter.precision.noise import Simulation
 from modelexport_exporter.verification.numerics.compare import compare_output, is_float, peak_of
-from modelexport_exporter.verification.numerics.noise_estimate import Spread
-from modelexport_exporter.verification.numerics.perturbed_arithmetic import OtherRoundingUnavailable
+from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstimate
+from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
+    PerturbedArithmeticUnavailable,
+)
 from modelexport_exporter.verification.numerics.ties import break_ties, ranks
 from modelexport_exporter.verification.numerics.tolerance import Source, Tolerance, choose_tolerance
 from modelexport_exporter.verification.reference import EagerReference
@@ -51,7 +53,7 @@ SECONDS = 20.0
 """What all runs with other roundings may take together."""
 
 
-class Judge:
+class Comparator:
     """Compares samples; remembers what earlier ones told about each output."""
 
     def __init__(
@@ -64,7 +66,7 @@ class Judge:
         *,
         simulation: Simulation | None = None,
     ) -> None:
-        """Judge. `simulation`: of the file's precision, where that is not the model's own."""
+        """Compare outputs. `simulation`: of the file's precision where it is reduced."""
         self._spec = spec
         self._reference = reference
         self._run_file = run_file
@@ -83,7 +85,7 @@ class Judge:
         self.calibrated = True
         """Whether the model runs with other roundings than its own."""
 
-    def judge(
+    def compare_sample(
         self,
         sample: Sample,
         arrays: Mapping[str, Array],
@@ -122,8 +124,8 @@ class Judge:
         if len(expected) != len(got):
             problem = f"the file returns {len(got)} outputs, eager {len(expected)}"
             return [OutputComparison(got[0][0] if got else "", 0.0, 0.0, 0.0, problem)]
-        spreads = [Spread(array) for array in expected]
-        compared = self._compare_all(sample, expected, got, spreads)
+        estimates = [NoiseEstimate(array) for array in expected]
+        compared = self._compare_all(sample, expected, got, estimates)
         if any(output.problem for output in compared):
             again = self._reference.run(arrays, "the same sample again")
             if apart := distance(expected, again):
@@ -134,10 +136,10 @@ class Judge:
                 for output in compared
                 if output.output not in self._mismatched
             )
-            unmeasured = measure and not any(spread.runs for spread in spreads)
-            if not (wanted or unmeasured) or not self._add_run(arrays, spreads, run):
+            unmeasured = measure and not any(estimate.runs for estimate in estimates)
+            if not (wanted or unmeasured) or not self._add_run(arrays, estimates, run):
                 break
-            compared = self._compare_all(sample, expected, got, spreads)
+            compared = self._compare_all(sample, expected, got, estimates)
         self._mismatched |= {output.output for output in compared if output.problem}
         if sample.values in ORDINARY:
             self._remember(compared)
@@ -146,12 +148,14 @@ class Judge:
                     self.losses.add(name, want, have)
         return compared
 
-    def _add_run(self, arrays: Mapping[str, Array], spreads: list[Spread], run: int) -> bool:
+    def _add_run(
+        self, arrays: Mapping[str, Array], estimates: list[NoiseEstimate], run: int
+    ) -> bool:
         """Run the model with other roundings; return whether that told anything."""
         if not self.calibrated:
             return False
         if self._is_too_dear():
-            if any(spread.runs for spread in spreads):
+            if any(estimate.runs for estimate in estimates):
                 return False
             self.calibrated = False
             return True  # compared anew with the floors for models like this
@@ -163,13 +167,13 @@ class Judge:
                 results = self._reference.rounded_at_random(arrays, run)
             else:
                 results = self._float64_or_nothing(arrays)
-        except OtherRoundingUnavailable:
+        except PerturbedArithmeticUnavailable:
             self.calibrated = False
             return True
         finally:
             self._spent += self._clock() - started
-        for spread, result in zip(spreads, results, strict=False):
-            spread.add(result)
+        for estimate, result in zip(estimates, results, strict=False):
+            estimate.add(result)
         return True
 
     def _is_too_dear(self) -> bool:
@@ -180,19 +184,19 @@ class Judge:
     def _float64_or_nothing(self, arrays: Mapping[str, Array]) -> list[Array]:
         try:
             return self._reference.in_float64(arrays)
-        except OtherRoundingUnavailable:
+        except PerturbedArithmeticUnavailable:
             return []
 
     def _compare_all(
-        self, sample: Sample, expected: list[Array], got: Named, spreads: list[Spread]
+        self, sample: Sample, expected: list[Array], got: Named, estimates: list[NoiseEstimate]
     ) -> list[OutputComparison]:
         return [
-            self._compare_one(sample, name, want, have, spread)
-            for want, (name, have), spread in zip(expected, got, spreads, strict=True)
+            self._compare_one(sample, name, want, have, estimate)
+            for want, (name, have), estimate in zip(expected, got, estimates, strict=True)
         ]
 
     def _compare_one(
-        self, sample: Sample, name: str, want: Array, have: Array, spread: Spread
+        self, sample: Sample, name: str, want: Array, have: Array, estimate: NoiseEstimate
     ) -> OutputComparison:
         degenerate = sample.values in DEGENERATE
         ordinary = self._ordinary_peaks.get(name, 0.0) if degenerate else 0.0
@@ -204,7 +208,7 @@ class Judge:
             have,
             self._tolerance(name, want),
             ordinary_peak=ordinary,
-            spread=spread,
+            estimate=estimate,
         )
 
     def _tolerance(self, name: str, want: Array) -> Tolerance:

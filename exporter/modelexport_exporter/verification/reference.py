@@ -102,7 +102,7 @@ class EagerReference:
             raise _failure(error, where, self._code_dir) from error
 
     def in_float64(self, arrays: Mapping[str, Array]) -> list[Array]:
-        """Return what the module computes in float64. Raises OtherRoundingUnavailable."""
+        """Return what the module computes in float64. Raises PerturbedArithmeticUnavailable."""
         values = self._values(arrays)
         return [to_array(leaf) for leaf in in_float64(lambda: self._call_module(values))]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 
 from modelexport_api.spec import Provider
-from modelexport_exporter.call import Lowered, lower
+from modelexport_exporter.call import BoundInputs, bind_inputs
 from modelexport_exporter.checkpoint.load import load_module
 from modelexport_exporter.core.machine import cpu_count
 from modelexport_exporter.core.providers import GPU, TF32_OFF, choose_provider
@@ -22,13 +22,13 @@ from modelexport_exporter.verification.reference import EagerReference
 
 
 @dataclass(frozen=True)
-class Original:
+class ReferenceModel:
     """The module with its weights, and what runs its file."""
 
     provider: Provider
     plugins: Plugins
     module: torch.nn.Module
-    lowered: Lowered
+    bound_inputs: BoundInputs
     reference: EagerReference
 
     @property
@@ -37,7 +37,7 @@ class Original:
         return self.provider in GPU
 
 
-def load_original(task: ExportTask, progress: ReportProgress) -> Original:
+def load_original(task: ExportTask, progress: ReportProgress) -> ReferenceModel:
     """Load the task's checkpoint for a process that calls it. Raises ExportFailure."""
     torch.set_num_threads(cpu_count())
     provider = choose_provider(
@@ -47,7 +47,7 @@ def load_original(task: ExportTask, progress: ReportProgress) -> Original:
         os.environ.update((TF32_OFF,))
     plugins = load_plugins(task, progress)
     module = load_module(task, progress).module
-    lowered = lower(task.spec, module, task.code_dir)
+    bound_inputs = bind_inputs(task.spec, module, task.code_dir)
     device = "cuda" if provider in GPU else "cpu"
-    reference = EagerReference(module, lowered.call, device=device, code_dir=task.code_dir)
-    return Original(provider, plugins, module, lowered, reference)
+    reference = EagerReference(module, bound_inputs.call, device=device, code_dir=task.code_dir)
+    return ReferenceModel(provider, plugins, module, bound_inputs, reference)

@@ -15,7 +15,7 @@ from google.protobuf.message import DecodeError
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Export, ModelExportSpec, Weights
 from modelexport_api.status import Stage
-from modelexport_exporter.call import lower
+from modelexport_exporter.call import bind_inputs
 from modelexport_exporter.checkpoint.load import load_module
 from modelexport_exporter.convert.contract import check_contract, check_file
 from modelexport_exporter.core.errors import ExportFailure
@@ -54,7 +54,7 @@ def read_artifact(
     progress(Stage.LOAD, 0.0, "importing torch")
     load_plugins(task, progress)
     module = load_module(task, progress).module
-    spec = lower(task.spec, module, task.code_dir).spec
+    spec = bind_inputs(task.spec, module, task.code_dir).spec
     progress(Stage.CONTRACT, 0.0, "reading the file")
     facts = read_back(path)
     weights = _weight_inputs(task.spec, weight_keys(module), facts)

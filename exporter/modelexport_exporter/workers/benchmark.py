@@ -104,7 +104,7 @@ class _Bench:
         self, task: ExportTask, converted: ConvertedModel, *, with_session: bool = True
     ) -> None:
         self._original = original = load_original(task, silent)
-        self.spec = original.lowered.spec
+        self.spec = original.bound_inputs.spec
         self._given = drawn_by(task, self.spec)
         if with_session:
             self._weights = original.reference.weights(converted.weight_inputs)
@@ -136,7 +136,7 @@ class _Bench:
         def call() -> float:
             # A module may write into its inputs.
             given = {key: value.clone() for key, value in values.items()}
-            args, kwargs = original.lowered.call.arguments(given)
+            args, kwargs = original.bound_inputs.call.arguments(given)
             with torch.inference_mode(not compiled), torch.no_grad():
                 begin = time.perf_counter()
                 module(*args, **kwargs)

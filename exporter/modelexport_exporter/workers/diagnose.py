@@ -10,7 +10,7 @@ import torch
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Exporter, Format
 from modelexport_api.status import Stage, TensorInfo, UnsupportedOp
-from modelexport_exporter.call import Lowered, lower, torchscript_call
+from modelexport_exporter.call import BoundInputs, bind_inputs, torchscript_call
 from modelexport_exporter.checkpoint.load import LoadedModel, load_module
 from modelexport_exporter.convert.capture import capture, quiet
 from modelexport_exporter.convert.capture_failure import inputs_mismatch, run_eagerly
@@ -42,23 +42,23 @@ def diagnose_model(task: ExportTask, progress: ReportProgress) -> Diagnosis:
     """Return what would hinder the export. Raises ExportFailure where it cannot be looked at."""
     plugins = load_plugins(task, progress)
     loaded = load_module(task, progress)
-    lowered = lower(task.spec, loaded.module, task.code_dir)
+    bound_inputs = bind_inputs(task.spec, loaded.module, task.code_dir)
     progress(Stage.CAPTURE, 0.0, "running the model")
-    refused = run_eagerly(copy.deepcopy(loaded.module), lowered)
+    refused = run_eagerly(copy.deepcopy(loaded.module), bound_inputs)
     if refused is not None:
-        raise inputs_mismatch(refused, lowered, task.code_dir) from refused
-    pitfalls = find_pitfalls(loaded.module, lowered, task.code_dir)
-    look = _Look(task, loaded, lowered, plugins, pitfalls=pitfalls, progress=progress)
+        raise inputs_mismatch(refused, bound_inputs, task.code_dir) from refused
+    pitfalls = find_pitfalls(loaded.module, bound_inputs, task.code_dir)
+    look = _Look(task, loaded, bound_inputs, plugins, pitfalls=pitfalls, progress=progress)
     routes = look.at_routes()
     return Diagnosis(
         format=loaded.format,
         factory=task.spec.model.factory if task.spec.model else None,
         model=type(loaded.module).__name__,
         parameters=sum(parameter.numel() for parameter in loaded.module.parameters()),
-        call=describe_call(lowered),
+        call=describe_call(bound_inputs),
         inputs=[
             TensorInfo(name=entry.name, dtype=entry.dtype.value, shape=list(entry.shape))
-            for entry in lowered.spec.inputs
+            for entry in bound_inputs.spec.inputs
         ],
         dims=dict(task.spec.dims),
         routes=routes,
@@ -88,9 +88,9 @@ def predicted(routes: Sequence[RouteDiagnosis], pitfalls: Sequence[Pitfall]) -> 
     return None
 
 
-def describe_call(lowered: Lowered) -> str:
+def describe_call(bound_inputs: BoundInputs) -> str:
     """Return `forward(Tensor, mask=Tensor)`."""
-    args, kwargs = lowered.call.example(capture_sizes(lowered.spec))
+    args, kwargs = bound_inputs.call.example(capture_sizes(bound_inputs.spec))
     parts = [_kind(value) for value in args]
     parts += [f"{name}={_kind(value)}" for name, value in kwargs.items()]
     return f"forward({', '.join(parts)})"
@@ -114,7 +114,7 @@ class _Look:
         self,
         task: ExportTask,
         loaded: LoadedModel,
-        lowered: Lowered,
+        bound_inputs: BoundInputs,
         plugins: Plugins,
         *,
         pitfalls: tuple[Pitfall, ...],
@@ -122,7 +122,7 @@ class _Look:
     ) -> None:
         self._task = task
         self._loaded = loaded
-        self._lowered = lowered
+        self._lowered = bound_inputs
         self._plugins = plugins
         self._pitfalls = pitfalls
         self._progress = progress

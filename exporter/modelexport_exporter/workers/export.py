@@ -16,7 +16,7 @@ import torch
 
 from modelexport_api.spec import Exporter, Weights
 from modelexport_api.status import Stage
-from modelexport_exporter.call import Lowered, lower
+from modelexport_exporter.call import BoundInputs, bind_inputs
 from modelexport_exporter.checkpoint.load import LoadedModel, load_module
 from modelexport_exporter.convert.capture import capture
 from modelexport_exporter.convert.capture_failure import run_eagerly
@@ -48,7 +48,7 @@ class Subject:
 
     task: ExportTask
     loaded: LoadedModel
-    lowered: Lowered
+    bound_inputs: BoundInputs
     plugins: Plugins
 
 
@@ -79,10 +79,10 @@ def export(
         plugins = load_plugins(task, progress)
         loaded = load_module(task, progress)
         check_route(task, loaded.format, loaded.module)
-        lowered = lower(task.spec, loaded.module, task.code_dir)
-        plugins.check_route(task, lambda: run_eagerly(loaded.module, lowered))
-    subject = Subject(task, loaded, lowered, plugins)
-    with explaining(loaded.module, lowered, task.code_dir):
+        bound_inputs = bind_inputs(task.spec, loaded.module, task.code_dir)
+        plugins.check_route(task, lambda: run_eagerly(loaded.module, bound_inputs))
+    subject = Subject(task, loaded, bound_inputs, plugins)
+    with explaining(loaded.module, bound_inputs, task.code_dir):
         written = _convert(subject, on_translation, clock, progress)
         return check(subject, written, clock, progress)
 
@@ -98,7 +98,7 @@ def check(
         facts = read_back(path)
         own = tuple(entry for entry in facts.inputs if entry.name not in arranged.inputs)
         facts = replace(facts, inputs=own)
-        findings = check_contract(subject.lowered.spec, facts)
+        findings = check_contract(subject.bound_inputs.spec, facts)
         check_file(path)
     findings = subject.loaded.findings + arranged.findings + findings
     return ConvertedModel(
@@ -130,7 +130,7 @@ def _convert(
     clock: StageClock,
     progress: ReportProgress,
 ) -> Written:
-    task, loaded, lowered = subject.task, subject.loaded, subject.lowered
+    task, loaded, bound_inputs = subject.task, subject.loaded, subject.bound_inputs
     rung = task.rung
     if ROUTES[rung] is Exporter.TORCH_SCRIPT:
         scripted = rung is Rung.SCRIPT
@@ -138,7 +138,7 @@ def _convert(
             progress(Stage.CONVERT, 0.0, "compiling the script" if scripted else "tracing")
             with converted_torchscript(
                 loaded.module,
-                lowered,
+                bound_inputs,
                 subject.plugins,
                 task.output_dir,
                 task.code_dir,
@@ -148,10 +148,12 @@ def _convert(
     with clock.stage(Stage.CAPTURE):
         progress(Stage.CAPTURE, 0.0, "capturing the graph with torch.export")
         strict = rung is Rung.DYNAMO_STRICT
-        program = loaded.program or capture(loaded.module, lowered, task.code_dir, strict=strict)
+        program = loaded.program or capture(
+            loaded.module, bound_inputs, task.code_dir, strict=strict
+        )
     with clock.stage(Stage.CONVERT):
         progress(Stage.CONVERT, 0.0, "translating the graph to ONNX")
-        translation = translate(program, lowered.spec, subject.plugins, task.code_dir)
+        translation = translate(program, bound_inputs.spec, subject.plugins, task.code_dir)
         if on_translation is not None:
             on_translation(subject, translation)
         model = finish(translation, optimize=optimizes(task))
@@ -170,7 +172,7 @@ def write(model: ir.Model, subject: Subject) -> Written:
     """Complete a model by what plugins and precision ask for, and write it."""
     subject.plugins.complete(model)
     task = subject.task
-    with in_precision(model, subject.lowered.spec, task) as (converted, kept):
+    with in_precision(model, subject.bound_inputs.spec, task) as (converted, kept):
         arranged = arrange_weights(converted, subject.loaded.module, task.spec.export)
         files = write_model(converted, task.output_dir)
     return Written(replace(arranged, findings=arranged.findings + kept), files)

@@ -16,7 +16,7 @@ from onnx_ir.tensor_adapters import TorchTensor
 from modelexport_api.reasons import Reason
 from modelexport_exporter.convert.dynamo import Translation
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.workers.module_signature import Anatomy, Memory, memory, tensors
+from modelexport_exporter.workers.module_signature import Memory, ModuleSignature, memory, tensors
 
 Place = tuple[int, str]
 """An initializer: the number of its graph, in the order of `ir.Model.graphs`, and its name."""
@@ -27,7 +27,7 @@ class Template:
     """A translation whose weights are places to be filled."""
 
     translation: Translation
-    anatomy: Anatomy
+    signature: ModuleSignature
     keys: dict[Place, str]
     """The module's name for what belongs into each place."""
 
@@ -46,14 +46,14 @@ class Template:
             if key is not None:
                 keys[place] = key
                 _empty(value)
-        return Template(replace(translation, model=model), Anatomy.of(module), keys)
+        return Template(replace(translation, model=model), ModuleSignature.of(module), keys)
 
     def bind(self, module: torch.nn.Module) -> Translation:
         """Return the translation with a module's weights.
 
         Raises ExportFailure where the module is not the one whose graph this is.
         """
-        difference = self.anatomy.difference(Anatomy.of(module))
+        difference = self.signature.difference(ModuleSignature.of(module))
         if difference:
             raise ExportFailure(
                 Reason.STATE_DICT_MISMATCH,

@@ -25,7 +25,7 @@ class Slot:
 
 
 @dataclass(frozen=True)
-class Anatomy:
+class ModuleSignature:
     """What a module is made of, without its values."""
 
     slots: Mapping[str, Slot]
@@ -33,17 +33,17 @@ class Anatomy:
     """`str(module)`: classes and their settings."""
 
     @staticmethod
-    def of(module: torch.nn.Module) -> Anatomy:
-        """Return the anatomy of a module."""
+    def of(module: torch.nn.Module) -> ModuleSignature:
+        """Return the signature of a module."""
         first: dict[Memory, str] = {}
         slots = {}
         for name, tensor in tensors(module):
             same_as = first.setdefault(memory(tensor), name) if tensor.numel() else name
             dtype = str(tensor.dtype).removeprefix("torch.")
             slots[name] = Slot(tuple(tensor.shape), dtype, same_as)
-        return Anatomy(slots, str(module))
+        return ModuleSignature(slots, str(module))
 
-    def difference(self, other: Anatomy) -> str:
+    def difference(self, other: ModuleSignature) -> str:
         """Return what the other has that this has not, as a sentence; empty where they agree."""
         for name in [*self.slots, *other.slots]:
             mine, theirs = self.slots.get(name), other.slots.get(name)

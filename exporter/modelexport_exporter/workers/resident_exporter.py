@@ -14,7 +14,7 @@ import torch
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Format
 from modelexport_api.status import Stage
-from modelexport_exporter.call import Lowered
+from modelexport_exporter.call import BoundInputs
 from modelexport_exporter.checkpoint.load import load_module
 from modelexport_exporter.convert.dynamo import Translation, finish
 from modelexport_exporter.core.errors import ExportFailure
@@ -38,12 +38,12 @@ class _Family:
     """What the checkpoints of one model have in common."""
 
     template: Template
-    lowered: Lowered
+    bound_inputs: BoundInputs
     plugins: Plugins
     rung: Rung
 
 
-class Foundry:
+class ResidentExporter:
     """Exports checkpoints of one model."""
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class Foundry:
         if subject.loaded.format is not Format.EXPORTED_PROGRAM:
             template = Template.of(translation, subject.loaded.module)
             rung = subject.task.rung
-            self._family = _Family(template, subject.lowered, subject.plugins, rung)
+            self._family = _Family(template, subject.bound_inputs, subject.plugins, rung)
 
     @older_torch()
     def rebind(self, task: ExportTask, progress: ReportProgress) -> ConvertedModel:
@@ -89,7 +89,7 @@ class Foundry:
         with clock.stage(Stage.LOAD):
             loaded = load_module(task, progress)
         task = replace(task, rung=family.rung)
-        subject = Subject(task, loaded, family.lowered, family.plugins)
+        subject = Subject(task, loaded, family.bound_inputs, family.plugins)
         with clock.stage(Stage.CONVERT):
             progress(Stage.CONVERT, 0.0, "binding the weights to the translated graph")
             model = finish(family.template.bind(loaded.module), optimize=optimizes(task))

@@ -38,13 +38,13 @@ from modelexport_exporter.diagnosis.explain import explaining, find_pitfalls
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
 from modelexport_exporter.report.triton_config import as_stated, batch_dim
 from modelexport_exporter.verification.batch_independence import rows_are_independent
-from modelexport_exporter.verification.comparator import Judge, Named, RunFile
+from modelexport_exporter.verification.comparator import Comparator, Named, RunFile
 from modelexport_exporter.verification.numerics.in_precision import simulation_for
-from modelexport_exporter.verification.reference_model import Original, load_original
+from modelexport_exporter.verification.reference_model import ReferenceModel, load_original
 from modelexport_exporter.verification.runtime.session import Session
 from modelexport_exporter.verification.samples.budget import TIME_BUDGET_SECONDS
-from modelexport_exporter.verification.samples.sample_scheduler import Admissions
-from modelexport_exporter.verification.samples.sample_source import Given, given_by
+from modelexport_exporter.verification.samples.sample_scheduler import SampleScheduler
+from modelexport_exporter.verification.samples.sample_source import SampleSource, samples_of_task
 from modelexport_exporter.verification.samples.sizes import (
     ORDINARY,
     Sample,
@@ -80,21 +80,21 @@ def verify_model(
     progress(Stage.VERIFY, 0.0, "loading the original module")
     free_large_blocks_at_once()
     original = load_original(task, _as_verification(progress))
-    module, lowered, reference = original.module, original.lowered, original.reference
-    given = given_by(task, lowered.spec, converted.model_path, reference.state())
-    with explaining(module, lowered, task.code_dir):
-        run = _Verification(replace(task, spec=lowered.spec), converted, original, given)
+    module, bound_inputs, reference = original.module, original.bound_inputs, original.reference
+    given = samples_of_task(task, bound_inputs.spec, converted.model_path, reference.state())
+    with explaining(module, bound_inputs, task.code_dir):
+        run = _Verification(replace(task, spec=bound_inputs.spec), converted, original, given)
         run.over_all_samples(progress)
     outcome = run.outcome(time.monotonic() - started)
     if outcome.summary.verdict is Verdict.VERIFIED:
         return outcome
-    pitfalls = find_pitfalls(module, lowered, task.code_dir)
+    pitfalls = find_pitfalls(module, bound_inputs, task.code_dir)
     if outcome.summary.verdict is not Verdict.MISMATCH:
         return replace(outcome, pitfalls=pitfalls)
     progress(Stage.VERIFY, 1.0, "looking for the node that differs")
     blame = run.smallest_failure.blame(
         module,
-        lowered.call,
+        bound_inputs.call,
         converted.model_path,
         Runtime(original.provider, original.plugins.session_setup()),
         device=reference.device,
@@ -116,14 +116,14 @@ class _Verification:
         self,
         task: ExportTask,
         converted: ConvertedModel,
-        original: Original,
-        given: Given,
+        original: ReferenceModel,
+        given: SampleSource,
     ) -> None:
         self._spec = task.spec
         # On a GPU this process waits, and its CPU time says nothing.
         self._clock = time.monotonic if original.on_gpu else busy_seconds
         self._given = given
-        self._admissions = Admissions(task.spec, TIME_BUDGET_SECONDS)
+        self._admissions = SampleScheduler(task.spec, TIME_BUDGET_SECONDS)
         if task.proven_graph:
             self._admissions.left_out.append(PROVEN_GRAPH)
         self._results: list[SampleComparison] = []
@@ -138,7 +138,7 @@ class _Verification:
         )
         reference = original.reference
         self._run_file = _runner(self._session, reference.weights(converted.weight_inputs))
-        self._judge = Judge(
+        self._comparator = Comparator(
             task.spec,
             reference,
             self._run_file,
@@ -176,14 +176,14 @@ class _Verification:
                 samples=len(self._results),
                 max_abs_error=max((output.max_abs_error for output in told), default=0.0),
                 max_rel_error=max((output.max_rel_error for output in told), default=0.0),
-                tolerance_source=self._judge.tolerance_source,
+                tolerance_source=self._comparator.tolerance_source,
                 max_noise=max(noise, default=None),
                 fallback_nodes=on_cpu(elsewhere),
             ),
             samples=tuple(self._results),
             seconds=seconds,
             left_out=tuple(self._admissions.left_out),
-            losses=self._judge.losses.all(),
+            losses=self._comparator.losses.all(),
             fallbacks=elsewhere,
             output_shapes=self._session.output_shapes,
             rows_independent=self._rows_independent(),
@@ -221,7 +221,7 @@ class _Verification:
         started = self._clock()
         where = f"{describe_sizes(sample.dims)} ({sample.label} values, seed {sample.seed})"
         arrays = self._given.arrays(sample)
-        compared = self._judge.judge(
+        compared = self._comparator.compare_sample(
             sample,
             arrays,
             where,

@@ -126,12 +126,12 @@ def test_a_pipe_gets_a_line_for_each_answer() -> None:
     stream = io.StringIO()
     log = BatchPlainLog(stream)
     log.progress(Progress(stage=Stage.FETCH, percent=0, message="4 of 4 here"), counts(0, 0))
-    log.tell("info", "printed by a model", worker=True)
-    log.tell("info", "a.pt: verified", item=0)
+    log.log("info", "printed by a model", worker=True)
+    log.log("info", "a.pt: verified", item=0)
     log.progress(Progress(stage=Stage.FETCH, percent=25, message="1 of 4"), counts(1, 0))
-    log.tell("info", "printed by another", worker=True)
-    log.tell("warning", "b.pt: StoreUnavailable: tried again")
-    log.tell("warning", "b.pt: CheckpointCorrupt: no", item=1)
+    log.log("info", "printed by another", worker=True)
+    log.log("warning", "b.pt: StoreUnavailable: tried again")
+    log.log("warning", "b.pt: CheckpointCorrupt: no", item=1)
     assert stream.getvalue().splitlines() == [
         "4 of 4 here",
         "[1/4] a.pt: verified",
@@ -189,10 +189,10 @@ with log_to(sys.stderr) as log:
         message = f"fold-{done}.pt ({done + 1} of 4): comparing"
         log.progress(Progress(stage=Stage.VERIFY, percent=25 * done, message=message), share)
         time.sleep(0.2)
-        log.tell("info", f"said by {done}", worker=True)
+        log.log("info", f"said by {done}", worker=True)
         if done < 4:
             said = "verified, 2 s" if done else "Corrupt: " + "no good " * 90
-            log.tell("info" if done else "warning", f"fold-{done}.pt: {said}", item=done)
+            log.log("info" if done else "warning", f"fold-{done}.pt: {said}", item=done)
 """
 
 

@@ -39,8 +39,8 @@ with log_to(sys.stderr, stages_of(Mode.EXPORT)) as log:
     step(Stage.FETCH, 0, "looking at file:///a/rather/long/path/to/a/checkpoint/of/a/model.pt")
     step(Stage.LOAD, 20, "importing torch for Dynamo")
     for number in range(400):
-        log.tell("info", f"graph line {number} " + "x" * 300, worker=True)
-    log.tell("warning", "Dynamo: CaptureFailed: " + "a sentence without an end " * 80)
+        log.log("info", f"graph line {number} " + "x" * 300, worker=True)
+    log.log("warning", "Dynamo: CaptureFailed: " + "a sentence without an end " * 80)
     step(Stage.LOAD, 20, "importing torch for Trace")
     step(Stage.VERIFY, 70, "comparing at batch=64")
     if not failed:

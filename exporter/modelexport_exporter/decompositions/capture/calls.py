@@ -30,7 +30,7 @@ def is_open(size: object) -> bool:
     return isinstance(size, SymInt)
 
 
-def stands_for(name: str, *functions: Any) -> Callable[[Call], Call]:  # noqa: ANN401
+def replaces_call(name: str, *functions: Any) -> Callable[[Call], Call]:  # noqa: ANN401
     def register(replacement: Call) -> Call:
         for function in functions:
             CALLS[function] = (f"aten::{name}", replacement)
@@ -43,7 +43,7 @@ def _options(dtype: torch.dtype | None, device: Any) -> dict[str, Any]:  # noqa:
     return {"dtype": dtype or torch.get_default_dtype(), "device": device}
 
 
-@stands_for("linspace", torch.linspace)
+@replaces_call("linspace", torch.linspace)
 def linspace(
     start: float,
     end: float,
@@ -63,7 +63,7 @@ def linspace(
     return torch.where(position < steps // 2, low, torch.where(position == 0, low, high))
 
 
-@stands_for("logspace", torch.logspace)
+@replaces_call("logspace", torch.logspace)
 def logspace(
     start: float,
     end: float,
@@ -75,7 +75,7 @@ def logspace(
     return NotImplemented if exponents is NotImplemented else torch.pow(base, exponents)
 
 
-@stands_for("chunk", torch.chunk, Tensor.chunk)
+@replaces_call("chunk", torch.chunk, Tensor.chunk)
 def chunk(x: Tensor, chunks: int, dim: int = 0) -> Result:
     size = x.shape[dim]
     if not is_open(size):
@@ -87,7 +87,7 @@ def chunk(x: Tensor, chunks: int, dim: int = 0) -> Result:
     return _cut(x, dim, [torch.sym_min(k * each, size) for k in range(chunks + 1)])
 
 
-@stands_for("tensor_split", torch.tensor_split, Tensor.tensor_split)
+@replaces_call("tensor_split", torch.tensor_split, Tensor.tensor_split)
 def tensor_split(
     x: Tensor,
     indices_or_sections: object = None,
@@ -108,7 +108,7 @@ def _cut(x: Tensor, dim: int, places: list[Any]) -> Result:
     return tuple(x.narrow(dim, begin, end - begin) for begin, end in pairwise(places))
 
 
-@stands_for("tril_indices", torch.tril_indices)
+@replaces_call("tril_indices", torch.tril_indices)
 def tril_indices(
     row: int | SymInt,
     col: int | SymInt,
@@ -120,7 +120,7 @@ def tril_indices(
     return _triangle(row, col, device, lambda i, j: j - i <= offset)
 
 
-@stands_for("triu_indices", torch.triu_indices)
+@replaces_call("triu_indices", torch.triu_indices)
 def triu_indices(
     row: int | SymInt,
     col: int | SymInt,
@@ -145,7 +145,7 @@ def _triangle(
     return inside(i, j).nonzero().mT
 
 
-@stands_for("take_along_dim", torch.take_along_dim, Tensor.take_along_dim)
+@replaces_call("take_along_dim", torch.take_along_dim, Tensor.take_along_dim)
 def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Result:
     if dim is None:
         return x.reshape(-1).gather(0, indices.reshape(-1))
@@ -161,12 +161,12 @@ def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Result
     return source.gather(dim, indices.expand(*wide[:own], indices.shape[own], *wide[own + 1 :]))
 
 
-@stands_for("cdist", torch.cdist)
+@replaces_call("cdist", torch.cdist)
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: object = None) -> Result:
     return distance(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
 
 
-@stands_for("cov", torch.cov, Tensor.cov)
+@replaces_call("cov", torch.cov, Tensor.cov)
 def cov(
     x: Tensor,
     *,
@@ -182,7 +182,7 @@ def cov(
     return result.squeeze() if x.dim() < 2 else result
 
 
-@stands_for("corrcoef", torch.corrcoef, Tensor.corrcoef)
+@replaces_call("corrcoef", torch.corrcoef, Tensor.corrcoef)
 def corrcoef(x: Tensor) -> Result:
     if x.dim() < 2 or x.dtype.is_complex:
         return NotImplemented
@@ -191,7 +191,7 @@ def corrcoef(x: Tensor) -> Result:
     return (matrix / deviation.unsqueeze(1) / deviation.unsqueeze(0)).clamp(-1, 1)
 
 
-@stands_for("linalg_matrix_norm", torch.linalg.matrix_norm)
+@replaces_call("linalg_matrix_norm", torch.linalg.matrix_norm)
 def matrix_norm(
     a: Tensor,
     ord: float | str = "fro",  # noqa: A002
@@ -210,7 +210,7 @@ def matrix_norm(
     return torch.amax(sums, (-2, -1), keepdim) if ord > 0 else torch.amin(sums, (-2, -1), keepdim)
 
 
-@stands_for("fill_diagonal_", Tensor.fill_diagonal_)
+@replaces_call("fill_diagonal_", Tensor.fill_diagonal_)
 def fill_diagonal_(x: Tensor, fill_value: float, wrap: bool = False) -> Result:
     if x.dim() != 2 or wrap:
         return NotImplemented
@@ -218,7 +218,7 @@ def fill_diagonal_(x: Tensor, fill_value: float, wrap: bool = False) -> Result:
     return x.masked_fill_(diagonal, fill_value)
 
 
-@stands_for("gaussian_nll_loss", F.gaussian_nll_loss)
+@replaces_call("gaussian_nll_loss", F.gaussian_nll_loss)
 def gaussian_nll_loss(
     input: Tensor,  # noqa: A002
     target: Tensor,
@@ -249,7 +249,7 @@ def _resized(x: Tensor, size: int, dim: int) -> Result:
 
 
 def _transform(name: str, function: Call, bins: Callable[[int], int]) -> None:
-    @stands_for(name, function)
+    @replaces_call(name, function)
     def resized(
         x: Tensor,
         n: int | None = None,
@@ -270,7 +270,7 @@ _transform("fft_irfft", torch.fft.irfft, lambda n: n // 2 + 1)
 _transform("fft_hfft", torch.fft.hfft, lambda n: n // 2 + 1)
 
 
-@stands_for("interpolate", F.interpolate)
+@replaces_call("interpolate", F.interpolate)
 def interpolate(x: Tensor, *_: object, **__: object) -> Result:
     """State what resizing asks of a dim that was cut to a size known only at run time."""
     for size in x.shape[2:]:

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from modelexport_exporter.decompositions.capture.calls import Call, Result, is_open, stands_for
+from modelexport_exporter.decompositions.capture.calls import Call, Result, is_open, replaces_call
 from modelexport_exporter.decompositions.ops.ceil_windows import (
     Sizes,
     averaged,
@@ -56,9 +56,9 @@ def _avg_pool(dims: int) -> Call:
     return avg_pool
 
 
-stands_for("max_pool1d", torch.max_pool1d, F.max_pool1d)(_max_pool(1))
-stands_for("max_pool2d", torch.max_pool2d, F.max_pool2d)(_max_pool(2))
-stands_for("max_pool3d", torch.max_pool3d, F.max_pool3d)(_max_pool(3))
-stands_for("avg_pool1d", F.avg_pool1d)(_avg_pool(1))
-stands_for("avg_pool2d", F.avg_pool2d)(_avg_pool(2))
-stands_for("avg_pool3d", F.avg_pool3d)(_avg_pool(3))
+replaces_call("max_pool1d", torch.max_pool1d, F.max_pool1d)(_max_pool(1))
+replaces_call("max_pool2d", torch.max_pool2d, F.max_pool2d)(_max_pool(2))
+replaces_call("max_pool3d", torch.max_pool3d, F.max_pool3d)(_max_pool(3))
+replaces_call("avg_pool1d", F.avg_pool1d)(_avg_pool(1))
+replaces_call("avg_pool2d", F.avg_pool2d)(_avg_pool(2))
+replaces_call("avg_pool3d", F.avg_pool3d)(_avg_pool(3))

@@ -12,10 +12,10 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 from torch._higher_order_ops.scan import scan
 
-from modelexport_exporter.decompositions.capture.calls import Result, stands_for
+from modelexport_exporter.decompositions.capture.calls import Result, replaces_call
 
 
-@stands_for("lstm", torch.lstm)
+@replaces_call("lstm", torch.lstm)
 def lstm(x: Tensor, hx: Any, *arguments: Any) -> Result:  # noqa: ANN401
     if not _is_projected(hx):
         return NotImplemented

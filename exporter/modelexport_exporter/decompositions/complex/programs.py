@@ -14,6 +14,7 @@ from torch._ops import OpOverload
 from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
+from modelexport_exporter.decompositions.complex import functions, shapes  # noqa: F401 (add to FORMS)
 from modelexport_exporter.decompositions.complex.pairs import FORMS
 from modelexport_exporter.decompositions.programs import (
     Table,

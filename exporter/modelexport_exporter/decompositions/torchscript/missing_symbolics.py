@@ -22,6 +22,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.onnx._internal.torchscript_exporter.registration import registry
 from torch.utils import _pytree as pytree
 
+from modelexport_exporter.decompositions.capture import pools  # noqa: F401 (adds to CALLS)
 from modelexport_exporter.decompositions.capture.calls import CALLS
 from modelexport_exporter.decompositions.torchscript.replay import replay, writes_itself
 

@@ -15,7 +15,7 @@ import torch
 from torch.jit._trace import TracerWarning
 from torch.utils import _pytree as pytree
 
-from modelexport_exporter.call import Lowered, Numbers
+from modelexport_exporter.call import BoundInputs, Numbers
 from modelexport_exporter.core.dims import capture_sizes
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.core.user_frame import is_users, shorten, text_of
@@ -30,19 +30,19 @@ Outputs = list[torch.Tensor]
 
 
 def running_pitfalls(
-    model: torch.nn.Module, lowered: Lowered, code_dir: Path | None
+    model: torch.nn.Module, bound_inputs: BoundInputs, code_dir: Path | None
 ) -> tuple[Pitfall, ...]:
     """Return what two runs and a trace show; the model itself stays as it is."""
     if isinstance(model, torch.jit.ScriptModule | torch.fx.GraphModule) or _is_large(model):
         return ()
     try:
-        twice = tuple(_run_twice(copy.deepcopy(model), lowered))
+        twice = tuple(_run_twice(copy.deepcopy(model), bound_inputs))
     except Exception:  # noqa: BLE001 - forward is the user's code
         return ()
     if twice:
         return twice  # a trace cannot agree with what does not agree with itself
     try:
-        return tuple(_trace_elsewhere(copy.deepcopy(model), lowered, code_dir))
+        return tuple(_trace_elsewhere(copy.deepcopy(model), bound_inputs, code_dir))
     except Exception:  # noqa: BLE001
         return ()
 
@@ -53,9 +53,9 @@ def _is_large(model: torch.nn.Module) -> bool:
     return sum(tensor.nbytes for tensor in tensors) > LARGEST_BYTES
 
 
-def _run_twice(model: torch.nn.Module, lowered: Lowered) -> Iterator[Pitfall]:
+def _run_twice(model: torch.nn.Module, bound_inputs: BoundInputs) -> Iterator[Pitfall]:
     before = _state(model)
-    first = _run(model, lowered, capture_sizes(lowered.spec))
+    first = _run(model, bound_inputs, capture_sizes(bound_inputs.spec))
     changed = _changed(before, _state(model))
     for path in changed[:_MOST_LINES]:
         yield Pitfall(
@@ -64,7 +64,7 @@ def _run_twice(model: torch.nn.Module, lowered: Lowered) -> Iterator[Pitfall]:
             path,
             "Take it as an input of forward and return its new value.",
         )
-    second = _run(model, lowered, capture_sizes(lowered.spec))
+    second = _run(model, bound_inputs, capture_sizes(bound_inputs.spec))
     if not changed and not _agree(first, second):
         yield Pitfall(
             PitfallKind.NOT_DETERMINISTIC,
@@ -75,9 +75,9 @@ def _run_twice(model: torch.nn.Module, lowered: Lowered) -> Iterator[Pitfall]:
 
 
 def _run(
-    model: Callable[..., Any], lowered: Lowered, sizes: Mapping[str, int], seed: int = 0
+    model: Callable[..., Any], bound_inputs: BoundInputs, sizes: Mapping[str, int], seed: int = 0
 ) -> Outputs:
-    args, kwargs = lowered.call.example(sizes, seed)
+    args, kwargs = bound_inputs.call.example(sizes, seed)
     with torch.no_grad():
         return _tensors(model(*args, **kwargs))
 
@@ -125,10 +125,10 @@ def _differ(one: object, other: object) -> bool:
 
 
 def _trace_elsewhere(
-    model: torch.nn.Module, lowered: Lowered, code_dir: Path | None
+    model: torch.nn.Module, bound_inputs: BoundInputs, code_dir: Path | None
 ) -> Iterator[Pitfall]:
     """Yield the lines that a trace warns of, if it then differs at other sizes or values."""
-    spec, call = lowered.spec, lowered.call
+    spec, call = bound_inputs.spec, bound_inputs.call
     args, kwargs = call.example(capture_sizes(spec), numbers=Numbers.TENSORS)
     flattened = Flattened(model, args, kwargs)
     with warnings.catch_warnings(record=True) as caught:
@@ -137,7 +137,7 @@ def _trace_elsewhere(
     sizes = sizes_between(spec.dims, capture_sizes(spec).values())
     lowest = {name: dim.min for name, dim in spec.dims.items()}
     for where, seed in ((capture_sizes(spec), 1), (sizes, 2), (lowest, 3)):
-        problem = _disagreement(traced, flattened, lowered, where, seed)
+        problem = _disagreement(traced, flattened, bound_inputs, where, seed)
         if problem:
             told = f"{describe_sizes(where)}, other values" if where else "other values"
             yield from _blamed(caught, f"{problem} at {told}", code_dir)
@@ -147,11 +147,11 @@ def _trace_elsewhere(
 def _disagreement(
     traced: Callable[..., Any],
     eager: Flattened,
-    lowered: Lowered,
+    bound_inputs: BoundInputs,
     sizes: Mapping[str, int],
     seed: int,
 ) -> str:
-    args, kwargs = lowered.call.example(sizes, seed, numbers=Numbers.TENSORS)
+    args, kwargs = bound_inputs.call.example(sizes, seed, numbers=Numbers.TENSORS)
     tensors = Flattened(eager, args, kwargs).tensors
     with torch.no_grad():
         expected = _tensors(eager(*[tensor.clone() for tensor in tensors]))

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelexport_exporter.core.types import OutputComparison
-from modelexport_exporter.verification.numerics.noise_estimate import Settled, Spread
+from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstimate, Settled
 from modelexport_exporter.verification.numerics.tolerance import Tolerance
 
 Array = NDArray[Any]
@@ -65,7 +65,7 @@ def compare_output(
     tolerance: Tolerance,
     *,
     ordinary_peak: float = 0.0,
-    spread: Spread | None = None,
+    estimate: NoiseEstimate | None = None,
 ) -> OutputComparison:
     """Compare an output of the artifact with eager's.
 
@@ -78,14 +78,14 @@ def compare_output(
     if mismatch:
         only = "dtype" if expected.dtype != got.dtype else "shape"
         found = OutputComparison(name, 0.0, 0.0, 0.0, mismatch, only)
-        reshaped = spread is not None and spread.reshaped and only == "shape"
+        reshaped = estimate is not None and estimate.reshaped and only == "shape"
         return _inconclusive(found, "its shape changes with rounding") if reshaped else found
     if not is_float(expected.dtype):
-        settled = spread.settled(0.0) if spread else Settled(0.0, None)
+        settled = estimate.settled(0.0) if estimate else Settled(0.0, None)
         return _judged(_compare_exactly(name, expected, got, settled), settled, expected.size)
     peak = peak_of(expected)
     scale = max(peak, ordinary_peak)
-    settled = spread.settled(tolerance.unsettled_from * scale) if spread else Settled(0.0, None)
+    settled = estimate.settled(tolerance.unsettled_from * scale) if estimate else Settled(0.0, None)
     limit = max(tolerance.limit(scale), tolerance.multiple * settled.noise)
     difference = _float_difference(expected, got, limit, settled.unsettled)
     problem = _describe(expected, got, difference, limit) if difference.errors else ""
@@ -97,7 +97,7 @@ def compare_output(
         limit,
         problem,
         only,
-        noise=_relative(settled.noise, scale) if spread and spread.runs else None,
+        noise=_relative(settled.noise, scale) if estimate and estimate.runs else None,
         errors=difference.errors,
     )
     return _judged(compared, settled, expected.size)

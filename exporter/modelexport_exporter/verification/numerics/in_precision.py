@@ -7,7 +7,7 @@ from modelexport_exporter.call.golden import read_golden
 from modelexport_exporter.core.types import ExportTask
 from modelexport_exporter.precision.noise import Simulation
 from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
-    OtherRoundingUnavailable,
+    PerturbedArithmeticUnavailable,
     reported_as_unavailable,
 )
 from modelexport_exporter.verification.reference import EagerReference
@@ -30,6 +30,6 @@ def simulation_for(
         try:
             with reported_as_unavailable():
                 reference.observe(sample.inputs, simulation)
-        except OtherRoundingUnavailable:
+        except PerturbedArithmeticUnavailable:
             break
     return simulation

@@ -32,7 +32,7 @@ class Settled:
         return 0 if self.unsettled is None else int(np.count_nonzero(self.unsettled))
 
 
-class Spread:
+class NoiseEstimate:
     """The distances between one output of eager and the model's other results."""
 
     def __init__(self, expected: Array) -> None:

@@ -12,7 +12,7 @@ What a model errs by itself is the distance between its results in its own preci
   so a tie that the model's code decides is not taken for noise.
 
 Tensors that an op writes into or returns a view of keep their type. Not every model runs in this
-way (its code may compare types); `OtherRoundingUnavailable` says so.
+way (its code may compare types); `PerturbedArithmeticUnavailable` says so.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ COMPARING = frozenset(
 """Functions that refuse arguments of two types."""
 
 
-class OtherRoundingUnavailable(Exception):  # noqa: N818 - an answer, not a defect
+class PerturbedArithmeticUnavailable(Exception):  # noqa: N818 - an answer, not a defect
     """The model cannot be computed with other roundings."""
 
 
 def in_float64(call: Callable[[], Any]) -> Any:  # noqa: ANN401
-    """Return what the call returns in float64. Raises OtherRoundingUnavailable."""
+    """Return what the call returns in float64. Raises PerturbedArithmeticUnavailable."""
     with reported_as_unavailable(), _default_dtype(torch.float64), torch.no_grad(), _widened():
         return call()
 
@@ -143,7 +143,7 @@ class _RoundedAtRandom(AtenMode):
 def _call_widened(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
     if func in REINTERPRETING:
         msg = f"{func} reads the bits of a float"
-        raise OtherRoundingUnavailable(msg)
+        raise PerturbedArithmeticUnavailable(msg)
     kept = aliased(func)
     positional = [
         value if place in kept else tree_map(_widen, value) for place, value in enumerate(args)
@@ -179,11 +179,11 @@ def _default_dtype(dtype: torch.dtype) -> Iterator[None]:
 
 @contextmanager
 def reported_as_unavailable() -> Iterator[None]:
-    """Raise OtherRoundingUnavailable for whatever the block raises."""
+    """Raise PerturbedArithmeticUnavailable for whatever the block raises."""
     try:
         yield
-    except OtherRoundingUnavailable:
+    except PerturbedArithmeticUnavailable:
         raise
     except Exception as error:
         msg = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-        raise OtherRoundingUnavailable(msg) from error
+        raise PerturbedArithmeticUnavailable(msg) from error

@@ -6,7 +6,8 @@ onnxruntime logs a line and runs the model on the CPU. An image without a CUDA b
 Python packages, through `onnxruntime.preload_dlls()`.
 
 `python -m modelexport_exporter.verification.runtime.cuda_libraries` exits with 1 and the list of
-what is missing. The driver's libcuda.so.1 comes from the node, never from the image, and is not looked for.
+what is missing. The driver's libcuda.so.1 comes from the node, never from the image: it is not
+looked for.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 TIME_BUDGET_SECONDS = 30.0
 MEMORY_SHARE = 0.8
 HEADROOM = 0.9
-"""A sample that is made smaller aims at this part of what fits: estimates are no promises."""
+"""A sample that is made smaller takes this part of what fits: estimates are no promises."""
 COMPARABLE = 2
 """Samples below half of the largest volume say more about start-up than about the slope."""
 START_UP_SECONDS = 0.5

@@ -1,8 +1,8 @@
 """What the file itself says is worth trying: its constants, and rows of tables that were changed.
 
 A comparison with 0.5 turned from `<` to `<=` shows at 0.5 only, a damaged row of an embedding only
-where a token looks it up. Random samples meet neither, so both are read from the file and strewn
-into a sample. NaN is strewn into one where the model says that it handles NaN.
+where a token looks it up. Random samples meet neither, so both are read from the file and injected
+into a sample. NaN is injected into one where the model says that it handles NaN.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ HALVES = (-1.5, -1.0, -0.5, 0.5, 1.0, 1.5, 2.5)
 MOST_STEPS_BEFORE_ROUNDING = 4
 """How far before a rounding its scale is looked for: quantisers clamp and shift in between."""
 FEWEST_TURNS, MOST_TURNS = 2, 8
-"""How many samples the aims are dealt over."""
+"""How many samples the injected_values are dealt over."""
 MOST_ROWS = 4096
 LARGEST_TABLE_BYTES = 256 << 20
 ROWS_AT_ONCE = 1024
@@ -45,8 +45,8 @@ _FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLO
 
 
 @dataclass(frozen=True)
-class Aims:
-    """Values to strew into inputs."""
+class InjectedValues:
+    """Values to inject into inputs."""
 
     constants: tuple[float, ...] = ()
     """Numbers that the file has as constants."""
@@ -59,53 +59,53 @@ class Aims:
         return bool(self.constants or self.halves or self.rows)
 
 
-def find_aims(path: Path, state: Mapping[str, torch.Tensor]) -> Aims:
-    """Read a file's aims. `state`: the model's parameters and buffers by name.
+def find_injected_values(path: Path, state: Mapping[str, torch.Tensor]) -> InjectedValues:
+    """Read a file's injected_values. `state`: the model's parameters and buffers by name.
 
     There are none in what is no ONNX file: the session tells what is wrong with it.
     """
     try:
         graph = onnx.load(path, load_external_data=False).graph
     except DecodeError:
-        return Aims()
+        return InjectedValues()
     numbers = _numbers(graph)
-    constants = set(filter(_is_aim, numbers.values()))
+    constants = set(filter(_is_injectable, numbers.values()))
     scales = _scales_before_rounding(graph, numbers)
     halves = {half / scale for scale in scales for half in HALVES}
     rows = {row for table in _tables(graph) for row in _changed_rows(table, state, path.parent)}
-    return Aims(
+    return InjectedValues(
         tuple(sorted(constants)[:MOST_CONSTANTS]),
         tuple(sorted(halves - constants)[:MOST_CONSTANTS]),
         tuple(sorted(rows)[:MOST_ROWS]),
     )
 
 
-def turns(inputs: Sequence[Input], dims: Mapping[str, int], aims: Aims) -> int:
+def turns(inputs: Sequence[Input], dims: Mapping[str, int], injected_values: InjectedValues) -> int:
     """Return how many samples of these sizes it takes until each aim occurred, within limits."""
     needed = FEWEST_TURNS
     for entry in inputs:
         places = _places(math.prod(concrete_shape(entry, dims)))
-        needed = max(needed, -(-len(_dealt(entry, aims)) // places))
+        needed = max(needed, -(-len(_dealt(entry, injected_values)) // places))
     return min(needed, MOST_TURNS)
 
 
-def strew(
-    inputs: Sequence[Input], arrays: Mapping[str, Array], aims: Aims, turn: int
+def inject(
+    inputs: Sequence[Input], arrays: Mapping[str, Array], injected_values: InjectedValues, turn: int
 ) -> dict[str, Array]:
-    """Return the arrays with aims, within `range`, in the place of half of their elements.
+    """Return the arrays with half of their elements replaced by injected values within `range`.
 
     Each turn goes on dealing where the one before ended.
     """
-    strewn = {}
+    injected = {}
     for position, entry in enumerate(inputs):
         rng = np.random.default_rng([turn, position])
-        array, dealt = arrays[entry.name], _dealt(entry, aims)
+        array, dealt = arrays[entry.name], _dealt(entry, injected_values)
         hand = np.roll(dealt, -turn * _places(array.size))
-        strewn[entry.name] = _replaced(array, hand, rng, 0.5)
-    return strewn
+        injected[entry.name] = _replaced(array, hand, rng, 0.5)
+    return injected
 
 
-def strew_nan(inputs: Sequence[Input], arrays: Mapping[str, Array], seed: int) -> dict[str, Array]:
+def inject_nan(inputs: Sequence[Input], arrays: Mapping[str, Array], seed: int) -> dict[str, Array]:
     """Return the arrays with NaN in the place of a quarter of the floats that have no `range`."""
     return {
         entry.name: _replaced(
@@ -137,16 +137,16 @@ def _places(size: int, share: float = 0.5) -> int:
     return max(1, round(size * share))
 
 
-def _dealt(entry: Input, aims: Aims) -> Array:
+def _dealt(entry: Input, injected_values: InjectedValues) -> Array:
     """Return what is dealt to an input, in order: mixed, constants before halves."""
     if entry.dtype in FLOATS:
         low, high = entry.range or (-math.inf, math.inf)
-        pools = [np.array(aims.constants), np.array(aims.halves)]
+        pools = [np.array(injected_values.constants), np.array(injected_values.halves)]
     elif np.dtype(NUMPY_DTYPES[entry.dtype]).kind == "b":
         return np.array([])
     else:
         low, high = integer_range(entry)
-        pools = [np.array(aims.rows, dtype=np.int64)]
+        pools = [np.array(injected_values.rows, dtype=np.int64)]
     rng = np.random.default_rng(1)
     within = [pool[(pool >= low) & (pool <= high)] for pool in pools]
     return np.concatenate([rng.permutation(pool) for pool in within])
@@ -187,7 +187,7 @@ def _scales(
             return
         node = makers[followed[0]]
         by = next((numbers[name] for name in node.input if name in numbers), 1.0)
-        if node.op_type in {"Mul", "Div"} and _is_aim(by):
+        if node.op_type in {"Mul", "Div"} and _is_injectable(by):
             scale *= by if node.op_type == "Mul" else 1 / by
 
 
@@ -195,7 +195,7 @@ def _number(tensor: onnx.TensorProto) -> float:
     return float(numpy_helper.to_array(tensor).reshape(-1)[0])
 
 
-def _is_aim(value: float) -> bool:
+def _is_injectable(value: float) -> bool:
     return math.isfinite(value) and 0 < abs(value) <= LARGEST_CONSTANT
 
 

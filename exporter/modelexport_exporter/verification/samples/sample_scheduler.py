@@ -14,7 +14,7 @@ from modelexport_exporter.verification.samples.budget import HEADROOM, Admission
 from modelexport_exporter.verification.samples.sizes import Sample, describe_sizes, shrink, volume
 
 
-class Admissions:
+class SampleScheduler:
     """The costs so far, and what they leave room for."""
 
     def __init__(self, spec: ModelExportSpec, seconds: float) -> None:

@@ -25,10 +25,10 @@ from modelexport_exporter.core.types import ExportTask
 from modelexport_exporter.user_code.named_callable import Named, describe_error, find_callable
 from modelexport_exporter.verification.samples.drawing import draw
 from modelexport_exporter.verification.samples.injected_values import (
-    Aims,
-    find_aims,
-    strew,
-    strew_nan,
+    InjectedValues,
+    find_injected_values,
+    inject,
+    inject_nan,
     takes_nan,
     turns,
 )
@@ -47,12 +47,12 @@ _SAMPLER = "verification.sampler"
 
 
 @dataclass(frozen=True)
-class Given:
+class SampleSource:
     """Where the arrays of samples come from."""
 
     spec: ModelExportSpec
     golden: tuple[Golden, ...] = ()
-    aims: Aims = field(default_factory=Aims)
+    injected_values: InjectedValues = field(default_factory=InjectedValues)
     sampler: Callable[..., Any] | None = None
     code_dir: Path | None = None
     proven_graph: bool = False
@@ -79,11 +79,11 @@ class Given:
         return self._by_sampler((*self._aimed(), *samples))
 
     def _aimed(self) -> tuple[Sample, ...]:
-        """Return the samples over which the aims are dealt; the seed is the turn."""
-        if not self.aims:
+        """Return the samples over which the injected_values are dealt; the seed is the turn."""
+        if not self.injected_values:
             return ()
         sizes = sizes_between(self.spec.dims, avoided=capture_sizes(self.spec).values())
-        count = turns(self.spec.inputs, sizes, self.aims)
+        count = turns(self.spec.inputs, sizes, self.injected_values)
         return tuple(Sample(sizes, Values.AIMED, turn) for turn in range(count))
 
     def _takes_nan(self) -> bool:
@@ -97,9 +97,9 @@ class Given:
             return self._drawn_by_user(self.sampler, sample)
         arrays = draw(self.spec.inputs, sample)
         if sample.values is Values.AIMED:
-            return strew(self.spec.inputs, arrays, self.aims, turn=sample.seed)
+            return inject(self.spec.inputs, arrays, self.injected_values, turn=sample.seed)
         if sample.values is Values.WITH_NAN:
-            return strew_nan(self.spec.inputs, arrays, sample.seed)
+            return inject_nan(self.spec.inputs, arrays, sample.seed)
         return arrays
 
     def outputs(self, sample: Sample) -> Mapping[str, Array]:
@@ -130,24 +130,28 @@ class Given:
         return {entry.name: _fitting(entry, drawn, sample) for entry in self.spec.inputs}
 
 
-def given_by(
+def samples_of_task(
     task: ExportTask, spec: ModelExportSpec, model_path: Path, state: Mapping[str, torch.Tensor]
-) -> Given:
+) -> SampleSource:
     """Return where the samples of a task come from.
 
     `spec` has the inputs of the graph; `state` the model's parameters and buffers by name.
     """
     golden = read_golden(task.golden_inputs, spec) if task.golden_inputs else ()
-    return replace(drawn_by(task, spec), golden=golden, aims=find_aims(model_path, state))
+    return replace(
+        drawn_by(task, spec), golden=golden, injected_values=find_injected_values(model_path, state)
+    )
 
 
-def drawn_by(task: ExportTask, spec: ModelExportSpec) -> Given:
+def drawn_by(task: ExportTask, spec: ModelExportSpec) -> SampleSource:
     """Return the same without what was recorded, and without what the file says."""
     sampler = None
     if spec.verification.sampler is not None:
         named = Named(_SAMPLER, spec.verification.sampler, "a dict of tensors by input")
         sampler = find_callable(named, task.code_dir)
-    return Given(spec, sampler=sampler, code_dir=task.code_dir, proven_graph=task.proven_graph)
+    return SampleSource(
+        spec, sampler=sampler, code_dir=task.code_dir, proven_graph=task.proven_graph
+    )
 
 
 def _fitting(entry: Input, drawn: Mapping[str, Any], sample: Sample) -> Array:

@@ -39,15 +39,15 @@ class Values(StrEnum):
     """Negated magnitudes of normal floats; with a `range`, its lower half."""
     SMALL = "small"
     """Normal floats of a small scale; with a `range`, normal ones again."""
-    STREWN = "strewn"
-    """Normal floats with -1, 0 and 1 strewn in: zeros beside values of both signs, and ties."""
+    STREWN = "injected"
+    """Normal floats with -1, 0 and 1 injected in: zeros beside values of both signs, and ties."""
     REPEATED = "repeated"
     """Two values that recur: indices that meet each other, scores that are equal."""
     AIMED = "aimed"
-    """Normal floats with the file's own constants strewn in, integers that look up rows of tables
-    which differ from the checkpoint's: what `aims` found in the file."""
+    """Normal floats with the file's own constants injected in, integers that look up rows of tables
+    which differ from the checkpoint's: what `injected_values` found in the file."""
     WITH_NAN = "NaN"
-    """Normal floats with NaN strewn in, where no `range` excludes it; compared only if the model
+    """Normal floats with NaN injected in, where no `range` excludes it; compared only if the model
     looks for NaN and answers with numbers."""
     GOLDEN = "golden"
     """Recorded by the user; the seed is the sample's place in the file."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from modelexport_api.status import Progress, Stage
-from modelexport_exporter.batch.buffered_log import LaterLog
+from modelexport_exporter.batch.buffered_log import BufferedLog
 from modelexport_exporter.core.log import Level
 
 AHEAD = Progress(stage=Stage.FETCH, percent=10)
@@ -15,7 +15,7 @@ class Heard:
     def __init__(self) -> None:
         self.lines: list[object] = []
 
-    def tell(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
+    def log(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
         self.lines.append((level, message, fields))
 
     def progress(self, progress: Progress, **_fields: Any) -> None:  # noqa: ANN401
@@ -23,10 +23,10 @@ class Heard:
 
 
 def test_messages_wait_and_progress_does_not() -> None:
-    log, heard = LaterLog(), Heard()
-    log.tell("warning", "cast", worker=True)
+    log, heard = BufferedLog(), Heard()
+    log.log("warning", "cast", worker=True)
     log.progress(AHEAD)
     log.attach(heard)
     log.progress(AHEAD)
-    log.tell("info", "now")
+    log.log("info", "now")
     assert heard.lines == [("warning", "cast", {"worker": True}), AHEAD, ("info", "now", {})]

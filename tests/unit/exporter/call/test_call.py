@@ -13,7 +13,7 @@ from torch.export import Dim
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.call import Numbers, lower
+from modelexport_exporter.call import Numbers, bind_inputs
 from modelexport_exporter.core.errors import ExportFailure
 
 Tensor = torch.Tensor
@@ -75,7 +75,7 @@ class Named(str):
 
 
 def arguments(inputs: list[Input], forward: Callable[..., None]) -> tuple[Any, Any]:
-    call = lower(spec_of(inputs), module(forward), None).call
+    call = bind_inputs(spec_of(inputs), module(forward), None).call
     return call.arguments({name: Named(name) for name in call.input_names})  # type: ignore[misc]
 
 
@@ -152,7 +152,7 @@ def test_a_number_that_counts_nothing_is_a_part_of_the_name(name: str) -> None:
 )
 def test_contradictions_are_the_manifest_s(inputs: list[Input], said: str) -> None:
     with pytest.raises(ExportFailure, match=said) as caught:
-        lower(spec_of(inputs), module(plain), None)
+        bind_inputs(spec_of(inputs), module(plain), None)
     assert caught.value.reason is Reason.INVALID_MANIFEST
 
 
@@ -160,7 +160,7 @@ def test_more_inputs_than_parameters() -> None:
     with pytest.raises(
         ExportFailure, match=r"declare 4 \(a, b, c, d\), but the model takes 3"
     ) as got:
-        lower(spec_of(tensors("a", "b", "c", "d")), module(plain), None)
+        bind_inputs(spec_of(tensors("a", "b", "c", "d")), module(plain), None)
     assert got.value.reason is Reason.INPUTS_MISMATCH
     assert "forward(x, y, mask=None, *, scale=1.0)" in got.value.message
 
@@ -181,17 +181,17 @@ NUMBERS: list[Input] = [
     ],
 )
 def test_numbers(numbers: Numbers, types: tuple[type, ...]) -> None:
-    lowered = lower(spec_of(NUMBERS), module(plain), None)
-    args, _ = lowered.call.example({}, numbers=numbers)
+    bound_inputs = bind_inputs(spec_of(NUMBERS), module(plain), None)
+    args, _ = bound_inputs.call.example({}, numbers=numbers)
     assert tuple(type(value) for value in args) == types
     assert int(args[0]) in {-3, -2}
-    assert [entry.dtype.value for entry in lowered.spec.inputs] == ["int64", "float32", "bool"]
-    assert all(entry.shape == [] for entry in lowered.spec.inputs)
+    assert [entry.dtype.value for entry in bound_inputs.spec.inputs] == ["int64", "float32", "bool"]
+    assert all(entry.shape == [] for entry in bound_inputs.spec.inputs)
 
 
 def test_an_int_of_the_capture_is_no_size_of_it() -> None:
     inputs: list[Input] = [{"name": "x", "shape": ["n", 2]}, {"name": "y", "kind": "Int"}]
-    call = lower(spec_of(inputs), module(plain), None).call
+    call = bind_inputs(spec_of(inputs), module(plain), None).call
     assert call.example({"n": 3})[0][1] == 4
     assert call.example({"n": 5})[0][1] == 3
 
@@ -204,15 +204,15 @@ def test_dims_and_names_follow_the_leaves() -> None:
         {"name": "x", "kind": "Int"},
         constant("mask", [1, 2]),
     ]
-    lowered = lower(spec_of(inputs), module(plain), None)
-    assert lowered.call.input_names == ["x", "y.0", "y.1", "scale"]
-    assert lowered.call.dynamic_axes() == {
+    bound_inputs = bind_inputs(spec_of(inputs), module(plain), None)
+    assert bound_inputs.call.input_names == ["x", "y.0", "y.1", "scale"]
+    assert bound_inputs.call.dynamic_axes() == {
         "x": {},
         "y.0": {0: "n"},
         "y.1": {1: "n"},
         "scale": {},
     }
-    shapes = lowered.call.dynamic_shapes(plain)
+    shapes = bound_inputs.call.dynamic_shapes(plain)
     assert shapes["x"] is Dim.DYNAMIC
     assert [{axis: dim.__name__ for axis, dim in part.items()} for part in shapes["y"]] == [
         {0: "n"},

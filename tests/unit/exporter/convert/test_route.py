@@ -9,7 +9,7 @@ import torch
 
 from modelexport_api.spec import Exporter, Format
 from modelexport_exporter.convert.route import check_route
-from modelexport_exporter.core.errors import ExportFailure, RouteDeferred
+from modelexport_exporter.core.errors import ExportFailure, RouteFallback
 from modelexport_exporter.core.types import ExportTask, Rung
 from zoo.tasks import spec_for
 
@@ -18,9 +18,9 @@ SCRIPTED = torch.jit.script(EAGER)
 DYNAMO, SCRIPT = Exporter.DYNAMO, Exporter.TORCH_SCRIPT
 
 
-def task(asked: Exporter, rung: Rung, *, insist: bool = False) -> ExportTask:
+def task(asked: Exporter, rung: Rung, *, force: bool = False) -> ExportTask:
     spec = spec_for("shapes:build", export={"exporter": asked.value})
-    return ExportTask(spec, Path("/checkpoint"), None, Path("/output"), rung, insist)
+    return ExportTask(spec, Path("/checkpoint"), None, Path("/output"), rung, force)
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,8 @@ def test_a_graph_goes_through_its_own_route(
 
 
 def test_a_compiled_module_waits_for_the_other_route() -> None:
-    with pytest.raises(RouteDeferred, match=r"torch\.export does not take"):
+    with pytest.raises(RouteFallback, match=r"torch\.export does not take"):
         check_route(task(Exporter.AUTO, Rung.DYNAMO), Format.STATE_DICT, SCRIPTED)
     with pytest.raises(ExportFailure) as caught:
-        check_route(task(DYNAMO, Rung.DYNAMO, insist=True), Format.STATE_DICT, SCRIPTED)
-    assert not isinstance(caught.value, RouteDeferred)
+        check_route(task(DYNAMO, Rung.DYNAMO, force=True), Format.STATE_DICT, SCRIPTED)
+    assert not isinstance(caught.value, RouteFallback)

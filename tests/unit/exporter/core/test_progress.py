@@ -22,7 +22,7 @@ class Lines:
     def __init__(self) -> None:
         self.told: list[Progress] = []
 
-    def tell(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
+    def log(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
         raise AssertionError(level, message, fields)
 
     def progress(self, progress: Progress, **_fields: Any) -> None:  # noqa: ANN401

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from modelexport_exporter.call import lower
+from modelexport_exporter.call import bind_inputs
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.diagnosis.pitfalls.running import running_pitfalls
 from zoo.code import pitfalls as zoo
@@ -19,7 +19,7 @@ ROWS: list[dict[str, Any]] = [{"name": "x", "shape": ["batch", 4]}]
 
 def found(model: nn.Module, inputs: list[dict[str, Any]] | None = None) -> tuple[Pitfall, ...]:
     spec = spec_for("pitfalls:any", inputs=inputs or ROWS)
-    return running_pitfalls(model, lower(spec, model, CODE), CODE)
+    return running_pitfalls(model, bind_inputs(spec, model, CODE), CODE)
 
 
 def line_of(text: str) -> str:

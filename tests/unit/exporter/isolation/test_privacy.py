@@ -17,7 +17,7 @@ PARENT = """
 import subprocess, sys
 if sys.argv[1] == "private":
     exec(open(sys.argv[2]).read())
-    keep_private()
+    set_non_dumpable()
 child = "import os; print('top-secret' in open(f'/proc/{os.getppid()}/environ').read())"
 print(subprocess.run([sys.executable, "-c", child], capture_output=True, text=True))
 """

@@ -97,9 +97,9 @@ def test_order(export: dict[str, Any], checkpoint: Format | None, expected: list
 
 def test_a_deferred_route_has_its_turn_at_last() -> None:
     attempts = [failed(D, CAPTURE, deferred=True), failed(SC, CAPTURE), failed(T, MISMATCH)]
-    assert next_step(spec_for("m:b"), None, attempts) == Step(D, insist=True)
+    assert next_step(spec_for("m:b"), None, attempts) == Step(D, force=True)
     attempts.append(failed(D, CAPTURE))
-    assert next_step(spec_for("m:b"), None, attempts) == Step(S, insist=True)
+    assert next_step(spec_for("m:b"), None, attempts) == Step(S, force=True)
 
 
 def test_the_most_telling_failure_is_told() -> None:

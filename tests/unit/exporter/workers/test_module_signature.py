@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from modelexport_exporter.workers.module_signature import Anatomy
+from modelexport_exporter.workers.module_signature import ModuleSignature
 
 
 def tied() -> nn.Module:
@@ -34,7 +34,7 @@ PLAIN = [nn.Linear(4, 4), nn.Linear(4, 4)]
     ids=str,
 )
 def test_what_differs_is_said(one: nn.Module, other: nn.Module, difference: str) -> None:
-    found = Anatomy.of(one).difference(Anatomy.of(other))
+    found = ModuleSignature.of(one).difference(ModuleSignature.of(other))
     assert found.startswith(difference)
     assert bool(found) == bool(difference)
 
@@ -43,4 +43,4 @@ def test_values_are_no_difference() -> None:
     one, other = nn.Linear(4, 3), nn.Linear(4, 3)
     with torch.no_grad():
         other.weight.fill_(7)
-    assert not Anatomy.of(one).difference(Anatomy.of(other))
+    assert not ModuleSignature.of(one).difference(ModuleSignature.of(other))

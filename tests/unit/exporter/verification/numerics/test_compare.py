@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from modelexport_exporter.verification.numerics import compare
 from modelexport_exporter.verification.numerics.compare import compare_output, peak_of
-from modelexport_exporter.verification.numerics.noise_estimate import Spread
+from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstimate
 from modelexport_exporter.verification.numerics.tolerance import Tolerance
 
 Array = NDArray[Any]
@@ -203,14 +203,14 @@ def test_the_worst_element_is_told_across_blocks(monkeypatch: pytest.MonkeyPatch
 CALIBRATED = Tolerance(1e-6, 0.0, "Calibrated", multiple=8.0, unsettled_from=1e-3)
 
 
-def spread_by(expected: Array, moved: dict[int, float]) -> Spread:
-    """Return the spread of an output whose elements move by so much when rounded otherwise."""
+def spread_by(expected: Array, moved: dict[int, float]) -> NoiseEstimate:
+    """Return the estimate of an output whose elements move by so much when rounded otherwise."""
     own = expected.astype(np.float64)
     for place, distance in moved.items():
         own[place] += distance
-    spread = Spread(expected)
-    spread.add(own)
-    return spread
+    estimate = NoiseEstimate(expected)
+    estimate.add(own)
+    return estimate
 
 
 @pytest.mark.parametrize(
@@ -238,27 +238,27 @@ def test_the_models_own_rounding(
     got = expected.copy()
     for place, error in errors.items():
         got[place] += F32(error)
-    spread = spread_by(expected, moved)
-    result = compare_output("y", expected, got, CALIBRATED, spread=spread)
+    estimate = spread_by(expected, moved)
+    result = compare_output("y", expected, got, CALIBRATED, estimate=estimate)
     assert (bool(result.problem), bool(result.inconclusive)) == (problem, inconclusive)
     assert result.unsettled == sum(distance > 1e-3 for distance in moved.values())
 
 
 def test_integers_that_flip_by_rounding_do_not_count() -> None:
     expected = np.arange(100)
-    spread = Spread(expected)
-    spread.add(np.where(expected == 7, 8, expected))
+    estimate = NoiseEstimate(expected)
+    estimate.add(np.where(expected == 7, 8, expected))
     flipped, wrong = (np.where(expected == place, 0, expected) for place in (7, 9))
     exact = Tolerance(0.0, 0.0, "Calibrated")
-    assert not compare_output("y", expected, flipped, exact, spread=spread).problem
-    assert compare_output("y", expected, wrong, exact, spread=spread).problem
+    assert not compare_output("y", expected, flipped, exact, estimate=estimate).problem
+    assert compare_output("y", expected, wrong, exact, estimate=estimate).problem
 
 
 def test_a_length_that_hangs_on_rounding_is_inconclusive() -> None:
     expected, got = np.ones(5, F32), np.ones(6, F32)
-    spread = Spread(expected)
-    assert compare_output("y", expected, got, CALIBRATED, spread=spread).problem
-    spread.add(np.ones(4))
-    result = compare_output("y", expected, got, CALIBRATED, spread=spread)
+    estimate = NoiseEstimate(expected)
+    assert compare_output("y", expected, got, CALIBRATED, estimate=estimate).problem
+    estimate.add(np.ones(4))
+    result = compare_output("y", expected, got, CALIBRATED, estimate=estimate)
     assert not result.problem
     assert "shape changes with rounding" in result.inconclusive

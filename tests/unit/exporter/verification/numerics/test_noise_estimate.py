@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
-from modelexport_exporter.verification.numerics.noise_estimate import Spread
+from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstimate
 
 F32 = np.float32
 
 
-def spread_of(expected: list[float], *others: list[float]) -> Spread:
-    spread = Spread(np.array(expected, F32))
+def spread_of(expected: list[float], *others: list[float]) -> NoiseEstimate:
+    estimate = NoiseEstimate(np.array(expected, F32))
     for other in others:
-        spread.add(np.array(other, np.float64))
-    return spread
+        estimate.add(np.array(other, np.float64))
+    return estimate
 
 
 @pytest.mark.parametrize(
@@ -48,18 +48,18 @@ def test_settled(
 
 
 def test_integers_that_flip_are_unsettled() -> None:
-    spread = Spread(np.array([3, 4, 5]))
-    spread.add(np.array([3, 9, 5]))
-    settled = spread.settled(0.0)
+    estimate = NoiseEstimate(np.array([3, 4, 5]))
+    estimate.add(np.array([3, 9, 5]))
+    settled = estimate.settled(0.0)
     assert settled.unsettled is not None
     assert settled.unsettled.tolist() == [False, True, False]
 
 
 def test_another_shape_is_told_and_not_compared() -> None:
-    spread = Spread(np.zeros((3, 2), F32))
-    spread.add(np.ones((4, 2)))
-    assert spread.reshaped
-    assert spread.settled(0.0).count == 0
+    estimate = NoiseEstimate(np.zeros((3, 2), F32))
+    estimate.add(np.ones((4, 2)))
+    assert estimate.reshaped
+    assert estimate.settled(0.0).count == 0
 
 
 FLOATS = hnp.arrays(F32, 6, elements=st.floats(-1e3, 1e3, width=32))
@@ -69,11 +69,11 @@ FLOATS = hnp.arrays(F32, 6, elements=st.floats(-1e3, 1e3, width=32))
 def test_more_runs_never_settle_what_fewer_did_not(
     expected: NDArray[F32], one: NDArray[F32], other: NDArray[F32]
 ) -> None:
-    spread = Spread(expected)
-    spread.add(one)
-    before = spread.settled(0.5)
-    spread.add(other)
-    after = spread.settled(0.5)
+    estimate = NoiseEstimate(expected)
+    estimate.add(one)
+    before = estimate.settled(0.5)
+    estimate.add(other)
+    after = estimate.settled(0.5)
     assert after.count >= before.count
     if before.unsettled is not None:
         assert after.unsettled is not None

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
-    OtherRoundingUnavailable,
+    PerturbedArithmeticUnavailable,
     in_float64,
     rounded_at_random,
 )
@@ -127,12 +127,12 @@ class Particular(nn.Module):
 
 
 def test_a_type_check_in_the_models_code_makes_float64_unavailable() -> None:
-    with pytest.raises(OtherRoundingUnavailable, match="expected float32, got"):
+    with pytest.raises(PerturbedArithmeticUnavailable, match="expected float32, got"):
         in_float64(lambda: Particular()(ROWS))
     assert torch.get_default_dtype() is torch.float32
     assert rounded_at_random(lambda: Particular()(ROWS), 1).dtype is torch.float32
 
 
 def test_the_bits_of_a_float_have_no_float64() -> None:
-    with pytest.raises(OtherRoundingUnavailable, match="reads the bits"):
+    with pytest.raises(PerturbedArithmeticUnavailable, match="reads the bits"):
         in_float64(lambda: ROWS.view(torch.int32))

@@ -35,7 +35,7 @@ def test_without_the_packages_the_missing_libraries_are_listed(
     """`preload_dlls` does nothing here, as where the packages are not installed."""
     (tmp_path / "check.py").write_text(
         "import sys, onnxruntime\n"
-        "from modelexport_exporter import cuda_libraries\n"
+        "from modelexport_exporter.verification.runtime import cuda_libraries\n"
         "onnxruntime.preload_dlls = lambda: None\n"
         "sys.exit(cuda_libraries.main())\n"
     )

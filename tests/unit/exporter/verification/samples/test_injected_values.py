@@ -13,10 +13,10 @@ from onnx import TensorProto, helper, numpy_helper
 
 from modelexport_api.spec import Input
 from modelexport_exporter.verification.samples.injected_values import (
-    Aims,
-    find_aims,
-    strew,
-    strew_nan,
+    InjectedValues,
+    find_injected_values,
+    inject,
+    inject_nan,
     turns,
 )
 
@@ -54,8 +54,8 @@ def test_constants_and_changed_rows_are_read_from_the_file(tmp_path: Path) -> No
     changed = TABLE.copy()
     changed[2, 1] = -1
     path = file_with(tmp_path, changed, 0.5, 6.0, np.inf, np.nan, 0.0, -3e38)
-    aims = find_aims(path, {"embed.weight": torch.from_numpy(TABLE)})
-    assert aims == Aims(constants=(0.5, 6.0, 7.0), rows=(2,))
+    injected_values = find_injected_values(path, {"embed.weight": torch.from_numpy(TABLE)})
+    assert injected_values == InjectedValues(constants=(0.5, 6.0, 7.0), rows=(2,))
 
 
 @pytest.mark.parametrize(
@@ -74,14 +74,14 @@ def test_constants_and_changed_rows_are_read_from_the_file(tmp_path: Path) -> No
 def test_what_cannot_be_held_against_the_checkpoint_is_no_aim(
     tmp_path: Path, state: dict[str, torch.Tensor]
 ) -> None:
-    assert find_aims(file_with(tmp_path, TABLE), state).rows == ()
+    assert find_injected_values(file_with(tmp_path, TABLE), state).rows == ()
 
 
 def test_nan_in_a_table_is_equal_to_itself(tmp_path: Path) -> None:
     table = TABLE.copy()
     table[1, 1] = np.nan
     state = {"embed.weight": torch.from_numpy(table.copy())}
-    assert find_aims(file_with(tmp_path, table), state).rows == ()
+    assert find_injected_values(file_with(tmp_path, table), state).rows == ()
 
 
 def entry(**fields: Any) -> Input:  # noqa: ANN401
@@ -103,11 +103,13 @@ def entry(**fields: Any) -> Input:  # noqa: ANN401
 def test_strewing_keeps_dtype_range_and_half_of_the_elements(
     declared: dict[str, Any], array: Array, found: set[float]
 ) -> None:
-    aims = Aims(constants=(0.5, 6.0), rows=(3, 40))
-    strewn = strew([entry(**declared)], {"x": array}, aims, turn=1)["x"]
-    assert strewn.dtype == array.dtype
-    assert set(strewn.tolist()) == found
-    assert np.array_equal(strewn, strew([entry(**declared)], {"x": array}, aims, turn=1)["x"])
+    injected_values = InjectedValues(constants=(0.5, 6.0), rows=(3, 40))
+    injected = inject([entry(**declared)], {"x": array}, injected_values, turn=1)["x"]
+    assert injected.dtype == array.dtype
+    assert set(injected.tolist()) == found
+    assert np.array_equal(
+        injected, inject([entry(**declared)], {"x": array}, injected_values, turn=1)["x"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -121,22 +123,22 @@ def test_strewing_keeps_dtype_range_and_half_of_the_elements(
 def test_nan_goes_only_where_nothing_excludes_it(
     declared: dict[str, Any], dtype: str, expected: bool
 ) -> None:
-    strewn = strew_nan([entry(**declared)], {"x": np.ones(1000, dtype)}, seed=1)["x"]
-    assert bool(np.isnan(strewn.astype(np.float64)).any()) is expected
-    assert strewn.dtype == dtype
+    injected = inject_nan([entry(**declared)], {"x": np.ones(1000, dtype)}, seed=1)["x"]
+    assert bool(np.isnan(injected.astype(np.float64)).any()) is expected
+    assert injected.dtype == dtype
 
 
 def test_a_table_without_a_namesake_is_held_against_the_one_it_resembles(tmp_path: Path) -> None:
     changed = TABLE.copy()
     changed[3] = 0
     state = {"other": torch.zeros(4, 3), "table": torch.from_numpy(TABLE)}
-    assert find_aims(file_with(tmp_path, changed), state).rows == (3,)
+    assert find_injected_values(file_with(tmp_path, changed), state).rows == (3,)
 
 
 def test_each_aim_occurs_before_one_recurs() -> None:
-    aims = Aims(constants=tuple(float(value) for value in range(1, 41)))
-    strewn = strew([entry()], {"x": np.zeros(100, np.float32)}, aims, turn=1)["x"]
-    assert set(strewn.tolist()) == {0.0, *aims.constants}
+    injected_values = InjectedValues(constants=tuple(float(value) for value in range(1, 41)))
+    injected = inject([entry()], {"x": np.zeros(100, np.float32)}, injected_values, turn=1)["x"]
+    assert set(injected.tolist()) == {0.0, *injected_values.constants}
 
 
 @pytest.mark.parametrize(
@@ -153,29 +155,38 @@ def test_what_becomes_a_half_where_the_file_rounds_is_an_aim(
     tmp_path: Path, nodes: list[tuple[str, ...]], scale: float
 ) -> None:
     made = [helper.make_node(op, names, [f"m{at}"]) for at, (op, *names) in enumerate(nodes)]
-    aims = find_aims(file_with(tmp_path, TABLE, 4.0, more=made), {})
-    assert aims.constants == (4.0, 7.0)
-    assert {half / scale for half in (-1.5, -0.5, 0.5, 2.5)} <= set(aims.halves)
+    injected_values = find_injected_values(file_with(tmp_path, TABLE, 4.0, more=made), {})
+    assert injected_values.constants == (4.0, 7.0)
+    assert {half / scale for half in (-1.5, -0.5, 0.5, 2.5)} <= set(injected_values.halves)
 
 
 def test_a_file_that_never_rounds_has_no_halves(tmp_path: Path) -> None:
-    assert find_aims(file_with(tmp_path, TABLE, 4.0), {}).halves == ()
+    assert find_injected_values(file_with(tmp_path, TABLE, 4.0), {}).halves == ()
 
 
 @pytest.mark.parametrize(("size", "expected"), [(1000, 2), (20, 2), (10, 4), (4, 8), (1, 8)])
 def test_the_aims_are_dealt_over_as_many_samples_as_it_takes(size: int, expected: int) -> None:
-    aims = Aims(constants=(3.0, 5.0), halves=tuple(value / 64 for value in range(1, 17)))
+    injected_values = InjectedValues(
+        constants=(3.0, 5.0), halves=tuple(value / 64 for value in range(1, 17))
+    )
     declared = [entry(shape=["batch"])]
-    count = turns(declared, {"batch": size}, aims)
+    count = turns(declared, {"batch": size}, injected_values)
     assert count == expected
     dealt = [
-        strew(declared, {"x": np.zeros(size, np.float32)}, aims, turn)["x"] for turn in range(count)
+        inject(declared, {"x": np.zeros(size, np.float32)}, injected_values, turn)["x"]
+        for turn in range(count)
     ]
     if count < 8:
-        assert {*aims.constants, *aims.halves} <= set(np.concatenate(dealt).tolist())
+        assert {*injected_values.constants, *injected_values.halves} <= set(
+            np.concatenate(dealt).tolist()
+        )
 
 
 def test_constants_are_dealt_before_halves() -> None:
-    aims = Aims(constants=(3.0, 5.0), halves=tuple(value / 64 for value in range(1, 60)))
-    strewn = strew([entry(shape=[10])], {"x": np.zeros(10, np.float32)}, aims, turn=0)["x"]
-    assert {3.0, 5.0} <= set(strewn.tolist())
+    injected_values = InjectedValues(
+        constants=(3.0, 5.0), halves=tuple(value / 64 for value in range(1, 60))
+    )
+    injected = inject(
+        [entry(shape=[10])], {"x": np.zeros(10, np.float32)}, injected_values, turn=0
+    )["x"]
+    assert {3.0, 5.0} <= set(injected.tolist())

@@ -4,7 +4,7 @@ import pytest
 
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.verification.samples import sample_scheduler as admission
-from modelexport_exporter.verification.samples.sample_scheduler import Admissions
+from modelexport_exporter.verification.samples.sample_scheduler import SampleScheduler
 from modelexport_exporter.verification.samples.sizes import Sample, Values
 
 SPEC = ModelExportSpec.model_validate(
@@ -21,17 +21,17 @@ def at(batch: int) -> Sample:
     return Sample({"batch": batch}, Values.NORMAL, batch)
 
 
-def admissions(seconds: float, monkeypatch: pytest.MonkeyPatch) -> Admissions:
-    """Return admissions after samples of 1 and 100 rows that took 0.01 s and 1 s."""
+def scheduler_after(seconds: float, monkeypatch: pytest.MonkeyPatch) -> SampleScheduler:
+    """Return scheduler_after after samples of 1 and 100 rows that took 0.01 s and 1 s."""
     monkeypatch.setattr(admission, "free_memory", lambda: 1 << 60)
-    made = Admissions(SPEC, seconds)
+    made = SampleScheduler(SPEC, seconds)
     made.note(at(1), 0.01)
     made.note(at(100), 1.0)
     return made
 
 
 def test_what_fits_runs_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = admissions(60.0, monkeypatch)
+    made = scheduler_after(60.0, monkeypatch)
     assert list(made.admissible(at(1000))) == [at(1000)]
     assert made.left_out == []
     assert made.spent == pytest.approx(1.01)
@@ -41,7 +41,7 @@ def test_what_fits_runs_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_corner_that_does_not_fit_is_made_smaller_and_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made = admissions(6.0, monkeypatch)
+    made = scheduler_after(6.0, monkeypatch)
     ran = []
     for sample in made.admissible(at(1000)):
         ran.append(sample.dims["batch"])
@@ -53,11 +53,11 @@ def test_a_corner_that_does_not_fit_is_made_smaller_and_told(
 
 
 def test_another_sample_that_does_not_fit_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = admissions(2.0, monkeypatch)
+    made = scheduler_after(2.0, monkeypatch)
     assert list(made.admissible(at(500))) == []
     assert made.left_out[0].endswith("left out")
 
 
 def test_nothing_is_known_before_the_first_sample() -> None:
-    assert Admissions(SPEC, 0.0).slowest is None
-    assert list(Admissions(SPEC, 0.0).admissible(at(1))) == [at(1)]
+    assert SampleScheduler(SPEC, 0.0).slowest is None
+    assert list(SampleScheduler(SPEC, 0.0).admissible(at(1))) == [at(1)]
