@@ -1,4 +1,4 @@
-"""The types that operator, exporter, CLI and CRD agree on. pydantic only."""
+"""The API types, shared by operator, exporter, CLI and CRDs. Depends on pydantic only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all API types share: camelCase on the wire, unknown fields refused."""
+"""The base of all API types: camelCase in YAML and JSON, unknown fields rejected."""
 
 from __future__ import annotations
 
@@ -23,3 +23,8 @@ class ApiModel(BaseModel):
         """Return the JSON object as Kubernetes stores it: camelCase, absent instead of null."""
         wire: dict[str, Any] = self.model_dump(by_alias=True, exclude_none=True, mode="json")
         return wire
+
+
+def truncate(text: str, length: int) -> str:
+    """Return at most `length` characters of a text."""
+    return text if len(text) <= length else text[: length - 1] + "…"

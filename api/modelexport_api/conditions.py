@@ -1,4 +1,4 @@
-"""Which stages and conditions a mode has: what is never asked for is neither missing nor done."""
+"""The stages and conditions of each mode."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from modelexport_api.status import ConditionType, Stage
 from modelexport_api.verification import Mode
 
 NOT_REQUESTED = "NotRequested"
-"""Reason of a condition that the mode never brings about."""
+"""Reason of a condition that does not apply to the mode."""
 
 ENDS_OF: dict[ConditionType, Stage] = {
     ConditionType.EXPORTED: Stage.CONTRACT,
@@ -24,21 +24,21 @@ _REQUESTED: dict[Mode, frozenset[ConditionType]] = {
     Mode.VERIFY: frozenset({ConditionType.VERIFIED}),
 }
 NOT_REQUESTED_MESSAGES: dict[ConditionType, str] = {
-    ConditionType.EXPORTED: "mode Verify checks an artifact that exists",
-    ConditionType.PUBLISHED: "mode Verify publishes its report only",
+    ConditionType.EXPORTED: "mode Verify checks an existing artifact",
+    ConditionType.PUBLISHED: "mode Verify publishes only its report",
 }
 
 
 def stages_of(mode: Mode) -> tuple[Stage, ...]:
-    """Return the stages that a mode goes through, in order."""
+    """Return the stages of a mode, in order."""
     return _STAGES[mode]
 
 
 def is_requested(kind: ConditionType, mode: Mode) -> bool:
-    """Tell whether a mode is to bring the condition about."""
+    """Return whether the condition applies to a mode."""
     return kind in _REQUESTED[mode]
 
 
 def end_of(mode: Mode) -> ConditionType:
-    """Return the condition whose truth completes a run."""
+    """Return the condition that completes a run when it becomes True."""
     return [kind for kind in ENDS_OF if is_requested(kind, mode)][-1]

@@ -1,4 +1,4 @@
-"""Where the verified artifact is published, and in which layout."""
+"""The destination of the verified artifact, and its layout."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from modelexport_api.types import Uri
 
 
 class Overwrite(StrEnum):
-    """What happens to an artifact that is already at the destination."""
+    """What to do with an artifact that is already at the destination."""
 
     IF_CHANGED = "IfChanged"
     ALWAYS = "Always"
@@ -27,27 +27,31 @@ class Layout(StrEnum):
 
 
 class Destination(ApiModel):
-    """Where the verified artifact is published."""
+    """The location and layout of the published artifact."""
 
     uri: Uri = Field(
-        description="Directory for the ONNX file, its external data, the reports, the provenance "
-        "and manifest.json. With layout Triton: the model's directory in the repository, named as "
-        "the model. In mode Verify: where the report goes, and by default where the artifact is. "
-        "{name} stands for the checkpoint's name, {stem} for it without its suffix, {parent} for "
-        "the directory that holds it, {index} for its number in the batch, from 0."
+        description="Directory to publish to: the ONNX file, its external data, the reports, the "
+        "provenance statement and manifest.json. With layout Triton: the model's directory in "
+        "the model repository; its name is the model's name. In mode Verify: directory of the "
+        "report, and the default location of the artifact to verify. Placeholders are replaced "
+        "for each checkpoint: {name} by its file name, {stem} by the name without its suffix, "
+        "{parent} by the name of the directory that contains it, {index} by its position in the "
+        "batch, from 0."
     )
     layout: Layout = Field(
         default=Layout.PLAIN,
-        description="Plain: model.onnx. Triton: config.pbtxt and 1/model.onnx, as Triton Inference "
-        "Server reads them.",
+        description="Plain writes model.onnx. Triton writes config.pbtxt and 1/model.onnx, as "
+        "Triton Inference Server reads them.",
     )
     overwrite: Overwrite = Field(
         default=Overwrite.IF_CHANGED,
-        description="IfChanged keeps an artifact of the same source and spec and replaces any "
-        "other; Always exports anew; Never fails where another artifact lies.",
+        description="What to do if there is already an artifact at the destination. IfChanged: "
+        "keep it if it was made from the same source and spec, otherwise replace it. Always: "
+        "export again and replace it. Never: fail if it was made from another source or spec.",
     )
     signing_secret_name: Annotated[str, StringConstraints(max_length=253)] | None = Field(
         default=None,
-        description="Secret with a private key in PEM (`key.pem`; unencrypted Ed25519, ECDSA or "
-        "RSA) that signs the provenance statement. Absent: the statement is published unsigned.",
+        description="Name of a Secret with the private key that signs the provenance statement "
+        "(entry `key.pem`: unencrypted PEM, Ed25519, ECDSA or RSA). If not set, the statement is "
+        "published unsigned.",
     )

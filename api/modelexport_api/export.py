@@ -20,14 +20,14 @@ class Exporter(StrEnum):
 
 
 class UnsupportedOps(StrEnum):
-    """What happens to operators that no exporter translates."""
+    """What to do with operators that no exporter translates."""
 
     FAIL = "Fail"
     FALL_THROUGH = "FallThrough"
 
 
 class Weights(StrEnum):
-    """Where the artifact has its weights."""
+    """Where the artifact stores its weights."""
 
     EMBEDDED = "Embedded"
     AS_INPUTS = "AsInputs"
@@ -45,12 +45,13 @@ class Precision(StrEnum):
 
 
 class Rewrites(ApiModel):
-    """The decompositions that are applied before conversion."""
+    """The decompositions applied before conversion."""
 
     disabled: list[Annotated[str, StringConstraints(min_length=1, max_length=128)]] = Field(
         default_factory=list,
         max_length=256,
-        description="ATen ops that are left to torch.onnx, such as aten::elu; `*` disables all.",
+        description="ATen operators that are not decomposed, such as aten::elu; torch.onnx "
+        "translates them instead. `*` disables all decompositions.",
     )
 
 
@@ -60,13 +61,13 @@ class Export(ApiModel):
     exporter: Exporter = Field(
         default=Exporter.AUTO,
         description="Auto tries torch.export (non-strict, strict, unoptimized), then TorchScript "
-        "(scripted, traced), and publishes the first file that verifies. Dynamo and TorchScript "
-        "stay on their route.",
+        "(scripted, traced), and publishes the first file that passes verification. Dynamo tries "
+        "torch.export only, TorchScript only TorchScript.",
     )
     opset: Annotated[int, Field(ge=7, le=25)] = Field(
         default=20,
-        description="Version of the ONNX operator set. Dynamo writes 18 and newer, TorchScript 7 "
-        "to 20.",
+        description="Version of the ONNX operator set. Dynamo supports 18 and newer, TorchScript "
+        "7 to 20.",
     )
     custom_opsets: dict[
         Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]+$", max_length=128)],
@@ -74,32 +75,34 @@ class Export(ApiModel):
     ] = Field(
         default_factory=dict,
         max_length=32,
-        description="Version of each custom operator domain in the file; 1 for those not listed.",
+        description="Version of each custom operator domain in the file. A domain that is not "
+        "listed has version 1.",
     )
     optimize: bool = Field(
-        default=True, description="Fold constants and simplify the graph (Dynamo)."
+        default=True, description="Fold constants and simplify the graph. Applies to Dynamo only."
     )
     precision: Precision = Field(
         default=Precision.NATIVE,
-        description="Native: as the model computes. Float16 and BFloat16 compute in that type and "
-        "keep the declared types of inputs and outputs. DynamicInt8 quantizes weights, and "
-        "activations as they come; StaticInt8 activations by ranges met on calibrationInputs.",
+        description="Element types that the artifact computes in. Native: those of the PyTorch "
+        "model. Float16 and BFloat16: that type; inputs and outputs keep their declared types. "
+        "DynamicInt8: quantize the weights, and the activations at run time. StaticInt8: "
+        "quantize the weights, and the activations with ranges measured on calibrationInputs.",
     )
     calibration_inputs: Uri | None = Field(
         default=None,
-        description="For precision StaticInt8: a file of inputs (.npz or .safetensors), in the "
-        "form of verification.goldenInputs.",
+        description="File of calibration inputs (.npz or .safetensors) for precision StaticInt8, "
+        "in the same format as verification.goldenInputs.",
     )
     unsupported_ops: UnsupportedOps = Field(
         default=UnsupportedOps.FAIL,
-        description="Fail names all operators without a translation. FallThrough writes them as "
-        "nodes of a custom domain that the consumer's runtime must bring, and verifies the file "
-        "with these nodes run by PyTorch.",
+        description="What to do with operators that have no ONNX translation. Fail: the export "
+        "fails and lists all of them. FallThrough: they become nodes of a custom domain that the "
+        "consumer's runtime must implement; verification runs these nodes in PyTorch.",
     )
     plugins: list[ModuleName] = Field(
         default_factory=list,
         max_length=32,
-        description="Python modules (in model.code, or in the image) imported before export and "
+        description="Python modules (in model.code or in the image) to import before export and "
         "before verification. They may register operators and symbolic functions, and may define "
         "custom_translation_table, custom_opsets, decompositions, onnx_functions and "
         "configure_session(options).",
@@ -107,19 +110,20 @@ class Export(ApiModel):
     runtime_libraries: list[Uri] = Field(
         default_factory=list,
         max_length=32,
-        description="Shared libraries of onnxruntime custom operators that verification loads: "
-        "objects in a store, or file:/// paths in the image.",
+        description="Shared libraries of onnxruntime custom operators to load for verification: "
+        "URIs of objects in a store, or file:/// paths in the image.",
     )
     rewrites: Rewrites = Field(default_factory=Rewrites)
     weights: Weights = Field(
         default=Weights.EMBEDDED,
-        description="Embedded writes the weights into the file. AsInputs also lists them as "
-        "inputs, so that a consumer may override them. Omitted writes the graph alone: the weights "
-        "are inputs without a value.",
+        description="Where the weights are stored. Embedded: in the file. AsInputs: in the file, "
+        "and also listed as inputs so that a consumer can override them. Omitted: nowhere; the "
+        "weights are inputs without a value.",
     )
     parameter_names: list[Identifier] = Field(
         default_factory=list,
         max_length=65536,
-        description="Names for the initializers, in the order of the module's parameters and "
-        "buffers; may be shorter than these. Absent: the module's own names.",
+        description="Names of the initializers, in the order of the module's parameters and "
+        "buffers. The list may be shorter than these. If not set, the module's own names are "
+        "used.",
     )

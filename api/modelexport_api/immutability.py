@@ -1,6 +1,6 @@
-"""What of a spec may change: nothing that an artifact or its proof depends on.
+"""Which fields of a spec may change: none that the artifact or its verification depends on.
 
-Kept field by field, so that the API server names the one that somebody tried to change.
+There is one rule per field, so that the API server names the field that was changed.
 """
 
 from __future__ import annotations
@@ -8,19 +8,19 @@ from __future__ import annotations
 from typing import Any
 
 MUTABLE = frozenset({"suspend", "ttlSecondsAfterFinished"})
-"""How long the result is kept, and whether work goes on, change nothing about the work."""
+"""Neither of them changes what is exported."""
 
 MESSAGE = (
-    "the spec of a ModelExport is immutable but for suspend and ttlSecondsAfterFinished, so that "
-    "its status never lies about an artifact; create a new ModelExport for a changed spec"
+    "the spec of a ModelExport is immutable, except suspend and ttlSecondsAfterFinished; "
+    "create a new ModelExport for a changed spec"
 )
 
 
 def add_transition_rules(schema: dict[str, Any]) -> None:
-    """Add to the spec's structural schema that its fields neither change, come nor go.
+    """Add rules to the spec's structural schema: no field may be changed, added or removed.
 
-    A rule that mentions oldSelf is not evaluated for a field that one of both lacks, so that the
-    root says of every field that may be absent that it stays so.
+    The API server does not evaluate a rule with oldSelf if the field is absent before or after;
+    so a rule at the root checks the presence of all optional fields.
     """
     required = set(schema.get("required", []))
     optional = []

@@ -1,4 +1,4 @@
-"""What a model takes: tensors, and what a table of dtype and shape alone cannot say."""
+"""The inputs of a model: tensors, and values that dtype and shape cannot describe."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class DType(StrEnum):
 
 
 class InputKind(StrEnum):
-    """What forward gets in the place of an input."""
+    """What is passed to forward for an input."""
 
     TENSOR = "Tensor"
     SEQUENCE = "Sequence"
@@ -42,49 +42,51 @@ class InputKind(StrEnum):
 
 
 class Input(ApiModel):
-    """One value that the model takes."""
+    """One input of the model."""
 
     name: Identifier = Field(
-        description="Name of the input in the ONNX graph. If the names of all inputs are those of "
-        "forward's parameters, each goes to its parameter; otherwise inputs are passed in order. "
-        "Dots reach into a nested parameter: `cache.0.key` is the entry `key` of the first element "
-        "of the parameter `cache`.",
+        description="Name of the input in the ONNX graph. If all inputs are named after "
+        "parameters of forward, each is passed to its parameter; otherwise inputs are passed in "
+        "order. Dots address a nested parameter: `cache.0.key` is the entry `key` of the first "
+        "element of the parameter `cache`.",
     )
     kind: InputKind = Field(
         default=InputKind.TENSOR,
-        description="Tensor. Sequence: a list of `length` tensors of this shape, an input for "
-        "each: `xs.0`, `xs.1`. Optional: a tensor that consumers may "
-        "not leave out of the file, but forward's parameter is Optional. Int, Float, Bool: a "
+        description="Tensor: one tensor. Sequence: a list of `length` tensors of this shape, "
+        "each of them an input: `xs.0`, `xs.1`. Optional: a tensor for a parameter of forward "
+        "that is Optional; consumers of the file must always provide it. Int, Float, Bool: a "
         "Python number that becomes a 0-dim input. Constant: `value`, fixed in the file.",
     )
     dtype: DType = Field(
         default=DType.FLOAT32,
-        description="Element type of a tensor; with model.exampleInputs it is the example's.",
+        description="Element type of a tensor. With model.exampleInputs, the example's element "
+        "type.",
     )
     shape: list[DimSize | DimName] = Field(
         default_factory=list,
         max_length=16,
-        description="A number for a constant dim, a name from `dims` for a dynamic one; "
-        "[] is a scalar, or the example's shape with model.exampleInputs.",
+        description="Shape of a tensor: a number for each constant dim, a name from `dims` for "
+        "each dynamic dim. [] is a scalar or, with model.exampleInputs, the example's shape.",
     )
     length: Annotated[int, Field(ge=1, le=64)] | None = Field(
         default=None, description="Number of tensors in a Sequence."
     )
     range: Annotated[list[Finite], Field(min_length=2, max_length=2)] | None = Field(
         default=None,
-        description="Smallest and largest value that the input takes, both included: token ids, "
-        "say. Absent: standard normal values, integers from 0 to 1, those of kind Int from 0 to 9; "
-        "with model.exampleInputs as in the example.",
+        description="Smallest and largest value of the input, both inclusive, for example of "
+        "token ids. If not set: values of the standard normal distribution, integers from 0 to "
+        "1, integers from 0 to 9 for kind Int; with model.exampleInputs, the range of the "
+        "example.",
     )
     value: AnyJson = Field(
         default=None,
-        description="The value of a Constant: a number, a string, true or false, a list or map of "
-        "those; None where it is absent.",
+        description="Value of a Constant: a number, a string, true or false, or a list or map of "
+        "these. If not set: None.",
     )
 
 
 class Dim(ApiModel):
-    """The sizes that a dynamic dim takes."""
+    """The sizes of a dynamic dim."""
 
     min: Annotated[int, Field(ge=0)] = Field(default=1, description="Smallest size.")
     max: Annotated[int, Field(ge=1, le=2**31 - 1)] = Field(description="Largest size.")

@@ -1,4 +1,4 @@
-"""How many checkpoints of a batch are how far: what its pods tell, and what its status sums up."""
+"""The progress of a batch: the counts that its pods report, and their sum in the status."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Count = Annotated[int, Field(ge=0)]
 
 
 class ShareCounts(ApiModel):
-    """How far one pod's share is. Told in its log while it runs and in its result."""
+    """Progress of one pod's share of a batch: in its log while it runs, and in its result."""
 
     share: Count
     """The number of the share: the pod's completion index."""
@@ -30,15 +30,19 @@ class ShareCounts(ApiModel):
 
 
 class Items(ApiModel):
-    """How far a batch is."""
+    """Progress of a batch."""
 
-    total: Count = Field(description="Checkpoints that the listing found.")
-    succeeded: Count = Field(default=0, description="Verified and published.")
-    failed: Count = Field(default=0, description="Failed for good.")
-    running: Count = Field(default=0, description="In work.")
+    total: Count = Field(description="Number of checkpoints in the batch.")
+    succeeded: Count = Field(
+        default=0, description="Number of checkpoints that are verified and published."
+    )
+    failed: Count = Field(
+        default=0, description="Number of checkpoints that failed and are not retried."
+    )
+    running: Count = Field(default=0, description="Number of checkpoints in progress.")
     reasons: dict[str, int] = Field(
-        default_factory=dict, description="Failed checkpoints by reason."
+        default_factory=dict, description="Number of failed checkpoints by reason."
     )
     results_uri: str | None = Field(
-        default=None, description="The results manifest: every checkpoint with its verdict."
+        default=None, description="URI of the results manifest: every checkpoint with its verdict."
     )

@@ -1,8 +1,8 @@
-"""The contract between operator and pod: what goes in, and the three ways out.
+"""The contract between operator and pod: its one input and its three outputs.
 
 In: the resolved ModelExport as JSON in one environment variable; storage credentials as the usual
-AWS variables; nothing of Kubernetes. Out: JSON log lines (progress), the termination message (the
-result, at most 4 KiB) and the exit code (`reasons.ExitCode`).
+AWS variables; nothing else of Kubernetes. Out: JSON log lines (progress), the termination message
+(the result, at most 4 KiB) and the exit code (`reasons.ExitCode`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from modelexport_api.base import ApiModel
+from modelexport_api.base import ApiModel, truncate
 from modelexport_api.items import ShareCounts
 from modelexport_api.reasons import EXIT_CODES, ExitCode
 from modelexport_api.status import Artifact, Failure, Progress, Stage, VerificationResult
@@ -23,12 +23,12 @@ MANIFEST_ENV = "MODELEXPORT_MANIFEST"
 SIGNING_KEY_ENV = "MODELEXPORT_SIGNING_KEY"
 """Environment variable with the private key itself, from destination.signingSecretName.
 
-Not a mounted file: that could be read by the user's code, which runs as the same user. A variable
-is gone before that code starts, and the process that had it cannot be looked into.
+Not a mounted file, because the user's code runs as the same user and could read it. The exporter
+removes the variable before that code starts, and other processes cannot inspect its memory.
 """
 
 SIGNING_KEY_FILE_ENV = "MODELEXPORT_SIGNING_KEY_FILE"
-"""Environment variable that names the key's file, outside a cluster."""
+"""Environment variable with the path of the key's file, for use outside a cluster."""
 
 SIGNING_KEY_ENTRY = "key.pem"
 """The key's entry in the Secret."""
@@ -37,15 +37,15 @@ CONTAINER = "exporter"
 """Name of the container in the pod."""
 
 WORK_DIR = "/work"
-"""Where the pod has an emptyDir to write to; the root file system is read-only."""
+"""Mount path of a writable emptyDir; the root file system is read-only."""
 
 TERMINATION_LOG = "/dev/termination-log"
 MAX_TERMINATION_BYTES = 4096
-"""The kubelet cuts a termination message here."""
+"""The kubelet truncates termination messages to this size."""
 
 
 class PodResult(ApiModel):
-    """How an export ended."""
+    """The result of an export."""
 
     outcome: Literal["Succeeded", "Failed"]
     artifact: Artifact | None = None
@@ -56,19 +56,19 @@ class PodResult(ApiModel):
     reused: bool = False
     peak_memory_bytes: int | None = None
     share: ShareCounts | None = None
-    """Of a batch: what became of this pod's share. `outcome` is Succeeded when all of it was
-    tried, whatever became of each; a failure concerns the batch as a whole."""
+    """Counts of this pod's share of a batch. `outcome` is Succeeded if every checkpoint of the
+    share was processed, even if some failed; a failure applies to the batch as a whole."""
 
     @property
     def exit_code(self) -> ExitCode:
-        """Return the exit code that goes with the result."""
+        """Return the exit code for the result."""
         if self.failure is None:
             return ExitCode.DONE
         return EXIT_CODES.get(self.failure.reason, ExitCode.INTERNAL)
 
 
 class LogLine(ApiModel):
-    """One line of the pod's log: `progress` moves the resource's, `share` its counts of items."""
+    """One line of the pod's log. The operator copies `progress` and `share` to the status."""
 
     time: str
     level: Literal["debug", "info", "warning", "error"]
@@ -79,7 +79,7 @@ class LogLine(ApiModel):
 
 
 def parse_log_line(line: str) -> LogLine | None:
-    """Return the line, or None for what a library printed in between."""
+    """Return the parsed line, or None for output of a library."""
     if not line.startswith("{"):
         return None
     try:
@@ -89,22 +89,22 @@ def parse_log_line(line: str) -> LogLine | None:
 
 
 def encode_termination(result: PodResult, limit: int = MAX_TERMINATION_BYTES) -> str:
-    """Return the result as JSON of at most `limit` bytes, dropping what the report also holds.
+    """Return the result as JSON of at most `limit` bytes, without parts that the report has.
 
     Dropped in this order until it fits: the list of files, names and shapes of inputs and outputs,
-    the manifest's URI (it lies beside the artifact), the list of unsupported operators from its
-    end, the hint's and at last the message's tail.
-    Reason, verdict and the URIs of artifact and report always survive.
+    the manifest's URI (it is in the artifact's directory), the list of unsupported operators from
+    its end, the end of message and hint. Reason, verdict and the URIs of artifact and report are
+    always kept.
     """
-    for candidate in _ever_shorter(result):
+    for candidate in _shrink(result):
         text = candidate.model_dump_json(by_alias=True, exclude_none=True)
         if len(text.encode()) <= limit:
             return text
-    msg = f"a result without lists and texts still exceeds {limit} bytes"
+    msg = f"the result exceeds {limit} bytes even without lists and texts"
     raise ValueError(msg)
 
 
-def _ever_shorter(result: PodResult) -> Iterator[PodResult]:
+def _shrink(result: PodResult) -> Iterator[PodResult]:
     yield result
     slim = result
     if result.artifact is not None:
@@ -121,13 +121,9 @@ def _ever_shorter(result: PodResult) -> Iterator[PodResult]:
             failure = failure.model_copy(update={"ops": failure.ops[:count]})
             yield slim.model_copy(update={"failure": failure})
         for length in (1024, 512, 256, 64):
-            yield slim.model_copy(update={"failure": _shortened(failure, length)})
+            yield slim.model_copy(update={"failure": _shorten(failure, length)})
 
 
-def _shortened(failure: Failure, length: int) -> Failure:
-    texts = {"message": _cut(failure.message, length), "hint": _cut(failure.hint, length)}
+def _shorten(failure: Failure, length: int) -> Failure:
+    texts = {"message": truncate(failure.message, length), "hint": truncate(failure.hint, length)}
     return failure.model_copy(update=texts)
-
-
-def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else text[: length - 1] + "…"

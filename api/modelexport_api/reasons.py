@@ -1,8 +1,8 @@
-"""Every way in which an export can end, as a closed list: reason, class, retryable or not.
+"""The closed list of failure reasons, each with its exit code and whether it is retryable.
 
-The pod answers with one exit code per class. The operator wires the permanent ones to the Job's
-podFailurePolicy, so that a user's mistake fails at once while a lost node or an unreachable store
-is retried. A reason is what users see in conditions; it never changes its meaning.
+The pod exits with one code per class of reasons. The permanent ones are in the Job's
+podFailurePolicy, so that a user error fails at once while a lost node or an unreachable store is
+retried. Users see reasons in conditions; the meaning of a reason never changes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import IntEnum, StrEnum
 
 
 class ExitCode(IntEnum):
-    """The exporter process's answer, one code per class of failure."""
+    """Exit codes of the exporter, one per class of failures."""
 
     DONE = 0
     MANIFEST = 10
@@ -59,17 +59,17 @@ class Reason(StrEnum):
     CAPTURE_FAILED = "CaptureFailed"
     UNSUPPORTED_OPERATOR = "UnsupportedOperator"
     CONVERSION_FAILED = "ConversionFailed"
-    # Asked against obtained: contract.
+    # Comparison of spec and file: contract.
     DYNAMIC_DIM_SPECIALIZED = "DynamicDimSpecialized"
     CONTRACT_VIOLATED = "ContractViolated"
-    # The verdict: verify.
+    # The comparison of artifact and model: verify.
     VERIFICATION_FAILED = "VerificationFailed"
     RUNTIME_FAILED = "RuntimeFailed"
     ILL_CONDITIONED = "IllConditioned"
     SAMPLES_INVALID = "SamplesInvalid"
     ARTIFACT_INVALID = "ArtifactInvalid"
     PROVIDER_UNAVAILABLE = "ProviderUnavailable"
-    # The artifact's place: publish.
+    # The destination: publish.
     DESTINATION_EXISTS = "DestinationExists"
     DESTINATION_DENIED = "DestinationDenied"
     SIGNING_FAILED = "SigningFailed"
@@ -82,7 +82,7 @@ class Reason(StrEnum):
     INTERRUPTED = "Interrupted"
     POD_KILLED = "PodKilled"
     INTERNAL_ERROR = "InternalError"
-    # What only the operator sees.
+    # Detected by the operator only.
     POD_REJECTED = "PodRejected"
     POD_CANNOT_START = "PodCannotStart"
     PENDING_DEADLINE_EXCEEDED = "PendingDeadlineExceeded"
@@ -132,9 +132,9 @@ EXIT_CODES: dict[Reason, ExitCode] = {
     Reason.POD_KILLED: ExitCode.RESOURCES,
     Reason.INTERNAL_ERROR: ExitCode.INTERNAL,
 }
-"""The exit code of every reason that a pod can answer with."""
+"""The exit code of every reason that a pod can report."""
 
 
 def is_retryable(reason: Reason) -> bool:
-    """Tell whether the same spec may succeed when it is run again by the Job."""
+    """Return whether the Job retries after this failure: the same spec may succeed."""
     return EXIT_CODES.get(reason) is ExitCode.RETRYABLE

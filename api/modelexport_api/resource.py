@@ -1,4 +1,4 @@
-"""The ModelExport resource as a whole, and how a manifest becomes one."""
+"""The ModelExport resource, and the parsing of manifests."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ Resource = TypeVar("Resource", bound=ApiModel)
 
 
 class ManifestError(ValueError):
-    """A manifest that is not what it says; the message has a line for each thing that is wrong."""
+    """An invalid manifest; the message has one line for each error."""
 
 
 def parse(document: object) -> ModelExport:
     """Return the ModelExport in a parsed YAML document or an object from the API server.
 
-    Raises ManifestError with `field: what is wrong` lines when it is none.
+    Raises ManifestError with a line `field: error` for each error.
     """
     resource = read(document, ModelExport, Metadata)
-    broken = violations(resource.spec)
-    if broken:
-        raise ManifestError("\n".join(broken))
+    found = violations(resource.spec)
+    if found:
+        raise ManifestError("\n".join(found))
     return resource
 
 
 def read(document: object, kind: type[Resource], metadata_kind: type[ApiModel]) -> Resource:
-    """Return the resource in a document, as far as types tell. Raises ManifestError.
+    """Return the resource in a document, checked by types only. Raises ManifestError.
 
-    Of the metadata only what `metadata_kind` knows is read: the API server adds much more.
+    Metadata fields that are not in `metadata_kind` are ignored: the API server adds many.
     """
     if not isinstance(document, dict):
         raise ManifestError("the manifest is not a YAML mapping with apiVersion, kind and spec")
@@ -65,14 +65,14 @@ def read(document: object, kind: type[Resource], metadata_kind: type[ApiModel]) 
     try:
         return kind.model_validate({**known, "metadata": metadata})
     except ValidationError as error:
-        raise ManifestError("\n".join(_sentences(error))) from None
+        raise ManifestError("\n".join(format_errors(error))) from None
 
 
 def one_document(text: str, subject: str = "the manifest") -> object:
     """Return the one document in a YAML text, for `parse`. Raises ManifestError about `subject`."""
     try:
         documents = [document for document in yaml.safe_load_all(text) if document is not None]
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date that is none
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: an invalid date
         raise ManifestError(f"{subject} is not YAML: {error}") from None
     except RecursionError:
         raise ManifestError(f"{subject} is nested too deeply") from None
@@ -82,8 +82,9 @@ def one_document(text: str, subject: str = "the manifest") -> object:
     return document
 
 
-def _sentences(error: ValidationError) -> list[str]:
+def format_errors(error: ValidationError, root: str = "") -> list[str]:
+    """Return a line `field: error` for each error; `root` names the document itself."""
     return [
-        f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}"
+        f"{'.'.join(str(part) for part in item['loc']) or root}: {item['msg']}"
         for item in error.errors(include_url=False)
     ]

@@ -1,4 +1,4 @@
-"""One rule that crosses fields: CEL for the API server and Python here, from one place."""
+"""A cross-field rule: CEL for the API server, and the same rule in Python."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Spec = TypeVar("Spec")
 
 @dataclass(frozen=True)
 class Rule(Generic[Spec]):
-    """One rule: `cel` is evaluated at `path` of the spec, `holds` on the whole spec.
+    """A rule: `cel` is evaluated at `path` of the spec, `holds` on the whole spec.
 
-    `cel` is None where the schema itself says the same.
+    `cel` is None if the schema already expresses the rule.
     """
 
     path: tuple[str, ...]
@@ -27,6 +27,6 @@ class Rule(Generic[Spec]):
         return ".".join(("spec", *self.path))
 
 
-def broken(rules: Iterable[Rule[Spec]], spec: Spec) -> list[str]:
-    """Return a sentence for each rule that the spec breaks, as `field: rule`."""
+def find_violations(rules: Iterable[Rule[Spec]], spec: Spec) -> list[str]:
+    """Return a line `field: message` for each rule that the spec violates."""
     return [f"{rule.field}: {rule.message}" for rule in rules if not rule.holds(spec)]

@@ -1,14 +1,14 @@
-"""Rules that cross fields, each written twice from one place: CEL for the API server, Python here.
+"""Cross-field rules of ModelExports, each as CEL for the API server and as Python.
 
-A manifest that the API server refuses is refused by `modelexport run` with the same sentence, and
-the other way round; `tests/cluster` holds both against each other.
+The API server and `modelexport run` reject the same manifests with the same message;
+`tests/cluster` compares both.
 """
 
 from __future__ import annotations
 
 import re
 
-from modelexport_api.rule import Rule, broken
+from modelexport_api.rule import Rule, find_violations
 from modelexport_api.rules_batch import BATCH_RULES, PLACEHOLDER
 from modelexport_api.spec import (
     DType,
@@ -33,7 +33,7 @@ NOT_TENSORS = (InputKind.SEQUENCE, InputKind.OPTIONAL)
 TRITON_URI = (
     rf"^(s3://[^/]+|file://)/(.*/)?([A-Za-z0-9_]|{PLACEHOLDER})([A-Za-z0-9_.-]|{PLACEHOLDER})*/?$"
 )
-"""A directory in a store whose name can be the name of a model in Triton's URLs."""
+"""A directory whose name is valid as a model name in Triton's URLs."""
 NOT_IN_ONNX = (DType.COMPLEX64, DType.COMPLEX128, DType.STRING)
 
 
@@ -50,7 +50,7 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
         path=("source",),
         cel="!has(self.uri) || !self.uri.endsWith('/') || "
         "(!has(self.sha256) && !has(self.versionId))",
-        message="sha256 and versionId belong to one object; the uri is a directory (it ends in /)",
+        message="sha256 and versionId require a single object; uri is a directory (it ends in /)",
         holds=lambda spec: (
             not (spec.source.uri or "").endswith("/")
             or (spec.source.sha256 is None and spec.source.version_id is None)
@@ -59,7 +59,7 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
     Rule(
         path=("source",),
         cel="!has(self.versionId) || !has(self.uri) || self.uri.startsWith('s3://')",
-        message="versionId needs an s3:// uri",
+        message="versionId requires an s3:// uri",
         holds=lambda spec: (
             spec.source.version_id is None or (spec.source.uri or "s3://").startswith("s3://")
         ),
@@ -68,7 +68,7 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
         path=(),
         cel="(has(self.model) && has(self.model.factory)) || !(self.source.format in "
         "['StateDict', 'Safetensors', 'Lightning', 'DistributedCheckpoint'])",
-        message="model.factory is required: a checkpoint of this format holds weights but no graph",
+        message="model.factory is required: a checkpoint of this format contains weights only",
         holds=lambda spec: (
             spec.source.format not in NEEDS_FACTORY
             or (spec.model is not None and spec.model.factory is not None)
@@ -78,13 +78,13 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
         path=("source",),
         cel="self.format != 'Module' || (has(self.allowPickle) && self.allowPickle)",
         message="format Module is a pickle, which runs code when it is loaded: set allowPickle if "
-        "you trust it as you trust your own code",
+        "you trust it like your own code",
         holds=lambda spec: spec.source.format is not Format.MODULE or spec.source.allow_pickle,
     ),
     Rule(
         path=("inputs",),
         cel="self.all(i, has(i.length) == (i.kind == 'Sequence'))",
-        message="length is the number of tensors of kind Sequence, and belongs to no other kind",
+        message="length is required for kind Sequence, and not allowed for other kinds",
         holds=lambda spec: all(
             (entry.length is not None) == (entry.kind is InputKind.SEQUENCE)
             for entry in spec.inputs
@@ -93,9 +93,9 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
     Rule(
         path=("inputs",),
         cel="self.all(i, !(i.dtype in ['complex64', 'complex128', 'string']))",
-        message="ONNX models take no complex numbers and torch models no strings: pass the real "
-        "and imaginary part as two inputs (torch.view_as_complex in forward), strings as kind "
-        "Constant or as token ids",
+        message="ONNX does not support complex numbers, and torch does not support strings: pass "
+        "the real and imaginary part as two inputs (torch.view_as_complex in forward), strings "
+        "as kind Constant or as token ids",
         holds=lambda spec: all(entry.dtype not in NOT_IN_ONNX for entry in spec.inputs),
     ),
     Rule(
@@ -123,13 +123,13 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
     Rule(
         path=("inputs",),
         cel="self.all(i, self.exists_one(o, o.name == i.name))",
-        message="the names of inputs must differ from each other",
+        message="the names of inputs must be unique",
         holds=lambda spec: _unique([entry.name for entry in spec.inputs]),
     ),
     Rule(
         path=("inputs",),
         cel="self.all(i, !has(i.range) || i.range[0] <= i.range[1])",
-        message="range is [smallest, largest]",
+        message="range must be [smallest, largest]",
         holds=lambda spec: all(
             entry.range is None or entry.range[0] <= entry.range[1] for entry in spec.inputs
         ),
@@ -137,7 +137,7 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
     Rule(
         path=("outputs",),
         cel="self.all(o, self.exists_one(p, p == o))",
-        message="the names of outputs must differ from each other",
+        message="the names of outputs must be unique",
         holds=lambda spec: _unique(spec.outputs),
     ),
     Rule(
@@ -149,8 +149,9 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
     Rule(
         path=("dims",),
         cel="self.all(n, n.matches('^[A-Za-z_][A-Za-z0-9_]*$') && n.size() <= 63)",
-        message="the name of a dim is a letter or _, then letters, digits and _ (63 at most)",
-        holds=lambda _spec: True,  # the type DimName says it already
+        message="the name of a dim must start with a letter or _, followed by letters, digits and "
+        "_ (at most 63 characters)",
+        holds=lambda _spec: True,  # checked by the type DimName
     ),
     Rule(
         path=("dims",),
@@ -161,13 +162,13 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
     Rule(
         path=("export",),
         cel="!has(self.customOpsets) || self.customOpsets.all(n, n.matches('^[A-Za-z0-9_.-]+$'))",
-        message="customOpsets maps the domain of a custom operator to its version",
-        holds=lambda _spec: True,  # the type of the keys says it
+        message="keys of customOpsets must be operator domains (letters, digits, _, . and -)",
+        holds=lambda _spec: True,  # checked by the type of the keys
     ),
     Rule(
         path=("export",),
         cel="self.exporter != 'Dynamo' || self.opset >= 18",
-        message="exporter Dynamo writes opset 18 and newer; choose exporter TorchScript for older",
+        message="exporter Dynamo requires opset 18 or newer; use exporter TorchScript for older",
         holds=lambda spec: (
             spec.export.exporter is not Exporter.DYNAMO or spec.export.opset >= 18  # noqa: PLR2004
         ),
@@ -175,7 +176,7 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
     Rule(
         path=("export",),
         cel="self.exporter != 'TorchScript' || self.opset <= 20",
-        message="exporter TorchScript writes opset 7 to 20; choose exporter Dynamo for newer",
+        message="exporter TorchScript requires opset 7 to 20; use exporter Dynamo for newer",
         holds=lambda spec: (
             spec.export.exporter is not Exporter.TORCH_SCRIPT or spec.export.opset <= 20  # noqa: PLR2004
         ),
@@ -183,7 +184,7 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
     Rule(
         path=("export",),
         cel="has(self.calibrationInputs) == (self.precision == 'StaticInt8')",
-        message="calibrationInputs belong to precision StaticInt8, which needs them",
+        message="calibrationInputs is required for precision StaticInt8 and not allowed otherwise",
         holds=lambda spec: (
             (spec.export.calibration_inputs is not None)
             == (spec.export.precision is Precision.STATIC_INT8)
@@ -192,7 +193,7 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
     Rule(
         path=("export",),
         cel="self.precision == 'Native' || self.weights == 'Embedded'",
-        message="another precision than Native changes the weights: they must be Embedded",
+        message="a precision other than Native changes the weights: weights must be Embedded",
         holds=lambda spec: (
             spec.export.precision is Precision.NATIVE or spec.export.weights is Weights.EMBEDDED
         ),
@@ -200,14 +201,14 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
     Rule(
         path=(),
         cel="!has(self.artifact) || self.mode == 'Verify'",
-        message="artifact names what mode Verify checks; mode Export makes one",
+        message="artifact is allowed in mode Verify only",
         holds=lambda spec: spec.artifact is None or spec.mode is Mode.VERIFY,
     ),
     Rule(
         path=("destination",),
         cel=f"self.layout != 'Triton' || self.uri.matches(r'{TRITON_URI}')",
-        message="layout Triton: the last part of uri is the model's name, of letters, digits, "
-        "_, - and . (s3://bucket/repository/my_model/)",
+        message="layout Triton: the last part of uri is the model's name; it must consist of "
+        "letters, digits, _, - and . (s3://bucket/repository/my_model/)",
         holds=lambda spec: (
             spec.destination.layout is not Layout.TRITON
             or re.search(TRITON_URI, spec.destination.uri) is not None
@@ -216,8 +217,7 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
     Rule(
         path=(),
         cel="self.destination.layout != 'Triton' || self.export.weights != 'Omitted'",
-        message="layout Triton: a server has no weights to feed; export.weights must not be "
-        "Omitted",
+        message="layout Triton: export.weights must not be Omitted; Triton cannot supply weights",
         holds=lambda spec: (
             spec.destination.layout is not Layout.TRITON
             or spec.export.weights is not Weights.OMITTED
@@ -227,7 +227,7 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
         path=(),
         cel="self.destination.layout != 'Triton' || "
         "self.inputs.all(i, !(i.kind in ['Sequence', 'Optional']))",
-        message="layout Triton: Triton takes tensors only, no inputs of kind Sequence or Optional",
+        message="layout Triton: inputs of kind Sequence or Optional are not supported",
         holds=lambda spec: (
             spec.destination.layout is not Layout.TRITON
             or all(entry.kind not in NOT_TENSORS for entry in spec.inputs)
@@ -238,5 +238,5 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
 
 
 def violations(spec: ModelExportSpec) -> list[str]:
-    """Return a sentence for each rule that the spec breaks, as `field: rule`."""
-    return broken(RULES, spec)
+    """Return a line `field: message` for each rule that the spec violates."""
+    return find_violations(RULES, spec)

@@ -1,4 +1,4 @@
-"""The rules of batches: which fields belong to them, and what they need."""
+"""Cross-field rules of batches."""
 
 from __future__ import annotations
 
@@ -10,29 +10,28 @@ from modelexport_api.spec import ModelExportSpec
 PLACEHOLDER = r"\{(name|stem|index|parent)\}"
 _DESTINATION = rf"^([^{{}}]|{PLACEHOLDER})*$"
 _SOURCE_IS_BATCH = r"(has(self.uris) || (has(self.uri) && self.uri.matches(r'[*?\[]')))"
-"""As `Source.is_batch`, at the source."""
+"""`Source.is_batch` in CEL, evaluated at the source."""
 _IS_BATCH = _SOURCE_IS_BATCH.replace("self.", "self.source.")
-"""The same, at the root of the spec."""
+"""The same, evaluated at the root of the spec."""
 
 
 BATCH_RULES: tuple[Rule[ModelExportSpec], ...] = (
     Rule(
         path=("source",),
         cel="has(self.uri) != has(self.uris)",
-        message="name the checkpoint by uri, or several by a glob in uri, or a list in uris: "
-        "exactly one of uri and uris",
+        message="set exactly one of uri (one checkpoint, or a glob for several) and uris (a list)",
         holds=lambda spec: (spec.source.uri is None) != (spec.source.uris is None),
     ),
     Rule(
         path=("source",),
         cel=None,
-        message="the same checkpoint is listed twice in uris",
+        message="the checkpoints in uris must be unique",
         holds=lambda spec: len(set(spec.source.uris or [])) == len(spec.source.uris or []),
     ),
     Rule(
         path=("source",),
         cel=f"!{_SOURCE_IS_BATCH} || (!has(self.sha256) && !has(self.versionId))",
-        message="sha256 and versionId belong to one object; this is a batch",
+        message="sha256 and versionId require a single object; this is a batch",
         holds=lambda spec: (
             not spec.source.is_batch
             or (spec.source.sha256 is None and spec.source.version_id is None)
@@ -41,15 +40,14 @@ BATCH_RULES: tuple[Rule[ModelExportSpec], ...] = (
     Rule(
         path=("destination",),
         cel=f"self.uri.matches(r'{_DESTINATION}')",
-        message="braces in uri name what differs between checkpoints: {name}, {stem}, {index} or "
-        "{parent}",
+        message="the only placeholders allowed in uri are {name}, {stem}, {index} and {parent}",
         holds=lambda spec: re.search(_DESTINATION, spec.destination.uri) is not None,
     ),
     Rule(
         path=(),
         cel=f"!{_IS_BATCH} || self.destination.uri.matches(r'{PLACEHOLDER}')",
-        message="several checkpoints need several destinations: put {name}, {stem}, {index} or "
-        "{parent} into destination.uri (s3://bucket/onnx/{stem}/)",
+        message="a batch requires one destination per checkpoint: use {name}, {stem}, {index} or "
+        "{parent} in destination.uri (s3://bucket/onnx/{stem}/)",
         holds=lambda spec: (
             not spec.source.is_batch or re.search(PLACEHOLDER, spec.destination.uri) is not None
         ),
@@ -57,13 +55,13 @@ BATCH_RULES: tuple[Rule[ModelExportSpec], ...] = (
     Rule(
         path=(),
         cel=f"{_IS_BATCH} || (self.parallelism == 1 && self.maxFailed == 0)",
-        message="parallelism and maxFailed belong to a batch: a glob in source.uri, or source.uris",
+        message="parallelism and maxFailed require a batch: a glob in source.uri, or source.uris",
         holds=lambda spec: spec.source.is_batch or (spec.parallelism == 1 and spec.max_failed == 0),
     ),
     Rule(
         path=(),
         cel=f"!{_IS_BATCH} || !has(self.artifact)",
-        message="artifact names one file; a batch in mode Verify checks what lies at "
+        message="artifact is a single file; a batch in mode Verify checks the artifacts at "
         "destination.uri",
         holds=lambda spec: not spec.source.is_batch or spec.artifact is None,
     ),

@@ -1,8 +1,8 @@
-"""From pydantic models to the structural schema that a CRD needs.
+"""Convert pydantic models to the structural schema of a CRD.
 
-Kubernetes takes a subset of JSON Schema: no references, no `additionalProperties: false`, no
-`propertyNames`, a type everywhere. What pydantic writes is rewritten into it here; nothing is
-added that the models do not say.
+Kubernetes supports a subset of JSON Schema: no references, no `additionalProperties: false`, no
+`propertyNames`, a type everywhere. This module rewrites pydantic's schema accordingly, and adds
+nothing that is not in the models.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KEPT = (
 
 
 def structural(model: type[BaseModel], *, defaults: bool) -> Schema:
-    """Return the structural schema of a model; `defaults` tells whether fields are defaulted."""
+    """Return the structural schema of a model, with or without the defaults of its fields."""
     raw = model.model_json_schema(by_alias=True, mode="validation")
     schema = _rewrite(raw, raw.get("$defs", {}))
     if defaults:
@@ -72,7 +72,7 @@ def _rewrite(raw: Mapping[str, Any], definitions: Mapping[str, Any]) -> Schema:
 
 
 def _rewrite_map(schema: Schema, values: object, definitions: Mapping[str, Any]) -> None:
-    """Write a map with typed values, or a free-form object where values may be anything."""
+    """Write a map with typed values, or a free-form object if values may be anything."""
     if isinstance(values, dict) and values:
         schema["additionalProperties"] = _rewrite(values, definitions)
     else:
@@ -80,7 +80,7 @@ def _rewrite_map(schema: Schema, values: object, definitions: Mapping[str, Any])
 
 
 def _resolve(raw: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
-    """Follow a reference and the `X or null` of an optional field; the field's own words win."""
+    """Resolve a reference and the `X or null` of an optional field; the field's own keys win."""
     outer = {key: value for key, value in raw.items() if key not in {"$ref", "anyOf"}}
     if "$ref" in raw:
         inner = _resolve(definitions[raw["$ref"].rpartition("/")[2]], definitions)
@@ -94,7 +94,7 @@ def _resolve(raw: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str
 
 
 def _int_or_string(raw: Mapping[str, Any], definitions: Mapping[str, Any]) -> Schema:
-    """Write the one union that Kubernetes knows; the limits of both sides apply to their side."""
+    """Write the only union that Kubernetes supports; each limit applies to its own type."""
     choices = [_rewrite(choice, definitions) for choice in raw["anyOf"]]
     types = sorted(choice["type"] for choice in choices)
     if types != ["integer", "string"]:
@@ -114,7 +114,7 @@ def _int_or_string(raw: Mapping[str, Any], definitions: Mapping[str, Any]) -> Sc
 
 
 def _add_defaults(schema: Schema, model: type[BaseModel]) -> None:
-    """Write the defaults of absent objects and lists, which pydantic leaves out."""
+    """Add the defaults of absent objects and lists, which pydantic omits."""
     for name, field in model.model_fields.items():
         target = schema["properties"][field.alias or name]
         nested = _model_of(field)

@@ -1,7 +1,7 @@
-"""The spec of a ModelExport: what is exported, from where, to where, and how it is proved.
+"""The spec of a ModelExport: what to export, from where, to where, and how to verify it.
 
-Every docstring and description here is read by users: it becomes the CRD's documentation
-(`kubectl explain modelexport.spec`). Rules that cross fields live in `rules`.
+Every docstring and description here is user documentation: it becomes part of the CRD
+(`kubectl explain modelexport.spec`). Cross-field rules are in `rules`.
 """
 
 from __future__ import annotations
@@ -61,25 +61,26 @@ __all__ = [
 
 
 class ModelExportSpec(ApiModel):
-    """What is exported, from where, to where, and how it is proved.
+    """What to export, from where, to where, and how to verify it.
 
-    Immutable but for suspend and ttlSecondsAfterFinished.
+    Immutable, except suspend and ttlSecondsAfterFinished.
     """
 
     mode: Mode = Field(
         default=Mode.EXPORT,
-        description="Export: convert, verify, publish. Verify: check an artifact that exists "
-        "against its checkpoint, on another runtime or GPU; only a report is published.",
+        description="Export: convert, verify and publish. Verify: check an existing artifact "
+        "against its checkpoint, for example on another runtime or GPU; only a report is "
+        "published.",
     )
     source: Source
     storage: Storage = Field(default_factory=Storage)
     model: Model | None = Field(
         default=None,
-        description="The module's factory, needed by formats that hold weights only; and the code "
-        "that any format may need.",
+        description="Factory of the module, required for formats that contain weights only; and "
+        "the code that any format may need.",
     )
     inputs: list[Input] = Field(
-        min_length=1, max_length=64, description="What the model takes, in order."
+        min_length=1, max_length=64, description="Inputs of the model, in order."
     )
     dims: dict[DimName, Dim] = Field(
         default_factory=dict, max_length=64, description="Dynamic dims by name."
@@ -87,55 +88,57 @@ class ModelExportSpec(ApiModel):
     outputs: list[Identifier] = Field(
         default_factory=list,
         max_length=256,
-        description="Names of the outputs, in order. Absent: the exporter's names.",
+        description="Names of the outputs, in order. If not set, the exporter chooses them.",
     )
     export: Export = Field(default_factory=Export)
     verification: Verification = Field(default_factory=Verification)
     artifact: ArtifactToVerify | None = Field(
         default=None,
-        description="What mode Verify checks. Absent: the artifact at destination.uri, with the "
-        "digests that its manifest states.",
+        description="The artifact to check in mode Verify. If not set: the artifact at "
+        "destination.uri, with the digests in its manifest.",
     )
     destination: Destination
     parallelism: Annotated[int, Field(ge=1, le=256)] = Field(
-        default=1, description="A batch: how many pods share its checkpoints."
+        default=1, description="Number of pods that share the checkpoints of a batch."
     )
     max_failed: Annotated[int, Field(ge=0, le=100_000)] = Field(
         default=0,
-        description="A batch: how many checkpoints may fail before the whole is Failed. All are "
-        "tried in any case, and those that verified are published.",
+        description="Maximum number of failed checkpoints of a batch before the ModelExport is "
+        "marked Failed. All checkpoints are processed in any case, and those that pass "
+        "verification are published.",
     )
     backoff_limit: Annotated[int, Field(ge=0, le=100)] = Field(
         default=3,
-        description="How often a pod is started again after a failure that is nobody's mistake: "
-        "a killed pod, an unreachable store. User errors are never retried. In a batch: for each "
-        "pod's share.",
+        description="Maximum number of retries after failures that are not user errors, such as "
+        "a killed pod or an unreachable store. User errors are never retried. In a batch, the "
+        "limit applies to each pod's share.",
     )
     active_deadline_seconds: Annotated[int, Field(ge=1, le=2**31 - 1)] = Field(
-        default=3600, description="Seconds after which the export is stopped, retries included."
+        default=3600, description="Stop the export after this many seconds, including retries."
     )
     pending_deadline_seconds: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = Field(
         default=None,
-        description="Seconds after which an export fails whose first pod has not started, be it "
-        "for want of a GPU or of quota in a queue. Time spent suspended by `suspend` does not "
-        "count. Absent: it waits for ever.",
+        description="Fail the export if no pod has started within this many seconds (for example "
+        "no GPU, or no queue quota). Time during which `suspend` is true does not count. If not "
+        "set, the export waits without limit.",
     )
     ttl_seconds_after_finished: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = Field(
         default=None,
-        description="Seconds after which a finished ModelExport is deleted, its Job with it; what "
-        "it published stays. May be changed. Absent: it is kept.",
+        description="Delete the ModelExport and its Job this many seconds after it finished. "
+        "Published files are kept. May be changed. If not set, the ModelExport is kept.",
     )
     suspend: bool = Field(
         default=False,
-        description="Stop the work, or do not begin it, until this is false again. May be changed; "
-        "what was published until then is not done again.",
+        description="Stop the work, or do not start it, until this is false again. May be "
+        "changed. Artifacts that are already published are not exported again.",
     )
     service_account_name: Annotated[str, StringConstraints(max_length=253)] | None = Field(
         default=None,
-        description="Service account of the pod, for an identity in S3. Its token is not mounted.",
+        description="Service account of the pod, for its identity in S3. Its token is not mounted.",
     )
     pod_template: FreeForm | None = Field(
         default=None,
         description="Partial PodTemplateSpec, merged over the operator's defaults: image, "
-        "resources, nodeSelector, tolerations, runtimeClassName, … The container is `exporter`.",
+        "resources, nodeSelector, tolerations, runtimeClassName and so on. The name of the "
+        "container is `exporter`.",
     )

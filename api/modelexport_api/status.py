@@ -1,4 +1,4 @@
-"""The status of a ModelExport: the whole truth, for people and for machines."""
+"""The status of a ModelExport, for people and for programs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from pydantic import Field
 from modelexport_api.base import ApiModel
 from modelexport_api.items import Items
 from modelexport_api.reasons import Reason
+
+CONDITION_MESSAGE_LIMIT = 4096
+FAILURE_MESSAGE_LIMIT = 2048
+FAILURE_HINT_LIMIT = 1024
 
 
 class Stage(StrEnum):
@@ -37,7 +41,7 @@ class Phase(StrEnum):
 
 
 class Verdict(StrEnum):
-    """Whether the artifact computes what the model computes."""
+    """Whether the artifact computes the same as the model."""
 
     VERIFIED = "Verified"
     MISMATCH = "Mismatch"
@@ -45,7 +49,7 @@ class Verdict(StrEnum):
 
 
 class ConditionType(StrEnum):
-    """The conditions of a ModelExport. Exactly one of Complete and Failed ends it."""
+    """The conditions of a ModelExport. It has finished when Complete or Failed is True."""
 
     SCHEDULED = "Scheduled"
     EXPORTED = "Exported"
@@ -58,103 +62,120 @@ class ConditionType(StrEnum):
 class Condition(ApiModel):
     """A condition as in metav1.Condition."""
 
-    type: str = Field(description="Scheduled, Exported, Verified, Published, Complete or Failed.")
-    status: Literal["True", "False", "Unknown"] = Field(description="True, False or Unknown.")
-    reason: str = Field(description="Why, as one CamelCase word.", max_length=128)
-    message: str = Field(default="", description="Why, as a sentence.", max_length=4096)
-    last_transition_time: datetime = Field(description="When the status changed last.")
+    type: str = Field(description="Type of the condition, such as Complete.")
+    status: Literal["True", "False", "Unknown"] = Field(
+        description="Status of the condition: True, False or Unknown."
+    )
+    reason: str = Field(description="Reason for the status, as one CamelCase word.", max_length=128)
+    message: str = Field(
+        default="",
+        description="Explanation of the status, as a sentence.",
+        max_length=CONDITION_MESSAGE_LIMIT,
+    )
+    last_transition_time: datetime = Field(description="Time of the last change of the status.")
     observed_generation: int | None = Field(
-        default=None, description="The generation that the condition was set for."
+        default=None, description="Generation of the spec that the condition was set for."
     )
 
 
 class Progress(ApiModel):
-    """What the pod is doing now."""
+    """What the pod is doing."""
 
-    stage: Stage = Field(description="The stage that runs.")
-    percent: Annotated[int, Field(ge=0, le=100)] = Field(description="How much of all is done.")
-    message: str = Field(default="", description="What is being done.", max_length=256)
+    stage: Stage = Field(description="Current stage.")
+    percent: Annotated[int, Field(ge=0, le=100)] = Field(
+        description="Progress of the whole export, in percent."
+    )
+    message: str = Field(default="", description="Current activity.", max_length=256)
 
 
 class TensorInfo(ApiModel):
-    """An input or output of the artifact, read back from the file."""
+    """An input or output of the artifact, as read from the file."""
 
-    name: str = Field(description="Its name in the graph.")
-    dtype: str = Field(description="Its element type.")
-    shape: list[int | str] = Field(description="A number, or the name of a dynamic dim.")
+    name: str = Field(description="Name in the graph.")
+    dtype: str = Field(description="Element type.")
+    shape: list[int | str] = Field(
+        description="Shape: a number for each constant dim, a name for each dynamic dim."
+    )
 
 
 class ArtifactFile(ApiModel):
     """A published file."""
 
-    name: str = Field(description="Its name below the artifact's directory.")
-    sha256: str = Field(description="Its digest.")
-    size_bytes: int = Field(description="Its size.")
+    name: str = Field(description="Path of the file, relative to the artifact's directory.")
+    sha256: str = Field(description="SHA-256 digest of the file.")
+    size_bytes: int = Field(description="Size of the file in bytes.")
 
 
 class Artifact(ApiModel):
     """The published ONNX model."""
 
-    uri: str = Field(description="The ONNX file.")
-    sha256: str = Field(description="Digest of the ONNX file.")
-    size_bytes: int = Field(description="Size of the ONNX file and its external data.")
-    opset: int = Field(description="The ONNX operator set that the file uses.")
-    ir_version: int = Field(description="The ONNX IR version of the file.")
-    exporter: str = Field(description="The route that won, and torch's version.")
-    inputs: list[TensorInfo] = Field(description="What the file takes.")
-    outputs: list[TensorInfo] = Field(description="What the file returns.")
+    uri: str = Field(description="URI of the ONNX file.")
+    sha256: str = Field(description="SHA-256 digest of the ONNX file.")
+    size_bytes: int = Field(description="Size of the ONNX file and its external data, in bytes.")
+    opset: int = Field(description="Version of the ONNX operator set that the file uses.")
+    ir_version: int = Field(description="ONNX IR version of the file.")
+    exporter: str = Field(description="Export route that made the file, and the version of torch.")
+    inputs: list[TensorInfo] = Field(description="Inputs of the ONNX model.")
+    outputs: list[TensorInfo] = Field(description="Outputs of the ONNX model.")
     files: list[ArtifactFile] = Field(default_factory=list, description="All published files.")
-    manifest_uri: str | None = Field(default=None, description="The manifest of all files.")
+    manifest_uri: str | None = Field(
+        default=None, description="URI of the manifest, which lists all files."
+    )
 
 
 class LatencyFigures(ApiModel):
-    """Wall time of one call, in milliseconds."""
+    """Wall-clock time of one call, in milliseconds."""
 
-    median: float = Field(description="The median.")
-    p95: float = Field(description="The 95th percentile.")
+    median: float = Field(description="Median, in milliseconds.")
+    p95: float = Field(description="95th percentile, in milliseconds.")
 
 
 class Latency(ApiModel):
-    """How long one call takes, warm, all measured in one run on one machine."""
+    """Time of one call after warm-up; all figures are from one run on one machine."""
 
-    dims: dict[str, int] = Field(default_factory=dict, description="The sizes it was measured at.")
-    eager: LatencyFigures = Field(description="PyTorch, eager.")
+    dims: dict[str, int] = Field(
+        default_factory=dict, description="Sizes of the dynamic dims in the measurement."
+    )
+    eager: LatencyFigures = Field(description="PyTorch in eager mode.")
     compiled: LatencyFigures | None = Field(
-        default=None, description="PyTorch, torch.compile; absent where that does not work."
+        default=None,
+        description="PyTorch with torch.compile. Not set if torch.compile does not work for the "
+        "model.",
     )
     onnx: LatencyFigures = Field(description="onnxruntime.")
 
 
 class VerificationResult(ApiModel):
-    """How far the artifact was from eager PyTorch."""
+    """Result of the comparison of the artifact with eager PyTorch."""
 
     verdict: Verdict = Field(description="Verified, Mismatch or IllConditioned.")
-    provider: str = Field(description="The execution provider that ran, read from the session.")
-    samples: int = Field(description="How many samples were compared.")
-    max_abs_error: float = Field(description="The largest absolute error of any output.")
+    provider: str = Field(
+        description="Execution provider that ran the model, as reported by onnxruntime."
+    )
+    samples: int = Field(description="Number of samples compared.")
+    max_abs_error: float = Field(description="Largest absolute error of any output.")
     max_rel_error: float = Field(
-        description="The largest error relative to the largest value of its output."
+        description="Largest error, relative to the largest value of its output."
     )
     limit_share: float | None = Field(
         default=None,
-        description="The largest error as a share of what was allowed where it came; 1 is the "
-        "limit.",
+        description="Largest error as a fraction of the limit that applies to it; 1 is the limit.",
     )
     tolerance_source: str = Field(
-        description="Where the limits come from: Calibrated, Default (floors only: the model does "
-        "not run in float64) or Spec."
+        description="Origin of the limits: Calibrated, Default (minimum limits, because the "
+        "model does not run in float64) or Spec."
     )
     max_noise: float | None = Field(
         default=None,
-        description="What the model errs by itself: the largest distance between its results in "
-        "its own precision and in float64, relative to the largest value of the output.",
+        description="The model's own rounding error: the largest difference between its results "
+        "in its own precision and in float64, relative to the largest value of the output.",
     )
     fallback_nodes: int = Field(
         default=0,
-        description="How many nodes ran on the CPU although another provider was asked for.",
+        description="Number of nodes that ran on the CPU although another provider was requested.",
     )
     latency_ms: Latency | None = Field(
-        default=None, description="How long a call takes, in milliseconds."
+        default=None, description="Time of one call, in milliseconds."
     )
 
 
@@ -168,57 +189,70 @@ class Support(StrEnum):
 
 
 class UnsupportedOp(ApiModel):
-    """An operator without a translation, and the way out."""
+    """An operator without an ONNX translation, and how to support it."""
 
-    name: str = Field(description="The operator with its overload, such as aten::erfinv.default.")
-    count: int = Field(default=1, description="How often the model uses it.")
-    module: str = Field(default="", description="Path of the nn.Module that uses it first.")
-    source: str = Field(default="", description="The line that uses it first, as file:line.")
-    support: Support = Field(
-        description="Standardised: ONNX has it from a later opset on. Decomposable: other "
-        "operators compute it. NeedsPlugin: a plugin must translate it. Runtime: onnxruntime must "
-        "bring it."
+    name: str = Field(description="Operator with its overload, such as aten::erfinv.default.")
+    count: int = Field(default=1, description="Number of times that the model uses the operator.")
+    module: str = Field(
+        default="", description="Path of the first nn.Module that uses the operator."
     )
-    hint: str = Field(default="", description="What to do, in a sentence.", max_length=512)
+    source: str = Field(
+        default="", description="First line of code that uses the operator, as file:line."
+    )
+    support: Support = Field(
+        description="How to support the operator. Standardised: ONNX has it in a later opset. "
+        "Decomposable: other operators can compute it. NeedsPlugin: a plugin must translate it. "
+        "Runtime: onnxruntime must implement it."
+    )
+    hint: str = Field(default="", description="What to do, as a sentence.", max_length=512)
 
 
 class Failure(ApiModel):
     """Why the export failed, and what to do."""
 
-    reason: Reason = Field(description="One CamelCase word from a closed list.")
-    message: str = Field(description="What was found and what was expected.", max_length=2048)
-    hint: str = Field(default="", description="What to do about it.", max_length=1024)
-    stage: Stage | None = Field(default=None, description="The stage that failed.")
+    reason: Reason = Field(description="Reason from a closed list, as one CamelCase word.")
+    message: str = Field(
+        description="What was found and what was expected.", max_length=FAILURE_MESSAGE_LIMIT
+    )
+    hint: str = Field(default="", description="What to do.", max_length=FAILURE_HINT_LIMIT)
+    stage: Stage | None = Field(default=None, description="Stage that failed.")
     retryable: bool = Field(
-        default=False, description="Whether the same spec may succeed when it is run again."
+        default=False, description="Whether a retry with the same spec may succeed."
     )
     ops: list[UnsupportedOp] = Field(
         default_factory=list,
         max_length=32,
-        description="All operators without a translation, where these are the reason.",
+        description="All operators without a translation, if they are the reason of the failure.",
     )
 
 
 class ModelExportStatus(ApiModel):
-    """What became of a ModelExport."""
+    """Observed state of a ModelExport."""
 
     observed_generation: int | None = Field(
-        default=None, description="The generation of the spec that the status speaks of."
+        default=None, description="Generation of the spec that this status reflects."
     )
-    phase: Phase | None = Field(default=None, description="A summary of the conditions.")
+    phase: Phase | None = Field(default=None, description="Summary of the conditions.")
     conditions: list[Condition] = Field(
         default_factory=list,
-        description="Scheduled, Exported, Verified, Published, Complete, Failed.",
+        description="Conditions: Scheduled, Exported, Verified, Published, Complete, Failed. "
+        "Exactly one of Complete and Failed is set when the ModelExport has finished.",
     )
-    progress: Progress | None = Field(default=None, description="What the pod is doing now.")
-    start_time: datetime | None = Field(default=None, description="When the first pod started.")
-    completion_time: datetime | None = Field(default=None, description="When it ended.")
-    attempts: int | None = Field(default=None, description="How many pods were started.")
-    job_name: str | None = Field(default=None, description="The Job that does the work.")
+    progress: Progress | None = Field(default=None, description="What the pod is doing.")
+    start_time: datetime | None = Field(
+        default=None, description="Time when the first pod started."
+    )
+    completion_time: datetime | None = Field(
+        default=None, description="Time when the ModelExport finished."
+    )
+    attempts: int | None = Field(default=None, description="Number of pods that were started.")
+    job_name: str | None = Field(default=None, description="Name of the Job that runs the export.")
     artifact: Artifact | None = Field(default=None, description="The published ONNX model.")
-    report_uri: str | None = Field(default=None, description="The report, also after a failure.")
-    verification: VerificationResult | None = Field(
-        default=None, description="How far the artifact was from eager PyTorch."
+    report_uri: str | None = Field(
+        default=None, description="URI of the report. Also set after a failure."
     )
-    failure: Failure | None = Field(default=None, description="Why it failed.")
-    items: Items | None = Field(default=None, description="A batch: how many are how far.")
+    verification: VerificationResult | None = Field(
+        default=None, description="Result of the comparison of the artifact with eager PyTorch."
+    )
+    failure: Failure | None = Field(default=None, description="Why the export failed.")
+    items: Items | None = Field(default=None, description="Progress of a batch.")

@@ -1,7 +1,7 @@
-"""The ModelExportTrigger resource: a ModelExport for every training that completes.
+"""The ModelExportTrigger resource: creates a ModelExport for every training that completes.
 
-Every docstring and description here is read by users: it becomes the CRD's documentation
-(`kubectl explain modelexporttrigger.spec`). Rules that cross fields live in `trigger_rules`.
+Every docstring and description here is user documentation: it becomes part of the CRD
+(`kubectl explain modelexporttrigger.spec`). Cross-field rules are in `trigger_rules`.
 """
 
 from __future__ import annotations
@@ -39,89 +39,88 @@ class Operator(StrEnum):
 class LabelExpression(ApiModel):
     """One requirement on a label."""
 
-    key: LabelKey = Field(description="The label.")
-    operator: Operator = Field(description="In, NotIn, Exists or DoesNotExist.")
+    key: LabelKey = Field(description="Label key.")
+    operator: Operator = Field(description="Comparison: In, NotIn, Exists or DoesNotExist.")
     values: Annotated[list[LabelValue], Field(max_length=64)] | None = Field(
-        default=None, description="The values that In and NotIn compare with."
+        default=None, description="Values for In and NotIn."
     )
 
 
 class Selector(ApiModel):
-    """Which objects, by their labels; all requirements must hold."""
+    """Selects objects by their labels; all requirements must be met."""
 
     match_labels: dict[LabelKey, LabelValue] = Field(
-        default_factory=dict, max_length=64, description="Labels and the values they must have."
+        default_factory=dict, max_length=64, description="Labels and their required values."
     )
     match_expressions: list[LabelExpression] = Field(
-        default_factory=list, max_length=32, description="Other requirements on labels."
+        default_factory=list, max_length=32, description="Further requirements on labels."
     )
 
 
 class SuccessCondition(ApiModel):
-    """An entry of status.conditions."""
+    """A condition in status.conditions."""
 
     type: Annotated[str, StringConstraints(min_length=1, max_length=316)] = Field(
-        description="Its type, such as Complete."
+        description="Type of the condition, such as Complete."
     )
     status: Literal["True", "False", "Unknown"] = Field(
-        default="True", description="The status that means success."
+        default="True", description="Status of the condition that means success."
     )
 
 
 class SuccessField(ApiModel):
     """A field and the value that means success."""
 
-    path: Path = Field(description="The field as JSONPath, such as .status.phase.")
+    path: Path = Field(description="Path of the field as JSONPath, such as .status.phase.")
     value: Annotated[str, StringConstraints(max_length=1024)] = Field(
-        description="The value that means success; numbers and booleans as JSON prints them."
+        description="Value that means success; numbers and booleans as JSON prints them."
     )
 
 
 class Success(ApiModel):
-    """What tells that a training succeeded: a condition, or a field."""
+    """How to detect that a training succeeded: by a condition or by a field."""
 
     condition: SuccessCondition | None = Field(
-        default=None, description="Success is this condition in status.conditions."
+        default=None, description="Condition in status.conditions that means success."
     )
-    field: SuccessField | None = Field(
-        default=None, description="Success is this value in this field."
-    )
+    field: SuccessField | None = Field(default=None, description="Field whose value means success.")
 
 
 class TriggerSource(ApiModel):
-    """The objects whose completion triggers an export; in the namespace of the trigger."""
+    """The objects whose completion triggers an export, in the trigger's namespace."""
 
     kind: Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Za-z0-9]*$", max_length=63)] = Field(
-        description="Job, TrainJob, PyTorchJob, RayJob or JobSet, which are known with their "
-        "meaning of success; or any other kind, with apiVersion and success. The operator must "
-        "be installed with the right to watch it."
+        description="Kind of the objects. For Job, TrainJob, PyTorchJob, RayJob and JobSet the "
+        "operator knows when they have succeeded. Any other kind requires apiVersion and "
+        "success. The operator must be installed with the permission to watch the kind."
     )
     api_version: (
         Annotated[str, StringConstraints(pattern=r"^([a-z0-9.-]+/)?v[a-z0-9]+$", max_length=317)]
         | None
     ) = Field(
         default=None,
-        description="Group and version of the kind, such as example.com/v1. Absent: those of the "
-        "well-known kind.",
+        description="API group and version of the kind, such as example.com/v1. May be omitted "
+        "for the kinds that the operator knows.",
     )
     success: Success | None = Field(
         default=None,
-        description="What tells that an object succeeded. Absent: what the controller of the "
-        "well-known kind writes.",
+        description="How to detect that an object succeeded. If not set: by the status that the "
+        "controller of a known kind writes.",
     )
     selector: Selector = Field(
         default_factory=Selector,
-        description="Which objects of the kind, by their labels. Absent: all in the namespace.",
+        description="Selects objects of the kind by their labels. If not set: all in the "
+        "namespace.",
     )
 
 
 class TemplateMetadata(ApiModel):
-    """Labels and annotations of the ModelExports. Values may hold expressions."""
+    """Labels and annotations of the ModelExports. Values may contain expressions."""
 
     labels: dict[LabelKey, str] = Field(
         default_factory=dict,
         max_length=64,
-        description="Labels, such as kueue.x-k8s.io/queue-name, which travels to the Job.",
+        description="Labels. A label such as kueue.x-k8s.io/queue-name is copied to the Job.",
     )
     annotations: dict[LabelKey, str] = Field(
         default_factory=dict, max_length=64, description="Annotations."
@@ -129,33 +128,33 @@ class TemplateMetadata(ApiModel):
 
 
 class Template(ApiModel):
-    """The ModelExport that is created, with expressions for what comes from the finished object.
+    """Template of the ModelExport to create, with expressions for values of the finished object.
 
-    `$(metadata.name)` in any string is replaced by that field of the object; between the
-    parentheses stands a JSONPath. `$$(` stands for `$(`.
+    `$(metadata.name)` in any string is replaced by that field of the object; the text between
+    the parentheses is a JSONPath. `$$(` is an escape for `$(`.
     """
 
     metadata: TemplateMetadata = Field(default_factory=TemplateMetadata)
     spec: FreeForm = Field(
-        description="The spec of a ModelExport. Every string may hold expressions."
+        description="The spec of a ModelExport. Every string may contain expressions."
     )
 
 
 class StartPolicy(StrEnum):
-    """Which completions count."""
+    """Which completions trigger an export."""
 
     NEW_ONLY = "NewOnly"
     ALL = "All"
 
 
 class HistoryLimits(ApiModel):
-    """How many finished ModelExports of the trigger are kept; what they published stays."""
+    """Number of finished ModelExports of the trigger to keep. Published files are kept."""
 
     successful: Limit | None = Field(
-        default=None, description="How many that succeeded are kept. Absent: all."
+        default=None, description="Number of succeeded ModelExports to keep. If not set: all."
     )
     failed: Limit | None = Field(
-        default=None, description="How many that failed are kept. Absent: all."
+        default=None, description="Number of failed ModelExports to keep. If not set: all."
     )
 
 
@@ -166,41 +165,41 @@ class ModelExportTriggerSpec(ApiModel):
     template: Template
     start_policy: StartPolicy = Field(
         default=StartPolicy.NEW_ONLY,
-        description="NewOnly: what completes after the creation of the trigger. All: also what "
-        "has completed before and still exists.",
+        description="NewOnly: objects that complete after the creation of the trigger. All: also "
+        "objects that completed before and still exist.",
     )
     history_limits: HistoryLimits = Field(default_factory=HistoryLimits)
     suspend: bool = Field(
         default=False,
-        description="Create nothing until this is false again. What completes meanwhile and still "
-        "exists then is exported then.",
+        description="Create no ModelExports until this is false again. Objects that complete in "
+        "the meantime are exported afterwards, if they still exist.",
     )
 
 
 class ModelExportTriggerStatus(ApiModel):
-    """What a trigger has done."""
+    """Observed state of a ModelExportTrigger."""
 
     observed_generation: int | None = Field(
-        default=None, description="The generation of the spec that the status speaks of."
+        default=None, description="Generation of the spec that this status reflects."
     )
-    conditions: list[Condition] = Field(default_factory=list, description="Ready.")
-    triggered: int = Field(default=0, description="How many ModelExports were created.")
+    conditions: list[Condition] = Field(default_factory=list, description="Condition Ready.")
+    triggered: int = Field(default=0, description="Number of ModelExports created.")
     skipped: int = Field(
         default=0,
-        description="How many completions gave no ModelExport, for want of a value or because the "
-        "API server refused it; each is told by an Event.",
+        description="Number of completions without a ModelExport, because a value was missing or "
+        "the API server rejected the ModelExport. Each of them has an Event.",
     )
     last_triggered_time: datetime | None = Field(
-        default=None, description="When a ModelExport was created last."
+        default=None, description="Time when the last ModelExport was created."
     )
     processed: list[Annotated[str, StringConstraints(max_length=64)]] = Field(
         default_factory=list,
         max_length=5000,
-        description="The latest completions that have been dealt with, as time and digest: none "
-        "is dealt with twice, even when its ModelExport is gone.",
+        description="Latest completions that were processed, as time and digest. None is "
+        "processed twice, even if its ModelExport was deleted.",
     )
     processed_until: datetime | None = Field(
         default=None,
-        description="All completions up to this time have been dealt with, too; there were too "
-        "many to keep them one by one.",
+        description="All completions up to this time were processed, too; there were too many to "
+        "list them one by one.",
     )

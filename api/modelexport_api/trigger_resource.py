@@ -1,4 +1,4 @@
-"""The ModelExportTrigger resource as a whole, and how a manifest becomes one."""
+"""The ModelExportTrigger resource, and the parsing of manifests."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class ModelExportTrigger(ApiModel):
 def parse_trigger(document: object) -> ModelExportTrigger:
     """Return the trigger in a parsed YAML document or an object from the API server.
 
-    Raises ManifestError with `field: what is wrong` lines when it is none.
+    Raises ManifestError with a line `field: error` for each error.
     """
     trigger = read(document, ModelExportTrigger, TriggerMetadata)
-    broken = violations(trigger.spec)
-    if broken:
-        raise ManifestError("\n".join(broken))
+    found = violations(trigger.spec)
+    if found:
+        raise ManifestError("\n".join(found))
     return trigger

@@ -1,8 +1,8 @@
-"""The schema of a trigger's template: a ModelExport's, loosened where an expression may stand.
+"""The schema of a trigger's template: a ModelExport's, with expressions allowed as values.
 
 Names of fields, literal values and what is required are checked at admission as for a ModelExport;
-a value that holds an expression passes. Rules that cross fields and defaults are left to the
-ModelExport that is created.
+a value with an expression is accepted. Cross-field rules and defaults apply when the ModelExport
+is created.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from modelexport_api.schema import Schema
 HOLDS_EXPRESSION = r"\$\(.*\)"
 """Anywhere in a string."""
 IS_EXPRESSION = r"^\$\(.*\)$"
-"""A value that is nothing else."""
+"""The whole string."""
 
 _KEPT = ("description", "minItems", "maxItems", "minProperties", "maxProperties", "required")
 _LIMITS = ("enum", "pattern", "minLength", "maxLength")
 
 
-def loosened(schema: Schema) -> Schema:
-    """Return the schema for values that may hold expressions instead of being of their type."""
+def allow_expressions(schema: Schema) -> Schema:
+    """Return the schema with an expression allowed in place of each value."""
     if schema.get("x-kubernetes-int-or-string"):
         return _integer_or_string(schema)
     kind = schema.get("type")
@@ -29,35 +29,35 @@ def loosened(schema: Schema) -> Schema:
         return _object(schema)
     if kind == "array":
         kept = {key: schema[key] for key in _KEPT if key in schema}
-        return {"type": "array", **kept, "items": loosened(schema["items"])}
+        return {"type": "array", **kept, "items": allow_expressions(schema["items"])}
     return _SCALARS.get(str(kind), _free)(schema)
 
 
 def _object(schema: Schema) -> Schema:
     found: Schema = {"type": "object", **{key: schema[key] for key in _KEPT if key in schema}}
     if "properties" in schema:
-        found["properties"] = {k: loosened(v) for k, v in schema["properties"].items()}
+        found["properties"] = {k: allow_expressions(v) for k, v in schema["properties"].items()}
     if isinstance(schema.get("additionalProperties"), dict):
-        found["additionalProperties"] = loosened(schema["additionalProperties"])
+        found["additionalProperties"] = allow_expressions(schema["additionalProperties"])
     return found
 
 
 def _string(schema: Schema) -> Schema:
-    """Write what a literal must be as one side of an alternative."""
+    """Return the limits of a literal as one alternative, an expression as the other."""
     limits = {key: schema[key] for key in _LIMITS if key in schema}
-    found: Schema = {"type": "string", **_described(schema)}
+    found: Schema = {"type": "string", **_description(schema)}
     if limits:
         found["anyOf"] = [limits, {"pattern": HOLDS_EXPRESSION}]
     return found
 
 
 def _integer(schema: Schema) -> Schema:
-    """Write an integer or an expression; a limit is for numbers and a pattern for strings."""
+    """Return integer-or-expression; limits apply to numbers, the pattern to strings."""
     limits: Schema = {key: schema[key] for key in ("minimum", "maximum") if key in schema}
     return {
         "anyOf": [{"type": "integer"}, {"type": "string"}],
         "x-kubernetes-int-or-string": True,
-        **_described(schema),
+        **_description(schema),
         **limits,
         "pattern": IS_EXPRESSION,
     }
@@ -72,11 +72,11 @@ def _integer_or_string(schema: Schema) -> Schema:
 
 
 def _anything(schema: Schema) -> Schema:
-    """Write no type at all: Kubernetes knows no number-or-string and no boolean-or-string."""
-    return {"x-kubernetes-preserve-unknown-fields": True, **_described(schema)}
+    """Return a schema without a type: CRDs have no number-or-string and no boolean-or-string."""
+    return {"x-kubernetes-preserve-unknown-fields": True, **_description(schema)}
 
 
-def _described(schema: Schema) -> Schema:
+def _description(schema: Schema) -> Schema:
     return {"description": schema["description"]} if "description" in schema else {}
 
 

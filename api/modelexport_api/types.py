@@ -1,4 +1,4 @@
-"""The constrained plain types that the spec is made of."""
+"""The constrained basic types of the spec."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ MAX_DEPTH = 64
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever YAML holds
-    """Refuse what YAML can say and JSON cannot: dates, binary data, .inf, cycles.
+def _require_json(value: Any) -> Any:  # noqa: ANN401 - any YAML value
+    """Reject values that YAML allows and JSON does not: dates, binary data, .inf, cycles.
 
-    The API server never sends it; a file read by the command line may hold it. Depth is limited
-    for both: a value that the serializer gives up on would never get an answer.
+    They can occur in a file, not in an object from the API server. The depth is limited for both,
+    because the serializer fails on deep nesting.
     """
-    if _deeper(value, MAX_DEPTH):
+    if _is_deeper(value, MAX_DEPTH):
         raise ValueError(f"expected at most {MAX_DEPTH} levels of nesting")
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"expected values that JSON can hold: {error}") from None
+        raise ValueError(f"expected values that JSON can represent: {error}") from None
     return value
 
 
-def _deeper(value: object, limit: int) -> bool:
+def _is_deeper(value: object, limit: int) -> bool:
     level: list[object] = [value]
     for _ in range(limit):
         level = [child for entry in level for child in _children(entry)]
@@ -62,11 +62,11 @@ def _children(value: object) -> Iterable[object]:
     return value if isinstance(value, list) else ()
 
 
-FreeForm = Annotated[dict[str, Any], AfterValidator(_plain)]
-AnyJson = Annotated[Any, AfterValidator(_plain)]
-"""Any value that JSON can hold, null included."""
+FreeForm = Annotated[dict[str, Any], AfterValidator(_require_json)]
+AnyJson = Annotated[Any, AfterValidator(_require_json)]
+"""Any JSON value, including null."""
 
 
 def is_glob(uri: str) -> bool:
-    """Tell whether a URI matches others: it holds one of the characters *, ? and [."""
+    """Return whether a URI is a glob: it contains one of the characters *, ? and [."""
     return any(character in uri for character in "*?[")

@@ -1,4 +1,4 @@
-"""How it is proved that the artifact computes what the model computes."""
+"""How to verify that the artifact computes the same as the model."""
 
 from __future__ import annotations
 
@@ -27,51 +27,54 @@ class Provider(StrEnum):
 
 
 class Tolerance(ApiModel):
-    """How far ONNX may be from eager PyTorch, for floating-point outputs."""
+    """Maximum difference between ONNX and eager PyTorch, for floating-point outputs."""
 
     rtol: Annotated[Finite, Field(ge=0, le=1)] = Field(
-        default=0, description="Allowed error relative to the largest value of the output."
+        default=0, description="Maximum error relative to the largest value of the output."
     )
-    atol: Annotated[Finite, Field(ge=0)] = Field(default=0, description="Allowed absolute error.")
+    atol: Annotated[Finite, Field(ge=0)] = Field(default=0, description="Maximum absolute error.")
 
 
 class Verification(ApiModel):
-    """How it is proved that the artifact computes what the model computes."""
+    """How to verify that the artifact computes the same as the model."""
 
     provider: Provider | None = Field(
         default=None,
-        description="Execution provider that must run the model; it fails as ProviderUnavailable "
-        "where onnxruntime cannot use it. Absent: CUDA where there is a GPU, otherwise CPU.",
+        description="Execution provider that must run the model; the export fails with "
+        "ProviderUnavailable if onnxruntime cannot use it. If not set: CUDA if there is a GPU, "
+        "otherwise CPU.",
     )
     tolerance: Tolerance | None = Field(
         default=None,
-        description="Absent: calibrated. The model is run in float64 too; ONNX may err a small "
-        "multiple of what the model errs by itself in its own precision.",
+        description="If not set, the limits are calibrated: the model also runs in float64, and "
+        "ONNX may differ by a small multiple of the model's own rounding error.",
     )
     golden_inputs: Uri | None = Field(
         default=None,
-        description="A file of inputs (.npz or .safetensors) that the artifact is verified on "
-        "besides the drawn samples, an array for each input by its name. Arrays named after "
-        "outputs are what both eager PyTorch and the artifact have to return. Several samples are "
-        "told apart by a prefix: `0/image`, `1/image`.",
+        description="File of inputs (.npz or .safetensors) to verify the artifact on, in "
+        "addition to the generated samples: an array for each input, by name. Arrays named after "
+        "outputs are the expected results, for eager PyTorch and for the artifact. Prefixes "
+        "distinguish several samples: `0/image`, `1/image`.",
     )
     sampler: Callable | None = Field(
         default=None,
-        description="module:callable that draws the samples, for inputs that cannot be random: it "
-        "is called as sampler(dims, seed) with the size of each dim, and returns a tensor or array "
-        "for each input by its name.",
+        description="`module:callable` that generates the samples, for inputs that cannot be "
+        "random. It is called as sampler(dims, seed) with the size of each dim, and returns a "
+        "tensor or array for each input, by name.",
     )
     benchmark: bool = Field(
         default=True,
-        description="Measure the latency of eager PyTorch, torch.compile and onnxruntime after the "
-        "verdict.",
+        description="Measure the latency of eager PyTorch, torch.compile and onnxruntime after "
+        "the verification.",
     )
 
 
 class ArtifactToVerify(ApiModel):
-    """An ONNX file that exists, for mode Verify."""
+    """An existing ONNX file, for mode Verify."""
 
-    uri: Uri = Field(description="The ONNX file; its external data lies beside it.")
+    uri: Uri = Field(
+        description="URI of the ONNX file. Its external data must be in the same directory."
+    )
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = Field(
-        default=None, description="Digest that the ONNX file must have."
+        default=None, description="Expected SHA-256 digest of the ONNX file."
     )

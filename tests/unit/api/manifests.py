@@ -1,4 +1,4 @@
-"""Manifests that break one rule each: API server and `modelexport run` must both refuse them."""
+"""Manifests that violate one rule each: API server and `modelexport run` must both reject them."""
 
 from __future__ import annotations
 
@@ -49,19 +49,19 @@ BATCHES: list[tuple[str, dict[str, Any]]] = [
     ),
     ("one checkpoint, named in its destination", changed(destination=EACH)),
 ]
-# (what is wrong, manifest, the field that the answer names, words of the rule in the answer)
+# (test id, manifest, expected field, expected part of the message)
 INVALID: list[tuple[str, dict[str, Any], str, str]] = [
     (
         "sha256 of a directory",
         changed(source={"uri": "s3://m/dir/", "sha256": "0" * 64}),
         "spec.source",
-        "belong to one object",
+        "sha256 and versionId require a single object",
     ),
     (
         "version of a file",
         changed(source={"uri": "file:///m/model.pt", "versionId": "3"}),
         "spec.source",
-        "versionId needs an s3:// uri",
+        "versionId requires an s3:// uri",
     ),
     ("weights without a model", changed(model=None), "spec", "model.factory is required"),
     (
@@ -77,22 +77,22 @@ INVALID: list[tuple[str, dict[str, Any], str, str]] = [
         "must be used in the shape of an input",
     ),
     (
-        "two inputs of one name",
+        "two inputs of the same name",
         changed(inputs=[X, X]),
         "spec.inputs",
-        "names of inputs must differ",
+        "names of inputs must be unique",
     ),
     (
-        "range upside down",
+        "range with its limits swapped",
         changed(inputs=[{**X, "range": [9, 1]}]),
         "spec.inputs",
-        "range is [smallest, largest]",
+        "range must be [smallest, largest]",
     ),
     (
-        "two outputs of one name",
+        "two outputs of the same name",
         changed(outputs=["y", "y"]),
         "spec.outputs",
-        "names of outputs must differ",
+        "names of outputs must be unique",
     ),
     (
         "output named as an input",
@@ -101,7 +101,7 @@ INVALID: list[tuple[str, dict[str, Any], str, str]] = [
         "names of outputs must differ from those of inputs",
     ),
     (
-        "dim upside down",
+        "dim with its limits swapped",
         changed(dims={"batch": {"min": 9, "max": 3}}),
         "spec.dims",
         "min must not be larger",
@@ -110,7 +110,7 @@ INVALID: list[tuple[str, dict[str, Any], str, str]] = [
         "opset too old for Dynamo",
         changed(export={"exporter": "Dynamo", "opset": 15}),
         "spec.export",
-        "opset 18 and newer",
+        "opset 18 or newer",
     ),
     (
         "opset too new for TorchScript",
@@ -135,25 +135,25 @@ INVALID: list[tuple[str, dict[str, Any], str, str]] = [
     ),
     ("unknown field", changed(paralelism=3), "spec.paralelism", ""),
     (
-        "a model that Triton cannot call by its name",
+        "a name that Triton does not accept",
         changed(destination={"uri": "s3://m/models/my model/", "layout": "Triton"}),
         "spec.destination",
         "the last part of uri is the model's name",
     ),
     (
-        "a bucket as a model of Triton",
+        "a bucket as a Triton model",
         changed(destination={"uri": "s3://models/", "layout": "Triton"}),
         "spec.destination",
         "the last part of uri is the model's name",
     ),
     (
-        "a model of Triton without weights",
+        "a Triton model without weights",
         changed(
             destination={"uri": "s3://m/models/digits/", "layout": "Triton"},
             export={"weights": "Omitted"},
         ),
         "spec",
-        "a server has no weights to feed",
+        "Triton cannot supply weights",
     ),
     (
         "an optional input for Triton",
@@ -162,21 +162,21 @@ INVALID: list[tuple[str, dict[str, Any], str, str]] = [
             inputs=[{"name": "image", "kind": "Optional", "shape": ["batch", 1, 8, 8]}],
         ),
         "spec",
-        "Triton takes tensors only",
+        "inputs of kind Sequence or Optional are not supported",
     ),
     (
         "an artifact for an export",
         changed(artifact={"uri": "s3://m/other.onnx"}),
         "spec",
-        "artifact names what mode Verify checks",
+        "artifact is allowed in mode Verify only",
     ),
     (
         "a checkpoint and a list of them",
         changed(source={"uri": "s3://m/a.pt", "uris": ["s3://m/b.pt"]}),
         "spec.source",
-        "exactly one of uri and uris",
+        "set exactly one of uri",
     ),
-    ("no checkpoint", changed(source={}), "spec.source", "exactly one of uri and uris"),
+    ("no checkpoint", changed(source={}), "spec.source", "set exactly one of uri"),
     (
         "a checkpoint that is listed twice",
         changed(source={"uris": ["s3://m/a.pt", "s3://m/a.pt"]}, destination=EACH),
@@ -193,16 +193,16 @@ INVALID: list[tuple[str, dict[str, Any], str, str]] = [
         "one destination for many checkpoints",
         changed(source={"uri": "s3://m/fold-?.pt"}),
         "spec",
-        "several checkpoints need several destinations",
+        "a batch requires one destination per checkpoint",
     ),
     (
         "an unknown placeholder",
         changed(destination={"uri": "s3://m/{fold}/"}),
         "spec.destination",
-        "{name}, {stem}, {index} or {parent}",
+        "the only placeholders allowed in uri",
     ),
-    ("pods for one checkpoint", changed(parallelism=2), "spec", "belong to a batch"),
-    ("failures of one checkpoint", changed(maxFailed=1), "spec", "belong to a batch"),
+    ("pods for one checkpoint", changed(parallelism=2), "spec", "require a batch"),
+    ("failures of one checkpoint", changed(maxFailed=1), "spec", "require a batch"),
     (
         "one artifact for many checkpoints",
         changed(
@@ -212,6 +212,6 @@ INVALID: list[tuple[str, dict[str, Any], str, str]] = [
             artifact={"uri": "s3://m/other.onnx"},
         ),
         "spec",
-        "artifact names one file",
+        "artifact is a single file",
     ),
 ]

@@ -30,24 +30,24 @@ def version() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("directory", crds.DIRECTORIES)
-def test_checked_in_file_is_what_the_types_say(directory: str) -> None:
+def test_checked_in_file_matches_the_types(directory: str) -> None:
     text = (ROOT / directory / crds.FILE_NAME).read_text()
     assert text == crds.render(), "run `make crds`"
 
 
-def test_plain_kubectl_apply_can_hold_it_in_its_annotation() -> None:
+def test_the_crd_fits_into_the_annotation_of_kubectl_apply() -> None:
     assert len(crds.render().encode()) < APPLY_ANNOTATION_LIMIT
 
 
 @pytest.mark.parametrize("part", ["spec", "status"])
-def test_every_field_has_a_sentence(version: dict[str, Any], part: str) -> None:
+def test_every_field_has_a_description(version: dict[str, Any], part: str) -> None:
     schema = version["schema"]["openAPIV3Schema"]["properties"][part]
     silent = [path for path, child in properties(schema) if not child.get("description")]
     assert silent == []
 
 
 @pytest.mark.parametrize("model", [ModelExportSpec, ModelExportStatus])
-def test_every_field_of_the_types_is_in_the_schema(
+def test_the_schema_has_every_field_of_the_types(
     version: dict[str, Any], model: type[ModelExportSpec]
 ) -> None:
     part = "spec" if model is ModelExportSpec else "status"
@@ -86,7 +86,7 @@ def apply_defaults(schema: dict[str, Any], value: Any) -> Any:  # noqa: ANN401 -
 
 
 def test_no_category_is_the_name_of_a_resource() -> None:
-    """kubectl takes `get modelexport NAME` for the category if there is one, and refuses NAME."""
+    """kubectl reads the category in `get modelexport NAME` if there is one, and rejects NAME."""
     names = [crd["spec"]["names"] for crd in (crds.model_export(), crds.model_export_trigger())]
     taken = {
         word

@@ -64,7 +64,7 @@ def test_termination_message_always_fits_and_keeps_the_reason(
     assert decoded.artifact.uri == "s3://models/onnx/model.onnx"
 
 
-def test_a_small_result_is_kept_whole() -> None:
+def test_a_small_result_is_not_shortened() -> None:
     result = PodResult(outcome="Succeeded", artifact=artifact(3, 2))
     assert PodResult.model_validate_json(encode_termination(result)) == result
 
@@ -97,7 +97,7 @@ def test_the_longest_keys_of_s3_fit() -> None:
     assert decoded.verification == verification
 
 
-def test_log_lines_with_progress_are_told_from_a_library_s_chatter() -> None:
+def test_only_the_exporter_s_log_lines_are_parsed() -> None:
     line = {
         "time": "2026-01-01T00:00:00Z",
         "level": "info",
@@ -108,8 +108,8 @@ def test_log_lines_with_progress_are_told_from_a_library_s_chatter() -> None:
     assert parsed is not None
     assert parsed.progress is not None
     assert parsed.progress.percent == 80
-    for chatter in ("Downloading…", "{'not': 'json'}", '{"other": "json"}', ""):
-        assert parse_log_line(chatter) is None
+    for other in ("Downloading…", "{'not': 'json'}", '{"other": "json"}', ""):
+        assert parse_log_line(other) is None
 
 
 @pytest.mark.parametrize("reason", EXIT_CODES)
@@ -119,8 +119,8 @@ def test_a_reason_is_retried_by_the_job_exactly_when_its_exit_code_is_not_perman
     assert is_retryable(reason) == (EXIT_CODES[reason] not in PERMANENT_EXIT_CODES)
 
 
-def test_an_interpreter_crash_is_no_answer_of_ours() -> None:
-    """1 and 2 are Python's own, 126 to 165 the kernel's: all of them are retried."""
+def test_exit_codes_of_a_crashed_interpreter_are_retried() -> None:
+    """Python exits with 1 and 2, the kernel and the shell with 126 to 165."""
     assert min(PERMANENT_EXIT_CODES) > 2
     assert max(PERMANENT_EXIT_CODES) < 126
     assert ExitCode.RETRYABLE not in PERMANENT_EXIT_CODES

@@ -33,7 +33,7 @@ def test_invalid_manifest_names_field_and_rule(
     assert words in line
 
 
-def test_what_the_api_server_adds_is_no_error() -> None:
+def test_fields_that_the_api_server_adds_are_ignored() -> None:
     server_side = {
         **VALID,
         "metadata": {"name": "digits", "uid": "u", "generation": 1, "managedFields": []},
@@ -49,11 +49,11 @@ def nested(levels: int) -> dict[str, Any]:
     return value
 
 
-def kwargs(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - what YAML can say
+def kwargs(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any YAML value
     return changed(model={"factory": "model:build", "kwargs": values})
 
 
-# YAML can say it; JSON, and so the API server, cannot.
+# Values that YAML can represent, but not JSON and so not the API server.
 NOT_JSON = [
     ("endless range", changed(inputs=[{**X, "range": [0, float("inf")]}]), "spec.inputs.0.range.1"),
     ("NaN in a range", changed(inputs=[{**X, "range": [float("nan"), 1]}]), "spec.inputs.0.range"),
@@ -67,20 +67,24 @@ NOT_JSON = [
     ("NaN as an argument", kwargs(fill=float("nan")), "spec.model.kwargs"),
     ("deep nesting", kwargs(deep=nested(5000)), "spec.model.kwargs"),
     ("deep nesting in a template", changed(podTemplate=nested(300)), "spec.podTemplate"),
-    ("a longer time than clocks have", changed(activeDeadlineSeconds=10**11), "spec.activeDead"),
+    (
+        "a deadline beyond the range of clocks",
+        changed(activeDeadlineSeconds=10**11),
+        "spec.activeDead",
+    ),
 ]
 
 
 @pytest.mark.parametrize(
     ("manifest", "field"), [row[1:] for row in NOT_JSON], ids=[row[0] for row in NOT_JSON]
 )
-def test_what_no_pod_can_be_told_is_refused(manifest: dict[str, Any], field: str) -> None:
+def test_values_without_a_json_form_are_rejected(manifest: dict[str, Any], field: str) -> None:
     with pytest.raises(ManifestError) as caught:
         parse(manifest)
     assert str(caught.value).startswith(field)
 
 
-def test_the_deepest_values_that_are_taken_can_be_written() -> None:
+def test_the_deepest_accepted_value_can_be_serialized() -> None:
     assert parse(kwargs(deep=nested(60))).to_wire()["spec"]["model"]["kwargs"]["deep"]
 
 
@@ -95,7 +99,7 @@ def test_the_deepest_values_that_are_taken_can_be_written() -> None:
         (yaml.safe_dump_all([VALID, VALID]), "found 2"),
     ],
 )
-def test_what_is_no_manifest_says_so(text: str, words: str) -> None:
+def test_documents_that_are_not_manifests_are_rejected(text: str, words: str) -> None:
     with pytest.raises(ManifestError, match=words):
         parse(one_document(text))
 

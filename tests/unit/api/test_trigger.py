@@ -1,4 +1,4 @@
-"""A trigger's manifest: what is taken, what is refused, and with which sentence."""
+"""A trigger's manifest: what is accepted, what is rejected, and with which message."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from modelexport_api.schema import structural
 from modelexport_api.spec import ModelExportSpec
 from modelexport_api.trigger import ModelExportTriggerSpec, ModelExportTriggerStatus, StartPolicy
 from modelexport_api.trigger_resource import parse_trigger
-from modelexport_api.trigger_schema import loosened
+from modelexport_api.trigger_schema import allow_expressions
 from unit.api.test_crds import APPLY_ANNOTATION_LIMIT, ROOT, properties
 from unit.api.trigger_manifests import INVALID, TRIGGER, VALID
 
 
 @pytest.mark.parametrize("manifest", [row[1] for row in VALID], ids=[row[0] for row in VALID])
-def test_a_right_trigger_is_taken(manifest: dict[str, Any]) -> None:
+def test_valid_triggers_are_accepted(manifest: dict[str, Any]) -> None:
     assert parse_trigger(manifest).metadata.name == "digits"
 
 
@@ -34,7 +34,9 @@ def test_defaults() -> None:
     [row[1:] for row in INVALID],
     ids=[row[0] for row in INVALID],
 )
-def test_a_broken_rule_is_named(manifest: dict[str, Any], field: str, words: str) -> None:
+def test_a_violated_rule_is_reported_with_its_field(
+    manifest: dict[str, Any], field: str, words: str
+) -> None:
     with pytest.raises(ManifestError) as caught:
         parse_trigger(manifest)
     assert field in str(caught.value)
@@ -50,23 +52,23 @@ def test_a_broken_rule_is_named(manifest: dict[str, Any], field: str, words: str
     ],
     ids=["no mapping", "another kind", "unknown field"],
 )
-def test_what_is_no_trigger(document: object, words: str) -> None:
+def test_documents_that_are_not_triggers_are_rejected(document: object, words: str) -> None:
     with pytest.raises(ManifestError, match=words):
         parse_trigger(document)
 
 
 @pytest.mark.parametrize("directory", crds.DIRECTORIES)
-def test_checked_in_file_is_what_the_types_say(directory: str) -> None:
+def test_checked_in_file_matches_the_types(directory: str) -> None:
     path: Path = ROOT / directory / crds.TRIGGER_FILE_NAME
     assert path.read_text() == crds.render_trigger(), "run `make crds`"
 
 
-def test_plain_kubectl_apply_can_hold_it_in_its_annotation() -> None:
+def test_the_crd_fits_into_the_annotation_of_kubectl_apply() -> None:
     assert len(crds.render_trigger().encode()) < APPLY_ANNOTATION_LIMIT
 
 
 @pytest.mark.parametrize("part", ["spec", "status"])
-def test_every_field_has_a_sentence(part: str) -> None:
+def test_every_field_has_a_description(part: str) -> None:
     version = crds.model_export_trigger()["spec"]["versions"][0]
     schema = version["schema"]["openAPIV3Schema"]["properties"][part]
     assert [path for path, child in properties(schema) if not child.get("description")] == []
@@ -76,6 +78,6 @@ def test_every_field_has_a_sentence(part: str) -> None:
 
 def test_the_template_has_every_field_of_a_model_export_and_no_default() -> None:
     strict = structural(ModelExportSpec, defaults=True)
-    loose = loosened(strict)
+    loose = allow_expressions(strict)
     assert [path for path, _ in properties(loose)] == [path for path, _ in properties(strict)]
     assert not [path for path, child in properties(loose) if "default" in child]

@@ -1,4 +1,4 @@
-"""Triggers that are right, and triggers that break one rule each: both for Python and the API."""
+"""Valid triggers, and triggers that violate one rule each: for Python and for the API server."""
 
 from __future__ import annotations
 
@@ -66,15 +66,15 @@ VALID: list[tuple[str, dict[str, Any]]] = [
     ("a boolean by expression", changed("template.spec.source.allowPickle", EXPRESSION)),
     ("a choice by expression", changed("template.spec.export", {"precision": EXPRESSION})),
     ("a uri by expression", changed("template.spec.source", {"uri": EXPRESSION})),
-    ("everything else", changed("historyLimits", {"successful": 3, "failed": 0})),
+    ("history limits", changed("historyLimits", {"successful": 3, "failed": 0})),
 ]
-# (what is wrong, manifest, the field that the answer names, words of the rule in the answer)
+# (test id, manifest, expected field, expected part of the message)
 INVALID: list[tuple[str, dict[str, Any], str, str]] = [
     (
         "an unknown kind without its version",
         changed("source", {"kind": "Training", "success": COMPLETED}),
         "spec.source",
-        "apiVersion may be absent for Job",
+        "apiVersion is required for kinds other than Job",
     ),
     (
         "an unknown kind without success",
@@ -89,20 +89,25 @@ INVALID: list[tuple[str, dict[str, Any], str, str]] = [
         "success is required",
     ),
     (
-        "two meanings of success",
+        "condition and field for success",
         changed(
             "source",
             {**OWN, "success": {**COMPLETED, "field": {"path": ".status.phase", "value": "Ok"}}},
         ),
         "spec.source.success",
-        "exactly one of both",
+        "set exactly one of condition and field",
     ),
-    ("no meaning of success", changed("source", {**OWN, "success": {}}), "success", "exactly one"),
+    (
+        "neither condition nor field",
+        changed("source", {**OWN, "success": {}}),
+        "success",
+        "set exactly one",
+    ),
     (
         "In without values",
         changed("source.selector.matchExpressions", [{"key": "team", "operator": "In"}]),
         "spec.source.selector.matchExpressions",
-        "operators In and NotIn need values",
+        "values are required for operators In and NotIn",
     ),
     (
         "Exists with values",
@@ -111,10 +116,10 @@ INVALID: list[tuple[str, dict[str, Any], str, str]] = [
             [{"key": "team", "operator": "Exists", "values": ["a"]}],
         ),
         "spec.source.selector.matchExpressions",
-        "Exists and DoesNotExist take none",
+        "not allowed for Exists and DoesNotExist",
     ),
     (
-        "what is no value of a label",
+        "an invalid label value",
         changed("source.selector.matchLabels", {"app": "a b"}),
         "spec.source.selector.matchLabels.app",
         "should match",
@@ -123,22 +128,22 @@ INVALID: list[tuple[str, dict[str, Any], str, str]] = [
         "a label of the operator",
         changed("template.metadata.labels", {"modelexport.dev/uid": "x"}),
         "spec.template.metadata",
-        "belong to the operator",
+        "reserved for the operator",
     ),
     (
         "an annotation of the operator",
         changed("template.metadata.annotations", {"modelexport.dev/run": "x"}),
         "spec.template.metadata",
-        "belong to the operator",
+        "reserved for the operator",
     ),
 ]
-# What only the API server's schema says at admission; elsewhere the check of the template says it.
+# Rejected by the API server's schema at admission; elsewhere by the check of the template.
 INVALID_TEMPLATES: list[tuple[str, dict[str, Any], str]] = [
     ("an unknown field", changed("template.spec.sorce", {}), "sorce"),
     ("a missing field", changed("template.spec.destination", None), "destination"),
     ("a wrong choice", changed("template.spec.export", {"precision": "float8"}), "precision"),
     ("a wrong type", changed("template.spec.inputs", "x"), "inputs"),
     ("a number too large", changed("template.spec.parallelism", 1000), "parallelism"),
-    ("a word for a number", changed("template.spec.parallelism", "many"), "parallelism"),
-    ("a uri of nothing", changed("template.spec.source", {"uri": "ftp://x/y"}), "uri"),
+    ("a word instead of a number", changed("template.spec.parallelism", "many"), "parallelism"),
+    ("an unsupported uri scheme", changed("template.spec.source", {"uri": "ftp://x/y"}), "uri"),
 ]

@@ -92,7 +92,7 @@ def test_a_text_becomes_a_number_where_the_field_takes_one() -> None:
             "template.spec.parallelism",
             "$(spec.env[1].value)",
             "InvalidExport",
-            "parallelism and maxFailed belong to a batch",
+            "parallelism and maxFailed require a batch",
         ),
     ],
     ids=["no value", "a wrong value", "a broken rule"],
