@@ -19,7 +19,7 @@ from modelexport_exporter.batch.destinations import BATCHES
 from modelexport_exporter.batch.items import ItemResult, badness
 from modelexport_exporter.batch.results import Results
 from modelexport_exporter.report import text
-from modelexport_exporter.report.render import encoded, environment_of, own
+from modelexport_exporter.report.render import encode, environment_of, read_own
 from modelexport_exporter.report.verdict import Fact
 
 _TEMPLATE, _STYLES, _SCRIPT = "index.html.j2", ("report.css", "index.css"), "index.js"
@@ -73,7 +73,7 @@ def page_of(results: Results, directory_uri: str) -> Page:
     """Return the page as values."""
     items = sorted(results.items, key=badness)
     done = f"{text.grouped(results.succeeded)} of {text.grouped(results.total)} verified"
-    tone, sentence = "good", "Every checkpoint was verified on its own weights."
+    tone, sentence = "good", "Every checkpoint was verified on its read_own weights."
     if results.failed:
         reasons = ", ".join(f"{count} × {reason}" for reason, count in results.reasons.items())
         tone, sentence = "bad", f"{text.grouped(results.failed)} failed: {reasons}."
@@ -148,10 +148,10 @@ def link_to(report_uri: str | None, directory_uri: str) -> str:
 
 def _rendered(page: Page) -> bytes:
     environment = environment_of(*_PACKAGES)
-    style = Markup("\n").join(own(environment, name) for name in _STYLES)
-    script = own(environment, _SCRIPT)
+    style = Markup("\n").join(read_own(environment, name) for name in _STYLES)
+    script = read_own(environment, _SCRIPT)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     html = environment.get_template(_TEMPLATE).render(
         page=page, style=style, script=script, script_digest=digest
     )
-    return encoded(html)
+    return encode(html)

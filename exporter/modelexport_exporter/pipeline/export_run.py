@@ -48,12 +48,17 @@ from modelexport_exporter.publish.manifest import Decision, Found, Manifest, dec
 from modelexport_exporter.publish.publish import (
     Claim,
     Publication,
+    destination_taken,
     failed_directory,
-    opened,
+    open_publication,
     resource_key,
-    taken,
 )
-from modelexport_exporter.report.documents import both_reports, documents, failed_documents, written
+from modelexport_exporter.report.documents import (
+    both_reports,
+    describe_files,
+    documents,
+    failed_documents,
+)
 from modelexport_exporter.report.signing import Signer, take_signer
 from modelexport_exporter.report.triton_config import check_servable
 from modelexport_exporter.source.dependencies import Dependencies
@@ -118,7 +123,7 @@ class Pipeline(Story):
         if decision is Decision.REUSE and previous is not None:
             return self._reuse(previous)
         self._warm_up()
-        held.enter_context(opened(self._publication))
+        held.enter_context(open_publication(self._publication))
         checkpoint = fetch_stage.fetch()
         if decision is Decision.COMPARE_CONTENT and previous is not None:
             self._record.source_files = checkpoint.digests()
@@ -213,7 +218,7 @@ class Pipeline(Story):
             self._publication.check_unclaimed()
         decision = decide(overwrite, previous, self._record.work)
         if decision is Decision.REFUSE:
-            raise taken(self._publication.destination.uri)
+            raise destination_taken(self._publication.destination.uri)
         return decision
 
     def _reuse(self, found: Found) -> PodResult:
@@ -221,7 +226,7 @@ class Pipeline(Story):
         assert found.manifest is not None
         self._report(Stage.PUBLISH, 1.0, "the artifact of the same source and spec is there")
         self._clear_up(found.manifest)
-        return self._record.succeeded(found.manifest, self._report_uri, reused=True)
+        return self._record.success(found.manifest, self._report_uri, reused=True)
 
     def _begin_upload(self, converted: ConvertedModel) -> EarlyUpload:
         return EarlyUpload(self._publication, converted, self._report_upload)
@@ -236,9 +241,11 @@ class Pipeline(Story):
     ) -> PodResult:
         destination = self._publication.destination
         self._report(Stage.PUBLISH, 0.0, f"uploading to {destination.uri}")
-        with self._record.timed(Stage.PUBLISH):
+        with self._record.time_stage(Stage.PUBLISH):
             upload.wait()
-            self._record.stamped(append_metadata(converted.model_path, self._record.metadata))
+            self._record.replace_model_file(
+                append_metadata(converted.model_path, self._record.metadata)
+            )
             self._stage_file(converted.model_path)
             made = documents(self._record, destination, self._signer)
             for name, content in made.items():
@@ -246,12 +253,12 @@ class Pipeline(Story):
                 path.write_bytes(content)
                 self._stage_file(path)
             replaced = (previous.manifest or previous.broken) if previous else None
-            manifest = self._record.manifest(destination, written(made), replaced)
+            manifest = self._record.manifest(destination, describe_files(made), replaced)
             claim = Claim(manifest, self._record.work, previous)
             in_force = self._publication.commit(claim)
         self._clear_up(in_force)
         self._report(Stage.PUBLISH, 1.0, f"published {in_force.artifact.uri}")
-        return self._record.succeeded(in_force, self._report_uri, reused=in_force is not manifest)
+        return self._record.success(in_force, self._report_uri, reused=in_force is not manifest)
 
     def _stage_file(self, path: Path) -> None:
         self._publication.stage(path, path.name, lambda _moved: None)

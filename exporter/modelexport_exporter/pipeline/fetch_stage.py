@@ -40,7 +40,7 @@ class FetchStage:
         """Find out what is asked for, by digests."""
         self.report(Stage.FETCH, 0.0, f"looking at {self.spec.source.one}")
         record = self.record
-        with record.timed(Stage.FETCH):
+        with record.time_stage(Stage.FETCH):
             self.dependencies = owned = self.dependencies or gather(self.spec, self.directory)
             record.code_sha256 = owned.code_sha256
             record.spec_sha256 = identity.spec_digest(
@@ -52,7 +52,7 @@ class FetchStage:
     def fetch(self) -> fetching.Fetched:
         """Bring the checkpoint to this machine."""
         assert self.record.identity is not None
-        with self.record.timed(Stage.FETCH):
+        with self.record.time_stage(Stage.FETCH):
             return fetching.fetch(
                 self.source,
                 self.record.identity,

@@ -84,4 +84,4 @@ class Story(ABC):
             except Exception as second:  # noqa: BLE001 - the first failure is the one to tell
                 message = f"the report could not be stored: {printable(str(second))}"
                 self._log.log("warning", message)
-        return self._record.failed(described, report_uri)
+        return self._record.failure_result(described, report_uri)

@@ -66,7 +66,7 @@ class Reverification(Story):
         self, task: ExportTask, artifact: ExistingArtifact, directory: Path
     ) -> ConvertedModel:
         self._report(Stage.FETCH, 1.0, f"downloading {artifact.uri}")
-        with self._record.timed(Stage.FETCH):
+        with self._record.time_stage(Stage.FETCH):
             files = bring(artifact, directory, self._report, self._workers.external_names)
         return self._workers.read(task, directory / artifact.name, files)
 

@@ -100,7 +100,7 @@ class Workers:
         return converted
 
     def _take_in(self, converted: ConvertedModel) -> None:
-        self.record.exported(converted)
+        self.record.add_export(converted)
         for finding in converted.findings:
             message = f"{finding.subject}: requested {finding.requested}, got {finding.obtained}"
             self.log.log("warning", message)
@@ -110,7 +110,7 @@ class Workers:
         self.report(Stage.VERIFY, 0.0, "starting the verification worker")
         outcome = self._work(self.deadline, self.verify_entry, task, converted)
         assert isinstance(outcome, VerificationOutcome)
-        self.record.verified(outcome)
+        self.record.add_verification(outcome)
         if outcome.summary.verdict is not Verdict.VERIFIED:
             from modelexport_exporter.verification.verdict import (
                 NOT_DETERMINISTIC,

@@ -18,7 +18,7 @@ from modelexport_exporter.publish.publish import Publication
 
 
 class EarlyUpload:
-    """Stages the files of a model in a thread of its own."""
+    """Stages the files of a model in its own thread."""
 
     def __init__(
         self,

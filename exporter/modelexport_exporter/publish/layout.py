@@ -1,8 +1,8 @@
-"""Where the files of an artifact lie below its destination, by layout. Pure.
+"""Where the files of an artifact are below its destination, by layout. Pure.
 
 A file has the same name in every layout while it is made; only its place among the published files
 differs. Triton reads `config.pbtxt` and the directories whose names are numbers, and ignores what
-else lies in a model's directory, so reports and manifest stay where they are in both layouts.
+else is in a model's directory, so reports and manifest stay where they are in both layouts.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ _DOCUMENTS = (REPORT_NAME, PAGE_NAME, PROVENANCE_NAME, ENVELOPE_NAME)
 
 
 def published_name(layout: Layout, name: str) -> str:
-    """Return where a file lies below the destination."""
+    """Return the path of a file below the destination."""
     versioned = layout is Layout.TRITON and _MODEL_FILE.match(name)
     return f"{VERSION_DIRECTORY}{name}" if versioned else name
 
 
 def is_data(name: str) -> bool:
-    """Tell external data, which is named by its digest, in any layout."""
+    """Return whether a name is external data, which is named by its digest, in any layout."""
     return _DATA_NAME.match(name) is not None
 
 
 def is_ours(name: str) -> bool:
-    """Tell a name, below the destination, that an artifact of any layout may have."""
+    """Return whether an artifact of any layout may have this name below the destination."""
     plain = name.removeprefix(VERSION_DIRECTORY)
     return plain == MODEL_NAME or is_data(name) or name in {CONFIG_NAME, *_DOCUMENTS}
 
 
 def promotion_order(names: Iterable[str]) -> list[str]:
-    """Return names in the order in which they may appear: data, the model, what speaks of it."""
+    """Return names in the order in which they may appear: data, the model, its documents."""
     return sorted(names, key=lambda name: (_rank(name), name))
 
 
@@ -58,5 +58,5 @@ def _rank(name: str) -> int:
 
 
 def model_name(uri: str) -> str:
-    """Return the name under which Triton serves what lies in this directory."""
+    """Return the name under which Triton serves the model in this directory."""
     return uri.rstrip("/").rpartition("/")[2]

@@ -32,7 +32,7 @@ class ManifestSource(ApiModel):
 
 
 class ManifestResource(ApiModel):
-    """The ModelExport that asked for it."""
+    """The ModelExport that requested it."""
 
     name: str
     namespace: str | None = None
@@ -53,23 +53,23 @@ class Manifest(ApiModel):
     artifact: Artifact
     verification: VerificationResult
     superseded: list[ArtifactFile] = Field(default_factory=list)
-    """Files of artifacts before this one that may still be there: whoever tidies deletes them."""
+    """Files of earlier artifacts that may still be there: cleaning up deletes them."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """A manifest that lies at the destination."""
+    """A manifest at the destination."""
 
     etag: str
     manifest: Manifest | None
     """None: the file is there but is no manifest of ours, or not all of its files are."""
     broken: Manifest | None = None
-    """The manifest whose files are not all there; it still tells which ones were ours."""
+    """The manifest whose files are not all there; it still names which ones were ours."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """What is asked for, as far as it is known; `source_sha256` only after the download."""
+    """What is requested, as far as it is known; `source_sha256` only after the download."""
 
     resource_uid: str | None
     fingerprint: str
@@ -80,7 +80,7 @@ class Work:
 
 
 class Decision(Enum):
-    """What to do about what lies at the destination."""
+    """What to do about the artifact at the destination."""
 
     EXPORT = "export"
     REUSE = "reuse"
@@ -111,7 +111,7 @@ def superseded(previous: Manifest | None, names: Iterable[str]) -> list[Artifact
 
 
 def decide(overwrite: Overwrite, found: Found | None, work: Work) -> Decision:
-    """Return what to do about what lies at the destination."""
+    """Return what to do about the artifact at the destination."""
     if found is None:
         return Decision.EXPORT
     sameness = _compare(found.manifest, work)

@@ -3,9 +3,9 @@
 Files are brought to the store while verification still runs, unseen: as multipart uploads that are
 not completed, or in `<destination>/.staging/<resource>-<random>/` on a file system. After the
 verdict they appear under their names, without another copy: external data first (its name carries
-its digest, so it never replaces what a reader holds), then model.onnx, then what speaks of it, and
-manifest.json last, by a conditional write. Only then is deleted what nothing speaks of any more.
-A process that dies in between leaves the old artifact, or none, to whoever reads the manifest; the
+its digest, so it never replaces what a reader holds), then model.onnx, then its documents, and
+manifest.json last, by a conditional write. Only then are files deleted that no manifest names.
+A process that dies in between leaves the old artifact, or none, to a reader of the manifest; the
 next run overwrites the rest.
 """
 
@@ -47,7 +47,7 @@ def resource_key(name: str, namespace: str | None, uid: str | None) -> str:
 
 
 def failed_directory(resource_name: str, spec_sha256: str) -> str:
-    """Return where the reports of a failure lie: never where an artifact's are looked for."""
+    """Return the directory of a failure's reports: never where an artifact's reports are."""
     return f"{FAILED_NAME}/{resource_name}-{spec_sha256[:12]}/"
 
 
@@ -96,16 +96,16 @@ class Publication:
         return True
 
     def check_unclaimed(self) -> None:
-        """For overwrite Never: fail where somebody else's model.onnx lies without a manifest.
+        """For overwrite Never: fail where a model.onnx of another writer has no manifest.
 
-        One that lies beside a staging directory of this resource is our own, half-published.
+        One with a staging directory of this resource next to it is our own, half-published.
         """
         store = self.destination.store
         model = self.destination.child(published_name(self.layout, MODEL_NAME))
         staging = self.destination.child(STAGING_NAME).as_directory()
         mine = [name for name in store.names(staging.key, _MOST_NAMES) if self._is_mine(name)]
         if not mine and store.stat(model.key) is not None:
-            raise taken(model.uri)
+            raise destination_taken(model.uri)
 
     def _is_mine(self, name: str) -> bool:
         return name.startswith(f"{self.resource}-")
@@ -116,7 +116,7 @@ class Publication:
 
     @property
     def is_local(self) -> bool:
-        """Tell whether the destination is a directory of this machine."""
+        """Return whether the destination is a directory of this machine."""
         return self.destination.store.local_path(self.destination.key) is not None
 
     def stage(self, path: Path, name: str, on_bytes: OnBytes) -> None:
@@ -146,14 +146,14 @@ class Publication:
         raise ExportFailure(
             Reason.STORE_UNAVAILABLE,
             f"{self.destination.uri} is being written by others all the time",
-            "It is tried again. Give each ModelExport a destination of its own.",
+            "Will be retried. Give each ModelExport its own destination.",
         )
 
     def _theirs(self, claim: Claim, current: Found) -> Manifest:
         """Return what another process published meanwhile, if it answers for ours."""
         decision = manifests.decide(Overwrite.NEVER, current, claim.work)
         if decision is not Decision.REUSE or current.manifest is None:
-            raise taken(self.destination.uri)
+            raise destination_taken(self.destination.uri)
         return current.manifest
 
     def _promote(self) -> dict[str, str | None]:
@@ -178,10 +178,10 @@ class Publication:
         return True
 
     def tidy(self, manifest: Manifest) -> None:
-        """Delete what nothing speaks of any more now that this manifest is in force.
+        """Delete files that no manifest names any more, now that this one is in force.
 
         That is the external data of the artifact before, data that a killed process had moved to
-        its place, files of another layout, and whatever was staged for this resource.
+        its place, files of another layout, and everything that was staged for this resource.
         """
         kept = {file.name for file in manifest.artifact.files}
         own = _directories(manifest)
@@ -203,7 +203,7 @@ class Publication:
         return [name for name in below if is_data(name)]
 
     def _is_still_there(self, file: ArtifactFile) -> bool:
-        """Tell a superseded file from one that somebody put under its name since."""
+        """Return whether a file is the superseded one, and not a newer one of the same name."""
         stored = self.destination.store.stat(self.destination.child(file.name).key)
         return stored is not None and stored.size_bytes == file.size_bytes
 
@@ -214,7 +214,7 @@ class Publication:
         return where.uri
 
     def forget_failure(self, directory: str, names: Iterable[str]) -> None:
-        """Delete the reports of a failure that lies in a directory below, if it is there."""
+        """Delete the reports of a failure in a directory below, if there are any."""
         where = self.destination.child(directory).as_directory()
         if where.store.names(where.key, 1):
             where.store.delete(where.child(name).key for name in names)
@@ -232,15 +232,15 @@ class Publication:
 
 
 def _directories(manifest: Manifest) -> list[str]:
-    """Return where files of ours may lie: `1/` may as well be somebody else's destination."""
+    """Return where our files may be: `1/` may be another resource's destination."""
     names = [file.name for file in (*manifest.artifact.files, *manifest.superseded)]
     versioned = any(name.startswith(VERSION_DIRECTORY) for name in names)
     return ["", VERSION_DIRECTORY] if versioned else [""]
 
 
 @contextlib.contextmanager
-def opened(publication: Publication) -> Iterator[Publication]:
-    """Open a publication; whatever happens, nothing of this attempt stays staged."""
+def open_publication(publication: Publication) -> Iterator[Publication]:
+    """Open a publication; at the end, nothing of this attempt stays staged."""
     try:
         publication.open()
         yield publication
@@ -249,7 +249,7 @@ def opened(publication: Publication) -> Iterator[Publication]:
             publication.close()
 
 
-def taken(uri: str) -> ExportFailure:
+def destination_taken(uri: str) -> ExportFailure:
     """Return the failure for a destination that holds another artifact."""
     return ExportFailure(
         Reason.DESTINATION_EXISTS,

@@ -1,4 +1,4 @@
-"""The node to blame for a mismatch, in words: pure."""
+"""The section on the node to blame for a mismatch. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from modelexport_exporter.report.report import Report, ReportedBlame
 
 @dataclass(frozen=True)
 class Term:
-    """Something that is known of the node."""
+    """A known property of the node."""
 
     label: str
     value: str
@@ -19,7 +19,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Culprit:
-    """The section on where the file goes wrong."""
+    """The section on the first node that differs."""
 
     lead: str
     terms: tuple[Term, ...]
@@ -47,14 +47,14 @@ def _lead(blame: ReportedBlame) -> str:
     if not blame.node:
         if blame.optimization:
             return (
-                f"The file itself is right; it differs only after onnxruntime's "
+                f"The file itself matches; it differs only after onnxruntime's "
                 f"{blame.optimization} graph optimizations."
             )
         return "No single node could be named."
-    first = "This is the first node that computes something else than eager PyTorch."
+    first = "This is the first node whose result differs from eager PyTorch."
     if blame.proven:
-        return f"{first} With eager's value in its place the file goes on rightly."
-    return f"{first} It is the likely cause; that could not be proven."
+        return f"{first} With eager's value in its place, the rest of the file matches."
+    return f"{first} It is the likely cause; this could not be proven."
 
 
 def _terms(blame: ReportedBlame) -> list[Term]:
@@ -65,8 +65,8 @@ def _terms(blame: ReportedBlame) -> list[Term]:
         Term("Source", blame.source),
         Term("Module", blame.module),
         Term("Computes", blame.aten),
-        Term("Relative error of what it reads", before, is_code=False),
-        Term("Relative error of what it computes", after, is_code=False),
+        Term("Relative error of its inputs", before, is_code=False),
+        Term("Relative error of its output", after, is_code=False),
     ]
     if blame.node and blame.optimization:
         only = f"only after onnxruntime's {blame.optimization} graph optimizations"

@@ -1,4 +1,4 @@
-"""How to use the artifact: snippets with its real names, shapes and types, to paste: pure."""
+"""How to use the artifact: snippets to paste, with its real names, shapes and dtypes. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TRITON = {"float16": "FP16", "float32": "FP32", "float64": "FP64", "bool": "BOO
 }
 _PROVIDERS = {"CPU": "CPUExecutionProvider"}
 _LISTED = 4
-"""Outputs that are asked for by name; of more, all are."""
+"""Up to this number outputs are requested by name; beyond it, all are."""
 _GPU = {"CUDA": "CUDAExecutionProvider", "TensorRT": "TensorrtExecutionProvider"}
 
 

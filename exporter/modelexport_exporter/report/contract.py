@@ -1,4 +1,4 @@
-"""The contract: what was asked for beside what the file offers: pure."""
+"""The contract: what was requested, and what the file offers. Pure."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _TENSORS = frozenset({"Tensor", "Optional"})
 
 @dataclass(frozen=True)
 class Term:
-    """One thing that was asked for."""
+    """One requested property."""
 
     subject: str
     name: str
-    asked: str
+    requested: str
     obtained: str
     kept: bool
 
@@ -40,7 +40,7 @@ class Contract:
     """The section on the contract."""
 
     obtained: bool
-    """Whether there is a file to hold it against."""
+    """Whether there is a file to compare with."""
     terms: tuple[Term, ...]
     more: tuple[Term, ...]
     """Terms of a long contract that are kept."""
@@ -49,13 +49,13 @@ class Contract:
 
 
 def contract_of(report: Report) -> Contract:
-    """Return what was asked for, and what was obtained as far as the export came."""
+    """Return what was requested, and what was obtained before the export ended."""
     artifact = report.artifact
     terms = list(_terms(report.spec, artifact))
-    told = [term for place, term in enumerate(terms) if place < AT_ONCE or not term.kept]
+    shown = [term for place, term in enumerate(terms) if place < AT_ONCE or not term.kept]
     return Contract(
         obtained=artifact is not None,
-        terms=tuple(told),
+        terms=tuple(shown),
         more=tuple(term for place, term in enumerate(terms) if place >= AT_ONCE and term.kept),
         dims=tuple(_dims(report)),
         findings=tuple(report.findings),
@@ -100,7 +100,7 @@ def _input(
 
 
 def _fits(asked: list[int | str], obtained: list[int | str], dims: dict[str, Any]) -> bool:
-    """Tell whether a shape is the declared one; a dim of a single size is a constant."""
+    """Return whether a shape is the declared one; a dim of a single size is a constant."""
     if len(asked) != len(obtained):
         return not asked  # the example's shape
     return all(
@@ -123,7 +123,7 @@ def _outputs(asked: list[str], artifact: Artifact | None) -> Iterator[Term]:
         name = want or (tensor.name if tensor else "")
         kept = tensor is None or want in {"", tensor.name}
         yield Term(
-            "Output", name, "named so" if want else "–", describe(tensor) if tensor else "", kept
+            "Output", name, "this name" if want else "–", describe(tensor) if tensor else "", kept
         )
 
 

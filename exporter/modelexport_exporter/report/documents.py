@@ -1,4 +1,4 @@
-"""The documents that are published beside a verified artifact, each made of those before it.
+"""The documents that are published with a verified artifact, each made from those before it.
 
     config.pbtxt (layout Triton) -> report.html, report.json -> provenance.json
         -> its envelope, if signed
@@ -23,7 +23,7 @@ from modelexport_exporter.publish.layout import (
     REPORT_NAME,
 )
 from modelexport_exporter.report.provenance import statement
-from modelexport_exporter.report.record import Record, listed
+from modelexport_exporter.report.record import Record, as_artifact_file
 from modelexport_exporter.report.render import render
 from modelexport_exporter.report.report import Report
 from modelexport_exporter.report.signing import Signer
@@ -40,7 +40,7 @@ def documents(record: Record, destination: Location, signer: Signer | None) -> d
     if record.layout is Layout.TRITON:
         made[CONFIG_NAME] = config_of(record.resource.spec, record.converted, record.outcome)
     made |= both_reports(report)
-    subjects = [*record.model_files(), *map(listed, written(made))]
+    subjects = [*record.model_files(), *map(as_artifact_file, describe_files(made))]
     made[PROVENANCE_NAME] = statement(report, subjects, record.dependencies)
     if signer is not None:
         made[ENVELOPE_NAME] = signer.envelope(made[PROVENANCE_NAME])
@@ -48,17 +48,17 @@ def documents(record: Record, destination: Location, signer: Signer | None) -> d
 
 
 def both_reports(report: Report) -> dict[str, bytes]:
-    """Return a report for people and for machines; whoever sees the latter finds the former."""
+    """Return report.html and report.json. The page comes first: once the JSON is there, both are."""
     return {PAGE_NAME: render(report), REPORT_NAME: report.encode()}
 
 
 def failed_documents(record: Record) -> dict[str, bytes]:
-    """Return what belongs to the report of a failure: the repro of the node to blame."""
+    """Return the files that a failure's report refers to: the repro of the node to blame."""
     files = record.blame.repro if record.blame else ()
     return {f"{REPRO_NAME}/{file.name}": file.content for file in files}
 
 
-def written(made: dict[str, bytes]) -> Iterator[WrittenFile]:
-    """Yield what a manifest says of each document."""
+def describe_files(made: dict[str, bytes]) -> Iterator[WrittenFile]:
+    """Yield name, size and digest of each document, for the manifest."""
     for name, content in made.items():
         yield WrittenFile(name, len(content), hashlib.sha256(content).hexdigest())

@@ -128,7 +128,7 @@ def errors_of(report: Report) -> Errors | None:
 
 
 def describe(sample: ComparedSample) -> str:
-    """Return `batch=3 · zeros values · seed 0`: what tells a sample from the others."""
+    """Return `batch=3 · zeros values · seed 0`: what identifies a sample."""
     return f"{text.dims(sample.dims)} · {sample.values} values · seed {sample.seed}"
 
 
@@ -186,9 +186,9 @@ def _row(
 
 
 def _sentence(found: ComparedOutput) -> str:
-    said = found.problem or found.inconclusive
+    text_ = found.problem or found.inconclusive
     numbers = f"{text.number(found.max_abs_error)} of {text.number(found.limit)} allowed"
-    return f"{said} ({numbers})" if said else numbers
+    return f"{text_} ({numbers})" if text_ else numbers
 
 
 def _numbers(pair: _Pair) -> NumberRow:

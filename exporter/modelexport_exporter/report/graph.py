@@ -1,4 +1,4 @@
-"""What the file is made of: operators by count, and the tree of modules: pure."""
+"""The section on the graph: operators by count, and the tree of modules. Pure."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def graph_of(report: Report) -> Graph | None:
     if not report.operators:
         return None
     bars = _operators(report.operators)
-    kept, depth = _kept(report.modules)
+    kept, depth = _select_modules(report.modules)
     return Graph(
         nodes=text.many(sum(report.operators.values()), "node"),
         kinds=text.many(len(bars), "operator"),
@@ -80,8 +80,8 @@ def _operators(counts: dict[str, int]) -> tuple[OperatorBar, ...]:
     )
 
 
-def _kept(modules: Sequence[GraphModule]) -> tuple[list[GraphModule], int]:
-    """Return the modules that a person can look through, and how deep they go."""
+def _select_modules(modules: Sequence[GraphModule]) -> tuple[list[GraphModule], int]:
+    """Return the modules to show, at most MOST_MODULES, and their depth."""
     depth = DEEPEST
     kept = [module for module in modules if _depth(module.path) <= depth]
     while len(kept) > MOST_MODULES and depth > 1:
@@ -104,7 +104,7 @@ def _tree(modules: Sequence[GraphModule]) -> ModuleNode | None:
         below.setdefault(module.path.rpartition(".")[0], []).append(module)
     total = max(modules[0].nodes, 1)
 
-    def made(module: GraphModule) -> ModuleNode:
+    def make_node(module: GraphModule) -> ModuleNode:
         return ModuleNode(
             name=module.path.rpartition(".")[2] or "model",
             class_name=module.module_class.rpartition(".")[2],
@@ -113,10 +113,10 @@ def _tree(modules: Sequence[GraphModule]) -> ModuleNode | None:
             parameters=text.parameters(module.parameters) if module.parameters else "",
             share=round(module.nodes / total * 100, 2),
             is_open=_depth(module.path) < OPEN_TO,
-            children=tuple(made(child) for child in below.get(module.path, [])),
+            children=tuple(make_node(child) for child in below.get(module.path, [])),
         )
 
-    return made(modules[0])
+    return make_node(modules[0])
 
 
 def walk(node: ModuleNode) -> Iterator[ModuleNode]:

@@ -1,4 +1,4 @@
-"""How long a call takes, side by side: pure."""
+"""The section on latency: eager, compiled and the file. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page as values: everything that the template shows, decided and worded: pure."""
+"""The page as frozen values: everything that the template shows. Pure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class LossRow:
-    """What an output lost by a smaller precision."""
+    """The accuracy that an output lost by a reduced precision."""
 
     output: str
     largest: str
@@ -44,15 +44,15 @@ class LossRow:
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """How the verdict was found: beside the plots."""
+class VerdictDetails:
+    """How the verdict was reached."""
 
     provider: str
     tolerance: str
     noise: str
     fallback: int
     elsewhere: tuple[ReportedFallback, ...]
-    """Operators that ran on another provider than the one that was asked for."""
+    """Operators that ran on another provider than the requested one."""
     losses: tuple[LossRow, ...]
 
 
@@ -67,7 +67,7 @@ class Page:
     trouble: Trouble | None
     culprit: Culprit | None
     errors: Errors | None
-    judgement: Judgement | None
+    verdict_details: VerdictDetails | None
     contract: Contract
     route: Route
     graph: Graph | None
@@ -79,14 +79,14 @@ class Page:
 
 
 _TOLERANCES = {
-    "Spec": "as spec.verification.tolerance asks",
-    "Calibrated": "a small multiple of what the model errs by itself, at least a floor per type",
+    "Spec": "from spec.verification.tolerance",
+    "Calibrated": "a small multiple of the model's own rounding error, at least a floor per dtype",
     "Default": "a floor per element type, relative to the largest value of the output",
 }
 
 
 def page_of(report: Report) -> Page:
-    """Return what the page shows of a report."""
+    """Return the page of a report."""
     name = f"{report.namespace}/{report.name}" if report.namespace else report.name
     verdict = verdict_of(report)
     return Page(
@@ -97,7 +97,7 @@ def page_of(report: Report) -> Page:
         trouble=trouble_of(report),
         culprit=culprit_of(report),
         errors=errors_of(report),
-        judgement=_judgement(report),
+        verdict_details=_verdict_details(report),
         contract=contract_of(report),
         route=route_of(report),
         graph=graph_of(report),
@@ -109,12 +109,12 @@ def page_of(report: Report) -> Page:
     )
 
 
-def _judgement(report: Report) -> Judgement | None:
+def _verdict_details(report: Report) -> VerdictDetails | None:
     summary = report.verification
     if summary is None:
         return None
     noise = summary.max_noise
-    return Judgement(
+    return VerdictDetails(
         provider=summary.provider,
         tolerance=f"{_TOLERANCES.get(summary.tolerance_source, '')} ({summary.tolerance_source})",
         noise=f"{text.number(noise)} of the largest value" if noise is not None else "",
@@ -139,7 +139,7 @@ def _environment(report: Report) -> list[Pair]:
         Pair("Python", found.python),
         Pair("platform", found.platform),
         Pair("CPUs", str(found.cpus)),
-        Pair("memory at the peak", text.size(report.peak_memory_bytes)),
+        Pair("peak memory", text.size(report.peak_memory_bytes)),
     ]
 
 

@@ -1,8 +1,8 @@
 """The geometry of the plots: pure. Positions are percent of the width: a plot fits any page.
 
 Errors are drawn as shares of what is allowed, on a logarithmic axis: one line is the tolerance of
-every output, whatever its magnitude. To the left is a lane for no error at all, to the right one
-for what no tolerance covers: NaN, infinities, another shape or type, integers that differ.
+every output, whatever its magnitude. The lane at the left is for no error at all, the one at the
+right for what no tolerance covers: NaN, infinities, another shape or dtype, integers that differ.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Axis:
     ticks: tuple[Tick, ...]
 
     def place(self, ratio: float) -> float:
-        """Return where a share of the limit lies."""
+        """Return the position of a share of the limit, in percent of the width."""
         if ratio <= 0:
             return NONE_LANE
         if not math.isfinite(ratio):
@@ -60,7 +60,7 @@ class Axis:
 
     @property
     def limit(self) -> float:
-        """Return where the tolerance lies."""
+        """Return the position of the tolerance, in percent of the width."""
         return self.place(1.0)
 
 
@@ -93,7 +93,7 @@ class Point:
     shape: Shape
     title: str
     noise: float | None = None
-    """What the model errs by itself, as a share of the limit."""
+    """The model's own rounding error, as a share of the limit."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Strip:
 
 
 def strip(axis: Axis, points: Sequence[Point], title: str, description: str) -> Strip:
-    """Return the row of some points; each has a height of its own, so that none hides another."""
+    """Return the row of some points; each gets its own height, so that none hides another."""
     height = min(TALLEST, ROW_HEIGHT + len(points) / 2)
     room = height - 2 * _MARGIN
     marks = tuple(
@@ -137,7 +137,7 @@ def strip(axis: Axis, points: Sequence[Point], title: str, description: str) -> 
 
 
 def share_of_largest(values: Sequence[float]) -> list[float]:
-    """Return the lengths of bars in percent; what is there at all stays visible."""
+    """Return the lengths of bars in percent; positive values stay visible."""
     largest = max(values, default=0.0)
     if largest <= 0:
         return [0.0 for _ in values]

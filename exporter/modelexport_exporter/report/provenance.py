@@ -1,7 +1,7 @@
-"""provenance.json: what was built from what, by whom, in the words that supply chains use.
+"""provenance.json: which artifact was built from which inputs, and by which builder.
 
-An in-toto statement whose predicate is SLSA's provenance, both version 1. Pure: everything it says
-is in the report already; this form is what policy engines and `cosign` check.
+An in-toto statement with the SLSA provenance predicate, both version 1. Pure: the same content is
+in the report; policy engines and `cosign` check this form.
 """
 
 from __future__ import annotations

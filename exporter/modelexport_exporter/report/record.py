@@ -1,7 +1,7 @@
-"""What is known about an export so far, and the documents that are made of it.
+"""What is known about an export so far, and the documents that are made from it.
 
-The pipeline writes down facts as they come; report, manifest and result are views of them, so a
-failure at any stage is reported with everything that was found before it.
+The run records facts as they come; report, manifest and result are views of them, so a failure at
+any stage is reported with everything that was found before it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Record:
     signed_by: str | None = None
     """The id of the key that signs the provenance."""
     dependencies: list[Dependency] = field(default_factory=list)
-    """What is needed besides the checkpoint."""
+    """Code, recorded inputs and runtime libraries."""
     identity: SourceIdentity | None = None
     source_files: tuple[SourceFile, ...] = ()
     converted: ConvertedModel | None = None
@@ -72,7 +72,7 @@ class Record:
     benchmark: Benchmark | None = None
 
     @contextmanager
-    def timed(self, stage: Stage) -> Iterator[None]:
+    def time_stage(self, stage: Stage) -> Iterator[None]:
         """Add the time of the body to a stage."""
         begin = time.monotonic()
         try:
@@ -80,25 +80,25 @@ class Record:
         finally:
             self.seconds[stage] = self.seconds.get(stage, 0.0) + time.monotonic() - begin
 
-    def exported(self, converted: ConvertedModel) -> None:
-        """Take in what the export worker made."""
+    def add_export(self, converted: ConvertedModel) -> None:
+        """Record what the export worker made."""
         self.converted = converted
         self.seconds |= {Stage(name): seconds for name, seconds in converted.seconds.items()}
 
-    def verified(self, outcome: VerificationOutcome) -> None:
-        """Take in what the verification worker found."""
+    def add_verification(self, outcome: VerificationOutcome) -> None:
+        """Record what the verification worker found."""
         self.outcome = outcome
         self.seconds[Stage.VERIFY] = outcome.seconds
 
-    def stamped(self, model: WrittenFile) -> None:
-        """Take in the model's file as it is after the verdict was written into it."""
+    def replace_model_file(self, model: WrittenFile) -> None:
+        """Record the model's file after metadata was appended to it."""
         assert self.converted is not None
         files = [model if file.name == model.name else file for file in self.converted.files]
         self.converted = replace(self.converted, files=tuple(files))
 
     @property
     def metadata(self) -> dict[str, str]:
-        """Return what the ONNX file says of itself: the same for the same work and verdict."""
+        """Return the metadata for the ONNX file: the same for the same work and verdict."""
         assert self.converted is not None
         assert self.outcome is not None
         facts = {
@@ -114,13 +114,13 @@ class Record:
 
     @property
     def layout(self) -> Layout:
-        """Return how the files of the artifact are placed; one that exists lies as it lies."""
+        """Return the layout of the artifact; Plain for one that exists and is only verified."""
         spec = self.resource.spec
         return spec.destination.layout if spec.mode is Mode.EXPORT else Layout.PLAIN
 
     @property
     def blame(self) -> Blame | None:
-        """Return what the failure that is told has found: the rung's, or that of mode Verify."""
+        """Return the node to blame for the reported failure: the rung's, or that of mode Verify."""
         spec = self.resource.spec
         if any(attempt.failure and not attempt.deferred for attempt in self.attempts):
             return most_informative(spec, self.attempts).blame
@@ -158,12 +158,12 @@ class Record:
         """Return the files of the model itself, under the names that they are published by."""
         assert self.converted is not None
         return [
-            listed(replace(file, name=published_name(self.layout, file.name)))
+            as_artifact_file(replace(file, name=published_name(self.layout, file.name)))
             for file in self.converted.files
         ]
 
     def artifact(self, directory: Location, others: Iterable[WrittenFile] = ()) -> Artifact:
-        """Return the artifact as it lies, or will lie, in a directory."""
+        """Return the artifact as it is, or will be, in a directory."""
         assert self.converted is not None
         files = self.model_files()
         name = published_name(self.layout, self.converted.model_path.name)
@@ -177,7 +177,7 @@ class Record:
             exporter=self.converted.exporter,
             inputs=list(self.converted.inputs),
             outputs=list(self.converted.outputs),
-            files=[*files, *map(listed, others)],
+            files=[*files, *map(as_artifact_file, others)],
             manifest_uri=directory.child(MANIFEST_NAME).uri if self._publishes else None,
         )
 
@@ -188,7 +188,7 @@ class Record:
     def manifest(
         self, destination: Location, documents: Iterable[WrittenFile], previous: Manifest | None
     ) -> Manifest:
-        """Return the manifest of the artifact and the documents beside it."""
+        """Return the manifest of the artifact and its documents."""
         assert self.identity is not None
         assert self.spec_sha256 is not None
         assert self.verification is not None
@@ -203,7 +203,7 @@ class Record:
                 uri=self.identity.uri,
                 fingerprint=self.identity.fingerprint,
                 sha256=source_digest(self.source_files),
-                files=[listed(file) for file in self.source_files],
+                files=[as_artifact_file(file) for file in self.source_files],
             ),
             spec_sha256=self.spec_sha256,
             layout=self.layout,
@@ -229,7 +229,7 @@ class Record:
             started=self.started,
             finished=datetime.now(UTC),
             stages=reports.stage_times(self.seconds),
-            artifact=self.artifact(destination) if self._is_there(failure) else None,
+            artifact=self.artifact(destination) if self._has_artifact(failure) else None,
             operators=converted.op_counts if converted else {},
             modules=reports.modules(converted.modules) if converted else [],
             findings=reports.findings(converted.findings) if converted else [],
@@ -244,8 +244,8 @@ class Record:
             failure=failure,
         )
 
-    def _is_there(self, failure: Failure | None) -> bool:
-        """Tell whether there is an artifact: one that fails is never published, but may exist."""
+    def _has_artifact(self, failure: Failure | None) -> bool:
+        """Return whether there is an artifact. In mode Verify it exists even if it fails."""
         return self.converted is not None and (failure is None or not self._publishes)
 
     def _source(self) -> ReportSource:
@@ -254,10 +254,10 @@ class Record:
             uri=self.resource.spec.source.one,
             fingerprint=identity.fingerprint if identity else None,
             sha256=source_digest(files) if files else None,
-            files=[listed(file) for file in files],
+            files=[as_artifact_file(file) for file in files],
         )
 
-    def succeeded(self, manifest: Manifest, report_uri: str, *, reused: bool) -> PodResult:
+    def success(self, manifest: Manifest, report_uri: str, *, reused: bool) -> PodResult:
         """Return the result for the artifact that a manifest describes."""
         return PodResult(
             outcome="Succeeded",
@@ -269,7 +269,7 @@ class Record:
             peak_memory_bytes=self.peak_memory_bytes or None,
         )
 
-    def failed(self, failure: Failure, report_uri: str | None) -> PodResult:
+    def failure_result(self, failure: Failure, report_uri: str | None) -> PodResult:
         """Return the result for a failure."""
         return PodResult(
             outcome="Failed",
@@ -288,8 +288,8 @@ def completed_before(stage: Stage | None, mode: Mode = Mode.EXPORT) -> list[Stag
     return [entry for entry in before if entry in stages_of(mode)]
 
 
-def listed(file: WrittenFile | SourceFile) -> ArtifactFile:
-    """Return what a document says of a file."""
+def as_artifact_file(file: WrittenFile | SourceFile) -> ArtifactFile:
+    """Return name, size and digest of a file for a document."""
     return ArtifactFile(name=file.name, sha256=file.sha256, size_bytes=file.size_bytes)
 
 
@@ -298,7 +298,7 @@ def _finite(value: float) -> float:
 
 
 def _largest_share(outcome: VerificationOutcome) -> float:
-    """Return what the worst comparison took of its limit."""
+    """Return the largest share of its limit that a comparison took."""
     shares = (
         limit_share(found.max_abs_error, found.limit, wrong=bool(found.problem))
         for sample in outcome.samples

@@ -1,7 +1,7 @@
-"""report.json: everything about an export that somebody may ask for later.
+"""report.json: the complete record of an export.
 
-Published beside the artifact, and after a failure under a name of its own. It never holds secrets:
-the pod template, where users put environment variables, is left out.
+Published with the artifact, and after a failure below `failed/`. It never holds secrets: the pod
+template, where users put environment variables, is left out.
 """
 
 from __future__ import annotations
@@ -250,7 +250,7 @@ def samples(compared: tuple[SampleComparison, ...]) -> list[ComparedSample]:
 
 
 def blame(found: Blame) -> ReportedBlame:
-    """Return what is to blame as it is written; the repro's files lie below the report."""
+    """Return the node to blame as it is written; `repro` holds paths relative to the report."""
     errors = {
         name: None if value is None else _json_number(value)
         for name, value in (("before", found.error_before), ("after", found.error_after))

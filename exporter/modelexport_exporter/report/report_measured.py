@@ -1,4 +1,4 @@
-"""Parts of report.json: what a precision cost, where nodes ran, what was not measured."""
+"""Parts of report.json: accuracy lost by a precision, providers of nodes, what was not measured."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from modelexport_exporter.core.types import VerificationOutcome
 
 
 class ReportedLoss(ApiModel):
-    """What one output lost by export.precision, against eager PyTorch in the model's own."""
+    """The accuracy that one output lost by export.precision, against eager in the model's own."""
 
     output: str
     max_rel_error: float
@@ -22,7 +22,7 @@ class ReportedLoss(ApiModel):
 
 
 class ReportedFallback(ApiModel):
-    """Nodes of one operator that ran on another provider than the one that was asked for."""
+    """Nodes of one operator that ran on another provider than the requested one."""
 
     op: str
     provider: str
@@ -33,7 +33,7 @@ class ReportedFallback(ApiModel):
 
 
 class Measured(ApiModel):
-    """What was measured besides the errors."""
+    """Other measurements than errors."""
 
     precision_losses: list[ReportedLoss] = Field(default_factory=list)
     providers: list[ReportedFallback] = Field(default_factory=list)

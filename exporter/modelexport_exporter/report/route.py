@@ -1,4 +1,4 @@
-"""How the file came about: the rungs that were tried, and where the time went: pure."""
+"""How the file was made: the rungs that were tried, and where the time went. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MEANINGS = {
     Rung.SCRIPT: "torch.jit.script",
     Rung.TRACE: "torch.jit.trace",
 }
-_OUTCOMES = {"Verified": "verified", "Deferred": "left to the other route first"}
+_OUTCOMES = {"Verified": "verified", "Deferred": "deferred to the other route"}
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def route_of(report: Report) -> Route:
 
 
 def _stages(report: Report) -> Iterator[tuple[str, float]]:
-    """Yield the stages of the last attempt, and what the run took besides."""
+    """Yield the stages of the last attempt, and the rest of the run's time."""
     took = (report.finished - report.started).total_seconds()
     for stage in report.stages:
         yield stage.stage.value, stage.seconds

@@ -1,8 +1,8 @@
-"""Signs the provenance statement: a DSSE envelope, by a key that only the supervisor ever holds.
+"""Signs the provenance statement as a DSSE envelope, with a key that only the supervisor holds.
 
-The key is read, and taken out of the environment, before any process is started that runs user
-code; so a key that cannot sign is known before anything is computed. An envelope is what cosign,
-in-toto and slsa-verifier take for an attestation (https://github.com/secure-systems-lab/dsse).
+The key is read, and removed from the environment, before any process starts that runs user code.
+A key that cannot sign is thus reported before anything is computed. cosign, in-toto and
+slsa-verifier accept the envelope as an attestation (https://github.com/secure-systems-lab/dsse).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _HASHES: dict[str, hashes.HashAlgorithm] = {
 
 @dataclass(frozen=True, repr=False)
 class Signer:
-    """A private key; it is never shown."""
+    """A private key; its repr never shows it."""
 
     key_id: str
     """SHA-256 of the public key's SubjectPublicKeyInfo."""

@@ -1,4 +1,4 @@
-"""Numbers and sizes as people write them: pure."""
+"""Numbers and sizes as people write them. Pure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def power(exponent: int) -> str:
 
 
 def of_limit(ratio: float) -> str:
-    """Return how an error stands to its limit: `1/247 of the limit`, `3.1× the limit`."""
+    """Return an error relative to its limit: `1/247 of the limit`, `3.1× the limit`."""
     if math.isnan(ratio) or math.isinf(ratio):
         return "beyond any limit"
     if ratio <= 0:

@@ -44,7 +44,7 @@ DTYPES = {
 
 @dataclass(frozen=True)
 class Served:
-    """What is served: tensors as the runtime sees them, and where they are computed."""
+    """What is served: tensors as the runtime reports them, and the execution provider."""
 
     name: str
     inputs: Sequence[TensorInfo]
@@ -54,7 +54,7 @@ class Served:
 
 
 def check_servable(tensors: Iterable[TensorInfo]) -> None:
-    """Fail for what Triton cannot hand in or out."""
+    """Fail for tensors that Triton cannot take or return."""
     for tensor in tensors:
         if tensor.dtype not in DTYPES:
             raise _not_servable(tensor, f"is of type {tensor.dtype}")
@@ -76,7 +76,7 @@ def config_of(
     spec: ModelExportSpec, converted: ConvertedModel, outcome: VerificationOutcome
 ) -> bytes:
     """Return the content of config.pbtxt for a verified artifact."""
-    outputs = as_stated(converted.outputs, outcome.output_shapes)
+    outputs = with_session_shapes(converted.outputs, outcome.output_shapes)
     batch = batch_dim(spec, [*converted.inputs, *outputs])
     batches = batch is not None and outcome.rows_independent is True
     served = Served(
@@ -89,7 +89,7 @@ def config_of(
     return config_text(served).encode()
 
 
-def as_stated(
+def with_session_shapes(
     outputs: Sequence[TensorInfo], shapes: Mapping[str, tuple[int | str, ...]]
 ) -> list[TensorInfo]:
     """Return outputs with the shapes that a session states, where it states any."""
@@ -117,10 +117,10 @@ def config_text(served: Served) -> str:
 
 
 def _lines(served: Served) -> Iterator[str]:
-    yield f"name: {quoted(served.name)}"
+    yield f"name: {quote(served.name)}"
     yield 'platform: "onnxruntime_onnx"'
     yield 'backend: "onnxruntime"'
-    yield f"default_model_filename: {quoted(MODEL_NAME)}"
+    yield f"default_model_filename: {quote(MODEL_NAME)}"
     yield f"max_batch_size: {served.max_batch_size}"
     for field, tensors in (("input", served.inputs), ("output", served.outputs)):
         for tensor in tensors:
@@ -138,7 +138,7 @@ def _tensor(field: str, tensor: TensorInfo, *, batches: bool) -> Iterator[str]:
     shape = tensor.shape[1:] if batches else tensor.shape
     dims = [size if isinstance(size, int) else -1 for size in shape]
     yield f"{field} {{"
-    yield f"  name: {quoted(tensor.name)}"
+    yield f"  name: {quote(tensor.name)}"
     yield f"  data_type: {DTYPES[tensor.dtype]}"
     yield f"  dims: [ {', '.join(map(str, dims or [1]))} ]"
     if batches and not dims:
@@ -146,7 +146,7 @@ def _tensor(field: str, tensor: TensorInfo, *, batches: bool) -> Iterator[str]:
     yield "}"
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Return a string of protobuf's text format: bytes that are not plain are octal escapes."""
     plain = (
         chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:03o}"  # noqa: PLR2004

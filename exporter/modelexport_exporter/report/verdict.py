@@ -1,4 +1,4 @@
-"""The banner: what became of the export, in words that need no context: pure."""
+"""The banner: the outcome of the export, understandable without context. Pure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What stands at the top of the page."""
+    """The banner at the top of the page."""
 
     tone: Tone
     word: str
@@ -58,10 +58,10 @@ _SENTENCES: dict[ExitCode, tuple[str, str]] = {
     ExitCode.SOURCE: ("Failed", "The checkpoint could not be used."),
     ExitCode.MODEL: ("Failed", "The model could not be built from its code and checkpoint."),
     ExitCode.EXPORT: ("Not exported", "The model could not be converted to ONNX."),
-    ExitCode.CONTRACT: ("Refused", "The ONNX file is not what was asked for."),
+    ExitCode.CONTRACT: ("Refused", "The ONNX file is not what was requested."),
     ExitCode.VERIFICATION: ("Refused", "The ONNX file could not be shown to be right."),
     ExitCode.DESTINATION: ("Not published", "The destination could not take the artifact."),
-    ExitCode.PROVIDER: ("Failed", "The execution provider that was asked for cannot be used."),
+    ExitCode.PROVIDER: ("Failed", "The requested execution provider cannot be used."),
     ExitCode.RESOURCES: ("Failed", "The export reached a limit of its machine or its deadline."),
     ExitCode.INTERNAL: ("Failed", "A defect of ModelExport ended the export."),
     ExitCode.RETRYABLE: ("Interrupted", "The export was interrupted; run again, it may succeed."),
@@ -74,7 +74,7 @@ _BY_REASON: dict[Reason, tuple[str, str]] = {
     Reason.RUNTIME_FAILED: ("Refused", "onnxruntime cannot run the ONNX file."),
     Reason.ILL_CONDITIONED: (
         "No verdict",
-        "The model's own results change with their precision, so none can be held against them.",
+        "The model's own results depend on rounding, so the file cannot be compared with them.",
     ),
     Reason.UNSUPPORTED_OPERATOR: (
         "Not exported",
@@ -98,7 +98,7 @@ def verdict_of(report: Report) -> Verdict:
 
 
 def verifies_only(report: Report) -> bool:
-    """Tell whether an artifact that exists was verified, and none made."""
+    """Return whether an existing artifact was verified, and none was made."""
     return report.spec.get("mode") == "Verify"
 
 
@@ -157,14 +157,14 @@ def trouble_of(report: Report) -> Trouble | None:
     )
 
 
-def _paragraphs(said: str) -> tuple[str, ...]:
-    return tuple(line.strip() for line in said.splitlines() if line.strip())
+def _paragraphs(message: str) -> tuple[str, ...]:
+    return tuple(line.strip() for line in message.splitlines() if line.strip())
 
 
 def _pitfalls(report: Report, failure: Failure) -> tuple[ReportedPitfall, ...]:
-    """Return the lines that led to the failure, each once: the telling attempts' first."""
-    telling = sorted(
+    """Return the lines that led to the failure, most informative attempt first, each once."""
+    ordered = sorted(
         report.attempts,
         key=lambda tried: tried.failure is None or tried.failure.reason is not failure.reason,
     )
-    return tuple(dict.fromkeys(pitfall for tried in telling for pitfall in tried.pitfalls))
+    return tuple(dict.fromkeys(pitfall for tried in ordered for pitfall in tried.pitfalls))

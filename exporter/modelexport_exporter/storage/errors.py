@@ -17,7 +17,7 @@ from modelexport_exporter.storage.store import Role
 
 @dataclass(frozen=True)
 class Access:
-    """Whose refusal it was: enough to say what to check, nothing that is secret."""
+    """Which request was refused: enough to say what to check, nothing that is secret."""
 
     role: Role
     uri: str
@@ -41,7 +41,7 @@ class Access:
 
 
 def from_os_error(error: OSError, role: Role, path: str) -> ExportFailure:
-    """Return the failure that an error of the file system stands for."""
+    """Return the failure for an error of the file system."""
     uri = f"file://{path}"
     access = Access(role, uri, None, None)
     if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:

@@ -91,7 +91,7 @@ class FileStore:
         return PendingFile(staged, Path(key), self._role)
 
     def write(self, key: str, content: bytes) -> None:
-        """Write a small file, whatever is there."""
+        """Write a small file, replacing what is there."""
         with self._typed_errors(key), _temporary(Path(key)) as temporary:
             _write_through(temporary, content)
             temporary.replace(key)
@@ -107,7 +107,7 @@ class FileStore:
             temporary.replace(path)
 
     def delete(self, keys: Iterable[str]) -> None:
-        """Delete files, and the directories of ours that became empty by it."""
+        """Delete files, and our directories that are empty afterwards."""
         for key in keys:
             with self._typed_errors(key):
                 Path(key).unlink(missing_ok=True)
@@ -168,7 +168,7 @@ class PendingFile:
 
 
 def _is_directory(entry: os.DirEntry[str]) -> bool:
-    """Tell a directory; a link that leads nowhere is none, and no error of its neighbours."""
+    """Return whether it is a directory; a dangling link is none, and no error."""
     try:
         return entry.is_dir()
     except OSError:
@@ -229,7 +229,7 @@ def _write_through(path: Path, content: bytes) -> None:
 
 @contextlib.contextmanager
 def _temporary(target: Path) -> Iterator[Path]:
-    """Yield a free name next to the target, gone at the end whatever happens."""
+    """Yield a free name next to the target; it is removed at the end."""
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:

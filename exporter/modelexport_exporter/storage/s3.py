@@ -46,7 +46,7 @@ _CONDITION = {"412", "PreconditionFailed", "409", "ConditionalRequestConflict"}
 
 
 def content_type(key: str) -> str:
-    """Return what a browser is told that an object is: a page is to be shown, not downloaded."""
+    """Return the content type of an object: a browser shows a page and does not download it."""
     kinds = {"html": "text/html; charset=utf-8", "json": "application/json"}
     return kinds.get(key.rpartition(".")[2], "application/octet-stream")
 
@@ -143,7 +143,7 @@ class S3Store:
     def _download_part(
         self, found: StoredObject, start: int, descriptor: int, on_bytes: OnBytes, target: Path
     ) -> None:
-        """Write one range; a broken stream goes on where it broke, a few times.
+        """Write one range; a broken stream is resumed where it broke, a few times.
 
         A request that is refused is not made again here: the client has done so already.
         """
@@ -213,7 +213,7 @@ class S3Store:
         return pending
 
     def write(self, key: str, content: bytes) -> None:
-        """Store a small content under the key, whatever is there."""
+        """Store a small content under the key, replacing what is there."""
         with self._typed_errors(key):
             self._put(key, content)
 
@@ -242,7 +242,7 @@ class S3Store:
                 self._client.delete_object(Bucket=self._bucket, Key=key)
 
     def discard_staged(self, directory: str, is_ours: Callable[[str], bool], staging: str) -> None:
-        """Abort uploads to our names in the directory; delete what lies below `staging`."""
+        """Abort uploads to our names in the directory; delete everything below `staging`."""
         with self._typed_errors(directory):
             pages = self._client.get_paginator("list_multipart_uploads").paginate(
                 Bucket=self._bucket, Prefix=directory

@@ -1,4 +1,4 @@
-"""Every error class of boto3, sorted into the few refusals that `errors` can tell.
+"""Every error class of boto3, mapped to the few failures of `errors`.
 
 Pure: an exception goes in, an `ExportFailure` comes out.
 """
@@ -50,7 +50,7 @@ _SERVER_ERROR = 500
 
 
 def from_botocore(error: Exception, access: Access) -> ExportFailure:
-    """Return the failure that an error of boto3 stands for."""
+    """Return the failure for an error of boto3."""
     if isinstance(error, Boto3Error):
         # boto3 wraps what went wrong in a transfer and keeps it as the context.
         inner = error.__cause__ or error.__context__
@@ -63,7 +63,7 @@ def from_botocore(error: Exception, access: Access) -> ExportFailure:
     if isinstance(error, (*_BAD_REQUEST, ValueError)):
         return ExportFailure(
             Reason.INVALID_MANIFEST,
-            f"{access.uri} cannot be asked for: {_one_line(error)}",
+            f"{access.uri} cannot be requested: {_one_line(error)}",
             "Check the uri, spec.storage.endpoint and spec.storage.region.",
         )
     return unavailable(access, _one_line(error))
@@ -79,7 +79,7 @@ def _from_answer(error: boto.ClientError, access: Access) -> ExportFailure:
     if code in _ELSEWHERE:
         return ExportFailure(
             Reason.INVALID_MANIFEST,
-            f"{access.uri} lies in another region than the one asked ({code})",
+            f"{access.uri} is in another region than the configured one ({code})",
             "Set spec.storage.region to the bucket's region.",
         )
     if code in _BUSY or status >= _SERVER_ERROR:
@@ -88,7 +88,7 @@ def _from_answer(error: boto.ClientError, access: Access) -> ExportFailure:
 
 
 def _refusal(code: str, access: Access) -> tuple[str, str]:
-    """Say who was refused, and what to check."""
+    """Return the failure for a denied request, with what to check."""
     if code in _SKEWED:
         hint = "Set the node's clock; S3 refuses requests more than 15 minutes off."
         return f"the clock is wrong ({code})", hint

@@ -1,4 +1,4 @@
-"""A file on its way to S3 that nobody sees yet: a multipart upload that is not completed.
+"""A file on its way to S3 that no reader sees yet: a multipart upload that is not completed.
 
 A large one's parts travel while the artifact is still being verified. Completing it makes the
 object appear under its key at once; nothing is ever copied. A killed process leaves parts that are

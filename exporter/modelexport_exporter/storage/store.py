@@ -1,8 +1,8 @@
 """Objects under keys, in S3 or in directories: the little that an export needs of either.
 
 Every stage talks to a `Store` and never asks which one it is. A store is opened for a role, so that
-the same refusal is told as a missing checkpoint or as a destination that cannot be written. Every
-error that leaves a store is an `ExportFailure`, but for `ConditionFailedError`, which is an answer.
+the same refusal is reported as a missing checkpoint or as a destination that cannot be written.
+Every error that leaves a store is an `ExportFailure`, except `ConditionFailedError`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Role(StrEnum):
 
 
 class ConditionFailedError(Exception):
-    """A conditional write found that somebody else had written first."""
+    """A conditional write found that another writer was first."""
 
 
 class Pending(Protocol):
@@ -57,7 +57,7 @@ class Store(Protocol):
     def list_all(self, prefix: str, depth: int | None = None) -> list[StoredObject]:
         """Return every object whose key starts with the prefix, in order of the keys.
 
-        `depth`: how many directories below the prefix's own it may lie at most.
+        `depth`: how many directories below the prefix's own to descend at most.
         """
 
     def names(self, prefix: str, limit: int) -> list[str]:
@@ -79,7 +79,7 @@ class Store(Protocol):
         """
 
     def write(self, key: str, content: bytes) -> None:
-        """Store a small content under the key, whatever is there."""
+        """Store a small content under the key, replacing what is there."""
 
     def write_if(self, key: str, content: bytes, *, replaces: str | None) -> None:
         """Store a small content if the key still has the etag `replaces` (None: is still free).

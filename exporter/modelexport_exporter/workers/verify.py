@@ -36,7 +36,7 @@ from modelexport_exporter.core.types import (
 )
 from modelexport_exporter.diagnosis.explain import explaining, find_pitfalls
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
-from modelexport_exporter.report.triton_config import as_stated, batch_dim
+from modelexport_exporter.report.triton_config import batch_dim, with_session_shapes
 from modelexport_exporter.verification.batch_independence import rows_are_independent
 from modelexport_exporter.verification.comparator import Comparator, Named, RunFile
 from modelexport_exporter.verification.numerics.in_precision import simulation_for
@@ -194,7 +194,7 @@ class _Verification:
         wrong = verdict_on(self._results) is not Verdict.VERIFIED
         if wrong or self._spec.destination.layout is not Layout.TRITON:
             return None
-        outputs = as_stated(self._converted.outputs, self._session.output_shapes)
+        outputs = with_session_shapes(self._converted.outputs, self._session.output_shapes)
         batch = batch_dim(self._spec, [*self._converted.inputs, *outputs])
         samples = [
             sample

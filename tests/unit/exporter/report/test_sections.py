@@ -96,7 +96,7 @@ def test_a_failure_tells_the_lines_of_the_attempt_that_tells_most() -> None:
 @pytest.mark.parametrize(
     ("obtained", "kept"),
     [
-        pytest.param({"dtype": "float32", "shape": ["batch", 4]}, True, id="as asked"),
+        pytest.param({"dtype": "float32", "shape": ["batch", 4]}, True, id="as requested"),
         pytest.param({"dtype": "float32", "shape": [3, 4]}, False, id="a constant"),
         pytest.param({"dtype": "float16", "shape": ["batch", 4]}, False, id="another type"),
         pytest.param({"dtype": "float32", "shape": ["batch"]}, False, id="fewer dims"),
@@ -104,7 +104,7 @@ def test_a_failure_tells_the_lines_of_the_attempt_that_tells_most() -> None:
 )
 def test_an_input_is_held_against_what_was_asked(obtained: dict[str, Any], kept: bool) -> None:
     found = contract_of(report(artifact=artifact(inputs=[{"name": "x", **obtained}])))
-    assert found.terms[0].asked == "float32[batch, 4]"
+    assert found.terms[0].requested == "float32[batch, 4]"
     assert found.terms[0].kept is kept
 
 
@@ -176,7 +176,7 @@ def test_a_deep_model_is_cut_where_a_person_stops_looking(monkeypatch: pytest.Mo
     assert (found.depth, found.modules_left_out) == (1, 2)
 
 
-def test_the_ways_that_were_tried_are_told_with_reason_and_time() -> None:
+def test_route_lists_tried_rungs_with_reason_and_time() -> None:
     failure = {"reason": "CaptureFailed", "message": "no graph", "stage": "Capture"}
     found = route_of(
         report(
@@ -189,7 +189,7 @@ def test_the_ways_that_were_tried_are_told_with_reason_and_time() -> None:
     )
     assert [(rung.outcome, rung.reason, rung.width) for rung in found.rungs] == [
         ("failed in Capture", "CaptureFailed", 25.0),
-        ("left to the other route first", "", 50.0),
+        ("deferred to the other route", "", 50.0),
         ("verified", "", 100.0),
     ]
     assert [stage.name for stage in found.stages] == ["Fetch", "Verify", "everything else"]
@@ -228,7 +228,7 @@ def test_without_a_benchmark_there_is_no_latency() -> None:
     [
         pytest.param(
             {"node": "n", "op": "Conv", "source": "m.py:3", "errorAfter": 0.4, "proven": True},
-            "goes on rightly",
+            "the rest of the file matches",
             ["Node", "Source", "Relative error of what it computes"],
             id="proven",
         ),
@@ -238,7 +238,7 @@ def test_without_a_benchmark_there_is_no_latency() -> None:
             ["Node", "Module"],
             id="likely",
         ),
-        pytest.param({"optimization": "extended"}, "The file itself is right", [], id="runtime's"),
+        pytest.param({"optimization": "extended"}, "The file itself matches", [], id="runtime's"),
         pytest.param({"whyNot": "too large"}, "No single node", [], id="none"),
     ],
 )

@@ -18,10 +18,10 @@ from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.report.triton_config import (
     DTYPES,
     Served,
-    as_stated,
     batch_dim,
     check_servable,
     config_text,
+    with_session_shapes,
 )
 from triton_rules import complaints, dtype, parsed, refusals
 
@@ -165,7 +165,7 @@ def test_a_size_that_the_runtime_infers_is_not_left_open(batch: int) -> None:
     """Triton compares outputs exactly: -1 for a size that the session knows is refused."""
     loaded = session(["batch", 4], (4, 10), ["batch", "u"])
     declared = tensor("y", "batch", "u")
-    (stated,) = as_stated([declared], {"y": tuple(loaded.get_outputs()[0].shape)})
+    (stated,) = with_session_shapes([declared], {"y": tuple(loaded.get_outputs()[0].shape)})
     assert stated.shape == ["batch", 10]
     assert refusals(served(tensor("x", "batch", 4), stated, batch=batch), loaded) == []
     naive = served(tensor("x", "batch", 4), declared, batch=batch)
