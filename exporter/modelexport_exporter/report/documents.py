@@ -48,7 +48,7 @@ def documents(record: Record, destination: Location, signer: Signer | None) -> d
 
 
 def both_reports(report: Report) -> dict[str, bytes]:
-    """Return report.html and report.json. The page comes first: once the JSON is there, both are."""
+    """Return report.html and report.json. The page comes first: with the JSON, both exist."""
     return {PAGE_NAME: render(report), REPORT_NAME: report.encode()}
 
 

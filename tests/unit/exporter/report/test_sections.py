@@ -229,7 +229,7 @@ def test_without_a_benchmark_there_is_no_latency() -> None:
         pytest.param(
             {"node": "n", "op": "Conv", "source": "m.py:3", "errorAfter": 0.4, "proven": True},
             "the rest of the file matches",
-            ["Node", "Source", "Relative error of what it computes"],
+            ["Node", "Source", "Relative error of its output"],
             id="proven",
         ),
         pytest.param(
