@@ -30,21 +30,21 @@ _SHOWS_WHERE = {
 _HEAD = """\
 # Mutants
 
-How far the verdict can be trusted, measured: models that verify, their exported files damaged as
-exporters damage them, and what the verification says of the damaged files. A mutant counts if it
-runs on the export's inputs and, somewhere within the declared ranges, an output differs from the
-whole file's by more than the noise that the model has by itself (eager PyTorch against the same
-model in float64 and rounded at random). That is decided on inputs of the tests' own, by rules that
-share nothing with the verification's samples. Mutants that compute the same are replaced by others.
+How far the verdict can be trusted, measured: exported files of models that verify are damaged with
+the errors that exporters make, and then verified. A mutant counts if it runs on the export's inputs
+and, somewhere within the declared ranges, an output differs from that of the undamaged file by more
+than the model's own noise (eager PyTorch compared with the same model in float64 and with random
+rounding). The tests decide this on inputs of their own, by rules that share nothing with the
+verification's samples. Mutants that compute the same result are replaced by others.
 
-A right file may err, too: eight times the noise, or a floor ([verdict](verdict.md)). Mutants that
-stay below that count, and cannot be told from right files by anybody.
+A correct file has an error, too: up to eight times the noise, or a floor ([verdict](verdict.md)).
+Mutants with a smaller error count, although nothing can distinguish them from correct files.
 
 *Ours* is everything between writing a file and publishing it: contract, ONNX checker, verdict.
 *Optimum* is its `validate_model_outputs` on one set of inputs at the export's sizes; *verify=True*
 is what `torch.onnx.export(verify=True)` warns about.
 
-`make mutants` writes this page; the tests judge a part of it again, at night all of it.
+`make mutants` writes this page; the tests check a part of it again, the nightly tests all of it.
 """
 
 
@@ -89,9 +89,9 @@ def _totals(reports: Sequence[Report], findings: Sequence[Finding]) -> Iterator[
     yield "|---|---|---|---|"
     yield f"| {len(findings)} mutants: caught | {' | '.join(_shares(findings))} |"
     told = [finding for finding in findings if errs_more_than_a_right_file_may(finding)]
-    title = "of them that err more than a right file may"
+    title = "of them with a larger error than a correct file may have"
     yield f"| {len(told)} {title} | {' | '.join(_shares(told))} |"
-    for title, some in (("whole files", wholes), ("changed in nothing", controls)):
+    for title, some in (("undamaged files", wholes), ("unchanged copies", controls)):
         counts = (
             sum(whole.ours.refused for whole in some),
             sum(whole.optimum.refused for whole in some),
@@ -140,12 +140,12 @@ def _survivors(findings: Iterable[Finding]) -> Iterator[str]:
 
 def _why(finding: Finding) -> str:
     if not errs_more_than_a_right_file_may(finding):
-        return f"within {MULTIPLE:g} times the noise or the floor, which right files may take"
+        return f"within {MULTIPLE:g} times the noise or the floor, which correct files may have"
     known = _SHOWS_WHERE.get(finding.mutant.operator)
     if known:
         return f"shows only where {known}"
     rare = "rare" if finding.change.shows <= _RARE else "not rare"
-    return f"{rare}, and no sample meets it"
+    return f"{rare}, and no sample reaches it"
 
 
 def errs_more_than_a_right_file_may(finding: Finding) -> bool:
@@ -178,7 +178,7 @@ def _list(findings: Iterable[Finding]) -> Iterator[str]:
         "operator",
         "where",
         "times the noise",
-        "what a right file may err",
+        "limit of a correct file",
         "shows at",
     )
     yield f"| {' | '.join((*head, 'ours', 'Optimum', 'verify=True'))} |"

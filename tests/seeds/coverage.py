@@ -19,13 +19,13 @@ _NIGHTLY = "nightly"
 _HEAD = """\
 # Coverage
 
-What became of each operator, model, workflow, pitfall and API that the documents of three
-generations of torch.onnx name: exported through the whole pipeline, then compared with eager
-PyTorch at sizes and values that neither the export nor its verification used. *Right*: published,
-and the tests agree. *Refused*: a reason, with what to do about it. *Wrong*: published, and the
-tests do not agree.
+The result for each operator, model, workflow, pitfall and API that the documentation of three
+generations of torch.onnx names: exported by the whole pipeline, then compared with eager PyTorch at
+sizes and values that neither the export nor its verification used. *Right*: published, and the
+comparison agrees. *Refused*: failed with a reason and a hint. *Wrong*: published, and the comparison
+does not agree.
 
-`make coverage` writes this page; the tests fail where it is not what they find.
+`make coverage` writes this page; the tests fail if their results differ from it.
 """
 
 
