@@ -1,4 +1,4 @@
-"""The plugin: says what example::snake is in ONNX, for both routes."""
+"""The plugin: defines how example::snake is exported to ONNX, on both routes."""
 
 import onnxscript
 import snake  # noqa: F401 - registers the operator
@@ -15,11 +15,11 @@ def Snake(x, alpha: float):  # noqa: N802
     return x + wave * wave / factor
 
 
-# torch.export's route.
+# The torch.export route.
 custom_translation_table = {torch.ops.example.snake.default: Snake}
 
 
-# TorchScript's route.
+# The TorchScript route.
 @torch.onnx.symbolic_helper.parse_args("v", "f")
 def symbolic_snake(g, x, alpha):
     return g.onnxscript_op(Snake, x, alpha_f=alpha).setType(x.type())

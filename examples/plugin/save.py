@@ -1,4 +1,4 @@
-"""Write a checkpoint to export: python examples/plugin/save.py."""
+"""Write the checkpoint of the example: python examples/plugin/save.py."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The model: an operator of its own, registered with torch.library, inside a small network."""
+"""The model: a small network with a custom operator, registered with torch.library."""
 
 import torch
 from torch import Tensor, nn

@@ -22,8 +22,8 @@ _HEAD = """\
 The result for each operator, model, workflow, pitfall and API that the documentation of three
 generations of torch.onnx names: exported by the whole pipeline, then compared with eager PyTorch at
 sizes and values that neither the export nor its verification used. *Right*: published, and the
-comparison agrees. *Refused*: failed with a reason and a hint. *Wrong*: published, and the comparison
-does not agree.
+comparison agrees. *Refused*: failed with a reason and a hint. *Wrong*: published, and the
+comparison does not agree.
 
 `make coverage` writes this page; the tests fail if their results differ from it.
 """
