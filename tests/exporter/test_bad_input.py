@@ -315,7 +315,7 @@ WRONG = {
         code("code/"),
         Reason.FACTORY_NOT_FOUND,
         ("no module mine",),
-        "It lies in the folder net-main",
+        "It is in the folder net-main",
     ),
     "code that exits when it is imported": Wrong(
         {"code/mine.py": b"import os; os._exit(3)"},

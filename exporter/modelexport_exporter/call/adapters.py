@@ -2,8 +2,8 @@
 
 Tracing passes keyword-only arguments in order, takes NamedTuples for tuples, and makes inputs of
 numbers in a list; a scripted graph takes no dict, no None and no string, and confuses a list with
-its first element. So what is converted is a module that takes each leaf by itself and calls the
-model with what they make up. Its parameters are the model's.
+its first element. The converted module therefore takes each leaf as an argument and calls the model
+with the containers built from them. Its parameters are the model's.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def with_own_names(model: ir.Model) -> ir.Model:
 
 
 def _is_plain(call: Call, signature: Signature) -> bool:
-    """Tell whether a script can be called as is; torch fills what is not passed with None."""
+    """Return whether a script can be called as it is; torch passes None for missing arguments."""
     args, kwargs = call.structure.children()
     leaves = all(isinstance(slot, Leaf) for slot in call.slots)
     complete = args.num_children == len(signature.parameters) and not kwargs.num_children

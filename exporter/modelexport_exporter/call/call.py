@@ -1,4 +1,4 @@
-"""A call of forward, described by its leaves: what stands in which place of `(args, kwargs)`."""
+"""A call of forward, described by its leaves and their places in `(args, kwargs)`."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Call:
         return args, kwargs
 
     def leaves(self, values: Mapping[str, torch.Tensor]) -> list[Any]:
-        """Return what stands in each leaf's place, in order, numbers being Python's own."""
+        """Return the value of each leaf, in order; numbers are Python's."""
         return [_filled(entry, values[entry.name], Numbers.PYTHON) for entry in self.inputs]
 
     def example(

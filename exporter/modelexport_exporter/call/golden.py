@@ -1,6 +1,6 @@
 """Golden samples: inputs, and perhaps outputs, that a user recorded (.npz or .safetensors).
 
-Arrays are named as the file's inputs and outputs are; several samples are told apart by a prefix,
+Arrays are named as the file's inputs and outputs are; a prefix separates several samples,
 `0/image`, `1/image`. Nothing is unpickled. Guarantees that an array which does not fit the declared
 inputs is named, with what was expected, before anything is computed with it.
 """

@@ -71,7 +71,7 @@ def _check_values(spec: ModelExportSpec) -> None:
 
 
 def _slots(entry: Input) -> Any:  # noqa: ANN401
-    """Return what stands in the place of a declared input."""
+    """Return the value for a declared input."""
     if entry.kind is InputKind.CONSTANT:
         return Constant(entry.value)
     if entry.kind is InputKind.SEQUENCE:

@@ -42,15 +42,15 @@ def nest(declared: Iterable[tuple[str, Any]]) -> Branch:
             branch = branch.setdefault(part, {})
             if not isinstance(branch, dict):
                 outer = ".".join(path[:depth])
-                raise _contradictory(f"input {outer} is declared itself and as {name}")
+                raise _contradictory(f"input {outer} is declared as a whole and as {name}")
         if last in branch:
-            raise _contradictory(f"input {name} is declared itself and with parts of its own")
+            raise _contradictory(f"input {name} is declared as a whole and in parts")
         branch[last] = value
     return root
 
 
 def build(value: Any, annotation: Any, name: str) -> Any:  # noqa: ANN401
-    """Return what a parameter gets: the value itself, or the containers that its Branch stands for.
+    """Return what a parameter gets: the value itself, or the containers that its Branch describes.
 
     `annotation` is the parameter's, `name` the way to it.
     """

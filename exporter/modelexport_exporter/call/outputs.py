@@ -41,7 +41,7 @@ def flatten(value: object) -> Iterator[torch.Tensor]:
 
 
 def register_classes(tree: object) -> bool:
-    """Register dataclasses and caches of transformers with torch's pytrees; tell if any is new.
+    """Register dataclasses and caches of transformers with pytree; return whether any is new.
 
     torch flattens no others. What is registered is no leaf.
     """

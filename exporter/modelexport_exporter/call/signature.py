@@ -1,4 +1,4 @@
-"""What forward takes, whoever wrote it: Python, TorchScript or torch.export."""
+"""What forward takes, of a module from Python, TorchScript or torch.export."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def _without_known_buffers(module: torch.nn.Module, state: State) -> State:
 def _in_dtypes_of(
     module: torch.nn.Module, state: State
 ) -> tuple[State, tuple[ContractFinding, ...]]:
-    """Cast what differs in precision, as copying into the module would; tell how much it was."""
+    """Cast what differs in precision, as copying into the module would; return the findings."""
     own = module.state_dict(keep_vars=True)
     cast: dict[str, Any] = dict(state)
     casts: dict[tuple[torch.dtype, torch.dtype], list[str]] = defaultdict(list)
@@ -185,7 +185,7 @@ def _really_missing(missing: list[str], tied: list[tuple[str, ...]], state: Stat
 
 
 def _tie_again(module: torch.nn.Module, tied: list[tuple[str, ...]], state: State) -> None:
-    """Make tied parameters one again: assigning gave each name one of its own."""
+    """Tie parameters again: assigning gave each name a separate one."""
     for group in tied:
         source = next((name for name in group if name in state), None)
         if source is None:

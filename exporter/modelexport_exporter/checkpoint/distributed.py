@@ -1,7 +1,7 @@
 """Directories of torch.distributed.checkpoint, read by one process without a process group.
 
 `.metadata` is a pickle: it is unpickled with nothing allowed but the classes that describe
-tensors and where they lie. Guarantees that only the model's tensors are read (no optimizer), one
+tensors and their places. Guarantees that only the model's tensors are read (no optimizer), one
 at a time, and that nothing outside the directory is opened.
 """
 
@@ -98,7 +98,7 @@ def _read_metadata(path: Path, *, allow_pickle: bool) -> dcp.Metadata:
             "Save the model's state_dict again with torch.distributed.checkpoint.save. Only if you "
             "trust the checkpoint as you trust your own code: source.allowPickle: true.",
         ) from error
-    except Exception as error:  # damaged bytes raise whatever they meet
+    except Exception as error:  # damaged bytes can raise any error
         reraise_out_of_memory(error)
         raise _corrupt(f"{path.name} is cut off or damaged: {error}") from error
     if not isinstance(metadata, dcp.Metadata) or not isinstance(metadata.state_dict_metadata, dict):
@@ -154,7 +154,7 @@ def _storage(metadata: dcp.Metadata) -> dict[str, list[_Part]]:
         for chunk in entry.chunks:
             info = places.get((name, tuple(chunk.offsets)))
             if info is None:
-                raise _corrupt(f"{METADATA} does not say where a part of {name} lies")
+                raise _corrupt(f"{METADATA} does not say where a part of {name} is")
             part = _Part(chunk.offsets, chunk.sizes, info.relative_path, info.offset, info.length)
             parts.setdefault(name, []).append(part)
     return parts
@@ -188,12 +188,12 @@ class _Chunks:
         view = memoryview(self._open(part.file))
         if part.begin + part.length > len(view):
             raise _corrupt(
-                f"{part.file} is cut off: {METADATA} says that {name} lies at bytes {part.begin} "
+                f"{part.file} is cut off: {METADATA} says that {name} is at bytes {part.begin} "
                 f"to {part.begin + part.length}, but the file has {len(view)}"
             )
         try:
             tensor = _tensor(view[part.begin : part.begin + part.length])
-        except Exception as error:  # damaged bytes raise whatever they meet
+        except Exception as error:  # damaged bytes can raise any error
             reraise_out_of_memory(error)
             raise _corrupt(f"{name} in {part.file} is damaged: {error}") from error
         if tensor.shape != part.sizes:

@@ -127,7 +127,7 @@ def _refuse_code_in_graph(path: Path, document: Any) -> None:  # noqa: ANN401
 
 
 def is_plain_expression(text: str) -> bool:
-    """Tell arithmetic over symbols and sizes from anything else that Python could evaluate."""
+    """Return whether it is only arithmetic over symbols and sizes: Python could evaluate more."""
     bare = _SYMBOL.sub("s", text)
     return (
         _EXPRESSION.fullmatch(bare) is not None

@@ -1,6 +1,6 @@
 """Which files of a source directory make up the checkpoint: pure, over names and an index.
 
-A training run's directory holds optimizer states, old formats and logs beside the weights; only
+A training run's directory holds optimizer states, old formats and logs next to the weights; only
 what the checkpoint's own index names is fetched. What the names say is also what the directory is
 taken for when it is loaded.
 """
@@ -116,7 +116,7 @@ def only_file(names: list[str], uri: str) -> str:
         raise ExportFailure(
             Reason.FORMAT_UNKNOWN,
             f"{uri} holds {len(found)} safetensors files ({_some(found)}) but no *{INDEX_SUFFIX}",
-            f"Add the *{INDEX_SUFFIX} that says which tensor lies where, or name one file in "
+            f"Add the *{INDEX_SUFFIX} that lists the file of each tensor, or name one file in "
             "spec.source.uri.",
         )
     raise ExportFailure(
@@ -128,7 +128,7 @@ def only_file(names: list[str], uri: str) -> str:
 
 
 def shards(index: bytes, uri: str) -> list[str]:
-    """Return the names of the files that an index speaks of, in order."""
+    """Return the names of the files in an index, in order."""
     return sorted(set(weight_map(index, uri).values()))
 
 
@@ -143,7 +143,7 @@ def weight_map(index: bytes, uri: str) -> dict[str, str]:
         raise ExportFailure(
             Reason.CHECKPOINT_CORRUPT,
             f"{uri} is not an index of shards: weight_map must name, for each tensor, a file "
-            "beside the index",
+            "next to the index",
             "Save the checkpoint again.",
         )
     return found

@@ -1,4 +1,4 @@
-"""What a checkpoint is, told from its bytes and never from its name.
+"""The format of a checkpoint, detected from its bytes and never from its name.
 
 Guarantees that every later stage knows what it opens, without torch: a file is recognised by its
 magic and its archive entries. A `format` in the spec that the bytes contradict is an error here,
@@ -39,7 +39,7 @@ _ALSO_READ_AS: dict[Format, frozenset[Format]] = {
     Format.STATE_DICT: frozenset((Format.LIGHTNING, Format.MODULE)),
     Format.MODULE: frozenset((Format.STATE_DICT, Format.LIGHTNING)),
 }
-"""What a declared format is looked for in, besides itself."""
+"""Detected formats that a declared format accepts, besides itself."""
 
 
 def detect(checkpoint: Path, declared: Format = Format.AUTO) -> Detected:
@@ -87,7 +87,7 @@ def _detect_file(path: Path) -> Detected:
 
 
 def _pickled(path: Path, layout: Layout) -> Detected:
-    """Tell what torch.save was given: weights, a checkpoint of Lightning, or an object."""
+    """Return what torch.save was given: weights, a checkpoint of Lightning, or an object."""
     if layout is Layout.LEGACY_PICKLE:
         found = pickle_peek.top_class_in_legacy_file(path)
         return Detected(Format.MODULE if found else Format.STATE_DICT, layout, found)
@@ -100,7 +100,7 @@ def _pickled(path: Path, layout: Layout) -> Detected:
 
 
 def _format_of_archive(path: Path) -> Format | None:
-    """Tell torch's zip formats apart by their entries; None where the pickle has to tell."""
+    """Return which of torch's zip formats it is, by its entries; None: the pickle decides."""
     try:
         with zipfile.ZipFile(path) as archive:
             entries = {name.partition("/")[2] for name in archive.namelist()}

@@ -1,6 +1,6 @@
 """A Hugging Face directory: config.json says which class, transformers builds it and renames keys.
 
-Guarantees that nothing is asked of a hub and no code of the directory runs, that the weights stay
+Guarantees that no hub is contacted and no code of the directory runs, that the weights stay
 mapped from their files, and that weights which are missing are a failure: transformers itself
 would warn and go on with random ones.
 """
@@ -53,7 +53,7 @@ def load_hugging_face(
             state_dict=dict(state),
             local_files_only=True,
             output_loading_info=True,
-            ignore_mismatched_sizes=True,  # they are told below
+            ignore_mismatched_sizes=True,  # reported below
             **loading,
             **arguments,
         )
@@ -143,14 +143,14 @@ def _refuse_own_code(content: dict[str, Any]) -> None:
         named = ", ".join(f"{key}: {value}" for key, value in list(auto_map.items())[:3])
         raise ExportFailure(
             Reason.UNSAFE_CHECKPOINT,
-            f"{CONFIG} asks for code that lies beside the weights (auto_map: {named}), which is "
+            f"{CONFIG} needs code that is next to the weights (auto_map: {named}), which is "
             "never run from there",
             _FACTORY_HINT,
         )
 
 
 def _arguments(model_class: Any, left: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401
-    """Return what the config does not know and the class does; refuse what nobody knows."""
+    """Return keys that only the class knows; refuse those that the config lacks, too."""
     known = inspect.signature(model_class.__init__).parameters
     unknown = [name for name in left if name not in known or name in {"self", "config"}]
     if unknown:
@@ -189,7 +189,7 @@ def _check_loaded(
 
 
 def is_a_head(model: torch.nn.Module, name: str) -> bool:
-    """Tell a whole part that the class lacks (a pooler, another task's head) from a wrong model.
+    """Return whether the key belongs to a whole part that the class lacks (pooler, other head).
 
     A layer more than the list has, or a bias of a layer that has none, is another architecture.
     """

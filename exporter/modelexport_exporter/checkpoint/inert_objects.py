@@ -1,6 +1,6 @@
-"""Stand-ins for the classes of a checkpoint that nothing here needs: they hold, and do nothing.
+"""Stand-ins for classes in a checkpoint that an export does not need: they only hold data.
 
-Training loops put their arguments beside the weights: a Namespace, a config object of some
+Training loops save their arguments with the weights: a Namespace, a config object of some
 library. Guarantees that such an object is built from a class made here, never from the one that
 the checkpoint names, that no module is imported for it, and that what could be meant to run
 (anything of the standard library that is no plain data) is refused and not replaced.
@@ -45,12 +45,12 @@ class Inert:
         self.args = args
 
     def __new__(cls, *_args: object) -> Any:  # noqa: ANN401
-        """Take whatever the real constructor takes."""
+        """Take any arguments, as the real constructor may."""
         return super().__new__(cls)
 
 
 def could_be_meant_to_run(name: str) -> bool:
-    """Tell whether a global of a pickle is anything but a class of plain data or a library's."""
+    """Return whether a global of a pickle is more than a class of plain data or of a library."""
     module, _, attribute = name.rpartition(".")
     if module in {"", *_BUILTINS}:
         return attribute not in _HARMLESS_BUILTINS
@@ -72,5 +72,5 @@ def stand_in(name: str, container: type | None = None) -> type[Inert]:
 
 
 def class_name(value: Inert) -> str:
-    """Return the class that the checkpoint asked for."""
+    """Return the class that the checkpoint names."""
     return type(value).__name__

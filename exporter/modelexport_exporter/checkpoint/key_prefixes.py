@@ -1,8 +1,8 @@
 """Names of weights that differ from the module's only by what a wrapper put in front.
 
 DataParallel, torch.compile and FSDP add segments to names, Lightning modules hold the network as
-an attribute. Guarantees that names are changed only where that brings more of them to the module;
-whether they fit is still decided by strict loading, and what was changed is told.
+an attribute. Guarantees that names are changed only where that makes more of them match the
+module; strict loading still decides whether they fit, and every change is reported.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from modelexport_exporter.core.types import ContractFinding
 from modelexport_exporter.user_code.wrappers import SEGMENTS
 
 _DEEPEST = 3
-"""How many segments may stand in front of all names."""
+"""How many segments may precede all names."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def fit_names(
     """Return the state under the module's own names.
 
     `only_part`: what does not have the prefix may be left out, as in a Lightning module that holds
-    the network beside its loss and metrics.
+    the network next to its loss and metrics.
     """
     best = choose(own, tuple(state), only_part=only_part)
     if not best.removed:
@@ -44,7 +44,7 @@ def fit_names(
 
 
 def choose(own: frozenset[str], stored: tuple[str, ...], *, only_part: bool) -> Renaming:
-    """Return the renaming that brings most names to the module; the plainest of equals."""
+    """Return the renaming by which most names match the module; the simplest of equals."""
     return max(
         _renamings(own, stored, only_part=only_part),
         key=lambda renaming: len(own & set(renaming.names.values())),

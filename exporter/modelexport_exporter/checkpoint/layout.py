@@ -1,4 +1,4 @@
-"""What a checkpoint was found to be: its format, and how its bytes lie on disk."""
+"""The detected format of a checkpoint, and its layout on disk."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Load: from a checkpoint on disk to a module that holds its weights, in eval or train mode.
 
 Guarantees the module that eager PyTorch would have after `load_state_dict(strict=True)`, with the
-weights mapped from the file instead of copied. The verifier calls this in a process of its own
+weights mapped from the file instead of copied. The verify worker calls this in its own process
 for the reference that the artifact is compared with.
 """
 
@@ -59,7 +59,7 @@ class LoadedModel:
 
 
 def silent(_stage: Stage, _fraction: float, _message: str) -> None:
-    """Report to nobody."""
+    """Ignore progress."""
 
 
 def load_module(task: ExportTask, progress: ReportProgress = silent) -> LoadedModel:
@@ -146,8 +146,8 @@ def _fit_names(
 
 
 def _ready(module: torch.nn.Module, *, training: bool) -> torch.nn.Module:
-    """Put the module into the mode that is asked for, whatever its factory left it in."""
-    for parameter in module.parameters():  # a ScriptModule has no requires_grad_ of its own
+    """Put the module into the requested mode."""
+    for parameter in module.parameters():  # a ScriptModule has no requires_grad_()
         parameter.requires_grad_(False)
     return module.train(training)
 

@@ -1,4 +1,4 @@
-"""Where the state_dict lies inside a checkpoint that holds more than weights.
+"""Where the state_dict is inside a checkpoint that holds more than weights.
 
 Training loops save dicts of epoch, optimizer and model. This finds the one state_dict without
 guessing: by `stateDictKey`, else the checkpoint itself, else the single usual key, at the top or
@@ -84,9 +84,9 @@ def _at_key(checkpoint: object, key: str) -> Mapping[str, Any]:
 
 
 def _is_state_dict(value: object) -> bool:
-    """Tell a module, or a dict of names that holds tensors (extra state may be anything).
+    """Return whether it is a module, or a dict by name with tensors (extra state may be anything).
 
-    An empty dict is the state_dict of a module without weights; it is nobody's list of keys.
+    An empty dict is the state_dict of a module without weights; it says nothing about keys.
     """
     if isinstance(value, torch.nn.Module):
         return True
@@ -130,5 +130,5 @@ def _nothing_found(checkpoint: object) -> ExportFailure:
     return ExportFailure(
         Reason.STATE_DICT_MISMATCH,
         f"no state_dict found in the checkpoint; its keys are {_keys(checkpoint)}",
-        advice + "Save model.state_dict(), or say with source.stateDictKey where it lies.",
+        advice + "Save model.state_dict(), or name its key in source.stateDictKey.",
     )

@@ -1,4 +1,4 @@
-"""What a pickle holds, told from its opcodes and without building a single object.
+"""What a pickle holds, read from its opcodes without building any object.
 
 Guarantees that the decision "this is a whole pickled module" is taken before anything is
 unpickled, so that it can be refused with a sentence that says so.
@@ -40,11 +40,11 @@ def top_class_in_legacy_file(path: Path) -> str:
 
 
 def is_lightning(path: Path) -> bool:
-    """Tell whether the object is a checkpoint of PyTorch Lightning, by the key of its version."""
+    """Return whether the object is a checkpoint of PyTorch Lightning, by the key of its version."""
     with zipfile.ZipFile(path) as archive:
         info = archive.getinfo(_data_pickle(archive))
         with archive.open(info) as data:
-            # Short of the last byte: torch can be told to write no checksums.
+            # Short of the last byte: torch can be set to write no checksums.
             return _LIGHTNING_KEY in data.read(info.file_size - 1)
 
 

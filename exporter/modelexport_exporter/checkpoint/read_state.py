@@ -1,6 +1,6 @@
 """The weights of a checkpoint of any format, as one state_dict; or the module that was pickled.
 
-Guarantees that values which stand for classes of the checkpoint's own never pass for weights: a
+Guarantees that stand-ins for the checkpoint's own classes are never taken for weights: a
 checkpoint that needs them is UnsafeCheckpoint.
 """
 

@@ -26,7 +26,7 @@ class Mismatch:
     prefix: str = ""
     """A prefix that the module's names have and the checkpoint's lack."""
     detail: str = ""
-    """What torch said, for what the lists do not show."""
+    """The message of torch, for what the lists do not show."""
 
     @classmethod
     def of(
@@ -60,7 +60,7 @@ class Mismatch:
 
     @property
     def is_explained(self) -> bool:
-        """Tell whether the lists say what is wrong."""
+        """Return whether the lists show what is wrong."""
         return bool(self.missing or self.unexpected or self.different)
 
     def failure(self) -> ExportFailure:
@@ -87,7 +87,7 @@ class Mismatch:
             return "Give the factory the sizes that the checkpoint was trained with: model.kwargs."
         return (
             "Check that model.factory and model.kwargs build the module that was trained; where "
-            "the weights lie deeper in the checkpoint, set source.stateDictKey."
+            "the weights are nested in the checkpoint, set source.stateDictKey."
         )
 
 

@@ -1,4 +1,4 @@
-"""What torch.save wrote, read without running code that a checkpoint brings along.
+"""What torch.save wrote, read without running code from the checkpoint.
 
 Guarantees `weights_only=True` unless the spec trusts the checkpoint (`allowPickle`), puts inert
 objects where the checkpoint names classes of others, names a global that is refused, and maps the
@@ -33,7 +33,7 @@ _CORRUPT_HINT = "Upload the checkpoint again, and compare its size with the orig
 
 
 def read_pickled(path: Path, layout: Layout, *, allow_pickle: bool) -> Any:  # noqa: ANN401
-    """Return whatever torch.save put into the file, its tensors on the CPU."""
+    """Return the object that torch.save wrote, its tensors on the CPU."""
     if allow_pickle:
         try:
             return _load(path, layout, weights_only=False)
@@ -64,13 +64,13 @@ def _load(path: Path, layout: Layout, *, weights_only: bool) -> Any:  # noqa: AN
         if weights_only:
             raise _damaged(path, error) from error
         raise _code_missing(path, error) from error
-    except Exception as error:  # damaged bytes raise whatever they meet
+    except Exception as error:  # damaged bytes can raise any error
         reraise_out_of_memory(error)
         raise _damaged(path, error) from error
 
 
 def _learn(classes: dict[str, type], error: pickle.UnpicklingError) -> bool:
-    """Add the class that was refused, if an inert object may stand in for it."""
+    """Add the class that was refused, if an inert object may replace it."""
     refused = _REFUSED_GLOBAL.search(str(error))
     if refused is not None:
         name = refused.group(1)

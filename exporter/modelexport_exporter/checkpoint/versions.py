@@ -1,6 +1,6 @@
 """The versions of the modules that wrote a state_dict, which decide how it is read.
 
-torch.save keeps them beside the tensors (`_metadata`): a module that changed what it stores reads
+torch.save keeps them with the tensors (`_metadata`): a module that changed what it stores reads
 older states by them. Renaming and casting make new dicts, and safetensors has no place for them.
 """
 

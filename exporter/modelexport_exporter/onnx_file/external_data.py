@@ -1,6 +1,6 @@
-"""Initializers written to one file beside the model, streamed and hashed in one pass.
+"""Initializers written to one file next to the model, streamed and hashed in one pass.
 
-Guarantees that no more than one block of one tensor is copied, whatever its strides: folding
+Guarantees that no more than one block of one tensor is copied, for any strides: folding
 `Transpose(weight)` leaves strided views, which are slow to write element by element. The file is
 named by its digest, so that a model and its data cannot be mixed up, and each tensor starts where
 a consumer can map it. Tensors that share memory are written once.
@@ -85,7 +85,7 @@ class _Writer:
 def _lasting_memory(tensor: ir.TensorProtocol) -> tuple[object, ...] | None:
     """Return what identifies the tensor's memory, if the tensor itself keeps it alive.
 
-    Tensors that are read or computed when asked return memory that is gone after the write; the
+    Tensors that are read or computed on access return memory that is gone after the write; the
     next one may get the same address.
     """
     if not isinstance(tensor, ir.Tensor):

@@ -1,7 +1,7 @@
 """Which files hold the external data of an ONNX file that may come from anybody.
 
-Guarantees that every name lies below the model's own directory: a file that names `../secret` or an
-absolute path makes a runtime read whatever lies there into a tensor.
+Guarantees that every name is below the directory of the model: a file that names `../secret` or an
+absolute path makes a runtime read that file into a tensor.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class Inspection(ApiModel):
 
 
 def inspect_file(path: Path, *, graph: bool = False) -> Inspection:
-    """Return what the file holds. Raises whatever onnx raises for what is no ONNX file."""
+    """Return what the file holds. Raises the errors of onnx if it is no ONNX file."""
     model = onnx.load(str(path), load_external_data=False)
     if not model.HasField("graph"):
         raise ValueError("it has no graph")

@@ -1,8 +1,8 @@
 """Which modules of the original model the nodes of an ONNX file come from.
 
 torch.export's route leaves the path and the class of each module in a node's metadata,
-TorchScript's leaves the path in the node's name. What an optimizer made of several nodes keeps the
-place of one; a node that names no module belongs to the model itself. Each count includes what is
+TorchScript's leaves the path in the node's name. A node that an optimizer fused from several keeps
+the place of one; a node that names no module belongs to the model itself. Each count includes what is
 below.
 """
 

@@ -1,4 +1,4 @@
-"""What an ONNX file says of itself, read from the file and not from whoever wrote it."""
+"""Properties of an ONNX file, read from the file and not taken from its writer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the weights stand in the file: their names, and whether they are also, or only, inputs.
+"""The weights in the file: their names, and whether they are also, or only, inputs.
 
 Guarantees that a name the spec asks for is the initializer's name or a finding says why not (the
 exporter folded the parameter into another one), and that the inputs made of weights are known, so
@@ -21,7 +21,7 @@ from modelexport_exporter.core.types import ContractFinding
 
 @dataclass(frozen=True)
 class ArrangedWeights:
-    """What became of the module's parameters and buffers."""
+    """The module's parameters and buffers in the file."""
 
     findings: tuple[ContractFinding, ...] = ()
     inputs: dict[str, str] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """Write: an ONNX model in memory becomes files, with the digest of each.
 
-Guarantees the same bytes for the same model, nothing in them that tells where it was made (stack
-traces, source paths), small models in one file, and large ones beside one file of external data
+Guarantees the same bytes for the same model, nothing in them about where it was made (stack
+traces, source paths), small models in one file, and large ones next to one file of external data
 without a second copy of the weights in memory.
 """
 

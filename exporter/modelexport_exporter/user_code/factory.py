@@ -1,6 +1,6 @@
 """The user's factory: imported, called, and held responsible for what it does.
 
-Guarantees that whatever happens in user code ends in FactoryNotFound or FactoryFailed with the
+Guarantees that every error in user code ends in FactoryNotFound or FactoryFailed with the
 line of that code, never in a traceback; and that what it returns is the bare network.
 """
 

@@ -1,8 +1,8 @@
 """What a factory changes for the whole process, put back, so that only its module remains.
 
 Guarantees that the export and the reference run under PyTorch's defaults (dtype, device, autograd,
-determinism, number of threads, random numbers, working directory) whatever user code has set, and
-that what was put back is told: it is the first thing to know when a model behaves differently.
+determinism, number of threads, random numbers, working directory) after user code changed it, and
+that what was restored is reported: it is the first thing to know when a model behaves differently.
 """
 
 from __future__ import annotations

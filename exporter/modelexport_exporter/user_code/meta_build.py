@@ -1,4 +1,4 @@
-"""Building a module without memory for its weights, which the checkpoint brings anyway.
+"""Building a module without memory for its weights, which come from the checkpoint.
 
 While the factory runs, every parameter is replaced by one on torch's meta device as it is
 registered; buffers and plain tensors stay real, because a checkpoint need not hold them
@@ -30,7 +30,7 @@ def build_on_meta(factory: Callable[[], torch.nn.Module]) -> torch.nn.Module | N
         with _parameters_on_meta():
             module = factory()
     except ExportFailure:
-        return None  # the real build tells whether it was the factory's fault
+        return None  # the real build shows whether the factory fails
     return None if stray_meta_tensors(module) else module
 
 

@@ -1,6 +1,6 @@
 """The user's callables: imported by the name that the manifest gives, `package.module:callable`.
 
-Guarantees that whatever happens in user code on the way ends in FactoryNotFound or FactoryFailed
+Guarantees that every error in user code on the way ends in FactoryNotFound or FactoryFailed
 with the line of that code, and with a near name where there is one.
 """
 
@@ -91,7 +91,7 @@ def _not_importable(
         Reason.FACTORY_NOT_FOUND,
         f"there is no module {missing or name} in {where}{found}",
         (
-            f"It lies in the folder {below}: zip the content of {below}, not the folder. "
+            f"It is in the folder {below}: zip the content of {below}, not the folder. "
             if below
             else ""
         )

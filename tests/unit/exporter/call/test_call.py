@@ -142,8 +142,8 @@ def test_a_number_that_counts_nothing_is_a_part_of_the_name(name: str) -> None:
 @pytest.mark.parametrize(
     ("inputs", "said"),
     [
-        (tensors("x", "x.0"), "input x is declared itself and as x.0"),
-        (tensors("x.0", "x"), "input x is declared itself and with parts"),
+        (tensors("x", "x.0"), "input x is declared as a whole and as x.0"),
+        (tensors("x.0", "x"), "input x is declared as a whole and in parts"),
         (tensors("x.0", "x.2"), "must be counted from 0"),
         (tensors("x.0", "x.key"), "input x.0 is a place in a list"),
         (tensors("x..y"), "a part of its name is empty"),
