@@ -2,8 +2,8 @@
 
 torch.export's route leaves the path and the class of each module in a node's metadata,
 TorchScript's leaves the path in the node's name. A node that an optimizer fused from several keeps
-the place of one; a node that names no module belongs to the model itself. Each count includes what is
-below.
+the place of one; a node that names no module belongs to the model itself. Each count includes what
+is below.
 """
 
 from __future__ import annotations
