@@ -13,6 +13,7 @@ import numpy as np
 import onnx
 import pytest
 import torch
+from onnxscript.rewriter import _matcher
 from safetensors.torch import save_file
 from torch.utils._pytree import tree_leaves
 
@@ -23,6 +24,7 @@ from modelexport_exporter.checkpoint.load import load_module
 from modelexport_exporter.core.types import ConvertedModel, ExportTask
 from modelexport_exporter.onnx_file import write
 from modelexport_exporter.workers.export import export_model
+from modelexport_exporter.workers.resident_exporter import ResidentExporter
 from zoo.code import shapes
 from zoo.code.vision.digits import Digits
 from zoo.tasks import BATCH, spec_for, task_for
@@ -89,6 +91,37 @@ def state_of(module: Callable[[], torch.nn.Module]) -> Callable[[Path], Path]:
         return directory / "model.pt"
 
     return make
+
+
+@pytest.fixture
+def matched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool]]:
+    """Each full match of a rewrite rule: the node's operator, and whether the rule is for it."""
+    found: list[tuple[str, bool]] = []
+    full_match = _matcher.SimplePatternMatcher._match_single_output_node
+
+    def counted(self: Any, model: Any, graph: Any, node: Any, **options: Any) -> Any:  # noqa: ANN401
+        root = self.pattern.output_nodes[0]
+        found.append((node.op_type, root.op.matches(node.op_type)))
+        return full_match(self, model, graph, node, **options)
+
+    monkeypatch.setattr(_matcher.SimplePatternMatcher, "_match_single_output_node", counted)
+    return found
+
+
+def test_the_optimizer_tries_rules_only_on_their_own_operators(
+    tmp_path: Path, matched: list[tuple[str, bool]]
+) -> None:
+    """Comparing operators first more than halves the optimizer's time, for each checkpoint."""
+    task = task_for(spec_for("vision.digits:build"), digits_file(tmp_path), tmp_path)
+    exporter, threads = ResidentExporter(), torch.get_num_threads()
+    try:
+        for export in (exporter.export, exporter.rebind):
+            matched.clear()
+            export(task, ignore)
+            assert matched
+            assert [operator for operator, is_own in matched if not is_own] == []
+    finally:
+        torch.set_num_threads(threads)
 
 
 FIXED_ROWS = [{"name": "x", "shape": ["batch", 7, 4]}]

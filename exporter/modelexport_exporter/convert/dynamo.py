@@ -56,7 +56,7 @@ def translate(
     names = symbol_names(program, spec)
     check_outputs(program)
     try:
-        with quiet(), comparing_operators_first():
+        with quiet():
             converted = torch.onnx.export(
                 program,
                 dynamo=True,
@@ -81,7 +81,7 @@ def finish(translation: Translation, *, optimize: bool) -> ir.Model:
     model = translation.model
     if optimize:
         try:
-            with quiet():
+            with quiet(), comparing_operators_first():
                 program = torch.onnx.ONNXProgram(model, None)
                 program.optimize()
         except Exception as error:
