@@ -1,4 +1,4 @@
-"""What is measured: a network, its inputs, and where its checkpoint lies."""
+"""What is measured: a network, its inputs, and the place of its checkpoint."""
 
 from __future__ import annotations
 

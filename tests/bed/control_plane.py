@@ -73,7 +73,7 @@ class ControlPlane:
 def start(run: Run, address: str = _LOOPBACK) -> ControlPlane:
     """Start a control plane that lives as long as RUN, its API server listening on ADDRESS.
 
-    An address other than the loopback's is also what pods are told to reach the API at.
+    An address other than the loopback's is also the one that pods use to reach the API.
     """
     authority = Authority.create(run.subdirectory("certificates"))
     signing = signing_key(authority.directory)

@@ -1,7 +1,7 @@
 """Test images without a registry: a bootstrapped Debian base, and the project's own on top of it.
 
 The base carries this machine's certificate authorities and package-index settings, so the project's
-Dockerfile needs to know nothing about where it is built. An image is kept as an OCI layout beside
+Dockerfile needs to know nothing about where it is built. An image is kept as an OCI layout next to
 the digest of everything that went into it; buildah's layers make a change of code cheap.
 """
 
@@ -70,7 +70,7 @@ def built(target: Target) -> bool:
 
 
 def size_bytes(target: Target) -> int:
-    """The size of the image of TARGET, unpacked, to the three digits that buildah tells."""
+    """The size of the image of TARGET, unpacked, to the three digits that buildah prints."""
     build(target)
     (image,) = json.loads(_buildah("images", "--json", name(target)))
     return bytes_of(image["size"])

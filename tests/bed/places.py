@@ -48,7 +48,7 @@ def locked(name: str) -> Iterator[None]:
 
 @contextmanager
 def alone(name: str) -> Iterator[bool]:
-    """Like `locked`, but a second process is told False instead of waiting."""
+    """Like `locked`, but a second process gets False instead of waiting."""
     path = cache() / "locks" / f"{name}.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as handle:

@@ -1,7 +1,7 @@
 """A running bed: one directory, and a record of everything that has to go away with it.
 
 The record is written before the thing it names exists, so a predecessor that was killed at any
-instruction can be cleaned up by whoever comes next, by the same code that ends a healthy run.
+instruction can be cleaned up by the next run, by the same code that ends a healthy run.
 """
 
 from __future__ import annotations

@@ -14,14 +14,14 @@ from mutants.subjects import SUBJECTS
 
 
 def main() -> int:
-    """Run it; the exit status tells whether it was all of it."""
+    """Run the study; return 0 if every model was studied."""
     parser = argparse.ArgumentParser(prog="python -m mutants", description=__doc__)
     parser.add_argument("--each", type=int, default=EACH, help="mutants of a model")
     parser.add_argument("--only", nargs="*", help="models; the page is not written")
     arguments = parser.parse_args()
     names = arguments.only or [subject.name for subject in SUBJECTS]
     begin = time.monotonic()
-    reports = full_run(names, arguments.each, tell)
+    reports = full_run(names, arguments.each, print_report)
     missed = sum(not finding.ours.refused for report in reports for finding in report.findings)
     total = sum(len(report.findings) for report in reports)
     print(f"{total - missed} of {total} caught in {time.monotonic() - begin:.0f} s")
@@ -31,8 +31,8 @@ def main() -> int:
     return 0
 
 
-def tell(report: Report) -> None:
-    """Print what became of a model."""
+def print_report(report: Report) -> None:
+    """Print the result of a model."""
     caught = sum(finding.ours.refused for finding in report.findings)
     refused = [whole.ours.why for whole in report.wholes if whole.ours.refused]
     line = f"{report.subject}: {caught} of {len(report.findings)} caught, {report.seconds:.0f} s"

@@ -31,7 +31,7 @@ def processes() -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(cancel_futures=True)
 
 
-def full_run(names: Sequence[str], each: int, tell: Callable[[Report], None]) -> list[Report]:
+def full_run(names: Sequence[str], each: int, on_report: Callable[[Report], None]) -> list[Report]:
     """Return the reports of subjects, in order; `each`: mutants of a subject that have to count."""
     with TemporaryDirectory(prefix="mutants-") as place, processes() as pool:
         directories = [Path(place) / name for name in names]
@@ -44,5 +44,5 @@ def full_run(names: Sequence[str], each: int, tell: Callable[[Report], None]) ->
             for name, directory in zip(names, directories, strict=True)
         ]
         for future in as_completed(futures):
-            tell(future.result())
+            on_report(future.result())
         return [future.result() for future in futures]

@@ -56,7 +56,7 @@ class Whole:
 
 @dataclass
 class Report:
-    """What became of a subject."""
+    """The result of a subject."""
 
     subject: str
     wholes: list[Whole] = field(default_factory=list)
@@ -92,7 +92,7 @@ class Study:
         return sites_of(self.model, self.observed)
 
     def cases(self) -> list[Case]:
-        """Return the inputs that tell whether a mutant counts."""
+        """Return the inputs that decide whether a mutant counts."""
         feeds = list(draws(self.task.spec, self.subject.samples))
         return cases_of(open_session(self.converted.model_path), self.reference, feeds)
 

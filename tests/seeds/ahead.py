@@ -1,4 +1,4 @@
-"""Exports the cases of a run ahead of their tests, in processes beside pytest's own.
+"""Exports the cases of a run ahead of their tests, in other processes than pytest's.
 
 The pipeline is the product's, whole; it only runs elsewhere, two at a time. A case that cannot be
 sent to a process, or comes alone, is exported by its test.
@@ -47,7 +47,7 @@ class Ahead:
                 self._futures[case.name] = self._pool.submit(_export, case, directory(case.name))
 
     def answer(self, case: Case) -> Answer | None:
-        """Return what became of the case when its turn has come; None if its test exports it."""
+        """Wait for the case and return its result; None if its test exports it."""
         future = self._futures.pop(case.name, None)
         return future.result() if future else None
 

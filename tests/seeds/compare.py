@@ -1,7 +1,7 @@
 """Whether an artifact's output is eager's: the tests' own judgement, stricter than the product's.
 
 The limit is relative to each element and to the typical magnitude of its output, not to the peak:
-small values beside large ones must be right, too. Where an output reduces its input, the sum of n
+small values next to large ones must be right, too. Where an output reduces its input, the sum of n
 terms may cancel to nearly nothing, and what is left is the rounding of its terms: it may be off by
 eps * (largest input) * sqrt(n), the random walk of n roundings. An output that reduces nothing has
 no such allowance.

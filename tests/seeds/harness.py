@@ -37,7 +37,7 @@ CODE = Path(__file__).parent / "code"
 
 @dataclass
 class Lines:
-    """A log that keeps what it is told."""
+    """A log that keeps its messages."""
 
     lines: list[str] = field(default_factory=list)
 
@@ -50,7 +50,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Exported:
-    """What became of a case."""
+    """The result of a case."""
 
     case: Case
     module: torch.nn.Module
@@ -209,14 +209,14 @@ def judge(exported: Exported, session: Any = None) -> tuple[str, float]:  # noqa
 
 
 def said(failure: Failure) -> str:
-    """Return everything that a failure tells."""
+    """Return all texts of a failure."""
     ops = [f"{op.name} {op.module} {op.source} {op.hint}" for op in failure.ops]
     return "\n".join([failure.message, failure.hint, *ops])
 
 
 @dataclass
 class Bench:
-    """Checks cases and records what became of them."""
+    """Checks cases and records their results."""
 
     directory: Path
     recorder: Recorder

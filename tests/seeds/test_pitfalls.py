@@ -19,7 +19,7 @@ LINE = ("pitfalls.py:",)
 PINNED = {"exporter": "TorchScript"}
 
 
-def told(*words: str) -> Refusal:
+def refused_with(*words: str) -> Refusal:
     """Refused for what the model does with values, naming the line."""
     return refused(
         Reason.CAPTURE_FAILED,
@@ -36,7 +36,7 @@ RANDOM = refused(Reason.VERIFICATION_FAILED, words=["two runs"])
 def pitfall(row: str, name: str, model: str, *inputs: Any, **options: Any) -> Case:  # noqa: ANN401
     """Return a case: right where a route is, otherwise refused with the line."""
     dims = {k: v for k, v in ROWS.items() if any(k in i["shape"] for i in inputs or (X,))}
-    options = {"dims": dims, "or_refused": told(), "edges": (), **options}
+    options = {"dims": dims, "or_refused": refused_with(), "edges": (), **options}
     return Case(row, name, f"pitfalls:{model}", inputs or (X,), **options)
 
 
@@ -86,7 +86,7 @@ CASES = (
     pitfall("D6", "branch_static", "Branch", tensor("x", 3, 4), or_refused=None, nightly=True),
     pitfall("D6", "branch_inline", "BranchInline", nightly=True),
     pitfall("D6", "branch_of_branches", "BranchOfBranches", or_refused=None),
-    pitfall("D6", "branch_unscriptable", "BranchUnscriptable", expected=told("torch.cond")),
+    pitfall("D6", "branch_unscriptable", "BranchUnscriptable", expected=refused_with("torch.cond")),
     pitfall("D6", "branch_on_nothing", "BranchOnNothing", nightly=True),
     pitfall("D7", "trip_count", "TripCount", X, NUMBER, or_refused=None),
     pitfall("D7", "while_large", "WhileLarge", or_refused=None),

@@ -37,7 +37,7 @@ def refused(checkpoint: Path, tmp_path: Path, factory: str | None = NET, **sourc
 
 
 def same(loaded: LoadedModel, net: Net) -> bool:
-    """Tell whether the loaded model computes what the network does, in eval mode."""
+    """Return whether the loaded model computes what the network does, in eval mode."""
     return torch.allclose(loaded.module(X), net(X), atol=1e-6) and not loaded.module.training
 
 

@@ -1,4 +1,4 @@
-// Command pause holds a pod's namespaces open: it does nothing until it is told to stop.
+// Command pause holds a pod's namespaces open: it does nothing until it is stopped.
 package main
 
 import (

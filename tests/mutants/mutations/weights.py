@@ -60,7 +60,7 @@ def sign_bit(graph: Graph) -> Iterator[Edit]:
 
 @mutation
 def transposed_weight(graph: Graph) -> Iterator[Edit]:
-    """A square weight transposed: shapes do not tell (pytorch/pytorch#108342)."""
+    """A square weight transposed: its shape does not change (pytorch/pytorch#108342)."""
     for name, array in graph.weights(minimum=4):
         if array.ndim >= 2 and array.shape[-1] == array.shape[-2] > 1:
             yield name, partial(graph.write, name, np.swapaxes(array, -1, -2))

@@ -16,7 +16,7 @@ class ConcatenateAll(nn.Module):
 
 
 class Affine(nn.Module):
-    """Takes an int and a float beside a tensor."""
+    """Takes an int, a float and a tensor."""
 
     def forward(self, x: torch.Tensor, times: int, shift: float) -> torch.Tensor:
         return x * times + shift

@@ -1,4 +1,4 @@
-"""Models that a tracer gets wrong: each pitfall as the documents tell it, and in other clothes."""
+"""Models that a tracer gets wrong: each pitfall as in the documents, and in variations."""
 
 import math
 import random

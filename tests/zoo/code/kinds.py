@@ -172,7 +172,7 @@ class Padded(nn.Module):
 
 
 class Scalars(nn.Module):
-    """Takes tensors without dims, and returns a number beside one."""
+    """Takes tensors without dims, and returns a tensor and a number."""
 
     def forward(self, x: Tensor, scale: Tensor) -> tuple[Tensor, Tensor]:
         return x * scale, scale + 1

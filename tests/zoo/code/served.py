@@ -19,7 +19,7 @@ class Classifier(nn.Module):
 
 
 class InTime(nn.Module):
-    """A recurrence along the first dim, as LSTMs have it unless they are told otherwise."""
+    """A recurrence along the first dim, as LSTMs have it by default."""
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.cumsum(x, dim=0)

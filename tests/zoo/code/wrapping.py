@@ -22,7 +22,7 @@ class Net(nn.Module):
 
 
 class Training(nn.Module):
-    """Holds the network as Lightning modules do, beside a loss with weights."""
+    """Holds the network as Lightning modules do, next to a loss with weights."""
 
     def __init__(self) -> None:
         super().__init__()

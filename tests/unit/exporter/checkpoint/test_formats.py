@@ -1,4 +1,4 @@
-"""Formats are told by bytes; nothing here needs torch."""
+"""Formats are detected by bytes; nothing here needs torch."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def safetensors(path: Path, *, data: bytes = b"\0" * 8, end: int = 8) -> Path:
         ),
     ],
 )
-def test_archives_are_told_apart_by_their_entries(
+def test_archives_are_detected_by_their_entries(
     entries: list[str], expected: Format, tmp_path: Path
 ) -> None:
     assert detect(archive(tmp_path / "model.bin", *entries)) == Detected(expected, Layout.ZIP)
@@ -75,7 +75,7 @@ def test_files_from_before_the_zip_format(head: bytes, tmp_path: Path) -> None:
         pytest.param({"a": Fraction(1, 2)}, Format.STATE_DICT, "", id="object inside"),
     ],
 )
-def test_a_pickled_object_is_told_from_weights(
+def test_pickled_object_is_not_taken_for_weights(
     content: object, expected: Format, named: str, legacy: bool, tmp_path: Path
 ) -> None:
     path = tmp_path / "model.pt"
@@ -90,7 +90,7 @@ def test_a_pickled_object_is_told_from_weights(
     assert detect(path) == Detected(expected, layout, named)
 
 
-def test_lightning_is_told_by_its_version(tmp_path: Path) -> None:
+def test_lightning_is_detected_by_its_version_key(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "last.ckpt", "w") as file:
         file.writestr("last/data.pkl", pickle.dumps({"pytorch-lightning_version": "2"}, protocol=2))
     assert detect(tmp_path / "last.ckpt").format is Format.LIGHTNING
@@ -111,7 +111,7 @@ def test_a_dict_is_read_as_what_the_spec_declares(
     assert detect(path, declared).format is found
 
 
-def test_safetensors_are_told_by_their_header(tmp_path: Path) -> None:
+def test_safetensors_are_detected_by_their_header(tmp_path: Path) -> None:
     path = safetensors(tmp_path / "weights.pt")
     assert detect(path) == Detected(Format.SAFETENSORS, Layout.SAFETENSORS)
     assert list(read_safetensors_header(path)) == ["w"]
@@ -133,7 +133,7 @@ def test_a_directory_of_shards(tmp_path: Path) -> None:
         pytest.param(b"x", "no format", id="one byte"),
     ],
 )
-def test_what_it_is_instead_is_told(content: bytes, said: str, tmp_path: Path) -> None:
+def test_refusal_names_the_detected_format(content: bytes, said: str, tmp_path: Path) -> None:
     (tmp_path / "model").write_bytes(content)
     with pytest.raises(ExportFailure, match=said) as caught:
         detect(tmp_path / "model")

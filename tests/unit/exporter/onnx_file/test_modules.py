@@ -1,4 +1,4 @@
-"""The tree of modules that an ONNX file tells of."""
+"""The tree of modules of an ONNX file."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_calls_of_one_module_are_one_module() -> None:
         ("Conv_12", ""),
     ],
 )
-def test_torchscript_tells_by_the_name(name: str, path: str) -> None:
+def test_torchscript_names_hold_the_module_path(name: str, path: str) -> None:
     assert rows(model(node(name)))[-1][0] == path
 
 

@@ -99,8 +99,8 @@ def failed(
     reason: str, message: str = "it is so", hint: str = "change it", **more: object
 ) -> Report:
     """Return the report of a failure."""
-    told: Any = more.pop("failure", {})
-    failure = {"reason": reason, "message": message, "hint": hint} | told
+    fields: Any = more.pop("failure", {})
+    failure = {"reason": reason, "message": message, "hint": hint} | fields
     absent: dict[str, object] = {
         "artifact": None,
         "verification": None,

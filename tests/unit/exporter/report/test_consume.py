@@ -102,7 +102,7 @@ def test_files_in_s3_are_fetched_from_their_endpoint() -> None:
 
 
 def test_the_sums_of_local_files_are_checked_as_they_stand(tmp_path: Path) -> None:
-    """The commands run in a shell; a file that was changed is told."""
+    """The commands run in a shell; a changed file is reported."""
     directory = tmp_path / "a directory; with $odd names"
     directory.mkdir()
     (directory / "model.onnx").write_bytes(b"content")

@@ -86,7 +86,7 @@ def test_noise_which_is_relative_is_drawn_as_a_share_of_the_limit() -> None:
     assert found.by_output.rows[0].strip.noise == found.by_output.axis.place(0.1)
 
 
-def test_what_says_nothing_is_neither_right_nor_wrong() -> None:
+def test_inconclusive_comparisons_neither_agree_nor_differ() -> None:
     found = errors_of(report(samples=[sample(compared("y", 1.0, inconclusive="ill-conditioned"))]))
     assert found is not None
     (row,) = found.by_output.rows

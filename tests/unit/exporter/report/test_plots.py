@@ -42,7 +42,7 @@ def test_what_no_tolerance_covers_and_no_error_have_lanes_of_their_own() -> None
 
 
 @given(st.lists(RATIOS, max_size=20), RATIOS, RATIOS)
-def test_a_larger_error_never_lies_to_the_left(others: list[float], one: float, two: float) -> None:
+def test_a_larger_error_is_never_to_the_left(others: list[float], one: float, two: float) -> None:
     axis = axis_of([*others, one, two])
     small, large = sorted((one, two))
     assert 0 <= axis.place(small) <= axis.place(large) <= 100

@@ -56,7 +56,7 @@ def test_every_reason_has_words(reason: Reason) -> None:
         ("IllConditioned", Tone.BAD, "No verdict"),
     ],
 )
-def test_what_went_wrong_is_told_in_a_word(reason: str, tone: Tone, word: str) -> None:
+def test_verdict_is_summed_up_in_a_word(reason: str, tone: Tone, word: str) -> None:
     verdict = verdict_of(failed(reason))
     assert (verdict.tone, verdict.word) == (tone, word)
 
@@ -66,7 +66,7 @@ def test_what_is_tried_again_looks_different() -> None:
     assert (verdict.tone, verdict.word) == (Tone.AGAIN, "Interrupted")
 
 
-def test_a_failure_tells_the_lines_of_the_attempt_that_tells_most() -> None:
+def test_failure_shows_the_lines_of_the_most_informative_attempt() -> None:
     def tried(rung: str, reason: str, *lines: str) -> dict[str, Any]:
         pitfalls = [{"kind": "NumPy", "message": "leaves torch", "source": s} for s in lines]
         failure = {"reason": reason, "message": "no"}

@@ -33,7 +33,7 @@ KEYS: dict[str, Any] = {
     "RSA": rsa.generate_private_key(65537, 2048),
 }
 SCHEMES = {"RSA": "rsa-pkcs1v15-sha256"}
-"""What cosign uses for RSA; securesystemslib has to be told."""
+"""What cosign uses for RSA; securesystemslib needs it as an argument."""
 
 
 def pem(key: Any, password: bytes | None = None, traditional: bool = False) -> bytes:  # noqa: ANN401
@@ -82,7 +82,7 @@ def test_what_is_signed_is_dsse_s_encoding() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "expected"),
     [
         pytest.param(pem(KEYS["P-256"], b"secret"), "it is encrypted", id="encrypted"),
         pytest.param(b"not a key", "no private key in PEM", id="no key"),
@@ -108,11 +108,11 @@ def test_what_is_signed_is_dsse_s_encoding() -> None:
         pytest.param(pem(dsa.generate_private_key(2048)), "of another kind", id="DSA"),
     ],
 )
-def test_a_key_that_cannot_sign_is_refused(content: bytes, told: str) -> None:
+def test_a_key_that_cannot_sign_is_refused(content: bytes, expected: str) -> None:
     with pytest.raises(ExportFailure) as caught:
         load_signer(content)
     assert caught.value.reason is Reason.SIGNING_FAILED
-    assert told in caught.value.message
+    assert expected in caught.value.message
     for line in content.decode().splitlines()[1:-1]:
         assert line not in f"{caught.value.message} {caught.value.hint}"
 

@@ -45,7 +45,7 @@ def test_numbers(value: float | str, said: str) -> None:
         (math.nan, "beyond any limit"),
     ],
 )
-def test_an_error_beside_its_limit(ratio: float, said: str) -> None:
+def test_an_error_relative_to_its_limit(ratio: float, said: str) -> None:
     """What is within the limit never reads as beyond it, nor the other way round."""
     assert text.of_limit(ratio) == said
 
