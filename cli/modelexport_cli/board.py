@@ -1,129 +1,154 @@
-"""What the terminal shows while an export runs: stages, their times, and what workers print. Pure.
+"""The live display of a run: a row for each stage of one export, and one bar for the whole run.
 
-A ladder of ways to ONNX goes back to an earlier stage with every way, so a stage is judged by where
-the run is now: what lies before it is over, what lies after it is still to come.
+A run falls back to another route by returning to an earlier stage, so a row shows the current
+attempt: the stages after the current one are to come again. A batch has no rows, because its stages
+repeat for every checkpoint: its current step stands below the bar.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from enum import Enum
 
-from modelexport_api.status import Progress, Stage
+from rich.console import Console, Group, RenderableType
+from rich.progress import (
+    BarColumn,
+    GetTimeCallable,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TaskID,
+    TextColumn,
+)
+from rich.table import Column
+from rich.text import Text
 
-SHOWN_LINES = 20
-"""Of what a worker prints during one attempt. torch prints whole graphs when a trace fails."""
+from modelexport_api.items import ShareCounts
+from modelexport_api.status import Progress as Step
+from modelexport_api.status import Stage
+from modelexport_cli.screen import marks
+
 _ALL = 100
+_BAR = 32
 _ORDER = list(Stage)
 
 
-class State(Enum):
-    """How far a stage is."""
-
-    TO_COME = "to come"
-    RUNNING = "running"
-    DONE = "done"
-    SKIPPED = "skipped"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True)
-class Row:
-    """A stage as it is shown."""
-
-    stage: Stage
-    state: State
-    seconds: float | None
-    message: str
-
-
-@dataclass(frozen=True)
 class Board:
-    """The stages of one run."""
+    """The renderable that `rich.live.Live` keeps at the bottom of the terminal."""
 
-    stages: tuple[Stage, ...]
-    current: Stage | None = None
-    since: float = 0.0
-    percent: int = 0
-    over: bool = False
-    spent: dict[Stage, float] = field(default_factory=dict)
-    messages: dict[Stage, str] = field(default_factory=dict)
-
-    def moved(self, progress: Progress, now: float) -> Board:
-        """Return the board after a step of progress."""
-        stage = progress.stage
-        moved = self if stage is self.current else replace(self._left(now), since=now)
-        return replace(
-            moved,
-            stages=tuple(sorted({*self.stages, stage}, key=_ORDER.index)),
-            current=stage,
-            percent=progress.percent,
-            messages={**self.messages, stage: progress.message},
+    def __init__(
+        self,
+        console: Console,
+        stages: Sequence[Stage] = (),
+        get_time: GetTimeCallable | None = None,
+    ) -> None:
+        message = Column(ratio=1, no_wrap=True, overflow="ellipsis")
+        self._stages = Progress(
+            _StageColumn(console),
+            TextColumn("{task.fields[message]}", markup=False, table_column=message),
+            _SecondsColumn(),
+            console=console,
+            get_time=get_time,
+            expand=True,
         )
-
-    def goes_back(self, progress: Progress) -> bool:
-        """Tell whether this step begins another way to ONNX."""
-        return self.current is not None and _ORDER.index(progress.stage) < _ORDER.index(
-            self.current
+        self._total = Progress(
+            SpinnerColumn("line" if console.options.ascii_only else "dots", style="bold"),
+            TextColumn("{task.percentage:3.0f} %"),
+            BarColumn(None, complete_style="cyan", table_column=Column(max_width=_BAR)),
+            TextColumn("{task.description}"),
+            _SecondsColumn(),
+            console=console,
+            get_time=get_time,
         )
+        self._rows: dict[Stage, TaskID] = {}
+        self._bar = self._total.add_task("", earlier=0.0)
+        self._current: Stage | None = None
+        self.note = ""
+        """The line below the bar."""
+        for stage in stages:
+            self._add(stage)
 
-    def ended(self, now: float) -> Board:
-        """Return the board after the run."""
-        return replace(self._left(now), over=True)
+    def show(self, step: Step, share: ShareCounts | None = None) -> None:
+        """Show a step of one export, or of the share of a batch."""
+        self._total.update(self._bar, completed=step.percent)
+        if share is not None:
+            self._total.update(self._bar, description=_counts(share))
+            self.note = step.message
+            return
+        if step.stage is not self._current:
+            self._enter(step.stage)
+        self._stages.update(self._rows[step.stage], message=step.message)
 
-    def rows(self, now: float) -> list[Row]:
-        """Return a row for each stage, in order."""
-        return [self._row(stage, now) for stage in self.stages]
+    def end(self) -> None:
+        """Stop the clocks and remove the bar: what is left is how far each stage was."""
+        bar = self._total.tasks[self._bar]
+        if self._current is not None and bar.finished:
+            self._complete(self._rows[self._current])
+        elif self._current is not None:
+            self._stages.stop_task(self._rows[self._current])
+        self._total.update(self._bar, visible=False)
+        self.note = ""
 
-    def _left(self, now: float) -> Board:
-        if self.current is None or self.over:
-            return self
-        spent = self.spent.get(self.current, 0.0) + now - self.since
-        return replace(self, spent={**self.spent, self.current: spent})
+    def __rich__(self) -> RenderableType:
+        """Return what the terminal shows now."""
+        parts: list[RenderableType] = [self._stages] if self._rows else []
+        parts.append(self._total)
+        if self.note:
+            parts.append(Text(f"  {self.note}", style="dim", no_wrap=True, overflow="ellipsis"))
+        return Group(*parts)
 
-    def _row(self, stage: Stage, now: float) -> Row:
-        state = self._state(stage)
-        seconds = self.spent.get(stage)
-        if state is State.RUNNING:
-            seconds = (seconds or 0.0) + now - self.since
-        known = state not in {State.TO_COME, State.SKIPPED}
-        return Row(
-            stage, state, seconds if known else None, self.messages.get(stage, "") if known else ""
-        )
+    def _add(self, stage: Stage) -> None:
+        self._rows[stage] = self._stages.add_task(stage.value, start=False, message="", earlier=0.0)
 
-    def _state(self, stage: Stage) -> State:
-        if self.current is None or _ORDER.index(stage) > _ORDER.index(self.current):
-            return State.TO_COME
-        if stage is self.current:
-            if not self.over:
-                return State.RUNNING
-            return State.DONE if self.percent == _ALL else State.FAILED
-        return State.DONE if stage in self.messages else State.SKIPPED
+    def _enter(self, stage: Stage) -> None:
+        """Start a stage: those before it are complete, those after it are to come."""
+        if stage not in self._rows:
+            self._add(stage)
+        for other, row in self._rows.items():
+            started = self._stages.tasks[row].started
+            if _ORDER.index(other) < _ORDER.index(stage):
+                if started:
+                    self._complete(row)
+            elif started or other is stage:
+                spent = _seconds(self._stages.tasks[row])
+                self._stages.reset(row, start=other is stage, message="", earlier=spent)
+        self._current = stage
+
+    def _complete(self, row: TaskID) -> None:
+        self._stages.update(row, completed=_ALL)
 
 
-class WorkerLines:
-    """The last lines that a worker printed, until they are told."""
+class _StageColumn(ProgressColumn):
+    """The state of a stage as a mark, and its name."""
 
-    def __init__(self, most: int = SHOWN_LINES) -> None:
-        self._lines: deque[str] = deque(maxlen=most)
-        self._heard = 0
+    def __init__(self, console: Console) -> None:
+        super().__init__(Column(no_wrap=True, min_width=10))
+        self._done, self._failed = marks(console)
+        self._pending, self._running = (".", ">") if console.options.ascii_only else ("·", "•")
 
-    def hear(self, line: str) -> None:
-        """Take in a line."""
-        self._lines.append(line)
-        self._heard += 1
+    def render(self, task: Task) -> Text:
+        if not task.started:
+            return Text(f"{self._pending} {task.description}", style="dim")
+        if task.finished:
+            return Text.assemble((self._done, "green"), f" {task.description}")
+        if task.stop_time is not None:
+            return Text.assemble((self._failed, "red"), f" {task.description}")
+        return Text(f"{self._running} {task.description}", style="bold")
 
-    @property
-    def last(self) -> str:
-        """Return the newest line."""
-        return self._lines[-1] if self._lines else ""
 
-    def taken(self) -> Sequence[str]:
-        """Return what is to be told, and forget it."""
-        left_out = self._heard - len(self._lines)
-        lines = [f"… {left_out} lines left out", *self._lines] if left_out else [*self._lines]
-        self._lines.clear()
-        self._heard = 0
-        return lines
+class _SecondsColumn(ProgressColumn):
+    """The time that a stage or the run took; a stage in all attempts."""
+
+    def render(self, task: Task) -> Text:
+        return Text(f"{_seconds(task):.1f} s" if task.started else "", style="dim", justify="right")
+
+
+def _seconds(task: Task) -> float:
+    last = task.finished_time if task.finished else task.elapsed
+    return float(task.fields["earlier"]) + (last or 0.0)
+
+
+def _counts(share: ShareCounts) -> str:
+    failed = f"{share.failed} failed"
+    failed = f"[red]{failed}[/]" if share.failed else failed
+    return f"{share.succeeded} verified, {failed} of {share.share_total}"

@@ -1,24 +1,25 @@
-"""`modelexport diagnose`: what would hinder an export, as tables or as JSON."""
+"""`modelexport diagnose`: what would make an export fail, as tables or as JSON."""
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from modelexport_api.reasons import ExitCode
 from modelexport_api.resource import ManifestError
-from modelexport_cli import console
+from modelexport_api.status import Failure, Progress, Stage
+from modelexport_cli.log import open_log
 from modelexport_cli.manifest_file import read_manifest
+from modelexport_cli.run import default_work_dir
+from modelexport_cli.screen import console_for, print_table, print_value
 
 if TYPE_CHECKING:
     from modelexport_exporter.core.diagnosis import Diagnosis, RouteDiagnosis
+
+_STAGES = (Stage.FETCH, Stage.LOAD, Stage.CAPTURE)
 
 
 def diagnose_manifest(
@@ -33,22 +34,24 @@ def diagnose_manifest(
     from modelexport_exporter.batch.first import first_of
     from modelexport_exporter.pipeline.diagnose_run import Settings, diagnose
 
-    directory = work_dir or Path(tempfile.gettempdir()) / f"modelexport-{os.getuid()}"
-    with console.log_to(sys.stderr) as log:
-        diagnosis = diagnose(resource, Settings(directory, timeout), log, first_of)
+    settings = Settings(work_dir or default_work_dir(), timeout)
+    with open_log(sys.stderr, _STAGES) as log:
+        diagnosis = diagnose(resource, settings, log, first_of)
+        if diagnosis.failure is None:
+            log.progress(Progress(stage=Stage.CAPTURE, percent=100, message="finished"))
     written = write_skeletons(diagnosis, skeletons) if skeletons is not None else []
     if output == "json":
         print(diagnosis.model_dump_json(by_alias=True, exclude_none=True, indent=2))
     else:
-        screen = Console(file=sys.stdout, highlight=False)
-        print_diagnosis(diagnosis, screen)
+        console = console_for(sys.stdout)
+        print_diagnosis(diagnosis, console)
         for path in written:
-            screen.print(Text.assemble(("Plugin    ", "bold"), f"{path}: fill it in"))
+            print_value(console, "Plugin", f"{path}: complete it")
     return int(diagnosis.exit_code)
 
 
 def write_skeletons(diagnosis: Diagnosis, directory: Path) -> list[Path]:
-    """Write a plugin for each operator; leave files alone that exist, they may be filled in."""
+    """Write a plugin for each operator, but do not overwrite files: a user may have edited them."""
     directory.mkdir(parents=True, exist_ok=True)
     texts = {
         op.skeleton_file: op.skeleton for route in diagnosis.routes for op in route.unsupported
@@ -62,73 +65,72 @@ def write_skeletons(diagnosis: Diagnosis, directory: Path) -> list[Path]:
     return written
 
 
-def print_diagnosis(diagnosis: Diagnosis, screen: Console) -> None:
-    """Print what was understood, then what was found, then what to expect."""
+def print_diagnosis(diagnosis: Diagnosis, console: Console) -> None:
+    """Print the model, then the routes and pitfalls, then the expected result of an export."""
     if diagnosis.failure is not None:
-        failure = diagnosis.failure
-        stage = f" in {failure.stage.value}" if failure.stage else ""
-        _line(screen, "Failed", f"{failure.reason.value}{stage}", "bold red")
-        _line(screen, "", failure.message)
-        _line(screen, "To do", failure.hint, "yellow")
+        _print_failure(console, "Failed", "", diagnosis.failure)
         return
     factory = f", {diagnosis.factory}" if diagnosis.factory else ""
     form = diagnosis.format.value if diagnosis.format else "unknown"
-    _line(screen, "Source", f"{form}{factory}")
-    _line(screen, "Model", f"{diagnosis.model}, {diagnosis.parameters:,} parameters")
-    _line(screen, "Call", diagnosis.call)
+    print_value(console, "Source", f"{form}{factory}")
+    print_value(console, "Model", f"{diagnosis.model}, {diagnosis.parameters:,} parameters")
+    print_value(console, "Call", diagnosis.call)
     for entry in diagnosis.inputs:
         shape = ", ".join(str(size) for size in entry.shape)
-        _line(screen, "Input", f"{entry.name}: {entry.dtype} [{shape}]")
+        print_value(console, "Input", f"{entry.name}: {entry.dtype} [{shape}]")
     for name, dim in diagnosis.dims.items():
-        _line(screen, "Dim", f"{name}: {dim.min}..{dim.max}")
+        print_value(console, "Dim", f"{name}: {dim.min}..{dim.max}")
     for route in diagnosis.routes:
-        _print_route(route, screen)
+        _print_route(route, console)
     if diagnosis.pitfalls:
-        _print_pitfalls(diagnosis, screen)
-    _print_verdict(diagnosis, screen)
+        _print_pitfalls(diagnosis, console)
+    _print_verdict(diagnosis, console)
 
 
-def _print_route(route: RouteDiagnosis, screen: Console) -> None:
+def _print_route(route: RouteDiagnosis, console: Console) -> None:
+    name, count = route.route.value, len(route.unsupported)
     if route.failure is not None:
-        _line(screen, "Route", f"{route.route.value}: {route.failure.reason.value}", "bold red")
-        _line(screen, "", route.failure.message)
-        _line(screen, "To do", route.failure.hint, "yellow")
-        return
-    if not route.unsupported:
-        _line(screen, "Route", f"{route.route.value}: all operators have a translation", "green")
-        return
-    count = len(route.unsupported)
-    _line(screen, "Route", f"{route.route.value}: {count} without a translation", "bold red")
-    table = Table(show_edge=False, pad_edge=False)
-    for title in ("operator", "uses", "module", "line", "support", "what to do"):
-        table.add_column(title, overflow="fold")
-    for op in route.unsupported:
-        cells = (op.name, str(op.count), op.module, op.source, op.support.value, op.hint)
-        table.add_row(*(Text(cell) for cell in cells))
-    screen.print(table)
-
-
-def _print_pitfalls(diagnosis: Diagnosis, screen: Console) -> None:
-    _line(screen, "Pitfalls", str(len(diagnosis.pitfalls)), "bold yellow")
-    table = Table(show_edge=False, pad_edge=False)
-    for title in ("line", "kind", "what", "better"):
-        table.add_column(title, overflow="fold")
-    for found in diagnosis.pitfalls:
-        cells = (found.source, found.kind.value, found.message, found.suggestion)
-        table.add_row(*(Text(cell) for cell in cells))
-    screen.print(table)
-
-
-def _print_verdict(diagnosis: Diagnosis, screen: Console) -> None:
-    if not diagnosis.hinders and diagnosis.predicted_route is not None:
-        text = f"nothing hinders the export; expected route: {diagnosis.predicted_route.value}"
-        _line(screen, "Verdict", text, "bold green")
-    elif diagnosis.predicted_route is None:
-        _line(screen, "Verdict", "no route is open as the model is", "bold red")
+        _print_failure(console, "Route", f"{name}: ", route.failure)
+    elif not count:
+        print_value(console, "Route", f"{name}: all operators can be translated", "green")
     else:
-        _line(screen, "Verdict", "the export would not verify: see the pitfalls", "bold red")
+        noun = "operator has" if count == 1 else "operators have"
+        print_value(console, "Route", f"{name}: {count} {noun} no translation", "bold red")
+        print_table(
+            console,
+            ("operator", "uses", "module", "line", "support", "what to do"),
+            [
+                (op.name, str(op.count), op.module, op.source, op.support.value, op.hint)
+                for op in route.unsupported
+            ],
+        )
 
 
-def _line(screen: Console, label: str, value: str, style: str = "") -> None:
-    if value:
-        screen.print(Text.assemble((f"{label:<10}", "bold"), (value, style)), soft_wrap=True)
+def _print_failure(console: Console, label: str, subject: str, failure: Failure) -> None:
+    stage = f" in {failure.stage.value}" if failure.stage else ""
+    print_value(console, label, f"{subject}{failure.reason.value}{stage}", "bold red")
+    print_value(console, "Message", failure.message)
+    print_value(console, "Hint", failure.hint, "yellow")
+
+
+def _print_pitfalls(diagnosis: Diagnosis, console: Console) -> None:
+    print_value(console, "Pitfalls", str(len(diagnosis.pitfalls)), "bold yellow")
+    print_table(
+        console,
+        ("line", "kind", "problem", "better"),
+        [
+            (found.source, found.kind.value, found.message, found.suggestion)
+            for found in diagnosis.pitfalls
+        ],
+    )
+
+
+def _print_verdict(diagnosis: Diagnosis, console: Console) -> None:
+    route = diagnosis.predicted_route
+    if route is None:
+        print_value(console, "Verdict", "no route can export this model as it is", "bold red")
+    elif diagnosis.hinders:
+        print_value(console, "Verdict", "the export would fail: see the pitfalls", "bold red")
+    else:
+        text = f"no problem found; the export is expected to use the route {route.value}"
+        print_value(console, "Verdict", text, "bold green")

@@ -1,4 +1,4 @@
-"""`modelexport inspect`: what an ONNX file holds, as tables, as a graph or as JSON."""
+"""`modelexport inspect`: the content of an ONNX file, as tables, as a graph or as JSON."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from modelexport_api.reasons import ExitCode, Reason
+from modelexport_cli.screen import console_for, print_table, print_value
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.onnx_file.inspection import Inspection, inspect_file
 
@@ -24,7 +23,7 @@ _MOST_WEIGHTS = 20
 
 
 def inspect_model(model: str, output: str, endpoint: str | None, *, graph: bool) -> int:
-    """Print what a file or an object holds; return the exit code."""
+    """Print the content of a file or an S3 object; return the exit code."""
     try:
         with _local(model, endpoint) as path:
             found = inspect_file(path, graph=graph)
@@ -33,18 +32,18 @@ def inspect_model(model: str, output: str, endpoint: str | None, *, graph: bool)
         return int(ExitCode.SOURCE)
     except Exception as error:  # noqa: BLE001 - onnx and protobuf raise many kinds
         text = " ".join(str(error).split())[:300]
-        print(f"{model} is no ONNX file that can be read: {text}", file=sys.stderr)
+        print(f"{model} is not a readable ONNX file: {text}", file=sys.stderr)
         return int(ExitCode.SOURCE)
     if output == "json":
         print(found.model_dump_json(by_alias=True, exclude_none=True, indent=2))
     else:
-        print_inspection(found, Console(file=sys.stdout, highlight=False))
+        print_inspection(found, console_for(sys.stdout))
     return int(ExitCode.DONE if found.valid else ExitCode.CONTRACT)
 
 
 @contextlib.contextmanager
 def _local(model: str, endpoint: str | None) -> Iterator[Path]:
-    """Yield the file on this machine, with its external data beside it."""
+    """Yield the path of the file, which is downloaded with its external data if it is on S3."""
     if "://" not in model:
         yield Path(model)
         return
@@ -93,27 +92,29 @@ def _fetch(location: Location, directory: Path) -> Path:
     return target
 
 
-def print_inspection(found: Inspection, screen: Console) -> None:
-    """Print the facts, the operators and the weights; the graph where it was asked for."""
+def print_inspection(found: Inspection, console: Console) -> None:
+    """Print properties, operators and weights, and the graph if there is one."""
     verdict = "valid" if found.valid else f"not valid: {found.problem}"
     opsets = ", ".join(f"{domain} {version}" for domain, version in found.opsets.items())
-    _line(screen, "File", f"{found.file}, {found.size_bytes:,} bytes")
-    _line(screen, "Checker", verdict, "green" if found.valid else "bold red")
-    _line(screen, "Opsets", f"{opsets}; IR version {found.ir_version}; by {found.producer}")
+    print_value(console, "File", f"{found.file}, {found.size_bytes:,} bytes")
+    print_value(console, "Checker", verdict, "green" if found.valid else "bold red")
+    producer = f"; produced by {found.producer}" if found.producer else ""
+    print_value(console, "Opsets", f"{opsets}; IR version {found.ir_version}{producer}")
     for label, tensors in (("Input", found.inputs), ("Output", found.outputs)):
         for tensor in tensors:
             shape = ", ".join(str(size) for size in tensor.shape)
-            _line(screen, label, f"{tensor.name}: {tensor.dtype} [{shape}]")
-    _line(screen, "Domains", ", ".join(found.custom_domains), "yellow")
-    _line(screen, "Functions", ", ".join(found.functions))
+            print_value(console, label, f"{tensor.name}: {tensor.dtype} [{shape}]")
+    print_value(console, "Domains", ", ".join(found.custom_domains), "yellow")
+    print_value(console, "Functions", ", ".join(found.functions))
     for key, value in found.metadata.items():
-        _line(screen, "Metadata", f"{key}: {value[:200]}")
-    _table(screen, ("operator", "nodes"), [(op, str(count)) for op, count in found.ops.items()])
+        print_value(console, "Metadata", f"{key}: {value[:200]}")
+    ops = ((op, str(count)) for op, count in found.ops.items())
+    print_table(console, ("operator", "nodes"), ops)
     weights = sorted(found.initializers, key=lambda entry: -entry.size_bytes)
-    _table(
-        screen,
+    print_table(
+        console,
         ("weight", "dtype", "shape", "bytes", "file"),
-        [
+        (
             (
                 entry.name,
                 entry.dtype,
@@ -122,25 +123,10 @@ def print_inspection(found: Inspection, screen: Console) -> None:
                 entry.external or "",
             )
             for entry in weights[:_MOST_WEIGHTS]
-        ],
+        ),
     )
     if len(weights) > _MOST_WEIGHTS:
-        _line(screen, "", f"and {len(weights) - _MOST_WEIGHTS} smaller weights (-o json has all)")
+        omitted = len(weights) - _MOST_WEIGHTS
+        print_value(console, "", f"… {omitted} smaller weights (-o json lists all)", "dim")
     if found.graph:
-        screen.print(Text(found.graph), soft_wrap=True)
-
-
-def _table(screen: Console, titles: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
-    if not rows:
-        return
-    table = Table(show_edge=False, pad_edge=False)
-    for title in titles:
-        table.add_column(title, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    screen.print(table)
-
-
-def _line(screen: Console, label: str, value: str, style: str = "") -> None:
-    if value:
-        screen.print(Text.assemble((f"{label:<10}", "bold"), (value, style)), soft_wrap=True)
+        console.print(found.graph, soft_wrap=True, markup=False, emoji=False)

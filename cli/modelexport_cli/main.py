@@ -1,6 +1,6 @@
-"""The command line: which subcommands there are, and what they take.
+"""The command line: the subcommands and their flags.
 
-Only the standard library is imported here, so that `--help` answers at once.
+Only the standard library is imported here, so that `--help` is fast.
 """
 
 from __future__ import annotations
@@ -12,57 +12,96 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-_EPILOG = """\
-exit codes: 0 done; 10 manifest, 11 source, 12 model, 13 export, 14 contract, 15 verification,
-16 destination, 17 provider, 18 memory or disk, 19 too many of a batch, 70 defect, 75 try again;
-2 wrong usage
+_EXIT_CODES = """\
+exit codes:
+  0   success                        15  verification failed
+  2   wrong usage                    16  destination cannot be written
+  10  manifest is invalid            17  execution provider is not available
+  11  source cannot be read          18  out of memory, disk or time
+  12  model cannot be loaded         19  too many checkpoints of a batch failed
+  13  export failed                  70  unexpected error
+  14  artifact breaks its contract   75  temporary failure, run the command again
+"""
+_RUN = """\
+examples:
+  # Export a checkpoint, verify the ONNX file and publish it to spec.destination
+  modelexport run modelexport.yaml
+
+  # Print the status of the ModelExport as JSON
+  modelexport run modelexport.yaml -o json
+"""
+_VERIFY = """\
+examples:
+  # Verify the artifact that is published at spec.destination
+  modelexport verify modelexport.yaml
+
+  # Verify an ONNX file that another exporter wrote
+  modelexport verify modelexport.yaml --artifact other/model.onnx
+"""
+_DIAGNOSE = """\
+examples:
+  # List the operators and the lines of code that would make the export fail
+  modelexport diagnose modelexport.yaml
+
+  # Write a plugin skeleton for each operator that cannot be translated
+  modelexport diagnose modelexport.yaml --skeleton plugins/
+"""
+_INSPECT = """\
+examples:
+  # Show inputs, outputs, operators and weights
+  modelexport inspect model.onnx
+
+  # Show the graph of a file on an S3-compatible server
+  modelexport inspect s3://models/model.onnx --graph --endpoint https://s3.example.com
+"""
+_RENDER = """\
+examples:
+  # Print the Job for a ModelExport
+  modelexport render modelexport.yaml
+
+  # Print the ModelExport that a trigger would create for a finished Job
+  kubectl get job train-42 -o yaml | modelexport render trigger.yaml --for -
 """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
-    chosen = _parser().parse_args(arguments)
-    if chosen.command == "run":
+    args = _parser().parse_args(arguments)
+    if args.command == "run":
         from modelexport_cli.run import run_manifest
 
-        return run_manifest(chosen.manifest, chosen.output, chosen.work_dir)
-    if chosen.command == "verify":
+        return run_manifest(args.manifest, args.output, args.work_dir)
+    if args.command == "verify":
         from modelexport_cli.verify import verify_manifest
 
-        return verify_manifest(chosen.manifest, chosen.artifact, chosen.output, chosen.work_dir)
-    if chosen.command == "diagnose":
+        return verify_manifest(args.manifest, args.artifact, args.output, args.work_dir)
+    if args.command == "diagnose":
         from modelexport_cli.diagnose import diagnose_manifest
 
         return diagnose_manifest(
-            chosen.manifest, chosen.output, chosen.skeleton, chosen.timeout, chosen.work_dir
+            args.manifest, args.output, args.skeleton, args.timeout, args.work_dir
         )
-    if chosen.command == "inspect":
+    if args.command == "inspect":
         from modelexport_cli.inspect_model import inspect_model
 
-        return inspect_model(chosen.model, chosen.output, chosen.endpoint, graph=chosen.graph)
+        return inspect_model(args.model, args.output, args.endpoint, graph=args.graph)
     from modelexport_cli.render import render_manifest
 
-    return render_manifest(chosen.manifest, chosen.image, chosen.finished)
+    return render_manifest(args.manifest, args.image, args.finished)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="modelexport",
-        description="Verified ONNX exports of PyTorch checkpoints.",
-        epilog=_EPILOG,
+        description="Export PyTorch checkpoints to verified ONNX files.",
+        epilog=_EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    run = commands.add_parser(
-        "run",
-        help="export, verify and publish on this machine, without a cluster",
-        description="Do on this machine what the pod of a ModelExport does. A uri file://./path "
-        "is taken relative to the manifest. S3 is reached with the usual AWS settings.",
+    commands = parser.add_subparsers(
+        dest="command", required=True, title="commands", metavar="COMMAND"
     )
-    _add_manifest(run)
-    _add_output(run, "the status that the resource would get")
-    _add_work_dir(run)
+    _add_run(commands)
     _add_verify(commands)
     _add_diagnose(commands)
     _add_inspect(commands)
@@ -70,52 +109,51 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_render(commands: Any) -> None:  # noqa: ANN401 - argparse hides its type
-    render = commands.add_parser(
-        "render",
-        help="print the Job, or the ModelExport of a trigger, that the operator would create",
-        description="Print, as YAML, what the operator would create with its defaults: the Job of "
-        "a ModelExport, or the ModelExport that a trigger creates for a finished object.",
+def _add_run(commands: Any) -> None:  # noqa: ANN401 - argparse hides its type
+    run = _add_command(
+        commands,
+        "run",
+        "export a checkpoint, verify the result and publish it",
+        "Export, verify and publish on this machine what a ModelExport describes. No\n"
+        "cluster is needed. URIs that begin with file://./ are relative to the manifest.\n"
+        "For S3 the usual AWS environment variables and configuration files are used.",
+        _RUN,
     )
-    _add_manifest(render)
-    render.add_argument(
-        "--image", default="modelexport-exporter", help="the operator's exporter image"
-    )
-    render.add_argument(
-        "--for",
-        dest="finished",
-        type=Path,
-        metavar="OBJECT",
-        help="for a trigger: YAML of the finished object, as from `kubectl get job NAME -o yaml`; "
-        "- is standard input",
-    )
+    _add_manifest(run)
+    _add_output(run, "the status that the ModelExport would get")
+    _add_work_dir(run)
 
 
-def _add_verify(commands: Any) -> None:  # noqa: ANN401 - argparse hides its type
-    verify = commands.add_parser(
+def _add_verify(commands: Any) -> None:  # noqa: ANN401
+    verify = _add_command(
+        commands,
         "verify",
-        help="check an artifact that exists against its checkpoint, without exporting",
-        description="Run an ONNX file against eager PyTorch on the manifest's checkpoint: on "
-        "another onnxruntime, on another GPU, or by another exporter. Publishes only a report, "
-        "below verifications/ at the destination.",
+        "compare an existing ONNX file with its checkpoint",
+        "Run an existing ONNX file and compare its outputs with eager PyTorch on the\n"
+        "checkpoint of the manifest. Only a report is published, below verifications/ at\n"
+        "the destination.",
+        _VERIFY,
     )
     _add_manifest(verify)
     verify.add_argument(
         "--artifact",
         metavar="URI",
-        help="path, file:// or s3:// URI of the ONNX file (default: the manifest's spec.artifact, "
-        "or what is published at its destination)",
+        help="path, file:// or s3:// URI of the ONNX file (default: spec.artifact of the "
+        "manifest, else the artifact published at spec.destination)",
     )
-    _add_output(verify, "the status that the resource would get")
+    _add_output(verify, "the status that the ModelExport would get")
     _add_work_dir(verify)
 
 
-def _add_diagnose(commands: Any) -> None:  # noqa: ANN401 - argparse hides its type
-    diagnose = commands.add_parser(
+def _add_diagnose(commands: Any) -> None:  # noqa: ANN401
+    diagnose = _add_command(
+        commands,
         "diagnose",
-        help="say what would hinder an export, without exporting",
-        description="Load the model and look at it: operators without a translation, lines that "
-        "mean something else in a graph, dims that would specialise. Exit code 0: nothing hinders.",
+        "find what would make an export fail, without exporting",
+        "Load the model and list operators that cannot be translated, lines of code that\n"
+        "change their meaning in a graph, and dims that would become constants. The exit\n"
+        "code is 0 if no problem was found.",
+        _DIAGNOSE,
     )
     _add_manifest(diagnose)
     _add_output(diagnose, "the diagnosis")
@@ -123,25 +161,72 @@ def _add_diagnose(commands: Any) -> None:  # noqa: ANN401 - argparse hides its t
         "--skeleton",
         type=Path,
         metavar="DIR",
-        help="write a plugin to fill in for each operator without a translation",
+        help="write a plugin skeleton for each operator that cannot be translated",
     )
     diagnose.add_argument(
-        "--timeout", type=float, default=300.0, metavar="SECONDS", help="default: 300"
+        "--timeout",
+        type=float,
+        default=300.0,
+        metavar="SECONDS",
+        help="stop the diagnosis after this time (default: 300)",
     )
     _add_work_dir(diagnose)
 
 
 def _add_inspect(commands: Any) -> None:  # noqa: ANN401
-    inspect = commands.add_parser(
+    inspect = _add_command(
+        commands,
         "inspect",
-        help="print what an ONNX file holds",
-        description="Print the checker's answer, opsets, inputs, outputs, weights and operators of "
-        "an ONNX file. Exit code 0: the file is valid.",
+        "show the content of an ONNX file",
+        "Check an ONNX file and show its opsets, inputs, outputs, operators and weights.\n"
+        "The exit code is 0 if the file is valid.",
+        _INSPECT,
     )
     inspect.add_argument("model", metavar="MODEL", help="path, file:// or s3:// URI of the file")
-    inspect.add_argument("--graph", action="store_true", help="print the graph, too")
-    inspect.add_argument("--endpoint", metavar="URL", help="S3-compatible server")
-    _add_output(inspect, "what was found")
+    inspect.add_argument("--graph", action="store_true", help="also show the graph as text")
+    inspect.add_argument("--endpoint", metavar="URL", help="URL of an S3-compatible server")
+    _add_output(inspect, "the content")
+
+
+def _add_render(commands: Any) -> None:  # noqa: ANN401
+    render = _add_command(
+        commands,
+        "render",
+        "print the object that the operator would create",
+        "Print as YAML what the operator, with its default settings, would create: the\n"
+        "Job for a ModelExport, or the ModelExport for a trigger and a finished object.",
+        _RENDER,
+    )
+    _add_manifest(render)
+    render.add_argument(
+        "--image",
+        default="modelexport-exporter",
+        help="exporter image of the Job (default: modelexport-exporter)",
+    )
+    render.add_argument(
+        "--for",
+        dest="finished",
+        type=Path,
+        metavar="OBJECT",
+        help="YAML of the finished object, for a trigger; - reads standard input",
+    )
+
+
+def _add_command(
+    commands: Any,  # noqa: ANN401
+    name: str,
+    summary: str,
+    description: str,
+    examples: str,
+) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=summary,
+        description=description,
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    return parser
 
 
 def _add_output(parser: argparse.ArgumentParser, what: str) -> None:
@@ -150,7 +235,7 @@ def _add_output(parser: argparse.ArgumentParser, what: str) -> None:
         "--output",
         choices=("text", "json"),
         default="text",
-        help=f"json: print {what}, and nothing else, to stdout",
+        help=f"output format; json prints only {what} to standard output (default: text)",
     )
 
 
@@ -158,16 +243,17 @@ def _add_work_dir(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--work-dir",
         type=Path,
-        help="directory for the download and the files in the making (default: a temporary one)",
+        metavar="DIR",
+        help="directory for downloads and unfinished files (default: a temporary directory)",
     )
 
 
 def _add_manifest(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("manifest", type=Path, metavar="MANIFEST", help="YAML of a ModelExport")
+    parser.add_argument("manifest", type=Path, metavar="MANIFEST", help="YAML file of the resource")
 
 
 class _Version(argparse.Action):
-    """Looks the version up only when it is asked for."""
+    """Reads the version only when `--version` is given."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         print(f"modelexport {importlib.metadata.version('modelexport')}")

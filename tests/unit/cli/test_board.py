@@ -1,92 +1,124 @@
-"""Which stages are over, run, or are to come; and how much of a worker's output is shown."""
+"""Which stages the board shows as completed, running, failed or to come, and how long each took."""
 
 from __future__ import annotations
 
+import io
+import re
+
 import pytest
+from rich.console import Console
 
+from modelexport_api.items import ShareCounts
 from modelexport_api.status import Progress, Stage
-from modelexport_cli.board import SHOWN_LINES, Board, State, WorkerLines
+from modelexport_cli.board import Board
 
-ALL = tuple(Stage)
-
-
-def after(*steps: tuple[Stage, int, float], stages: tuple[Stage, ...] = ALL) -> Board:
-    board = Board(stages)
-    for stage, percent, now in steps:
-        board = board.moved(Progress(stage=stage, percent=percent, message=f"at {percent}"), now)
-    return board
-
-
-def states(board: Board) -> str:
-    letters = {
-        State.TO_COME: ".",
-        State.RUNNING: ">",
-        State.DONE: "v",
-        State.SKIPPED: "-",
-        State.FAILED: "x",
-    }
-    return "".join(letters[row.state] for row in board.rows(100.0))
-
-
+STAGES = tuple(Stage)
 FETCH, LOAD, VERIFY = (Stage.FETCH, 0, 0.0), (Stage.LOAD, 20, 2.0), (Stage.VERIFY, 70, 5.0)
+PUBLISH = (Stage.PUBLISH, 100, 6.0)
+LOAD_AGAIN = (Stage.LOAD, 70, 9.0)
+
+
+class Screen:
+    """A board on a console of a width, with a clock that the test sets."""
+
+    def __init__(self, stages: tuple[Stage, ...] = STAGES, width: int = 100) -> None:
+        self.now = 0.0
+        self.console = Console(file=io.StringIO(), width=width, force_terminal=True, no_color=True)
+        self.board = Board(self.console, stages, lambda: self.now)
+
+    def show(self, *steps: tuple[Stage, int, float]) -> None:
+        for stage, percent, self.now in steps:
+            self.board.show(Progress(stage=stage, percent=percent, message=f"at {percent}"))
+
+    def lines(self) -> list[str]:
+        with self.console.capture() as captured:
+            self.console.print(self.board)
+        return [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in captured.get().splitlines()]
+
+    def marks(self) -> str:
+        return "".join(line[0] for line in self.lines() if line[2:10].strip() in STAGES)
+
+    def row(self, stage: Stage) -> str:
+        return next(line for line in self.lines() if line[2:].startswith(stage))
 
 
 @pytest.mark.parametrize(
-    ("board", "shown"),
+    ("steps", "marks"),
     [
-        pytest.param(after(), ".......", id="nothing yet"),
-        pytest.param(after(FETCH, LOAD), "v>.....", id="on the way"),
-        pytest.param(after(FETCH, LOAD, VERIFY), "vv---> .".replace(" ", ""), id="skipping"),
-        pytest.param(
-            after(FETCH, LOAD, VERIFY, (Stage.LOAD, 70, 9.0)), "v>.....", id="another way"
-        ),
-        pytest.param(after(FETCH, LOAD).ended(3.0), "vx.....", id="failed"),
-        pytest.param(
-            after(FETCH, (Stage.PUBLISH, 100, 1.0)).ended(2.0), "v-----v", id="up to date"
-        ),
-        pytest.param(after(LOAD, stages=()), ">", id="stages that nobody announced"),
+        pytest.param((), "·······", id="not started"),
+        pytest.param((FETCH, LOAD), "✓•·····", id="running"),
+        pytest.param((FETCH, LOAD, VERIFY), "✓✓···•·", id="skipped stages"),
+        pytest.param((FETCH, LOAD, VERIFY, LOAD_AGAIN), "✓•·····", id="second attempt"),
     ],
 )
-def test_a_stage_is_judged_by_where_the_run_is(board: Board, shown: str) -> None:
-    assert states(board) == shown
+def test_marks_follow_the_current_stage(steps: tuple[tuple[Stage, int, float]], marks: str) -> None:
+    screen = Screen()
+    screen.show(*steps)
+    assert screen.marks() == marks
 
 
-def test_the_time_of_a_stage_is_that_of_all_ways() -> None:
-    board = after(
-        (Stage.LOAD, 20, 1.0),
-        (Stage.VERIFY, 70, 3.0),
-        (Stage.LOAD, 70, 10.0),
-        (Stage.VERIFY, 80, 14.0),
-    )
-    times = {row.stage: row.seconds for row in board.rows(20.0)}
-    assert times[Stage.LOAD] == 2.0 + 4.0
-    assert times[Stage.VERIFY] == 7.0 + 6.0
-    assert times[Stage.PUBLISH] is None
-    ended = {row.stage: row.seconds for row in board.ended(15.0).rows(99.0)}
-    assert ended[Stage.VERIFY] == 7.0 + 1.0
+@pytest.mark.parametrize(
+    ("steps", "marks"),
+    [
+        pytest.param((FETCH, LOAD), "✓✗·····", id="failed"),
+        pytest.param((FETCH, PUBLISH), "✓·····✓", id="up to date"),
+    ],
+)
+def test_the_last_stage_of_a_run_is_completed_or_failed(
+    steps: tuple[tuple[Stage, int, float]], marks: str
+) -> None:
+    screen = Screen()
+    screen.show(*steps)
+    screen.board.end()
+    assert screen.marks() == marks
+    assert len(screen.lines()) == len(STAGES), "the bar is removed"
 
 
-def test_a_way_that_begins_again_is_told_from_one_that_goes_on() -> None:
-    board = after(FETCH, LOAD, VERIFY)
-    assert board.goes_back(Progress(stage=Stage.LOAD, percent=70))
-    assert not board.goes_back(Progress(stage=Stage.VERIFY, percent=71))
-    assert not Board(ALL).goes_back(Progress(stage=Stage.FETCH, percent=0))
+def test_a_stage_that_was_not_announced_gets_a_row() -> None:
+    screen = Screen(stages=())
+    screen.show(LOAD)
+    assert screen.marks() == "•"
 
 
-def test_of_a_flood_the_last_lines_are_shown_with_how_many_were_not() -> None:
-    lines = WorkerLines()
-    for number in range(500):
-        lines.hear(f"node {number}")
-    assert lines.last == "node 499"
-    told = lines.taken()
-    assert told[0] == f"… {500 - SHOWN_LINES} lines left out"
-    assert told[1:] == [f"node {number}" for number in range(500 - SHOWN_LINES, 500)]
-    assert list(lines.taken()) == []
+def test_the_time_of_a_stage_is_the_sum_of_its_attempts() -> None:
+    screen = Screen()
+    screen.show((Stage.LOAD, 20, 1.0), (Stage.VERIFY, 70, 3.0), (Stage.LOAD, 70, 10.0))
+    screen.now = 11.0
+    assert screen.row(Stage.LOAD).endswith(" 3.0 s")
+    screen.show((Stage.VERIFY, 80, 14.0))
+    screen.now = 15.0
+    screen.board.end()
+    screen.now = 99.0
+    assert screen.row(Stage.LOAD).endswith(" 6.0 s")
+    assert screen.row(Stage.VERIFY).endswith(" 8.0 s")
+    assert screen.row(Stage.PUBLISH).strip() == "· Publish"
 
 
-def test_few_lines_are_shown_as_they_are() -> None:
-    lines = WorkerLines()
-    lines.hear("one")
-    lines.hear("two")
-    assert list(lines.taken()) == ["one", "two"]
-    assert lines.last == ""
+def test_the_bar_shows_percent_and_seconds() -> None:
+    screen = Screen()
+    screen.show(FETCH, LOAD, VERIFY)
+    screen.now = 7.0
+    bar = screen.lines()[-1]
+    assert " 70 % ━━" in bar
+    assert bar.rstrip().endswith(" 7.0 s")
+
+
+@pytest.mark.parametrize("width", [50, 100])
+def test_a_batch_shows_its_counts_and_its_step_without_stages(width: int) -> None:
+    screen = Screen((), width)
+    step = Progress(stage=Stage.VERIFY, percent=100, message="fold-2.pt (2 of 4): comparing")
+    counts = ShareCounts(share=0, batch_total=4, share_total=4, succeeded=3, failed=1)
+    screen.board.show(step, counts)
+    bar, message = screen.lines()
+    assert re.search(r"100 % ━{4,32} 3 verified, 1 failed of 4 0\.0 s", bar)
+    assert message.strip() == "fold-2.pt (2 of 4): comparing"
+    screen.board.end()
+    assert screen.lines() == []
+
+
+def test_a_long_message_does_not_wrap() -> None:
+    screen = Screen(width=60)
+    screen.board.show(Progress(stage=Stage.FETCH, percent=0, message="word " * 40))
+    screen.board.note = "line " * 40
+    assert len(screen.lines()) == len(STAGES) + 2
+    assert all(len(line.rstrip()) <= 60 for line in screen.lines())

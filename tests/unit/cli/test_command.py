@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -40,9 +39,10 @@ def test_help_imports_nothing_heavy() -> None:
 
 def test_help_answers_at_once() -> None:
     def seconds() -> float:
-        begin = time.monotonic()
+        begin = os.times()
         assert command("--help").returncode == 0
-        return time.monotonic() - begin
+        end = os.times()
+        return end.children_user + end.children_system - begin.children_user - begin.children_system
 
     assert min(seconds() for _ in range(5)) < 0.3
 

@@ -1,4 +1,4 @@
-"""What `modelexport diagnose` prints, and the plugins that it writes."""
+"""The output of `modelexport diagnose`, and the plugins that it writes."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ FAILURE = Failure(
     reason=Reason.FACTORY_FAILED, message="it raised", hint="Correct it.", stage=Stage.LOAD
 )
 CASES = {
-    "open": (
+    "exportable": (
         Diagnosis(
             format=Format.STATE_DICT, routes=[CLOSED, OPEN], predicted_route=Exporter.TORCH_SCRIPT
         ),
         0,
-        ("mine::fused.default", "encoder.0", "m.py:7", "Translate it.", "nothing hinders"),
+        ("mine::fused.default", "encoder.0", "m.py:7", "Translate it.", "no problem found"),
     ),
-    "closed": (Diagnosis(routes=[CLOSED]), 13, ("no route is open",)),
+    "no route": (Diagnosis(routes=[CLOSED]), 13, ("no route can export",)),
     "random": (
         Diagnosis(routes=[OPEN], pitfalls=[RANDOM], predicted_route=Exporter.TORCH_SCRIPT),
         13,
-        ("two runs differ", "m.py:9", "would not verify"),
+        ("two runs differ", "m.py:9", "would fail"),
     ),
-    "not looked at": (Diagnosis(failure=FAILURE), 12, ("FactoryFailed in Load", "Correct it.")),
-    "a dim": (
+    "not loaded": (Diagnosis(failure=FAILURE), 12, ("FactoryFailed in Load", "Correct it.")),
+    "route failed": (
         Diagnosis(routes=[RouteDiagnosis(route=Exporter.DYNAMO, failure=FAILURE)]),
         13,
         ("Dynamo: FactoryFailed", "it raised"),
@@ -63,7 +63,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_is_printed(name: str) -> None:
+def test_printed_diagnosis(name: str) -> None:
     diagnosis, code, said = CASES[name]
     stream = io.StringIO()
     print_diagnosis(diagnosis, Console(file=stream, width=160))
@@ -71,15 +71,17 @@ def test_what_is_printed(name: str) -> None:
     assert diagnosis.exit_code == code
 
 
-def test_a_plugin_that_is_filled_in_is_left_alone(tmp_path: Path) -> None:
+def test_an_existing_plugin_is_not_overwritten(tmp_path: Path) -> None:
     diagnosis = Diagnosis(routes=[CLOSED, CLOSED])
     assert write_skeletons(diagnosis, tmp_path / "new") == [tmp_path / "new" / "onnx_fused.py"]
-    (tmp_path / "new" / "onnx_fused.py").write_text("filled in")
+    (tmp_path / "new" / "onnx_fused.py").write_text("edited")
     assert write_skeletons(diagnosis, tmp_path / "new") == []
-    assert (tmp_path / "new" / "onnx_fused.py").read_text() == "filled in"
+    assert (tmp_path / "new" / "onnx_fused.py").read_text() == "edited"
 
 
-def test_a_bad_manifest(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_manifest_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "m.yaml").write_text("kind: ModelExport\n")
     assert main(["diagnose", str(tmp_path / "m.yaml")]) == 10
     assert "m.yaml" in capsys.readouterr().err

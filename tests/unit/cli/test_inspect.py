@@ -1,4 +1,4 @@
-"""`modelexport inspect` tells what an ONNX file holds, without torch."""
+"""`modelexport inspect` shows the content of an ONNX file, without importing torch."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def model(tmp_path: Path) -> Path:
     return path
 
 
-def test_json(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_output(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", str(model), "-o", "json", "--graph"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["valid"]
@@ -67,7 +67,7 @@ def test_json(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "then_branch" in found["graph"]
 
 
-def test_text(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_output(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", f"file://{model}", "--graph"]) == 0
     out = capsys.readouterr().out
     assert "Checker   valid" in out
@@ -76,7 +76,9 @@ def test_text(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "MatMul (x, weight)" in out
 
 
-def test_a_file_that_is_not_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_file_has_its_own_exit_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     graph = helper.make_graph([helper.make_node("Relu", ["missing"], ["y"])], "g", [], [])
     path = tmp_path / "bad.onnx"
     path.write_bytes(helper.make_model(graph).SerializeToString())
@@ -87,12 +89,12 @@ def test_a_file_that_is_not_valid(tmp_path: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("missing.onnx", None, "cannot be read|no ONNX file"),
-        ("text.onnx", b"this is no protobuf", "no ONNX file"),
+        ("missing.onnx", None, "not a readable ONNX file"),
+        ("text.onnx", b"this is no protobuf", "not a readable ONNX file"),
         ("empty.onnx", b"", "no graph"),
     ],
 )
-def test_what_is_no_onnx_file(
+def test_an_unreadable_file_is_reported(
     name: str,
     content: bytes | None,
     said: str,
@@ -104,17 +106,17 @@ def test_what_is_no_onnx_file(
         path.write_bytes(content)
     assert main(["inspect", str(path)]) == 11
     err = capsys.readouterr().err
-    assert any(part in err for part in said.split("|"))
+    assert said in err
     assert "Traceback" not in err
 
 
 @pytest.mark.parametrize("uri", ["http://host/model.onnx", "file:///nowhere/model.onnx"])
-def test_a_uri_that_leads_nowhere(uri: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_file_is_reported(uri: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", uri]) == 11
     assert uri in capsys.readouterr().err
 
 
-def test_no_torch_is_imported(model: Path) -> None:
+def test_torch_is_not_imported(model: Path) -> None:
     script = (
         "import sys; from modelexport_cli.main import main\n"
         f"code = main(['inspect', {str(model)!r}])\n"

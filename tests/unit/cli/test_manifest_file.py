@@ -36,6 +36,12 @@ def test_only_values_of_uri_change() -> None:
     }
 
 
+def test_every_uri_of_a_list_is_resolved() -> None:
+    spec = {"source": {"uris": ["file://./a.pt", "s3://b/c.pt"]}}
+    found = resolve(spec, Path("/m"))
+    assert found == {"source": {"uris": ["file:///m/a.pt", "s3://b/c.pt"]}}
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

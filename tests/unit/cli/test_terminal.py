@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import functools
 import json
 import os
 import pty
@@ -27,11 +28,11 @@ from modelexport_api.pod import PodResult
 from modelexport_api.status import *
 from modelexport_api.conditions import stages_of
 from modelexport_api.spec import Mode
-from modelexport_cli.console import log_to
-from modelexport_cli.verdict import print_result
+from modelexport_cli.log import open_log
+from modelexport_cli.summary import print_summary
 
 failed = sys.argv[1] == "failed"
-with log_to(sys.stderr, stages_of(Mode.EXPORT)) as log:
+with open_log(sys.stderr, stages_of(Mode.EXPORT)) as log:
     def step(stage, percent, message):
         log.progress(Progress(stage=stage, percent=percent, message=message))
         time.sleep(0.2)
@@ -58,23 +59,42 @@ else:
                         ir_version=10, exporter="Dynamo (torch 2.15.0)", inputs=[], outputs=[])
     result = PodResult(outcome="Succeeded", verification=verification, artifact=artifact,
                        report_uri=uri + "report.json")
-print_result(result, 12.2, sys.stdout, "digits")
+print_summary(result, None, 12.2, sys.stdout, "digits")
+"""
+BATCH = """
+import sys, time
+from modelexport_api.items import ShareCounts
+from modelexport_api.status import Progress, Stage
+from modelexport_cli.log import open_log
+
+with open_log(sys.stderr) as log:
+    for done in range(5):
+        share = ShareCounts(share=0, batch_total=4, share_total=4, succeeded=max(0, done - 1),
+                            failed=min(done, 1))
+        message = f"fold-{done}.pt ({done + 1} of 4): comparing"
+        log.progress(Progress(stage=Stage.VERIFY, percent=25 * done, message=message), share)
+        time.sleep(0.2)
+        log.log("info", f"said by {done}", worker=True)
+        if done < 4:
+            said = "verified, 2 s" if done else "Corrupt: " + "no good " * 90
+            log.log("info" if done else "warning", f"fold-{done}.pt: {said}", item=done)
 """
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What came out of a terminal."""
+    """The output of a program in a terminal."""
 
     raw: str
 
     @property
     def text(self) -> str:
-        """Return it without colours; each frame of the list begins a line of its own."""
+        """Return it without colours; each frame starts on a new line."""
         frames = self.raw.replace("\r\n", "\n").replace("\r", "\n")
         return ESCAPES.sub("", frames)
 
 
+@functools.cache
 def in_terminal(*arguments: str, columns: int = 100, **environment: str) -> Shown:
     """Run Python with a pty of a width as stdin, stdout and stderr."""
     master, slave = pty.openpty()
@@ -93,7 +113,7 @@ def in_terminal(*arguments: str, columns: int = 100, **environment: str) -> Show
     while True:
         try:
             chunk = os.read(master, 65536)
-        except OSError:  # how Linux says that the other end is closed
+        except OSError:  # Linux reports a closed terminal as an error
             break
         if not chunk:
             break
@@ -107,19 +127,19 @@ _OURS = frozenset({"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TERM", "PYTHO
 
 
 def last_list(shown: Shown) -> dict[str, str]:
-    """Return the stages as they stand at the end: the mark of each."""
-    found = re.findall(r"^([✓✗·\u2800-\u28ff]) (\w+)", shown.text, re.MULTILINE)
+    """Return the last mark of each stage."""
+    found = re.findall(r"^([✓✗·•]) (\w+)", shown.text, re.MULTILINE)
     return {stage: mark for mark, stage in found}
 
 
 @pytest.mark.parametrize("columns", [60, 100])
-def test_a_success_is_understood_at_a_glance(columns: int) -> None:
+def test_a_success_shows_completed_stages_and_the_summary(columns: int) -> None:
     shown = in_terminal("-c", PROGRAM, "succeeded", columns=columns)
     assert last_list(shown)["Publish"] == "✓"
-    assert last_list(shown)["Capture"] == "·", "no way came by there"
+    assert last_list(shown)["Capture"] == "·", "the successful route skipped it"
     verdict = shown.text[shown.text.rindex("✓ Verified") :].splitlines()
     assert verdict[0].split() == ["✓", "Verified", "digits", "in", "12.2", "s"]
-    assert "at worst 1/198 of the limit (5.0e-7 relative)" in " ".join(verdict).replace("  ", "")
+    assert "at most 1/198 of the limit (5.0e-7 relative)" in " ".join(verdict).replace("  ", "")
     path = "/a/directory/with/a/rather/long/name/for/narrow/terminals/"
     lines = [line.strip() for line in verdict]
     assert f"Artifact  {path}model.onnx" in lines, "a path is never broken"
@@ -127,41 +147,41 @@ def test_a_success_is_understood_at_a_glance(columns: int) -> None:
     assert f"{path}report.json" in lines
 
 
-def test_a_failure_says_why_and_what_to_do() -> None:
+def test_a_failure_shows_message_and_hint() -> None:
     shown = in_terminal("-c", PROGRAM, "failed", columns=60)
     assert last_list(shown)["Verify"] == "✗"
     verdict = shown.text[shown.text.rindex("✗ Failed") :]
     lines = verdict.splitlines()
     assert lines[0] == "✗ Failed    digits: VerificationFailed in Verify, after 12.2"
-    why = next(index for index, line in enumerate(lines) if line.startswith("  Why"))
+    why = next(index for index, line in enumerate(lines) if line.startswith("  Message"))
     assert lines[why].endswith("output y"), "broken between words"
-    assert lines[why + 1].startswith(" " * 12 + "differs output y"), "goes on beside its label"
+    assert lines[why + 1].startswith(" " * 12 + "differs output y"), "wrapped next to its label"
     assert all(len(line.rstrip()) <= 60 for line in lines if "/" not in line)
-    assert "  To do     Write the line with tensors." in lines
+    assert "  Hint      Write the line with tensors." in lines
     assert "  Report    /out/report.html" in lines
 
 
 @pytest.mark.parametrize("columns", [60, 100])
-def test_nothing_floods_the_terminal(columns: int) -> None:
+def test_long_messages_and_worker_output_are_cut(columns: int) -> None:
     shown = in_terminal("-c", PROGRAM, "succeeded", columns=columns)
-    assert "… 380 lines left out" in shown.text
-    kept = [line for line in shown.text.splitlines() if line.startswith("  graph line")]
-    assert {int(line.split()[2]) for line in kept} == {*range(380, 400)}
+    assert "… 380 lines omitted" in shown.text
+    kept = [line for line in shown.text.splitlines() if line.startswith("  | graph line")]
+    assert {int(line.split()[3]) for line in kept} == {*range(380, 400)}
     assert all(len(line.rstrip()) <= columns for line in kept)
     (warning,) = re.findall(r"Dynamo: CaptureFailed: [^…]*…", shown.text)
     assert len(warning) <= 3 * columns + 2
 
 
-def test_the_list_never_wraps_in_a_narrow_terminal() -> None:
+def test_stages_do_not_wrap_in_a_narrow_terminal() -> None:
     shown = in_terminal("-c", PROGRAM, "succeeded", columns=60)
-    rows = [line for line in shown.text.splitlines() if re.match(r"^[✓✗·\u2800-\u28ff] \w", line)]
+    rows = [line for line in shown.text.splitlines() if re.match(r"^[✓✗·•] \w", line)]
     stages = [line for line in rows if "Verified" not in line]
     assert len(stages) > 14
     assert all(len(line.rstrip()) <= 60 for line in stages)
-    assert any("━" in line and "70 %" in line for line in stages)
+    assert re.search(r" 70 % ━+", shown.text)
 
 
-def test_colours_are_for_those_who_want_them() -> None:
+def test_no_color_is_honoured() -> None:
     assert COLOURS.search(in_terminal("-c", PROGRAM, "failed").raw)
     assert not COLOURS.search(in_terminal("-c", PROGRAM, "failed", NO_COLOR="1").raw)
 
@@ -180,11 +200,11 @@ def test_a_pipe_gets_plain_lines() -> None:
     lines = done.stderr.splitlines()
     assert lines[0].startswith("  0 %  Fetch    looking at file:///a/rather/long/path")
     assert sum(line.startswith("  | graph line") for line in lines) == 20
-    assert "  | … 380 lines left out" in lines
-    assert done.stdout.splitlines()[1].startswith("  Why       output y differs output y differs")
+    assert "  | … 380 lines omitted" in lines
+    assert done.stdout.splitlines()[1].startswith("  Message   output y differs output y differs")
 
 
-def test_json_on_stdout_is_the_status_alone_and_the_list_is_seen_beside_it(tmp_path: Path) -> None:
+def test_json_on_stdout_is_only_the_status_and_the_board_is_on_stderr(tmp_path: Path) -> None:
     manifest = tmp_path / "m.yaml"
     spec = {
         "source": {"uri": "file://./missing.pt"},
@@ -205,3 +225,14 @@ def test_json_on_stdout_is_the_status_alone_and_the_list_is_seen_beside_it(tmp_p
     assert status.failure is not None
     assert last_list(shown)["Fetch"] == "✗"
     assert "{" not in shown.text
+
+
+@pytest.mark.parametrize("columns", [50, 100])
+def test_a_batch_shows_a_bar_and_the_results(columns: int) -> None:
+    text = in_terminal("-c", BATCH, columns=columns).text
+    assert "✗ [1/4] fold-0.pt: Corrupt: no good" in text
+    assert "✓ [4/4] fold-3.pt: verified, 2 s" in text
+    assert "fold-2.pt (3 of 4): comparing" in text
+    assert "said by 0" in text, "it failed"
+    assert "said by 2" not in text
+    assert re.search(r"100 % ━{4,32} 3 verified, 1 failed of 4", text), "the bar is full"

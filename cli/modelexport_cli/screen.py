@@ -1,0 +1,42 @@
+"""How every command prints to a terminal or a file: marks, labelled values and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TextIO
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+LABEL = 10
+"""Width of a label."""
+
+
+def console_for(stream: TextIO) -> Console:
+    """Return a console that colours only what a command styles; it honours NO_COLOR."""
+    return Console(file=stream, highlight=False)
+
+
+def marks(console: Console) -> tuple[str, str]:
+    """Return the marks for success and failure that the console can show."""
+    return ("+", "x") if console.options.ascii_only else ("✓", "✗")
+
+
+def print_value(console: Console, label: str, value: str, style: str = "") -> None:
+    """Print a labelled value on one line; nothing for an empty value."""
+    if value:
+        console.print(Text.assemble((f"{label:<{LABEL}}", "bold"), (value, style)), soft_wrap=True)
+
+
+def print_table(
+    console: Console, titles: Sequence[str], rows: Iterable[Sequence[str | Text]]
+) -> None:
+    """Print a table whose cells are folded to the width of the console."""
+    table = Table(show_edge=False, pad_edge=False)
+    for title in titles:
+        table.add_column(title, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+    if table.row_count:
+        console.print(table)
