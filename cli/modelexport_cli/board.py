@@ -79,13 +79,16 @@ class Board:
             self._enter(step.stage)
         self._stages.update(self._rows[step.stage], message=step.message)
 
-    def end(self) -> None:
-        """Stop the clocks and remove the bar: what is left is how far each stage was."""
-        bar = self._total.tasks[self._bar]
-        if self._current is not None and bar.finished:
+    def complete(self) -> None:
+        """Show that the current stage was the last one and succeeded."""
+        if self._current is not None:
             self._complete(self._rows[self._current])
-        elif self._current is not None:
-            self._stages.stop_task(self._rows[self._current])
+
+    def end(self) -> None:
+        """Remove the bar, and show a stage that is not completed as failed."""
+        for row in self._stages.tasks:
+            if row.started and not row.finished:
+                self._stages.stop_task(row.id)
         self._total.update(self._bar, visible=False)
         self.note = ""
 
@@ -122,7 +125,7 @@ class _StageColumn(ProgressColumn):
     """The state of a stage as a mark, and its name."""
 
     def __init__(self, console: Console) -> None:
-        super().__init__(Column(no_wrap=True, min_width=10))
+        super().__init__(Column(no_wrap=True, min_width=11))
         self._done, self._failed = marks(console)
         self._pending, self._running = (".", ">") if console.options.ascii_only else ("·", "•")
 

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from modelexport_api.reasons import ExitCode
 from modelexport_api.resource import ManifestError
-from modelexport_api.status import Failure, Progress, Stage
+from modelexport_api.status import Failure, Stage
 from modelexport_cli.log import open_log
 from modelexport_cli.manifest_file import read_manifest
 from modelexport_cli.run import default_work_dir
@@ -38,7 +38,7 @@ def diagnose_manifest(
     with open_log(sys.stderr, _STAGES) as log:
         diagnosis = diagnose(resource, settings, log, first_of)
         if diagnosis.failure is None:
-            log.progress(Progress(stage=Stage.CAPTURE, percent=100, message="finished"))
+            log.complete()
     written = write_skeletons(diagnosis, skeletons) if skeletons is not None else []
     if output == "json":
         print(diagnosis.model_dump_json(by_alias=True, exclude_none=True, indent=2))

@@ -104,6 +104,11 @@ class CommandLog:
                 self._print(Text(progress.message))
             self._stage, self._share = progress.stage, share
 
+    def complete(self) -> None:
+        """Show that the run succeeded."""
+        if self._board is not None:
+            self._board.complete()
+
     def end(self) -> None:
         """Print what is held back of one export, and stop the board."""
         with self._lock:

@@ -73,7 +73,10 @@ def _run(resource: ModelExport, work_dir: Path) -> ShareRun:
     settings = Settings(work_dir)
     if not resource.spec.source.is_batch:
         with open_log(sys.stderr, stages_of(resource.spec.mode)) as log:
-            return ShareRun(run_single(resource, settings, log))
+            result = run_single(resource, settings, log)
+            if result.failure is None:
+                log.complete()
+        return ShareRun(result)
     with open_log(sys.stderr) as log:
         run = run_share(resource, settings, log)
     return replace(run, result=judged(run.result, resource.spec.max_failed))

@@ -45,7 +45,8 @@ with open_log(sys.stderr, stages_of(Mode.EXPORT)) as log:
     step(Stage.LOAD, 20, "importing torch for Trace")
     step(Stage.VERIFY, 70, "comparing at batch=64")
     if not failed:
-        step(Stage.PUBLISH, 100, "published")
+        step(Stage.PUBLISH, 90, "uploading")
+        log.complete()
 if failed:
     failure = Failure(reason="VerificationFailed", message="output y differs " * 12,
                       hint="Write the line with tensors.", stage="Verify")
