@@ -29,7 +29,7 @@ Array = NDArray[Any]
 RUNS = 2
 """With other roundings: in float64, then rounded at random."""
 _ULPS = {"float64": 64}
-"""A float64 model has no wider type to estimate its noise with: so many last digits count as noise."""
+"""A float64 model has no wider type to estimate its noise with: its last digits count as noise."""
 ALWAYS = float("inf")
 """The excess of what no noise explains: another shape, another integer, a failure."""
 
@@ -65,7 +65,7 @@ class Change:
     """The share of the inputs at which it exceeds the noise."""
     where: str = ""
     beyond: float = ALWAYS
-    """A multiple of the error that a right file may have; 1 or less: no test can separate the two."""
+    """A multiple of the error that a right file may have; at 1 or less no test separates them."""
 
 
 class InvalidMutant(Exception):  # noqa: N818 - an answer, not a defect
