@@ -11,8 +11,7 @@ import pytest
 from bed.s3 import S3Server
 from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Storage
-from modelexport_exporter.storage.locate import locate
-from modelexport_exporter.storage.store import Location, Role
+from modelexport_exporter.storage.store import Location, Role, locate
 
 Place = Callable[[str, Role], Location]
 

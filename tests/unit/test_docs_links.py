@@ -1,4 +1,4 @@
-"""Every link and anchor of the documentation resolves, and its index leads to every page."""
+"""The documentation leads somewhere: links, anchors, files and reasons exist."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from modelexport_api.reasons import Reason
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "tests" / "README.md"])
 _LINK = re.compile(r"\]\(([^()\s]+)\)")
-_CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+_CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+_FILE = re.compile(r"`([\w.-]+(?:/[\w.-]+)+\.py)`")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
@@ -61,6 +64,27 @@ def test_the_index_leads_to_every_page() -> None:
         targets = (target.partition("#")[0] for target in links(page))
         pending += [(page.parent / path).resolve() for path in targets if path.endswith(".md")]
     assert not set((ROOT / "docs").rglob("*.md")) - reached
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_file_that_is_named_exists(page: Path) -> None:
+    """Files are named by the end of their path: `pipeline/ladder.py`."""
+    assert [name for name in _FILE.findall(page.read_text()) if name not in _endings()] == []
+
+
+def test_every_reason_of_the_readme_exists() -> None:
+    _, _, section = (ROOT / "README.md").read_text().partition("## When an export fails")
+    rows = [row.split("|") for row in section.partition("\n## ")[0].splitlines() if "|" in row]
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row[2])}
+    assert named
+    assert named <= {reason.value for reason in Reason}
+
+
+@cache
+def _endings() -> frozenset[str]:
+    folders = ("api", "operator", "exporter", "cli", "tests", "benchmarks", "examples")
+    paths = [path.relative_to(ROOT) for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    return frozenset("/".join(path.parts[cut:]) for path in paths for cut in range(len(path.parts)))
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,7 @@ from modelexport_exporter.batch.journal import (
 )
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.log import JsonLog
-from modelexport_exporter.storage.locate import locate
-from modelexport_exporter.storage.store import Location, Role
+from modelexport_exporter.storage.store import Location, Role, locate
 
 
 def result(uri: str, index: int = 0) -> ItemResult:
