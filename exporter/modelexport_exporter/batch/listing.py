@@ -12,13 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from modelexport_api.reasons import Reason
-from modelexport_api.spec import ModelExportSpec
+from modelexport_api.spec import Source, Storage
 from modelexport_exporter.batch.glob import Glob, names_store, of_uri
 from modelexport_exporter.core.digests import digest_of
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.stored_object import StoredObject
-from modelexport_exporter.storage.locate import Stores
-from modelexport_exporter.storage.store import Location, Store
+from modelexport_exporter.storage.store import Location, Role, Store, locate
 
 _THREADS = 8
 _NEIGHBOURS = 5
@@ -35,15 +34,14 @@ class Listed:
     """Of a directory: a digest of its files' etags. None: there was nothing to be seen."""
 
 
-def list_checkpoints(spec: ModelExportSpec) -> list[Listed]:
+def list_checkpoints(source: Source, storage: Storage) -> list[Listed]:
     """Return the checkpoints, those of a glob in the order of their names. Raises ExportFailure."""
-    stores = Stores(spec)
-    if spec.source.uris is not None:
-        return _look_at(spec.source.uris, stores)
-    return _matching(spec.source.one, stores)
+    if source.uris is not None:
+        return _look_at(source.uris, storage)
+    return _matching(source.one, storage)
 
 
-def _matching(uri: str, stores: Stores) -> list[Listed]:
+def _matching(uri: str, storage: Storage) -> list[Listed]:
     if not names_store(uri):
         raise ExportFailure(
             Reason.INVALID_MANIFEST,
@@ -52,7 +50,7 @@ def _matching(uri: str, stores: Stores) -> list[Listed]:
             "checkpoints in spec.source.uris.",
         )
     base, glob = of_uri(uri)
-    store = stores.source(base).store
+    store = locate(base, storage, Role.SOURCE).store
     found = store.list_all(glob.prefix, glob.depth)
     listed = [
         Listed(store.uri(entry.key), entry.size_bytes, entry.etag)
@@ -79,14 +77,14 @@ def _directory(key: str, entries: list[StoredObject]) -> StoredObject:
     return StoredObject(key, size, digest_of([[entry.key, entry.etag] for entry in entries]))
 
 
-def _look_at(uris: list[str], stores: Stores) -> list[Listed]:
+def _look_at(uris: list[str], storage: Storage) -> list[Listed]:
     with ThreadPoolExecutor(_THREADS, thread_name_prefix="listing") as pool:
-        return list(pool.map(lambda uri: _look(uri, stores), uris))
+        return list(pool.map(lambda uri: _look(uri, storage), uris))
 
 
-def _look(uri: str, stores: Stores) -> Listed:
+def _look(uri: str, storage: Storage) -> Listed:
     """Return what one URI names, as far as that can be told now."""
-    where = stores.source(uri)
+    where = locate(uri, storage, Role.SOURCE)
     try:
         found = _stat(where)
     except ExportFailure:

@@ -17,8 +17,7 @@ from modelexport_exporter.core.types import ExportTask
 from modelexport_exporter.report.record import Record
 from modelexport_exporter.source import fetch as fetching
 from modelexport_exporter.source.dependencies import Dependencies, gather
-from modelexport_exporter.storage.locate import Stores
-from modelexport_exporter.storage.store import Location
+from modelexport_exporter.storage.store import Location, Role, locate
 
 
 @dataclass
@@ -35,7 +34,7 @@ class FetchStage:
     @property
     def source(self) -> Location:
         """Return where the checkpoint is."""
-        return Stores(self.spec).source(self.spec.source.one)
+        return locate(self.spec.source.one, self.spec.storage, Role.SOURCE)
 
     def identify(self) -> None:
         """Find out what is asked for, by digests."""

@@ -18,8 +18,7 @@ from modelexport_exporter.core.progress import ByteCounter
 from modelexport_exporter.core.types import ReportProgress, WrittenFile
 from modelexport_exporter.publish import manifest as manifests
 from modelexport_exporter.publish.manifest import MANIFEST_NAME
-from modelexport_exporter.storage.locate import Stores
-from modelexport_exporter.storage.store import Location
+from modelexport_exporter.storage.store import Location, Role, locate
 
 _WRONG_DIGEST = "Find out who replaced the file; publish it again."
 
@@ -41,10 +40,9 @@ class ExistingArtifact:
 
 def find_artifact(spec: ModelExportSpec) -> ExistingArtifact:
     """Return what is to be verified: named by the spec, or by the destination's manifest."""
-    stores = Stores(spec)
     if spec.artifact is None:
-        return _published(stores.artifact(spec.destination.uri))
-    location = stores.artifact(spec.artifact.uri)
+        return _published(locate(spec.destination.uri, spec.storage, Role.ARTIFACT))
+    location = locate(spec.artifact.uri, spec.storage, Role.ARTIFACT)
     path = PurePosixPath(location.key)
     if location.key.endswith("/") or not path.name:
         raise ExportFailure(
