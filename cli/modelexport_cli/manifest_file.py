@@ -1,7 +1,6 @@
-"""Reads a manifest from a file, as a person keeps it beside the code that it speaks of.
+"""Reads a manifest from a file.
 
-The one thing that differs from a manifest in the cluster: `file://./path` is resolved against the
-manifest's directory, since a pod has no such directory.
+Unlike in a cluster, `file://./path` is allowed: it is relative to the manifest's directory.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from modelexport_api.resource import ManifestError, ModelExport, one_document, p
 
 _RELATIVE = "file://./"
 _URIS = {"uri", "goldenInputs", "calibrationInputs"}
-"""Fields that hold a URI."""
+"""Fields with one URI."""
 _LIST = "uris"
-"""The field that holds several."""
+"""The field with several URIs."""
 
 
 def read_manifest(path: Path) -> ModelExport:
@@ -32,14 +31,14 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise ManifestError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise ManifestError(f"{path} is not text in UTF-8") from None
+        raise ManifestError(f"{path} is not UTF-8 text") from None
 
 
 def export_in(document: object, path: Path) -> ModelExport:
     """Return the ModelExport in a document that was read from a file. Raises ManifestError."""
     try:
         return parse(resolve(document, path.resolve().parent))
-    except RecursionError:  # an alias of YAML may hold itself
+    except RecursionError:  # a YAML alias can refer to itself
         raise ManifestError(f"{path} is nested too deeply") from None
 
 
@@ -64,6 +63,6 @@ def absolute(uri: str, directory: Path) -> str:
     """Return a URI with `file://./` replaced by the directory."""
     if not uri.startswith(_RELATIVE):
         return uri
-    # `..` goes by the text, as in any URI: a link on the way is not followed.
+    # `..` is resolved in the text, as in any URI; symbolic links are not followed.
     path = posixpath.normpath(f"{quote(str(directory))}/{uri.removeprefix(_RELATIVE)}")
     return f"file://{path}{'/' if uri.endswith('/') else ''}"

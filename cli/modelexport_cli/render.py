@@ -15,7 +15,7 @@ from modelexport_cli.manifest_file import export_in, read_text
 
 
 def render_manifest(manifest: Path, image: str, finished: Path | None = None) -> int:
-    """Print what is made of a manifest; return the exit code."""
+    """Print the Job or ModelExport for a manifest; return the exit code."""
     try:
         document = one_document(read_text(manifest), str(manifest))
         if isinstance(document, dict) and document.get("kind") == TRIGGER_KIND:
@@ -37,7 +37,7 @@ def _job_of(document: object, manifest: Path, image: str, finished: Path | None)
 
     export = export_in(document, manifest)
     if finished is not None:
-        raise ManifestError(f"--for belongs to a {TRIGGER_KIND}; this is a ModelExport")
+        raise ManifestError(f"--for is valid only for a {TRIGGER_KIND}, and this is a ModelExport")
     try:
         return job.build(export, Settings(exporter_image=image))
     except job.JobError as error:

@@ -1,7 +1,7 @@
 """The ModelExport that a trigger would create for a finished object.
 
-What keeps the operator from creating it now (the object has not succeeded, its labels are others)
-is said on stderr: whoever writes a trigger wants to see the export all the same.
+If the operator would not create it now (for example because the object has not succeeded, or its
+labels do not match), the reason is printed to stderr, and the ModelExport is printed all the same.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ def _object(trigger: ModelExportTrigger, finished: Path | None) -> dict[str, Any
     source = trigger.spec.source
     if finished is None:
         raise ManifestError(
-            "nothing is wrong with the trigger as far as that is certain; what it creates depends "
-            f"on the object that has finished: name one with --for (kubectl get "
-            f"{source.kind.lower()} NAME -o yaml | modelexport render … --for -)"
+            "the trigger is valid, but what it creates depends on the finished object: pass one "
+            f"with --for (kubectl get {source.kind.lower()} NAME -o yaml | modelexport render … "
+            "--for -)"
         )
     try:
-        # As from the API server, where times are text.
+        # The API server returns times as text.
         body = json.loads(json.dumps(yaml.safe_load(read_text(finished)), default=str))
     except (yaml.YAMLError, ValueError) as error:
         raise ManifestError(f"{finished} is not YAML: {error}") from None
     if not isinstance(body, dict) or not isinstance(body.get("metadata"), dict):
-        raise ManifestError(f"{finished} is no Kubernetes object: expected kind and metadata")
+        raise ManifestError(f"{finished} is not a Kubernetes object: it has no metadata")
     wanted = (version_of(source), source.kind)
     found = (body.get("apiVersion"), body.get("kind"))
     if found != wanted:
         raise ManifestError(
-            f"{finished} is a {found[1]} of {found[0]}; the trigger's source is a {wanted[1]} of "
-            f"{wanted[0]}"
+            f"{finished} has kind {found[1]} of {found[0]}, but the trigger's source is "
+            f"{wanted[1]} of {wanted[0]}"
         )
     return body
 
@@ -73,7 +73,7 @@ def _notes(
 
     meta = body["metadata"]
     if when is None:
-        yield "the object has not succeeded; its completion would create this"
+        yield "the object has not succeeded; this is created when it does"
     elif not candidates.counts(trigger, when):
         yield "startPolicy is NewOnly, and the object completed before the trigger was created"
     if not selection.selects(trigger.spec.source, meta.get("labels") or {}):
@@ -83,4 +83,4 @@ def _notes(
     if trigger.spec.suspend:
         yield "the trigger is suspended"
     if trigger.metadata.uid is None:
-        yield "the trigger is in no cluster yet; the name will end in other digits"
+        yield "the trigger was not read from a cluster; the suffix of the name will be different"

@@ -1,4 +1,4 @@
-"""The status that a resource would have after a run here: pure, with the operator's reasons."""
+"""The status that a resource would have after a local run: pure, with the operator's reasons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`modelexport verify`: what mode Verify does, for the manifest of any mode."""
+"""`modelexport verify`: runs a manifest of any mode in mode Verify."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from modelexport_cli.run import run_manifest
 def verify_manifest(
     manifest: Path, artifact: str | None, output: str, work_dir: Path | None
 ) -> int:
-    """Verify an artifact that exists; return the exit code."""
+    """Verify an existing artifact; return the exit code."""
     return run_manifest(
         manifest, output, work_dir, lambda resource: as_verification(resource, artifact)
     )
 
 
 def as_verification(resource: ModelExport, artifact: str | None) -> ModelExport:
-    """Return the resource as one of mode Verify. Raises ManifestError."""
+    """Return the resource with mode Verify. Raises ManifestError."""
     document = resource.to_wire()
     document["spec"]["mode"] = "Verify"
     if artifact is not None:
@@ -31,7 +31,7 @@ def as_verification(resource: ModelExport, artifact: str | None) -> ModelExport:
 
 
 def uri_of(text: str) -> str:
-    """Return the URI that a person means: paths are taken as paths."""
+    """Return a URI as it is, and a path as a file:// URI."""
     if "://" in text:
         return text
     return f"file://{quote(str(Path(text).resolve()))}"

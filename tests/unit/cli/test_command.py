@@ -22,7 +22,7 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_help_imports_nothing_heavy() -> None:
+def test_help_imports_only_the_standard_library() -> None:
     script = (
         "import sys; from modelexport_cli.main import main\n"
         "try: main(['--help'])\nexcept SystemExit: pass\n"
@@ -37,7 +37,7 @@ def test_help_imports_nothing_heavy() -> None:
     assert "render " in done.stdout
 
 
-def test_help_answers_at_once() -> None:
+def test_help_is_fast() -> None:
     def seconds() -> float:
         begin = os.times()
         assert command("--help").returncode == 0
@@ -52,7 +52,7 @@ def test_version() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         (None, "cannot be read"),
         ("a: [", "is not YAML"),
@@ -60,8 +60,8 @@ def test_version() -> None:
         ("kind: ModelExport\nmetadata: {name: x}\nspec: {}", "spec.source"),
     ],
 )
-def test_a_bad_manifest_says_what_is_wrong(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, said: str
+def test_an_invalid_manifest_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, expected: str
 ) -> None:
     manifest = tmp_path / "m.yaml"
     if text is not None:
@@ -69,12 +69,10 @@ def test_a_bad_manifest_says_what_is_wrong(
     assert main(["run", str(manifest)]) == 10
     out = capsys.readouterr().out
     assert "InvalidManifest" in out
-    assert said in out
+    assert expected in out
 
 
-def test_json_is_the_status_and_nothing_else(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_is_only_the_status(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     manifest = tmp_path / "m.yaml"
     manifest.write_text(
         json.dumps(

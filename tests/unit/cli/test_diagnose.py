@@ -64,10 +64,10 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_printed_diagnosis(name: str) -> None:
-    diagnosis, code, said = CASES[name]
+    diagnosis, code, expected = CASES[name]
     stream = io.StringIO()
     print_diagnosis(diagnosis, Console(file=stream, width=160))
-    assert [part for part in said if part not in stream.getvalue()] == []
+    assert [part for part in expected if part not in stream.getvalue()] == []
     assert diagnosis.exit_code == code
 
 

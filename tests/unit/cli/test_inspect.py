@@ -87,7 +87,7 @@ def test_an_invalid_file_has_its_own_exit_code(
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "expected"),
     [
         ("missing.onnx", None, "not a readable ONNX file"),
         ("text.onnx", b"this is no protobuf", "not a readable ONNX file"),
@@ -97,7 +97,7 @@ def test_an_invalid_file_has_its_own_exit_code(
 def test_an_unreadable_file_is_reported(
     name: str,
     content: bytes | None,
-    said: str,
+    expected: str,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -106,7 +106,7 @@ def test_an_unreadable_file_is_reported(
         path.write_bytes(content)
     assert main(["inspect", str(path)]) == 11
     err = capsys.readouterr().err
-    assert said in err
+    assert expected in err
     assert "Traceback" not in err
 
 

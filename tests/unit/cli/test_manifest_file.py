@@ -21,11 +21,11 @@ HERE = Path("/home/me/a model")
         ("s3://bucket/./x", "s3://bucket/./x"),
     ],
 )
-def test_only_relative_file_uris_change(uri: str, found: str) -> None:
+def test_only_relative_file_uris_are_resolved(uri: str, found: str) -> None:
     assert absolute(uri, HERE) == found
 
 
-def test_only_values_of_uri_change() -> None:
+def test_only_uri_fields_are_resolved() -> None:
     spec = {
         "source": {"uri": "file://./w.pt"},
         "model": {"kwargs": {"path": "file://./x"}, "code": {"uri": "file://./code/"}},
@@ -53,7 +53,9 @@ def test_every_uri_of_a_list_is_resolved() -> None:
     ],
     ids=["unclosed", "no such date", "a cycle", "deep", "two documents"],
 )
-def test_what_is_no_manifest_is_a_sentence(tmp_path: Path, text: str, words: str) -> None:
+def test_an_invalid_manifest_is_reported_with_its_path(
+    tmp_path: Path, text: str, words: str
+) -> None:
     path = tmp_path / "m.yaml"
     path.write_text(text)
     with pytest.raises(ManifestError, match=words) as caught:

@@ -1,4 +1,4 @@
-"""`modelexport render` of a trigger: what it would create for an object, or exactly why not."""
+"""`modelexport render` of a trigger: what it would create for an object, or why it would not."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def render(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Any:  # noqa: 
         file.write_text(json.dumps(manifest))
         finished.write_text(json.dumps(body))
         code = main(["render", str(file), *([] if body is None else ["--for", str(finished)])])
-        told = capsys.readouterr()
-        return code, told.out, told.err
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
 
     return run
 
 
-def test_it_prints_what_the_operator_creates(render: Any) -> None:  # noqa: ANN401
+def test_the_operator_creates_the_same(render: Any) -> None:  # noqa: ANN401
     code, out, err = render(STORED)
     found = completion(trigger().spec.source, JOB)
     assert found is not None
@@ -47,7 +47,7 @@ def test_it_prints_what_the_operator_creates(render: Any) -> None:  # noqa: ANN4
     assert parse(yaml.safe_load(out)).spec.source.uri == "s3://models/train-42/model.pt"
 
 
-def test_the_object_may_come_from_kubectl_by_a_pipe(
+def test_the_object_is_read_from_standard_input(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "trigger.yaml"
@@ -57,7 +57,7 @@ def test_the_object_may_come_from_kubectl_by_a_pipe(
     assert "train-42" in capsys.readouterr().out
 
 
-def test_a_time_without_quotes_is_a_time(
+def test_a_time_without_quotes_is_converted_to_text(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     template = {**TRIGGER["spec"]["template"], "metadata": {"annotations": {"at": "$(status.at)"}}}
@@ -74,9 +74,9 @@ def test_a_time_without_quotes_is_a_time(
 @pytest.mark.parametrize(
     ("manifest", "body", "words"),
     [
-        (STORED, None, "name one with --for (kubectl get job NAME -o yaml"),
-        (STORED, "text", "is no Kubernetes object"),
-        (STORED, training("JobSet", {}, "jobset.x-k8s.io/v1alpha2"), "is a JobSet of jobset"),
+        (STORED, None, "pass one with --for (kubectl get job NAME -o yaml"),
+        (STORED, "text", "is not a Kubernetes object"),
+        (STORED, training("JobSet", {}, "jobset.x-k8s.io/v1alpha2"), "has kind JobSet of jobset"),
         (changed("startPolicy", "Some"), JOB, "spec.startPolicy: Input should be"),
         (
             changed("template.spec.source", {"uri": "s3://b/$(metadata.name"}),
@@ -96,16 +96,16 @@ def test_a_time_without_quotes_is_a_time(
         ),
     ],
     ids=[
-        "no object",
-        "no object of Kubernetes",
+        "missing object",
+        "not a Kubernetes object",
         "another kind",
-        "no trigger",
-        "no expression",
+        "invalid trigger",
+        "invalid expression",
         "no value",
-        "no export",
+        "invalid export",
     ],
 )
-def test_what_is_missing_or_wrong_is_said(
+def test_invalid_input_is_reported(
     render: Any,  # noqa: ANN401
     manifest: dict[str, Any],
     body: object,
@@ -131,11 +131,11 @@ OLD = training(
         (STORED, training("Job", SUCCEEDED["Job"], labels={"queue": "x"}), "does not select"),
         (STORED, training("Job", SUCCEEDED["Job"], namespace="other"), "namespace, team"),
         ({**STORED, "spec": {**STORED["spec"], "suspend": True}}, JOB, "is suspended"),
-        (TRIGGER, JOB, "is in no cluster yet"),
+        (TRIGGER, JOB, "was not read from a cluster"),
     ],
-    ids=["it runs", "it is old", "not selected", "elsewhere", "suspended", "a file only"],
+    ids=["running", "old", "not selected", "other namespace", "suspended", "not in a cluster"],
 )
-def test_what_keeps_the_operator_from_it_is_said_beside_it(
+def test_a_note_says_why_the_operator_would_not_create_it_now(
     render: Any,  # noqa: ANN401
     manifest: dict[str, Any],
     body: object,
@@ -149,7 +149,7 @@ def test_what_keeps_the_operator_from_it_is_said_beside_it(
     assert note in line
 
 
-def test_for_belongs_to_triggers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_for_is_valid_only_for_triggers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     export = {
         "apiVersion": "modelexport.dev/v1alpha1",
         "kind": "ModelExport",
@@ -163,10 +163,10 @@ def test_for_belongs_to_triggers(tmp_path: Path, capsys: pytest.CaptureFixture[s
     file = tmp_path / "export.yaml"
     file.write_text(json.dumps(export))
     assert main(["render", str(file), "--for", str(file)]) == 10
-    assert "--for belongs to a ModelExportTrigger" in capsys.readouterr().err
+    assert "--for is valid only for a ModelExportTrigger" in capsys.readouterr().err
 
 
-def test_rendering_needs_nothing_that_only_the_operator_s_image_has() -> None:
+def test_rendering_does_not_import_the_operator_s_dependencies() -> None:
     script = (
         "import sys, modelexport_cli.render_trigger\n"
         "from modelexport_operator.triggers import child, ready, candidates\n"
@@ -178,7 +178,7 @@ def test_rendering_needs_nothing_that_only_the_operator_s_image_has() -> None:
     assert done.stdout == "set()\n"
 
 
-def test_the_example_is_right(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_example_is_valid(capsys: pytest.CaptureFixture[str]) -> None:
     example = Path(__file__).resolve().parents[3] / "examples" / "automation"
     code = main(
         ["render", str(example / "trigger.yaml"), "--for", str(example / "finished-job.yaml")]

@@ -75,10 +75,10 @@ with open_log(sys.stderr) as log:
         message = f"fold-{done}.pt ({done + 1} of 4): comparing"
         log.progress(Progress(stage=Stage.VERIFY, percent=25 * done, message=message), share)
         time.sleep(0.2)
-        log.log("info", f"said by {done}", worker=True)
+        log.log("info", f"printed for {done}", worker=True)
         if done < 4:
-            said = "verified, 2 s" if done else "Corrupt: " + "no good " * 90
-            log.log("info" if done else "warning", f"fold-{done}.pt: {said}", item=done)
+            expected = "verified, 2 s" if done else "Corrupt: " + "no good " * 90
+            log.log("info" if done else "warning", f"fold-{done}.pt: {expected}", item=done)
 """
 
 
@@ -234,6 +234,6 @@ def test_a_batch_shows_a_bar_and_the_results(columns: int) -> None:
     assert "✗ [1/4] fold-0.pt: Corrupt: no good" in text
     assert "✓ [4/4] fold-3.pt: verified, 2 s" in text
     assert "fold-2.pt (3 of 4): comparing" in text
-    assert "said by 0" in text, "it failed"
-    assert "said by 2" not in text
+    assert "printed for 0" in text, "it failed"
+    assert "printed for 2" not in text
     assert re.search(r"100 % ━{4,32} 3 verified, 1 failed of 4", text), "the bar is full"
