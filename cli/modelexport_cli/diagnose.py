@@ -46,7 +46,7 @@ def diagnose_manifest(
         console = console_for(sys.stdout)
         print_diagnosis(diagnosis, console)
         for path in written:
-            print_value(console, "Plugin", f"{path}: complete it")
+            print_value(console, "Plugin", f"{path}: complete it", wrap=False)
     return int(diagnosis.exit_code)
 
 

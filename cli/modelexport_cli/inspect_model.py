@@ -96,7 +96,7 @@ def print_inspection(found: Inspection, console: Console) -> None:
     """Print properties, operators and weights, and the graph if there is one."""
     verdict = "valid" if found.valid else f"not valid: {found.problem}"
     opsets = ", ".join(f"{domain} {version}" for domain, version in found.opsets.items())
-    print_value(console, "File", f"{found.file}, {found.size_bytes:,} bytes")
+    print_value(console, "File", f"{found.file}, {found.size_bytes:,} bytes", wrap=False)
     print_value(console, "Checker", verdict, "green" if found.valid else "bold red")
     producer = f"; produced by {found.producer}" if found.producer else ""
     print_value(console, "Opsets", f"{opsets}; IR version {found.ir_version}{producer}")

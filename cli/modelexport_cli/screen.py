@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-LABEL = 10
-"""Width of a label."""
+_LABEL = 10
+_NARROWEST = 20
 
 
 def console_for(stream: TextIO) -> Console:
@@ -23,10 +23,30 @@ def marks(console: Console) -> tuple[str, str]:
     return ("+", "x") if console.options.ascii_only else ("✓", "✗")
 
 
-def print_value(console: Console, label: str, value: str, style: str = "") -> None:
-    """Print a labelled value on one line; nothing for an empty value."""
-    if value:
-        console.print(Text.assemble((f"{label:<{LABEL}}", "bold"), (value, style)), soft_wrap=True)
+def print_value(
+    console: Console,
+    label: str,
+    value: str,
+    style: str = "",
+    *,
+    label_style: str = "bold",
+    wrap: bool = True,
+) -> None:
+    """Print a value after its label; nothing for an empty value.
+
+    A terminal gets a long value wrapped next to the label. Paths are not wrapped, so that they can
+    be copied.
+    """
+    if not value:
+        return
+    head, text = Text(f"{label:<{_LABEL}}", label_style), Text(value, style)
+    if not wrap or not console.is_terminal:
+        console.print(Text.assemble(head, text), soft_wrap=True)
+        return
+    for line in text.wrap(console, max(console.width - head.cell_len, _NARROWEST)):
+        line.rstrip()
+        console.print(Text.assemble(head, line), soft_wrap=True)
+        head = Text(" " * head.cell_len)
 
 
 def print_table(

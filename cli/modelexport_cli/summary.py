@@ -1,7 +1,4 @@
-"""The summary that `modelexport run` prints at the end, of one export or of a batch.
-
-In a terminal, sentences are wrapped next to their label; paths are not, so that they can be copied.
-"""
+"""The summary that `modelexport run` prints at the end, of one export or of a batch."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from rich.text import Text
 
 from modelexport_api.pod import PodResult
 from modelexport_api.status import Artifact, Failure, VerificationResult
-from modelexport_cli.screen import LABEL, console_for, marks, print_table
+from modelexport_cli.screen import console_for, marks, print_table, print_value
 from modelexport_exporter.batch.items import ItemResult, badness
 from modelexport_exporter.batch.results import Results
 from modelexport_exporter.report import text
@@ -45,29 +42,19 @@ def print_summary(
     tone = "bold red" if result.failure else "bold green"
     if results is not None and results.failed and not result.failure:
         tone = "bold yellow"
-    lead = Text(f"{failed if result.failure else done} ", style=tone)
+    mark = failed if result.failure else done
     for line in _verdict(result, results, _plain(text.seconds(seconds)), name):
-        _print_line(console, lead, line, tone)
-        lead, tone = Text("  "), "bold"
+        _print_line(console, mark, line, tone)
+        mark, tone = " ", "bold"
     if results is not None:
         _print_items(console, sorted(results.items, key=badness))
     for line in _reports(result):
-        _print_line(console, Text("  "), line, "bold")
+        _print_line(console, " ", line, "bold")
 
 
-def _print_line(console: Console, lead: Text, line: Line, tone: str) -> None:
-    """Print a value whose further lines stand below the first one, not below the label."""
-    if not line.value:
-        return
-    label = Text.assemble(lead, (f"{line.label:<{LABEL}}", tone))
-    value = Text(line.value, style=line.style)
-    if line.is_path or not console.is_terminal:
-        console.print(Text.assemble(label, value), soft_wrap=True)
-        return
-    for part in value.wrap(console, max(console.width - label.cell_len, 20)):
-        part.rstrip()
-        console.print(Text.assemble(label, part), soft_wrap=True)
-        label = Text(" " * label.cell_len)
+def _print_line(console: Console, mark: str, line: Line, tone: str) -> None:
+    label = f"{mark} {line.label:<9} "
+    print_value(console, label, line.value, line.style, label_style=tone, wrap=not line.is_path)
 
 
 def _verdict(result: PodResult, results: Results | None, took: str, name: str) -> Iterator[Line]:
