@@ -24,14 +24,14 @@ from modelexport_cli.manifest_file import read_text
 def export_of(document: object, finished: Path | None) -> dict[str, Any]:
     """Return the ModelExport for the object in a file. Raises ManifestError."""
     from modelexport_operator.triggers import child, ready
-    from modelexport_operator.triggers.completion import Completion, completion
+    from modelexport_operator.triggers.completion import Completion, find_completion
 
     trigger = parse_trigger(document)
     broken = ready.problems(trigger)
     if broken:
         raise ManifestError("\n".join(broken))
     body = _object(trigger, finished)
-    success = completion(trigger.spec.source, body)
+    success = find_completion(trigger.spec.source, body)
     for note in _notes(trigger, body, success.when if success else None):
         print(f"note: {note}", file=sys.stderr)
     try:
@@ -74,7 +74,7 @@ def _notes(
     meta = body["metadata"]
     if when is None:
         yield "the object has not succeeded; this is created when it does"
-    elif not candidates.counts(trigger, when):
+    elif not candidates.is_in_scope(trigger, when):
         yield "startPolicy is NewOnly, and the object completed before the trigger was created"
     if not selection.selects(trigger.spec.source, meta.get("labels") or {}):
         yield "the trigger's selector does not select the object"

@@ -1,7 +1,7 @@
-"""The operator: watches ModelExports, runs each as a Job, writes what became of it.
+"""The operator: watches ModelExports, runs each as a Job, and writes the result to its status.
 
-Level-based: whatever event arrives, a worker observes what is, decides (pure functions) and acts.
-Every step may be repeated and the process may die between any two of them.
+Level-based: on any event, a worker observes the current state, decides (pure functions) and acts.
+Every step can be repeated, and the process may stop between any two of them.
 """
 
 from __future__ import annotations

@@ -12,18 +12,18 @@ from modelexport_operator.settings import SettingsError, load
 
 BAD_CONFIGURATION = 2
 JSON_DEPTH = 10_000
-"""The API server stores what nests this deep, and one such object must not end every watch."""
+"""The API server accepts objects nested this deeply; one of them must not end the watches."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the operator; the exit code says how it ended."""
+    """Run the operator and return its exit code."""
     parser = argparse.ArgumentParser(prog="modelexport-operator", description=app.__doc__)
     parser.add_argument("--config", type=Path, required=True, help="YAML file with the settings")
     chosen = parser.parse_args(arguments)
     try:
         settings = load(chosen.config)
     except SettingsError as error:
-        sys.stderr.write(f"bad configuration in {chosen.config}:\n{error}\n")
+        sys.stderr.write(f"invalid configuration in {chosen.config}:\n{error}\n")
         return BAD_CONFIGURATION
     sys.setrecursionlimit(2 * JSON_DEPTH)
     logs.configure(settings.log_format)

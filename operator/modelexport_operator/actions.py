@@ -1,8 +1,8 @@
-"""Carry out what was decided. Every write may be repeated, and may come too late.
+"""Carry out decisions. Every write may be repeated, and may be out of date when it arrives.
 
-What the API server answers becomes an observation: a Job that exists already is ours by its
-owner, a refusal that will not change by itself is a fact to decide on, anything else is an
-`ApiError`, and the key comes back later.
+The answer of the API server becomes an observation: a Job that already exists is identified by
+its owner, a permanent rejection is input for the next decision, and any other error is an
+`ApiError`, after which the key is retried.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ from modelexport_operator.decisions import (
     StopJob,
 )
 from modelexport_operator.observe import Observation, ObservedJob, ObservedResource
+from modelexport_operator.rejections import Cause
 
 _MALFORMED = {400, 422}
 _FORBIDDEN = 403
-_PASSING = ("exceeded quota", "being terminated", "cannot create resource")
-"""Refusals that end by themselves, or when the operator's own rights are put right."""
 
 Body = dict[str, Any]
 
@@ -45,7 +44,7 @@ class Writes(Protocol):
         """Merge-patch a Job."""
 
     async def delete_job(self, namespace: str, name: str, preconditions: Body) -> Body:
-        """Delete a Job, and then it."""
+        """Delete the pods of a Job, then the Job."""
 
     async def delete_export(self, namespace: str, name: str, preconditions: Body) -> None:
         """Delete a ModelExport."""
@@ -57,15 +56,15 @@ class Writes(Protocol):
 
 
 @dataclass(frozen=True)
-class Done:
-    """What is known after an action, and the objects that the API server answered with."""
+class ActionResult:
+    """The observation after an action, and the objects that the API server returned."""
 
     seen: Observation
     job: Body | None = None
     resource: Body | None = None
 
 
-async def act(api: Writes, action: Action, seen: Observation) -> Done:
+async def act(api: Writes, action: Action, seen: Observation) -> ActionResult:
     """Carry out an action."""
     match action:
         case CreateJob():
@@ -73,18 +72,18 @@ async def act(api: Writes, action: Action, seen: Observation) -> Done:
         case StopJob():
             return await stop(api, action, seen)
         case DeleteJob(job):
-            return Done(replace(seen, job=await delete(api, job)))
+            return ActionResult(replace(seen, job=await delete(api, job)))
         case DeleteExport(resource):
             expected = {"uid": resource.uid, "resourceVersion": resource.resource_version}
             await api.delete_export(resource.namespace, resource.name, expected)
-            return Done(replace(seen, resource=replace(resource, deleting=True)))
+            return ActionResult(replace(seen, resource=replace(resource, deleting=True)))
         case Acknowledge(resource):
             body = await acknowledge(api, resource)
-            return Done(replace(seen, resource=observe.resource(body)), resource=body)
+            return ActionResult(replace(seen, resource=observe.resource(body)), resource=body)
 
 
-async def create(api: Writes, action: CreateJob, seen: Observation) -> Done:
-    """Create the Job, or find that it was created already."""
+async def create(api: Writes, action: CreateJob, seen: Observation) -> ActionResult:
+    """Create the Job, or adopt it if it already exists."""
     meta = action.manifest["metadata"]
     try:
         body = await api.create_job(action.manifest)
@@ -92,15 +91,15 @@ async def create(api: Writes, action: CreateJob, seen: Observation) -> Done:
         if error.reason == "AlreadyExists":
             return await _adopt(api, seen, meta["namespace"], meta["name"])
         if is_final(error):
-            return Done(replace(seen, job_refused=error.message))
+            return ActionResult(replace(seen, job_refused=error.message))
         raise
-    return Done(replace(seen, job=observe.job(body), pods=(), pod_refused=None), body)
+    return ActionResult(replace(seen, job=observe.job(body), pods=(), pod_refused=None), body)
 
 
-async def stop(api: Writes, action: StopJob, seen: Observation) -> Done:
-    """End the Job: no further pod, and one that runs or waits is deleted.
+async def stop(api: Writes, action: StopJob, seen: Observation) -> ActionResult:
+    """End the Job: Kubernetes deletes its pods and creates no more.
 
-    Both limits can be changed while a Job runs; the reason goes with them, in the same write.
+    Both limits are mutable while a Job runs; the same write stores the failure.
     """
     patch = {
         "metadata": {
@@ -114,11 +113,11 @@ async def stop(api: Writes, action: StopJob, seen: Observation) -> Done:
         "spec": {"backoffLimit": 0, "activeDeadlineSeconds": 1},
     }
     body = await api.patch_job(action.job.namespace, action.job.name, patch)
-    return Done(replace(seen, job=observe.job(body)), body)
+    return ActionResult(replace(seen, job=observe.job(body)), body)
 
 
 async def delete(api: Writes, job: ObservedJob) -> ObservedJob | None:
-    """Delete the Job as it was seen; return it as it is then, None when it was gone already."""
+    """Delete this version of the Job; return it as it is then, or None if it did not exist."""
     expected = {"uid": job.uid, "resourceVersion": job.resource_version}
     try:
         await api.delete_job(job.namespace, job.name, expected)
@@ -130,9 +129,9 @@ async def delete(api: Writes, job: ObservedJob) -> ObservedJob | None:
 
 
 async def acknowledge(api: Writes, resource: ObservedResource) -> Body:
-    """Store which generation was seen after the end, and nothing else.
+    """Store the generation that was observed after the end, and nothing else.
 
-    By a field manager of its own: the status as a whole belongs to the one that wrote the end.
+    It has its own field manager, because the other fields belong to the manager of the end.
     """
     status = {"observedGeneration": resource.generation}
     return await api.apply_status(_identity(resource), status, names.SEEN_MANAGER, force=True)
@@ -141,7 +140,7 @@ async def acknowledge(api: Writes, resource: ObservedResource) -> Body:
 async def write_status(
     api: Writes, resource: ObservedResource, wanted: ModelExportStatus
 ) -> Body | None:
-    """Write the status if it says anything new; return the resource's object if it was written."""
+    """Write the status if it differs; return the resource's object if it was written."""
     if same(resource.status, wanted):
         return None
     return await api.apply_status(
@@ -152,30 +151,31 @@ async def write_status(
 async def write_end(
     api: Writes, seen: Observation, wanted: ModelExportStatus, now: datetime
 ) -> tuple[ModelExportStatus, Body | None]:
-    """Write a status; return what was written. An end is written in any case.
+    """Write a status and return what was written. A final status is written in any case.
 
-    An end holds what the pod said, and a checkpoint's own code may have said it. What the schema
-    refuses (a number beyond 64 bits) it would refuse for ever, and the export would never end.
+    A final status contains the pod's result, which the checkpoint's own code may have written. If
+    the schema rejects it (a number beyond 64 bits), every retry would fail, and the export would
+    never finish; so a failure is written instead.
     """
     try:
         return wanted, await write_status(api, seen.resource, wanted)
     except ApiError as error:
         if error.status not in _MALFORMED or wanted.completion_time is None:
             raise
-        why = failures.refused_result(error.message)
-    ended = status.failed(seen, why, None, now)
-    return ended, await write_status(api, seen.resource, ended)
+        failure = failures.failure_of_rejected_result(error.message)
+    failed = status.build_failed(seen, failure, None, now)
+    return failed, await write_status(api, seen.resource, failed)
 
 
 def same(stored: ModelExportStatus, wanted: ModelExportStatus) -> bool:
-    """Tell whether the stored status says what is wanted; some of it may have another writer."""
+    """Return whether the stored status equals the wanted one, except fields of other writers."""
     return _comparable(stored, wanted) == _comparable(wanted, wanted)
 
 
 def is_final(error: ApiError) -> bool:
-    """Tell whether the same request would be refused again and again."""
+    """Return whether the API server would reject every retry of the request."""
     if error.status == _FORBIDDEN:
-        return not any(passing in error.message for passing in _PASSING)
+        return error.cause is Cause.OTHER
     return error.status in _MALFORMED
 
 
@@ -188,13 +188,13 @@ def _identity(resource: ObservedResource) -> Body:
     }
 
 
-async def _adopt(api: Writes, seen: Observation, namespace: str, name: str) -> Done:
+async def _adopt(api: Writes, seen: Observation, namespace: str, name: str) -> ActionResult:
     body = await api.get_job(namespace, name)
     job = observe.job(body)
     if job.owner_uid != seen.resource.uid:
-        refusal = f"a Job named {name} exists and does not belong to this ModelExport; delete it"
-        return Done(replace(seen, job_refused=refusal))
-    return Done(replace(seen, job=job, pods=()), body)
+        rejection = f"a Job named {name} exists and does not belong to this ModelExport; delete it"
+        return ActionResult(replace(seen, job_refused=rejection))
+    return ActionResult(replace(seen, job=job, pods=()), body)
 
 
 def _comparable(status: ModelExportStatus, wanted: ModelExportStatus) -> Body:

@@ -1,6 +1,6 @@
-"""The process: wait for leadership, then watch, resync and work until told to stop.
+"""The process: wait for leadership, then watch, resync and reconcile until it is stopped.
 
-Any part that ends, ends the process: Kubernetes starts it anew, and it goes on where it was.
+If any task ends, the process ends: Kubernetes restarts it, and it continues with the stored state.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any
 from modelexport_operator import handlers, health
 from modelexport_operator.cache import Cache
 from modelexport_operator.client import Api
-from modelexport_operator.events import Recorder
-from modelexport_operator.health import Pulse
+from modelexport_operator.events import EventRecorder
+from modelexport_operator.health import Health
 from modelexport_operator.leader import Election, LeadershipLostError
 from modelexport_operator.metrics import Metrics
 from modelexport_operator.progress import Tracker
@@ -28,12 +28,11 @@ from modelexport_operator.reconciler import Reconciler
 from modelexport_operator.resync import Resync
 from modelexport_operator.settings import Settings
 from modelexport_operator.triggers.controller import Triggers
-from modelexport_operator.triggers.follower import Tools
+from modelexport_operator.triggers.follower import Dependencies
 from modelexport_operator.triggers.metrics import TriggerMetrics
 
 DONE, FAILED = 0, 1
 _GRACE = 5.0
-_WATCH = "watch"
 
 log = logging.getLogger(__name__)
 
@@ -53,8 +52,10 @@ class App:
         self._tracker = Tracker(
             api, settings.api.log_qps, metrics.stage_done, self._cache.put_resource
         )
-        recorder = Recorder(api, identity)
-        tools = Tools(api, recorder, TriggerMetrics(metrics.registry), settings.triggers, seconds)
+        recorder = EventRecorder(api, identity)
+        tools = Dependencies(
+            api, recorder, TriggerMetrics(metrics.registry), settings.triggers, seconds
+        )
         self._triggers = Triggers(tools, namespaces)
         self._reconciler = Reconciler(
             api=api,
@@ -67,36 +68,38 @@ class App:
         )
         metrics.read_live(self._cache.phases, self._queue.depth, self._queue.oldest)
 
-    def pulse(self) -> Pulse:
-        """Return the signs of life."""
-        return Pulse(self._leading, self._resync.age, self._queue.oldest())
+    def health(self) -> Health:
+        """Return what /healthz checks."""
+        return Health(self._leading, self._resync.age, self._queue.oldest())
 
     async def lead(self, election: Election, listen: Callable[[], None]) -> None:
-        """Do the work of the leader; returns or raises as soon as one part of it ends.
+        """Run the leader's tasks; return or raise as soon as one of them ends.
 
-        kopf takes the signals for itself when it starts, and on a signal waits for every task of
-        the process; `listen` takes them back.
+        kopf installs its own signal handlers when it starts, and on a signal waits for every task
+        of the process; `listen` installs ours again.
         """
         self._leading = True
         self._metrics.leader.set(1)
+        tasks = [_task("renew", election.keep())]
         stop, ready = asyncio.Event(), asyncio.Event()
-        parts = [_task("renew", election.keep())]
+        watch: list[asyncio.Task[None]] = []
         try:
-            await _first_of([*parts, _task("first listing", self._resync.first())])
-            parts += self._parts(stop, ready)
-            await _first_of([*parts, _task("watches are up", _until(ready))])
+            await _wait_for_first([*tasks, _task("first listing", self._resync.first())])
+            namespaces = self._settings.watch_namespaces
+            watching = handlers.watch(self._cache, self._queue, namespaces, stop, ready)
+            watch.append(_task("watch", watching))
+            tasks += self._start_tasks()
+            watches_ready = _task("watches are ready", _wait_until_set(ready))
+            await _wait_for_first([*tasks, *watch, watches_ready])
             listen()
-            await _first_of(parts)
+            await _wait_for_first([*tasks, *watch])
         finally:
             self._leading = False
-            await _end(parts, stop)
+            await _stop(tasks, watch, stop)
 
-    def _parts(self, stop: asyncio.Event, ready: asyncio.Event) -> list[asyncio.Task[None]]:
-        namespaces = self._settings.watch_namespaces
-        watch = handlers.watch(self._cache, self._queue, namespaces, stop, ready)
+    def _start_tasks(self) -> list[asyncio.Task[None]]:
         workers = range(self._settings.workers)
         return [
-            _task(_WATCH, watch),
             _task("resync", self._resync.run()),
             _task("progress", self._tracker.run()),
             _task("triggers", self._triggers.run()),
@@ -105,14 +108,16 @@ class App:
 
 
 async def run(settings: Settings) -> int:
-    """Run a replica until it is told to stop (0) or cannot go on (1)."""
+    """Run a replica until it is stopped (0) or cannot continue (1)."""
     metrics = Metrics()
     identity = os.environ.get("POD_NAME") or socket.gethostname()
     namespace = os.environ.get("POD_NAMESPACE") or "default"
     api = await Api.connect(settings.api, metrics.request)
     app = App(settings, api, metrics, identity)
     election = Election(api, namespace, identity, settings.lease)
-    server = await health.serve(settings.port, app.pulse, settings.resync_seconds, metrics.registry)
+    server = await health.serve(
+        settings.port, app.health, settings.resync_seconds, metrics.registry
+    )
     try:
         return await _until_stopped(app, election)
     finally:
@@ -122,11 +127,11 @@ async def run(settings: Settings) -> int:
 
 
 async def _until_stopped(app: App, election: Election) -> int:
-    told = asyncio.Event()
-    listen = partial(_listen, told)
+    stopping = asyncio.Event()
+    listen = partial(_listen, stopping)
     listen()
     work = asyncio.create_task(_work(app, election, listen), name="work")
-    stop = asyncio.create_task(told.wait(), name="stop")
+    stop = asyncio.create_task(stopping.wait(), name="stop")
     await asyncio.wait({work, stop}, return_when=asyncio.FIRST_COMPLETED)
     stop.cancel()
     if not work.done():
@@ -134,12 +139,12 @@ async def _until_stopped(app: App, election: Election) -> int:
         await asyncio.wait({work})
         return DONE
     error = work.exception()
-    if error is None:  # a signal while kopf had them
+    if error is None:  # a signal that kopf's handlers received
         return DONE
     if isinstance(error, LeadershipLostError):
-        log.error("leadership lost: %s", error)
+        log.error("lost leadership: %s", error)
     else:
-        log.error("the operator cannot go on", exc_info=error)
+        log.error("unexpected error, exiting", exc_info=error)
     return FAILED
 
 
@@ -148,34 +153,34 @@ async def _work(app: App, election: Election, listen: Callable[[], None]) -> Non
     await app.lead(election, listen)
 
 
-def _listen(told: asyncio.Event) -> None:
+def _listen(stopping: asyncio.Event) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, told.set)
+        loop.add_signal_handler(number, stopping.set)
 
 
 def _task(name: str, part: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
     return asyncio.create_task(part, name=name)
 
 
-async def _until(event: asyncio.Event) -> None:
+async def _wait_until_set(event: asyncio.Event) -> None:
     await event.wait()
 
 
-async def _first_of(tasks: list[asyncio.Task[None]]) -> None:
-    """Wait for the first task that ends; raise what it raised."""
+async def _wait_for_first(tasks: list[asyncio.Task[None]]) -> None:
+    """Wait until a task ends; raise its exception if it failed."""
     done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in done:
         task.result()
 
 
-async def _end(tasks: list[asyncio.Task[None]], stop: asyncio.Event) -> None:
-    """End everything else first: kopf waits for tasks that are none of its business."""
-    watch = [task for task in tasks if task.get_name() == _WATCH]
-    others = [task for task in tasks if task not in watch]
-    for task in others:
+async def _stop(
+    tasks: list[asyncio.Task[None]], watch: list[asyncio.Task[None]], stop: asyncio.Event
+) -> None:
+    """Stop the watch last: kopf waits for all tasks of the process, also for ours."""
+    for task in tasks:
         task.cancel()
-    await asyncio.wait(others, timeout=_GRACE)
+    await asyncio.wait(tasks, timeout=_GRACE)
     stop.set()
     if watch:
         await asyncio.wait(watch, timeout=_GRACE)

@@ -1,9 +1,9 @@
-"""How a batch ends: all shares were tried, and as many checkpoints failed as may fail, or more.
+"""The end of a batch: all shares were processed; count the failures and compare with maxFailed.
 
-A pod answers for its share as a whole, whatever became of each checkpoint; only here is it known
-how many failed in all. A share whose pods used up their attempts counts with what it published,
-and the rest of it has failed. A share that was finished and whose result is gone is no failure:
-the Job is run again, and the journals answer at once.
+A pod reports the counts of its share; only here is the total known. If the pods of a share used
+up their attempts, the checkpoints that they published count as succeeded and the rest as failed.
+If a finished share's result is lost, that is no failure: the Job runs again, and its pods read
+the results from the journals.
 """
 
 from __future__ import annotations
@@ -22,94 +22,100 @@ from modelexport_api.status import (
     Progress,
 )
 from modelexport_operator import failures, indexed, items, status
-from modelexport_operator.facts import Fact, failure
-from modelexport_operator.items import Known
+from modelexport_operator.conditions import ConditionState, new_failure
+from modelexport_operator.items import KnownShares
 from modelexport_operator.observe import Observation, ObservedJob
 from modelexport_operator.pods import ObservedPod
 
 
 @dataclass(frozen=True)
-class Tried:
-    """What became of a batch whose shares were all tried."""
+class BatchResult:
+    """The result of a batch whose shares were all processed."""
 
     items: Items
     failure: Failure | None
     report_uri: str | None
 
 
-def is_tried(job: ObservedJob) -> bool:
-    """Tell whether a batch's Job ended by trying every share."""
+def is_finished(job: ObservedJob) -> bool:
+    """Return whether a batch's Job has finished and processed every share."""
     return job.shares is not None and (
         job.complete or (job.failed_reason == indexed.FAILED_INDEXES and job.stopped is None)
     )
 
 
 def is_result_lost(seen: Observation, job: ObservedJob) -> bool:
-    """Tell whether the result of a share that was finished cannot be read any more."""
-    told = items.known(seen.pods).finished | indexed.parse(job.failed_indexes)
-    return not told.issuperset(range(job.shares or 0))
+    """Return whether the result of a finished share is missing."""
+    reported = items.known_shares(seen.pods).finished | indexed.parse(job.failed_indexes)
+    return not reported.issuperset(range(job.shares or 0))
 
 
-def judge(seen: Observation, job: ObservedJob) -> Tried | None:
-    """Return the outcome of a batch whose shares were all tried; None when no pod told a count."""
-    known = items.known(seen.pods)
+def evaluate(seen: Observation, job: ObservedJob) -> BatchResult | None:
+    """Return the result of a batch; None if no pod reported counts."""
+    known = items.known_shares(seen.pods)
     lost = indexed.parse(job.failed_indexes)
-    counts = items.ended(known.shares, lost)
+    counts = items.final_counts(known.shares, lost)
     if counts is None:
         return None
     export = seen.resource.export
     allowed = export.spec.max_failed if export else 0
     report = _report(seen.pods)
-    why = None
+    failure = None
     if counts.failed > allowed:
-        why = _too_many(counts, allowed, _example(seen, known, lost), report)
-    return Tried(counts, why, report)
+        failure = _too_many_failed(counts, allowed, _describe_example(seen, known, lost), report)
+    return BatchResult(counts, failure, report)
 
 
-def ended(seen: Observation, tried: Tried, now: datetime) -> ModelExportStatus:
+def final_status(seen: Observation, result: BatchResult, now: datetime) -> ModelExportStatus:
     """Return the final status of a batch."""
-    counts, why = tried.items, tried.failure
-    facts = [Fact(ConditionType.SCHEDULED, "True", "Scheduled"), *_stages(seen, counts, why)]
-    if why is not None:
-        facts.append(Fact(ConditionType.FAILED, "True", why.reason, why.message))
+    counts, failure = result.items, result.failure
+    scheduled = ConditionState(ConditionType.SCHEDULED, "True", "Scheduled")
+    conditions = [scheduled, *_stage_conditions(seen, counts, failure)]
+    if failure is not None:
+        failed = ConditionState(ConditionType.FAILED, "True", failure.reason, failure.message)
+        conditions.append(failed)
     else:
         reason = _reason(end_of(status.mode(seen)), counts)
-        facts.append(Fact(ConditionType.COMPLETE, "True", reason, _published(counts)))
+        complete = ConditionState(ConditionType.COMPLETE, "True", reason, _describe(counts))
+        conditions.append(complete)
     last = ENDS_OF[end_of(status.mode(seen))]
-    dealt = Progress(stage=last, percent=100, message=_published(counts))
-    phase = Phase.SUCCEEDED if why is None else Phase.FAILED
-    return status.assembled(seen, now, phase, facts).model_copy(
+    phase = Phase.SUCCEEDED if failure is None else Phase.FAILED
+    return status.assemble(seen, now, phase, conditions).model_copy(
         update={
             "items": counts,
-            "failure": why,
-            "report_uri": tried.report_uri,
+            "failure": failure,
+            "report_uri": result.report_uri,
             "completion_time": status.end_time(seen, now),
-            "progress": dealt,
+            "progress": Progress(stage=last, percent=100, message=_describe(counts)),
         }
     )
 
 
-def cut_short(failed: ModelExportStatus, seen: Observation) -> ModelExportStatus:
-    """Return the final status of a failure with what is known of a batch until then."""
-    counts = items.summed(items.known(seen.pods).shares)
+def with_items(failed: ModelExportStatus, seen: Observation) -> ModelExportStatus:
+    """Add the counts of a batch that failed before all shares were processed."""
+    counts = items.sum_shares(items.known_shares(seen.pods).shares)
     stored = seen.resource.status.items
-    if counts is None or (stored is not None and items.done(stored) > items.done(counts)):
+    if counts is None or (
+        stored is not None and items.count_processed(stored) > items.count_processed(counts)
+    ):
         counts = stored
     if counts is None:
         return failed
     report = failed.report_uri or _report(seen.pods)
-    return failed.model_copy(update={"items": items.at_rest(counts), "report_uri": report})
+    return failed.model_copy(update={"items": items.without_running(counts), "report_uri": report})
 
 
-def _stages(seen: Observation, counts: Items, why: Failure | None) -> list[Fact]:
+def _stage_conditions(
+    seen: Observation, counts: Items, failure: Failure | None
+) -> list[ConditionState]:
     found = []
     for kind in ENDS_OF:
         if not is_requested(kind, status.mode(seen)):
-            found.append(status.not_requested(kind))
-        elif why is None:
-            found.append(Fact(kind, "True", _reason(kind, counts), _published(counts)))
+            found.append(status.not_requested_condition(kind))
+        elif failure is None:
+            found.append(ConditionState(kind, "True", _reason(kind, counts), _describe(counts)))
         else:
-            found.append(Fact(kind, "False", why.reason, _published(counts)))
+            found.append(ConditionState(kind, "False", failure.reason, _describe(counts)))
     return found
 
 
@@ -117,32 +123,32 @@ def _reason(kind: ConditionType, counts: Items) -> str:
     return f"Partially{kind.value}" if counts.failed else kind.value
 
 
-def _published(counts: Items) -> str:
-    failed = f"; {items.told_failures(counts)}" if counts.failed else ""
+def _describe(counts: Items) -> str:
+    failed = f"; {items.describe_failures(counts)}" if counts.failed else ""
     where = f": {counts.results_uri}" if counts.results_uri else ""
-    return f"{counts.succeeded} of {counts.total} checkpoints are done{failed}{where}"
+    return f"{counts.succeeded} of {counts.total} checkpoints succeeded{failed}{where}"
 
 
-def _too_many(counts: Items, allowed: int, example: str, report: str | None) -> Failure:
+def _too_many_failed(counts: Items, allowed: int, example: str, report: str | None) -> Failure:
     where = f"; all verdicts: {counts.results_uri}" if counts.results_uri else ""
-    such = f", such as {example}" if example else ""
-    return failure(
+    such = f", for example {example}" if example else ""
+    return new_failure(
         Reason.TOO_MANY_FAILED,
-        f"{items.told_failures(counts)} and spec.maxFailed is {allowed}{such}{where}",
-        f"read {report or 'the results manifest'}, worst on top; what was published stays, and a "
-        "new ModelExport finds it",
+        f"{items.describe_failures(counts)} and spec.maxFailed is {allowed}{such}{where}",
+        f"read {report or 'the results manifest'} (failures first); published artifacts are kept, "
+        "and a new ModelExport does not export them again",
     )
 
 
-def _example(seen: Observation, known: Known, lost: set[int]) -> str:
-    told = next((share.example for share in known.shares.values() if share.example), "")
-    if told or not lost:
-        return told
-    pods = [pod for pod in seen.pods if pod.index in lost and pod.over]
+def _describe_example(seen: Observation, known: KnownShares, lost: set[int]) -> str:
+    example = next((share.example for share in known.shares.values() if share.example), "")
+    if example or not lost:
+        return example
+    pods = [pod for pod in seen.pods if pod.index in lost and pod.ended]
     if not pods:
-        return f"share {min(lost)}, whose pods used up their attempts"
+        return f"share {min(lost)}, whose pods used up all attempts"
     last = max(pods, key=failures.finished_at)
-    return f"share {last.index}, whose last pod ended with: {failures.last_words(last)}"
+    return f"share {last.index}, whose last pod ended with: {failures.describe_pod_failure(last)}"
 
 
 def _report(pods: tuple[ObservedPod, ...]) -> str | None:

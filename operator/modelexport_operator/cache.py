@@ -1,8 +1,8 @@
-"""What the operator knows of the cluster: ModelExports by uid, and their Jobs.
+"""Cached state of the cluster: ModelExports by uid, and their Jobs.
 
-Fed by watches and by the answers to the operator's own writes, made right by the resync. An older
-version never replaces a newer one. Ended exports are kept without their spec, but for how long
-they are kept: ten thousand of them must fit into a small pod.
+Filled by watches and by the answers to the operator's own writes, corrected by the resync. An
+older version never replaces a newer one. Of finished exports the cache keeps the end and
+ttlSecondsAfterFinished only: ten thousand of them must fit into a small pod.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Entry:
     namespace: str
     phase: str
     settled: bool
-    """It has ended, and nothing is left to do about it."""
+    """Finished, and nothing is left to do."""
     text: bytes
 
 
@@ -40,21 +40,21 @@ class _JobEntry:
 
 
 class Cache:
-    """ModelExports and Jobs as they were seen last."""
+    """The latest observed versions of ModelExports and Jobs."""
 
     def __init__(self) -> None:
         self._resources: dict[str, _Entry] = {}
         self._jobs: dict[str, dict[str, _JobEntry]] = {}
 
     def put_resource(self, body: Body) -> bool:
-        """Take a ModelExport in; tell whether it was news."""
+        """Store a ModelExport; return whether it was newer than the cached version."""
         meta = body["metadata"]
         version, known = meta["resourceVersion"], self._resources.get(meta["uid"])
         if known is not None and not _newer(version, known.version):
             return False
         terminal = observe.is_terminal(body)
         phase = (body.get("status") or {}).get("phase") or "Pending"
-        kept = _ended(body) if terminal else _slim(body)
+        kept = _strip_finished(body) if terminal else _strip(body)
         text = json.dumps(kept, separators=(",", ":")).encode()
         self._resources[meta["uid"]] = _Entry(
             version, meta["namespace"], phase, terminal and _is_settled(kept), text
@@ -62,11 +62,11 @@ class Cache:
         return True
 
     def drop_resource(self, uid: str) -> None:
-        """Forget a ModelExport that is gone."""
+        """Remove a deleted ModelExport."""
         self._resources.pop(uid, None)
 
     def put_job(self, body: Body) -> str | None:
-        """Take a Job in; return the uid of its ModelExport if it was news."""
+        """Store a Job; return the uid of its ModelExport if it was newer than the cached one."""
         job, version = observe.job(body), body["metadata"]["resourceVersion"]
         jobs = self._jobs.setdefault(job.owner_uid, {})
         known = jobs.get(job.uid)
@@ -76,7 +76,7 @@ class Cache:
         return job.owner_uid
 
     def drop_job(self, body: Body) -> str:
-        """Forget a Job that is gone; return the uid of its ModelExport."""
+        """Remove a deleted Job; return the uid of its ModelExport."""
         job = observe.job(body)
         jobs = self._jobs.get(job.owner_uid, {})
         jobs.pop(job.uid, None)
@@ -90,9 +90,9 @@ class Cache:
         return observe.resource(json.loads(entry.text)) if entry is not None else None
 
     def job_of(self, uid: str) -> ObservedJob | None:
-        """Return the Job of a ModelExport: the last run, if a result was lost.
+        """Return the Job of a ModelExport: the latest run, if a result was lost.
 
-        An owner reference across namespaces means nothing; whoever wrote it is not believed.
+        Owner references across namespaces are invalid and ignored.
         """
         owner = self._resources.get(uid)
         jobs = [entry.job for entry in self._jobs.get(uid, {}).values()]
@@ -100,7 +100,7 @@ class Cache:
         return max(own, key=lambda job: job.run, default=None)
 
     def keep_resources(self, seen: Iterable[str], version: str, namespace: str | None) -> None:
-        """Forget what a complete list as of `version` did not hold."""
+        """Remove the ModelExports that are not in a complete list of this version."""
         present = set(seen)
         for uid, entry in list(self._resources.items()):
             listed = namespace is None or entry.namespace == namespace
@@ -108,7 +108,7 @@ class Cache:
                 del self._resources[uid]
 
     def keep_jobs(self, seen: Iterable[str], version: str, namespace: str | None) -> set[str]:
-        """Forget Jobs that a complete list did not hold; return the uids of their ModelExports."""
+        """Remove the Jobs that are not in a complete list; return their ModelExports' uids."""
         present, orphans = set(seen), set()
         for owner, jobs in list(self._jobs.items()):
             for uid, entry in list(jobs.items()):
@@ -121,7 +121,7 @@ class Cache:
         return orphans
 
     def live(self) -> list[str]:
-        """Return the uids of the ModelExports that have not ended, or are not done with."""
+        """Return the uids of the ModelExports that need work: not finished, or not settled."""
         return [uid for uid, entry in self._resources.items() if self._is_live(uid, entry)]
 
     def _is_live(self, uid: str, entry: _Entry) -> bool:
@@ -130,17 +130,17 @@ class Cache:
         return any(not found.job.finished for found in self._jobs.get(uid, {}).values())
 
     def phases(self) -> Counter[str]:
-        """Return how many ModelExports are in which phase."""
+        """Return the number of ModelExports by phase."""
         return Counter(entry.phase for entry in self._resources.values())
 
 
-def _slim(body: Body) -> dict[str, Any]:
+def _strip(body: Body) -> dict[str, Any]:
     kept = {key: value for key, value in body.items() if key != "metadata"}
     labels = body["metadata"].get("labels") or {}
     return {**kept, "metadata": {**_meta(body), "labels": names.queue_labels(labels)}}
 
 
-def _ended(body: Body) -> dict[str, Any]:
+def _strip_finished(body: Body) -> dict[str, Any]:
     status, spec = body["status"], body.get("spec") or {}
     conditions = [entry for entry in status["conditions"] if entry.get("type") in _ENDS]
     generation = status.get("observedGeneration")
@@ -151,9 +151,9 @@ def _ended(body: Body) -> dict[str, Any]:
     }
 
 
-def _is_settled(ended: Body) -> bool:
-    seen = ended["status"]["observedGeneration"]
-    return _TTL not in ended["spec"] and seen in {None, ended["metadata"].get("generation")}
+def _is_settled(finished: Body) -> bool:
+    seen = finished["status"]["observedGeneration"]
+    return _TTL not in finished["spec"] and seen in {None, finished["metadata"].get("generation")}
 
 
 def _meta(body: Body) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def _meta(body: Body) -> dict[str, Any]:
 
 
 def _newer(version: str, than: str) -> bool:
-    """Compare resourceVersions; Kubernetes promises that they are growing numbers."""
+    """Compare resourceVersions; Kubernetes guarantees that they are increasing numbers."""
     if version.isdigit() and than.isdigit():
         return int(version) > int(than)
     return version != than

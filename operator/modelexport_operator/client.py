@@ -1,7 +1,7 @@
-"""The calls to the API server that the operator needs; the only file that knows `kubernetes`.
+"""The requests to the API server; the only file that imports `kubernetes`.
 
-One shared session, a limit on requests per second, a timeout on each, and one kind of error.
-Objects are plain JSON: the generated models would cost memory and lose unknown fields.
+One shared session, a limit on requests per second, a timeout for each, and one type of error.
+Objects are plain JSON: the generated models would need more memory and drop unknown fields.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from kubernetes.aio import config as kubernetes_config
 from modelexport_api import API_VERSION, KIND, PLURAL
 from modelexport_operator import names
 from modelexport_operator.limiter import Limiter
+from modelexport_operator.rejections import Cause, Rejection, cause_of
 from modelexport_operator.settings import ApiLimits
 
 Body = dict[str, Any]
-Counted = Callable[[str, str, int], None]
-"""Called with verb, resource and HTTP status (0: no answer) of each request."""
+CountRequest = Callable[[str, str, int], None]
+"""Called with verb, resource and HTTP status (0: no response) of each request."""
 
 EXPORTS = f"/apis/{API_VERSION}"
 JOBS = "/apis/batch/v1"
@@ -36,20 +37,25 @@ PAGE = 500
 POD_PAGE = 50
 _TIMEOUT = 30.0
 WATCH_SECONDS = 240
-"""After which the API server ends a watch; then it is begun anew."""
+"""The API server ends a watch after this time; then a new one is started."""
 _LOG_BYTES = 256 * 1024
 _MERGE_PATCH = "application/merge-patch+json"
 _APPLY_PATCH = "application/apply-patch+yaml"
 
 
 class ApiError(Exception):
-    """The API server refused a request (`status`), or did not answer (status 0)."""
+    """The API server rejected a request (`status`), or did not respond (status 0)."""
 
     def __init__(self, status: int, reason: str, message: str) -> None:
         super().__init__(f"{status} {reason}: {message}")
         self.status = status
         self.reason = reason
         self.message = message
+
+    @property
+    def cause(self) -> Cause:
+        """Return the cause of the rejection, where status and reason do not say it."""
+        return cause_of(self.message)
 
 
 @dataclass(frozen=True)
@@ -71,27 +77,27 @@ class Page:
 
 
 def collection(root: str, namespace: str | None, plural: str) -> str:
-    """Return the path of a collection; all namespaces where none is named."""
+    """Return the path of a collection, in all namespaces if `namespace` is None."""
     return f"{root}/namespaces/{namespace}/{plural}" if namespace else f"{root}/{plural}"
 
 
 class Api:
-    """The API server. Use `connect` to make one, `close` when done."""
+    """A client of the API server. Create it with `connect`, and `close` it."""
 
     def __init__(
-        self, client: kubernetes_client.ApiClient, limits: ApiLimits, counted: Counted
+        self, client: kubernetes_client.ApiClient, limits: ApiLimits, counted: CountRequest
     ) -> None:
         self._client = client
         self._limiter = Limiter(limits.qps, limits.burst)
         self._log_limiter = Limiter(limits.log_qps, max(1, int(limits.log_qps)))
-        self._counted = counted
+        self._count_request = counted
 
     @classmethod
-    async def connect(cls, limits: ApiLimits, counted: Counted) -> Api:
-        """Return an Api with the pod's service account, or KUBECONFIG where there is one."""
+    async def connect(cls, limits: ApiLimits, counted: CountRequest) -> Api:
+        """Return an Api with the credentials of KUBECONFIG if set, or of the service account."""
         await _load_credentials()
         configuration = kubernetes_client.Configuration.get_default_copy()
-        configuration.connection_pool_maxsize = 0  # each watch has a connection of its own
+        configuration.connection_pool_maxsize = 0  # each watch has its own connection
         return cls(kubernetes_client.ApiClient(configuration), limits, counted)
 
     async def close(self) -> None:
@@ -101,7 +107,7 @@ class Api:
     async def pages(
         self, root: str, namespace: str | None, plural: str, selector: str = "", limit: int = PAGE
     ) -> AsyncIterator[Page]:
-        """List a collection in chunks; all carry the version that the whole list is of."""
+        """List a collection in chunks; all have the version of the whole list."""
         query = {"limit": str(limit), **({"labelSelector": selector} if selector else {})}
         path = collection(root, namespace, plural)
         while True:
@@ -122,7 +128,7 @@ class Api:
         body: Body | None = None,
         content_type: str = "application/json",
     ) -> Body:
-        """Send a request about any resource; `resource` is what it is counted as."""
+        """Send a request; `resource` is its label in the metrics."""
         request = _Request(method, path, resource, dict(query or {}), body, content_type)
         return await self._json(request)
 
@@ -157,7 +163,7 @@ class Api:
     ) -> Body:
         """Server-side apply the fields of the status that `manager` owns.
 
-        The uid in `metadata`, and the resourceVersion where there is one, must still be right.
+        Fails if the uid in `metadata`, or its resourceVersion if set, is no longer current.
         """
         path = f"{collection(EXPORTS, metadata['namespace'], PLURAL)}/{metadata['name']}/status"
         query = {"fieldManager": manager, "force": str(force).lower()}
@@ -178,7 +184,7 @@ class Api:
         )
 
     async def create_job(self, manifest: Body) -> Body:
-        """Create a Job; a field that Kubernetes does not know is an error, not dropped."""
+        """Create a Job; unknown fields are an error."""
         path = collection(JOBS, manifest["metadata"]["namespace"], "jobs")
         return await self._json(
             _Request("POST", path, "jobs", {"fieldValidation": "Strict"}, manifest)
@@ -190,24 +196,24 @@ class Api:
         return await self._json(_Request("PATCH", path, "jobs", {}, patch, _MERGE_PATCH))
 
     async def delete_job(self, namespace: str, name: str, preconditions: Body) -> Body:
-        """Delete a Job, unless it has changed; it stays until its pods are gone."""
+        """Delete a Job unless it has changed; it exists until its pods are deleted."""
         path = f"{collection(JOBS, namespace, 'jobs')}/{name}"
         return await self._json(_deletion(path, "jobs", preconditions, "Foreground"))
 
     async def delete_export(self, namespace: str, name: str, preconditions: Body) -> None:
-        """Delete a ModelExport, unless it has changed; what it owns goes after it."""
+        """Delete a ModelExport unless it has changed; then Kubernetes deletes what it owns."""
         path = f"{collection(EXPORTS, namespace, PLURAL)}/{name}"
         await self._json(_deletion(path, PLURAL, preconditions, "Background"))
 
     async def pods_of_job(self, namespace: str, job_uid: str) -> AsyncIterator[Body]:
-        """Yield the pods of one Job, by few at a time: each carries the whole manifest."""
+        """Yield the pods of one Job, in small pages: each pod contains the whole manifest."""
         selector = f"{names.CONTROLLER_UID_LABEL}={job_uid}"
         async for page in self.pages(CORE, namespace, "pods", selector, POD_PAGE):
             for body in page.items:
                 yield body
 
     async def log_tail(self, namespace: str, pod: str, container: str, lines: int) -> str:
-        """Read the last lines of a container's log, within the budget for logs."""
+        """Read the last lines of a container's log, within the rate limit for logs."""
         await self._log_limiter.wait()
         query = {
             "container": container,
@@ -217,14 +223,14 @@ class Api:
         path = f"{collection(CORE, namespace, 'pods')}/{pod}/log"
         return (await self._send(_Request("GET", path, "pods/log", query))).decode(errors="replace")
 
-    async def why_no_pod(self, namespace: str, job_uid: str) -> str | None:
-        """Return what the Job controller last said about a pod that it could not create."""
+    async def pod_creation_error(self, namespace: str, job_uid: str) -> Rejection | None:
+        """Return why the Job controller could not create a pod, from its last Event."""
         query = {"fieldSelector": f"regarding.uid={job_uid},reason=FailedCreate", "limit": "10"}
         found = await self._json(
             _Request("GET", collection(EVENTS, namespace, "events"), "events", query)
         )
         notes = [item.get("note", "") for item in found.get("items") or []]
-        return notes[-1] if notes else None
+        return Rejection(notes[-1], cause_of(notes[-1])) if notes else None
 
     async def create_event(self, event: Body) -> None:
         """Create an Event."""
@@ -232,12 +238,12 @@ class Api:
         await self._json(_Request("POST", path, "events", {}, event))
 
     async def get_lease(self, namespace: str, name: str) -> Body:
-        """Read a Lease, without waiting for the limit: leadership must not starve."""
+        """Read a Lease without rate limit: renewing it must not be delayed."""
         path = f"{collection(LEASES, namespace, 'leases')}/{name}"
         return await self._json(_Request("GET", path, "leases"), limited=False)
 
     async def write_lease(self, lease: Body) -> Body:
-        """Create the Lease, or replace the version of it that was read."""
+        """Create the Lease, or replace the version that was read."""
         path = collection(LEASES, lease["metadata"]["namespace"], "leases")
         if "resourceVersion" not in lease["metadata"]:
             return await self._json(_Request("POST", path, "leases", {}, lease), limited=False)
@@ -260,28 +266,28 @@ class Api:
             status = 0
             raise ApiError(0, "NoAnswer", str(error) or type(error).__name__) from error
         finally:
-            self._counted(request.method, request.resource, status)
+            self._count_request(request.method, request.resource, status)
         if status >= 400:  # noqa: PLR2004 - HTTP's boundary
-            raise _refusal(status, reason, data)
+            raise _to_error(status, reason, data)
         return data
 
     async def _open(self, request: _Request) -> aiohttp.ClientResponse:
-        """Return an answer whose body is read as it comes."""
+        """Return a response whose body is read as a stream."""
         status = 0
-        patience = aiohttp.ClientTimeout(total=WATCH_SECONDS + _TIMEOUT, sock_connect=_TIMEOUT)
+        timeout = aiohttp.ClientTimeout(total=WATCH_SECONDS + _TIMEOUT, sock_connect=_TIMEOUT)
         try:
-            answer: aiohttp.ClientResponse = (await self._call(request, patience)).response
+            answer: aiohttp.ClientResponse = (await self._call(request, timeout)).response
             status = answer.status
             if status >= 400:  # noqa: PLR2004 - HTTP's boundary
-                raise _refusal(status, answer.reason or "", await answer.read())
+                raise _to_error(status, answer.reason or "", await answer.read())
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise ApiError(0, "NoAnswer", str(error) or type(error).__name__) from error
         finally:
-            self._counted("WATCH", request.resource, status)
+            self._count_request("WATCH", request.resource, status)
         return answer
 
     async def _call(self, request: _Request, timeout: object = _TIMEOUT) -> Any:  # noqa: ANN401, ASYNC109
-        """Send it; the library is not typed."""
+        """Send the request. The library has no types."""
         headers = {"Content-Type": request.content_type, "Accept": "application/json"}
         _, url, headers, _, _ = await self._client.param_serialize(
             request.method,
@@ -313,12 +319,12 @@ async def _load_credentials() -> None:
         kubernetes_config.load_incluster_config()  # type: ignore[no-untyped-call]
 
 
-def _refusal(status: int, reason: str, data: bytes) -> ApiError:
+def _to_error(status: int, reason: str, data: bytes) -> ApiError:
     try:
-        told = json.loads(data)
+        body = json.loads(data)
     except ValueError:
-        told = {}
-    if not isinstance(told, dict):
-        told = {}
+        body = {}
+    if not isinstance(body, dict):
+        body = {}
     fallback = data[:512].decode(errors="replace")
-    return ApiError(status, told.get("reason") or reason, told.get("message") or fallback)
+    return ApiError(status, body.get("reason") or reason, body.get("message") or fallback)

@@ -1,4 +1,4 @@
-"""The time of the API."""
+"""The current time in the precision of the Kubernetes API."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from datetime import UTC, datetime
 
 
 def now() -> datetime:
-    """Return the time as Kubernetes stores it: to the second."""
+    """Return the current time, to the second."""
     return datetime.now(UTC).replace(microsecond=0)

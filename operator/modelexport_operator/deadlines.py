@@ -1,10 +1,10 @@
-"""Two limits of time: for a pod to start at all, and for the work.
+"""Two deadlines: one for the first pod to start, and one for the work.
 
-`activeDeadlineSeconds` is kept by Kubernetes: the Job's own deadline counts from its start, anew
-whenever its queue lets it start again. `pendingDeadlineSeconds` is kept here, since Kubernetes
-waits for ever: it counts from the Job's creation until the first pod has started, be it for want
-of a node, of quota in a queue, or of a right. Time suspended does not count, because a suspended
-export has no Job; an export that had begun and was evicted has started, and waits.
+Kubernetes enforces `activeDeadlineSeconds`: it counts from the start of the Job, again each time
+its queue starts it. This module enforces `pendingDeadlineSeconds`, because Kubernetes waits
+without limit: it counts from the creation of the Job until the first pod has started, whatever is
+missing (a node, queue quota, a permission). Time in suspension does not count, because a suspended
+export has no Job. An export that was evicted after its start has started, and waits.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from datetime import datetime, timedelta
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import ConditionType, Failure
-from modelexport_operator.facts import condition, failure
+from modelexport_operator.conditions import find_condition, new_failure
 from modelexport_operator.observe import Observation, ObservedJob
 
 
-def pending_until(seen: Observation) -> datetime | None:
-    """Return when a Job that has not started fails; None when it may wait for ever."""
+def pending_deadline(seen: Observation) -> datetime | None:
+    """Return when a Job that has not started fails; None if there is no limit."""
     export, job = seen.resource.export, seen.job
     limit = export.spec.pending_deadline_seconds if export else None
     if limit is None or job is None or job.created is None or _has_started(seen, job):
@@ -26,36 +26,37 @@ def pending_until(seen: Observation) -> datetime | None:
     return job.created + timedelta(seconds=limit)
 
 
-def pending_exceeded(seen: Observation, now: datetime) -> Failure | None:
-    """Return the failure of a Job whose first pod did not start in time."""
-    until, export = pending_until(seen), seen.resource.export
+def check_pending_deadline(seen: Observation, now: datetime) -> Failure | None:
+    """Return a failure if the Job's first pod has not started in time."""
+    until, export = pending_deadline(seen), seen.resource.export
     if until is None or export is None or now < until:
         return None
-    scheduled = condition(seen.resource.status, ConditionType.SCHEDULED)
-    told = scheduled.message if scheduled is not None else ""
-    return failure(
+    scheduled = find_condition(seen.resource.status.conditions, ConditionType.SCHEDULED)
+    why = scheduled.message if scheduled is not None else ""
+    return new_failure(
         Reason.PENDING_DEADLINE_EXCEEDED,
-        "no pod has started within spec.pendingDeadlineSeconds "
-        f"({export.spec.pending_deadline_seconds} s): {told or 'none was scheduled'}",
-        "free what it waits for (a node with such a GPU, quota in its queue), ask for less in "
-        "spec.podTemplate, or raise spec.pendingDeadlineSeconds in a new ModelExport",
+        "no pod started within spec.pendingDeadlineSeconds "
+        f"({export.spec.pending_deadline_seconds} s): {why or 'no pod was scheduled'}",
+        "free the missing resource (a node with such a GPU, queue quota), request less in "
+        "spec.podTemplate, or increase spec.pendingDeadlineSeconds in a new ModelExport",
     )
 
 
-def active_exceeded(seen: Observation, job: ObservedJob) -> Failure:
-    """Return the failure of a Job that Kubernetes ended at its deadline."""
+def failure_of_active_deadline(seen: Observation, job: ObservedJob) -> Failure:
+    """Return the failure of a Job that Kubernetes stopped at its deadline."""
     status = seen.resource.status
-    scheduled = condition(status, ConditionType.SCHEDULED)
+    scheduled = find_condition(status.conditions, ConditionType.SCHEDULED)
     if scheduled is not None and scheduled.status == "False":
-        doing = f"no pod could be scheduled: {scheduled.message}"
+        state = f"no pod could be scheduled: {scheduled.message}"
     elif status.progress is not None:
-        doing = f"it was at {status.progress.stage}, {status.progress.percent} %"
+        state = f"stage {status.progress.stage}, {status.progress.percent} % done"
     else:
-        doing = "it had not reported any progress"
-    return failure(
+        state = "no progress was reported"
+    return new_failure(
         Reason.DEADLINE_EXCEEDED,
-        f"not done after spec.activeDeadlineSeconds ({job.active_deadline_seconds} s); {doing}",
-        "raise spec.activeDeadlineSeconds, or give the pod more CPUs, a GPU or a faster store",
+        "the export did not finish within spec.activeDeadlineSeconds "
+        f"({job.active_deadline_seconds} s): {state}",
+        "increase spec.activeDeadlineSeconds, or give the pod more CPUs, a GPU or a faster store",
         stage=status.progress.stage if status.progress else None,
     )
 

@@ -1,14 +1,14 @@
-"""What to do about one ModelExport: a pure function of what was observed.
+"""The next step for one ModelExport: a pure function of the observation.
 
-The order of the policies is here, each of them in a file of its own; everything else fetches,
+This file has the order of the policies, each of which has its own file; all other code fetches,
 writes or schedules.
 
-- Complete or Failed once stored is the end: nothing is ever created again, also when somebody
-  toggles `suspend` later. A Job that outlived the end is deleted, and at last the export (`ttl`).
-- No Job and no end: create it, also when somebody deleted it (publishing is idempotent: a run
-  that had finished is found by its manifest and answered at once), unless it is suspended.
-- A Job that ended without a readable result is run once more, under a second name.
-- What Kubernetes would retry or wait for in vain is stopped.
+- Once Complete or Failed is stored, the export has finished: nothing is created again, even if
+  `suspend` changes. A Job that still exists is deleted, and later the export (`ttl`).
+- Without a Job, create it, also if a person deleted it (publishing is idempotent: a pod finds the
+  manifest of a finished run and reports its result), unless the export is suspended.
+- A Job that ended without a readable result runs once more, under a second name.
+- A Job that Kubernetes would retry or keep waiting without a chance of success is stopped.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from modelexport_operator import (
     suspension,
     ttl,
 )
+from modelexport_operator.conditions import new_failure
 from modelexport_operator.decisions import (
     Acknowledge,
     CreateJob,
@@ -38,7 +39,6 @@ from modelexport_operator.decisions import (
     Event,
     StopJob,
 )
-from modelexport_operator.facts import failure
 from modelexport_operator.job import JobError, build
 from modelexport_operator.observe import Observation, ObservedJob
 from modelexport_operator.settings import Settings
@@ -47,40 +47,40 @@ LAST_RUN = 2
 _SOON = timedelta(seconds=2)
 _LATE = timedelta(seconds=60)
 _RUNNING = timedelta(seconds=120)
-"""When to look at a pod that runs, in case its end was missed."""
+"""Interval at which a running pod is read, in case the event of its end was lost."""
 
 
 def decide(seen: Observation, now: datetime, settings: Settings) -> Decision:
-    """Return what to do now."""
+    """Return the next step."""
     if seen.resource.deleting:
         return Decision()
     if seen.resource.terminal:
-        return _after_the_end(seen, now)
+        return _clean_up(seen, now)
     if seen.job_refused is not None:
-        return _fail(seen, failures.refused_job(seen.job_refused), now)
-    return suspension.decide(seen, now) or _go_on(seen, now, settings)
+        return _fail(seen, failures.failure_of_rejected_job(seen.job_refused), now)
+    return suspension.decide(seen, now) or _continue(seen, now, settings)
 
 
-def _go_on(seen: Observation, now: datetime, settings: Settings) -> Decision:
+def _continue(seen: Observation, now: datetime, settings: Settings) -> Decision:
     if seen.job is None:
         return _create(seen, now, settings, run=1)
     if seen.job.finished:
-        return _finish(seen, seen.job, now, settings)
+        return _evaluate(seen, seen.job, now, settings)
     if seen.job.deleting:
         return Decision(requeue_after=_SOON)
     return _follow(seen, seen.job, now, settings)
 
 
-def _after_the_end(seen: Observation, now: datetime) -> Decision:
+def _clean_up(seen: Observation, now: datetime) -> Decision:
     resource, job = seen.resource, seen.job
     if job is not None and not job.finished and not job.deleting:
         return Decision(action=DeleteJob(job))
-    left = ttl.left(resource, now)
-    if left is not None and not left:
+    remaining = ttl.remaining(resource, now)
+    if remaining is not None and not remaining:
         return Decision(action=DeleteExport(resource))
     if resource.generation != (resource.status.observed_generation or resource.generation):
         return Decision(action=Acknowledge(resource))
-    return Decision(requeue_after=left)
+    return Decision(requeue_after=remaining)
 
 
 def _create(seen: Observation, now: datetime, settings: Settings, run: int) -> Decision:
@@ -92,132 +92,138 @@ def _create(seen: Observation, now: datetime, settings: Settings, run: int) -> D
     except JobError as error:
         return _invalid(seen, str(error), now)
     name = manifest["metadata"]["name"]
-    created = Event("Normal", "JobCreated", f"created Job {name}", f"{name}{_times(seen)}")
-    return Decision(action=CreateJob(manifest), events=(*_why_again(seen), created))
+    created = Event("Normal", "JobCreated", f"created Job {name}", f"{name}{_run_suffix(seen)}")
+    return Decision(action=CreateJob(manifest), events=(*_recreation_events(seen), created))
 
 
-def _finish(seen: Observation, job: ObservedJob, now: datetime, settings: Settings) -> Decision:
-    if batch.is_tried(job):
-        return _finish_batch(seen, job, now, settings)
+def _evaluate(seen: Observation, job: ObservedJob, now: datetime, settings: Settings) -> Decision:
+    if batch.is_finished(job):
+        return _evaluate_batch(seen, job, now, settings)
     result = _result(seen)
     if job.complete and result is not None and result.outcome == "Succeeded":
-        return _ended(status.succeeded(seen, result, now))
-    why = result.failure if job.complete and result else None
-    why = why or (failures.of_finished(seen, job) if not job.complete else None)
-    return _fail(seen, why, now) if why is not None else _once_more(seen, job, now, settings)
+        return _finish(status.build_succeeded(seen, result, now))
+    failure = result.failure if job.complete and result else None
+    failure = failure or (failures.failure_of_finished_job(seen, job) if not job.complete else None)
+    if failure is not None:
+        return _fail(seen, failure, now)
+    return _run_again(seen, job, now, settings)
 
 
-def _finish_batch(
+def _evaluate_batch(
     seen: Observation, job: ObservedJob, now: datetime, settings: Settings
 ) -> Decision:
     if batch.is_result_lost(seen, job):
-        return _once_more(seen, job, now, settings)
-    tried = batch.judge(seen, job)
-    if tried is not None:
-        return _ended(batch.ended(seen, tried, now))
-    why = failures.of_finished(seen, job)  # no pod came as far as the listing
-    return _fail(seen, why, now) if why is not None else _once_more(seen, job, now, settings)
+        return _run_again(seen, job, now, settings)
+    result = batch.evaluate(seen, job)
+    if result is not None:
+        return _finish(batch.final_status(seen, result, now))
+    failure = failures.failure_of_finished_job(seen, job)  # before any pod listed the checkpoints
+    if failure is not None:
+        return _fail(seen, failure, now)
+    return _run_again(seen, job, now, settings)
 
 
-def _once_more(seen: Observation, job: ObservedJob, now: datetime, settings: Settings) -> Decision:
+def _run_again(seen: Observation, job: ObservedJob, now: datetime, settings: Settings) -> Decision:
     if seen.resource.suspend:
         return suspension.hold(seen, now)
     if job.run < LAST_RUN and seen.resource.export is not None:
         return _create(seen, now, settings, run=job.run + 1)
-    return _fail(seen, failures.result_lost(job), now)
+    return _fail(seen, failures.failure_of_lost_result(job), now)
 
 
 def _follow(seen: Observation, job: ObservedJob, now: datetime, settings: Settings) -> Decision:
-    late = deadlines.pending_exceeded(seen, now)
+    late = deadlines.check_pending_deadline(seen, now)
     if late is not None:
         return _fail(seen, late, now)
     grace = timedelta(seconds=settings.pod_start_grace_seconds)
-    why = None if job.suspended else failures.reason_to_stop(seen, now, grace)
-    if why is not None and job.stopped is None:
-        return Decision(action=StopJob(job, why))
+    failure = None if job.suspended else failures.reason_to_stop(seen, now, grace)
+    if failure is not None and job.stopped is None:
+        return Decision(action=StopJob(job, failure))
     if job.suspended and job.stopped is not None:
-        return _fail(seen, job.stopped, now)  # its deadline does not count while it is held back
-    now_status = status.active(seen, now)
-    events = (*_trouble(seen, now_status), *retries.events(retries.latest(seen)))
-    return Decision(status=now_status, events=events, requeue_after=_next_look(seen, job, now))
+        return _fail(seen, job.stopped, now)  # a suspended Job would never reach its deadline
+    active = status.build_active(seen, now)
+    events = (*_condition_events(seen, active), *retries.events(retries.latest(seen)))
+    return Decision(status=active, events=events, requeue_after=_next_check(seen, job, now))
 
 
-def _next_look(seen: Observation, job: ObservedJob, now: datetime) -> timedelta | None:
-    """Return when to look again if nothing is heard: often at first, then rarely.
+def _next_check(seen: Observation, job: ObservedJob, now: datetime) -> timedelta | None:
+    """Return when to check again if no event arrives: often at first, then rarely.
 
-    Not at all at a Job in a queue: that it is admitted is told by its watch.
+    A Job in a queue is not checked: its watch reports the admission.
     """
-    until = deadlines.pending_until(seen)
-    looks = [until - now] if until is not None else []
+    until = deadlines.pending_deadline(seen)
+    checks = [until - now] if until is not None else []
     pod = pods.current(seen.pods)
     if pod is not None and pod.running:
-        looks.append(_RUNNING)
+        checks.append(_RUNNING)
     elif not job.suspended:
         age = now - job.admitted if job.admitted else timedelta()
-        looks.append(max(_SOON, min(_LATE, age / 4)))
-    return min(looks, default=None)
+        checks.append(max(_SOON, min(_LATE, age / 4)))
+    return min(checks, default=None)
 
 
-def _fail(seen: Observation, why: Failure, now: datetime) -> Decision:
-    told = _result(seen)
-    speaks = told is not None and (told.failure == why or why.reason == Reason.RETRIES_EXHAUSTED)
-    ended = status.failed(seen, why, told if speaks else None, now)
-    return _ended(batch.cut_short(ended, seen))
+def _fail(seen: Observation, failure: Failure, now: datetime) -> Decision:
+    result = _result(seen)
+    own = result is not None and (
+        result.failure == failure or failure.reason == Reason.RETRIES_EXHAUSTED
+    )
+    failed = status.build_failed(seen, failure, result if own else None, now)
+    return _finish(batch.with_items(failed, seen))
 
 
-def _ended(final: ModelExportStatus) -> Decision:
-    why = final.failure
-    if why is None:
-        told = Event("Normal", "Complete", final.conditions[-1].message, "end")
+def _finish(final: ModelExportStatus) -> Decision:
+    failure = final.failure
+    if failure is None:
+        event = Event("Normal", "Complete", final.conditions[-1].message, "end")
     else:
-        hint = f" ({why.hint})" if why.hint else ""
-        told = Event("Warning", why.reason, f"{why.message}{hint}", "end")
-    return Decision(status=final, events=(told,))
+        hint = f" ({failure.hint})" if failure.hint else ""
+        event = Event("Warning", failure.reason, f"{failure.message}{hint}", "end")
+    return Decision(status=final, events=(event,))
 
 
 def _invalid(seen: Observation, message: str, now: datetime) -> Decision:
-    hint = "correct it in a new ModelExport; `kubectl explain modelexport.spec` has all fields"
-    return _fail(seen, failure(Reason.INVALID_MANIFEST, message, hint), now)
+    hint = "create a new ModelExport; `kubectl explain modelexport.spec` describes all fields"
+    return _fail(seen, new_failure(Reason.INVALID_MANIFEST, message, hint), now)
 
 
 def _result(seen: Observation) -> PodResult | None:
-    """Return what the last pod that could speak said; a success goes before everything."""
-    told = [pod.terminated for pod in seen.pods if pod.terminated and pod.terminated.result]
-    told.sort(key=lambda end: (end.exit_code == 0, str(end.finished_at or "")))
-    return told[-1].result if told else None
+    """Return the result of the last pod that wrote one; a success takes precedence."""
+    ends = [pod.terminated for pod in seen.pods if pod.terminated and pod.terminated.result]
+    ends.sort(key=lambda end: (end.exit_code == 0, str(end.finished_at or "")))
+    return ends[-1].result if ends else None
 
 
-def _times(seen: Observation) -> str:
-    """Return what tells a Job from the one of that name before a suspension."""
+def _run_suffix(seen: Observation) -> str:
+    """Return what distinguishes a Job from the one of the same name before a suspension."""
     return f"/{seen.resource.generation}" if seen.resource.generation > 1 else ""
 
 
-def _why_again(seen: Observation) -> tuple[Event, ...]:
-    """Tell people why an export that had a Job gets another one."""
+def _recreation_events(seen: Observation) -> tuple[Event, ...]:
+    """Return the Event that explains why a Job is created again."""
     if seen.job is not None:
-        message = f"no result of Job {seen.job.name} could be read; it is run again"
+        message = f"no result of Job {seen.job.name} could be read; the Job runs again"
         return (Event("Warning", Reason.RESULT_LOST, message, seen.job.uid),)
     name = seen.resource.status.job_name
     if name is not None:
-        message = f"Job {name} was deleted before the export had ended; it is created again"
+        message = f"Job {name} was deleted before the export finished; the Job is created again"
         return (Event("Warning", Reason.JOB_DELETED, message, seen.resource.resource_version),)
-    return suspension.resumed(seen)
+    return suspension.resume_events(seen)
 
 
-def _trouble(seen: Observation, now: ModelExportStatus) -> tuple[Event, ...]:
-    """Tell people once when a condition turns False while the Job waits."""
+def _condition_events(seen: Observation, now: ModelExportStatus) -> tuple[Event, ...]:
+    """Return an Event for each condition that has become False while the Job waits."""
     before = {c.type: c for c in seen.resource.status.conditions}
-    about = seen.job.uid if seen.job else ""
-    told = []
+    key = seen.job.uid if seen.job else ""
+    events = []
     for entry in now.conditions:
         stored = before.get(entry.type)
         if entry.status != "False" or entry.reason == NOT_REQUESTED:
             continue
         if stored is not None and stored.status == "False":
             continue
-        if entry.reason == Phase.QUEUED:  # as often as it is evicted, and no trouble
+        if entry.reason == Phase.QUEUED:  # normal, and repeated after each eviction
             since = stored.last_transition_time.isoformat() if stored else ""
-            told.append(Event("Normal", entry.reason, entry.message, f"{about}/{since}"))
+            events.append(Event("Normal", entry.reason, entry.message, f"{key}/{since}"))
         else:
-            told.append(Event("Warning", entry.reason, entry.message, about))
-    return tuple(told)
+            events.append(Event("Warning", entry.reason, entry.message, key))
+    return tuple(events)

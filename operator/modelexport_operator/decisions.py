@@ -1,4 +1,4 @@
-"""What can be decided about a ModelExport: the words that policies and actions have in common."""
+"""The decisions about a ModelExport: the types that policies and actions share."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from modelexport_operator.observe import ObservedJob, ObservedResource
 
 @dataclass(frozen=True)
 class CreateJob:
-    """Create this Job; that it exists already is success."""
+    """Create this Job; succeeds if it already exists."""
 
     manifest: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class StopJob:
-    """End the Job and store why with it, in one write."""
+    """Stop the Job and store the failure in its annotations, in one write."""
 
     job: ObservedJob
     failure: Failure
@@ -27,21 +27,21 @@ class StopJob:
 
 @dataclass(frozen=True)
 class DeleteJob:
-    """Delete the Job as it was seen; it is gone when its pods are."""
+    """Delete this version of the Job; it disappears after its pods."""
 
     job: ObservedJob
 
 
 @dataclass(frozen=True)
 class DeleteExport:
-    """Delete the ModelExport as it was seen."""
+    """Delete this version of the ModelExport."""
 
     resource: ObservedResource
 
 
 @dataclass(frozen=True)
 class Acknowledge:
-    """Store that the present generation was seen: it changed nothing that the status tells."""
+    """Store the observed generation: the change did not affect the rest of the status."""
 
     resource: ObservedResource
 
@@ -51,17 +51,17 @@ Action = CreateJob | StopJob | DeleteJob | DeleteExport | Acknowledge
 
 @dataclass(frozen=True)
 class Event:
-    """A Kubernetes Event. `about` tells two events of one reason apart; the same is told once."""
+    """A Kubernetes Event, created once for each object, reason and `key`."""
 
     type: str
     reason: str
     message: str
-    about: str
+    key: str
 
 
 @dataclass(frozen=True)
 class Decision:
-    """An action, after which is observed and decided again; or a status, which ends the round."""
+    """An action, followed by another decision; or a status, which ends the reconciliation."""
 
     action: Action | None = None
     status: ModelExportStatus | None = None

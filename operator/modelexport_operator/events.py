@@ -1,6 +1,7 @@
-"""Kubernetes Events on transitions, each told once, also by an operator that was restarted.
+"""Kubernetes Events on transitions, each created once, even if the operator restarts.
 
-An Event's name is a hash of what it tells about: the API server answers 409 to the second one.
+The name of an Event is a hash of object, reason and key: the API server answers 409 to a second
+creation.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class Creates(Protocol):
 
 
 class Subject(Protocol):
-    """What an Event is about."""
+    """The object that an Event refers to."""
 
     @property
     def uid(self) -> str:
@@ -45,44 +46,44 @@ class Subject(Protocol):
         """Return its namespace."""
 
 
-class Recorder:
-    """Tells each Event once. An Event that cannot be told is logged and never stops the work."""
+class EventRecorder:
+    """Creates each Event once. If that fails, it logs a warning and the work continues."""
 
     def __init__(self, api: Creates, instance: str) -> None:
         self._api = api
         self._instance = instance
-        self._told: OrderedDict[str, None] = OrderedDict()
+        self._recorded: OrderedDict[str, None] = OrderedDict()
 
-    async def tell(self, about: Subject, events: tuple[Event, ...], kind: str = KIND) -> None:
-        """Create the Events that are not there yet."""
+    async def record(self, subject: Subject, events: tuple[Event, ...], kind: str = KIND) -> None:
+        """Create the Events that do not exist yet."""
         for event in events:
-            body = manifest(about, event, self._instance, datetime.now(UTC), kind)
+            body = manifest(subject, event, self._instance, datetime.now(UTC), kind)
             name = body["metadata"]["name"]
-            if name in self._told:
+            if name in self._recorded:
                 continue
             try:
                 await self._api.create_event(body)
             except ApiError as error:
                 if error.status != CONFLICT:
-                    log.warning("event %s not recorded: %s", event.reason, error)
+                    log.warning("failed to create Event %s: %s", event.reason, error)
                     continue
-            self._told[name] = None
-            if len(self._told) > REMEMBERED:
-                self._told.popitem(last=False)
+            self._recorded[name] = None
+            if len(self._recorded) > REMEMBERED:
+                self._recorded.popitem(last=False)
 
 
 def manifest(
-    about: Subject, event: Event, instance: str, now: datetime, kind: str = KIND
+    subject: Subject, event: Event, instance: str, now: datetime, kind: str = KIND
 ) -> dict[str, Any]:
     """Return the Event as an object of events.k8s.io/v1."""
-    text = f"{about.uid}/{event.reason}/{event.about}"
+    text = f"{subject.uid}/{event.reason}/{event.key}"
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     return {
         "apiVersion": "events.k8s.io/v1",
         "kind": "Event",
         "metadata": {
-            "name": f"{about.name[:200].rstrip('-.')}.{digest}",
-            "namespace": about.namespace,
+            "name": f"{subject.name[:200].rstrip('-.')}.{digest}",
+            "namespace": subject.namespace,
         },
         "eventTime": now.isoformat(timespec="microseconds").replace("+00:00", "Z"),
         "reportingController": names.COMPONENT,
@@ -90,19 +91,19 @@ def manifest(
         "action": "Reconcile",
         "type": event.type,
         "reason": event.reason,
-        "note": _cut(event.message, NOTE_BYTES) or event.reason,
+        "note": _truncate(event.message, NOTE_BYTES) or event.reason,
         "regarding": {
             "apiVersion": API_VERSION,
             "kind": kind,
-            "namespace": about.namespace,
-            "name": about.name,
-            "uid": about.uid,
+            "namespace": subject.namespace,
+            "name": subject.name,
+            "uid": subject.uid,
         },
     }
 
 
-def _cut(text: str, length: int) -> str:
-    """Cut to so many bytes of UTF-8: the API server counts bytes here, not characters."""
+def _truncate(text: str, length: int) -> str:
+    """Truncate to `length` bytes of UTF-8: the API server counts bytes here, not characters."""
     encoded = text.encode()
     if len(encoded) <= length:
         return text

@@ -1,7 +1,7 @@
-"""What a pod can do with file:// URIs: only where a volume outlives it.
+"""file:// destinations: allowed only in a volume that outlives the pod.
 
-A pod's own file system ends with the pod. An export that published there would be Complete, and
-its artifact gone; it is refused before anything runs.
+A pod's own file system is deleted with the pod. An export that published there would be Complete
+without an artifact, so it is rejected before the pod starts.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from modelexport_api.pod import CONTAINER
 from modelexport_api.spec import ModelExportSpec
 from modelexport_operator.pod_template import Template, TemplateError
 
-_FLEETING = {"emptyDir", "ephemeral"}
+_EPHEMERAL = {"emptyDir", "ephemeral"}
 _HINT = (
-    "is a path in the pod's own file system, which ends with the pod; use s3://, or mount a "
-    "persistentVolumeClaim there with spec.podTemplate"
+    "is a path in the pod's own file system, which is deleted with the pod; use s3://, or mount a "
+    "persistentVolumeClaim at this path with spec.podTemplate"
 )
 
 
 def check(spec: ModelExportSpec, template: Template) -> None:
-    """Raise TemplateError when the artifact would be published into the pod itself."""
+    """Raise TemplateError if the artifact would be published to the pod's own file system."""
     uri = urlsplit(spec.destination.uri)
     if uri.scheme == "file" and not _is_kept(PurePosixPath(unquote(uri.path)), template["spec"]):
         raise TemplateError(f"destination.uri: {spec.destination.uri} {_HINT}")
 
 
 def _is_kept(path: PurePosixPath, pod: Template) -> bool:
-    """Tell whether the mount that holds the path is of a volume that stays."""
+    """Return whether the path is in a volume that outlives the pod."""
     exporter = next(c for c in pod["containers"] if c["name"] == CONTAINER)
-    mounts = [m for m in _dicts(exporter.get("volumeMounts")) if _holds(m, path)]
+    mounts = [m for m in _dicts(exporter.get("volumeMounts")) if _contains(m, path)]
     if not mounts:
         return False
     nearest = max(mounts, key=lambda mount: len(PurePosixPath(mount["mountPath"]).parts))
     volumes = [v for v in _dicts(pod.get("volumes")) if v.get("name") == nearest.get("name")]
-    return any(not _FLEETING & volume.keys() for volume in volumes)
+    return any(not _EPHEMERAL & volume.keys() for volume in volumes)
 
 
-def _holds(mount: Template, path: PurePosixPath) -> bool:
+def _contains(mount: Template, path: PurePosixPath) -> bool:
     return path.is_relative_to(str(mount.get("mountPath")))
 
 

@@ -1,8 +1,8 @@
-"""Watch ModelExports and their Jobs with kopf; the only file that knows it.
+"""Watch ModelExports and their Jobs with kopf; the only file that imports it.
 
-kopf only carries events into the cache and the queue: it neither retries nor reports what a
-handler of events raises, keeps no state for it on the objects and needs no finalizer. The limits
-are those under which ten thousand resources stay below 100 MB.
+kopf only passes events to the cache and the queue: for event handlers it does not retry or report
+exceptions, store state on the objects, or need a finalizer. With these limits, ten thousand
+resources need less than 100 MB.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from modelexport_operator.cache import Cache
 from modelexport_operator.queue import WorkQueue
 
 WATCHED = ((GROUP, VERSION, PLURAL), ("batch", "v1", "jobs"))
-"""What is watched; `rbac.py` grants exactly this, since a watch without the right is fatal."""
+"""The watched resources; `rbac.py` grants exactly these. A forbidden watch ends the process."""
 
 log = logging.getLogger(__name__)
 
@@ -48,13 +48,13 @@ def registry(cache: Cache, queue: WorkQueue) -> kopf.OperatorRegistry:
         try:
             _export(cache, queue, event["type"], event["object"])
         except Exception:
-            log.exception("event of a ModelExport not taken in; the resync will bring it again")
+            log.exception("failed to handle ModelExport event; next resync will retry")
 
     async def job_seen(event: Any, **_: Any) -> None:  # noqa: ANN401 - kopf's signature
         try:
             _job(cache, queue, event["type"], event["object"])
         except Exception:
-            log.exception("event of a Job not taken in; the resync will bring it again")
+            log.exception("failed to handle Job event; next resync will retry")
 
     exports, jobs = WATCHED
     kopf.on.event(*exports, registry=found, id="export")(export_seen)
@@ -65,11 +65,11 @@ def registry(cache: Cache, queue: WorkQueue) -> kopf.OperatorRegistry:
 async def watch(
     cache: Cache, queue: WorkQueue, namespaces: list[str], stop: asyncio.Event, ready: asyncio.Event
 ) -> None:
-    """Watch until `stop`; raises when a watch dies."""
+    """Watch until `stop` is set; raises if a watch fails."""
     await kopf.operator(
         registry=registry(cache, queue),
         settings=settings(),
-        # Unused without peering; but kopf would look the user up, and a container's has no name.
+        # Not used without peering, but kopf would look up the user, who has no name in a container.
         identity=cast("Any", "modelexport-operator"),
         standalone=True,
         clusterwide=not namespaces,
@@ -95,14 +95,14 @@ def _job(cache: Cache, queue: WorkQueue, kind: str | None, body: Any) -> None:  
 
 
 def _login(**kwargs: Any) -> kopf.ConnectionInfo | None:  # noqa: ANN401 - kopf's signature
-    """Use the credentials that `client.py` uses."""
+    """Use the same credentials as `client.py`."""
     return kopf.login_with_kubeconfig(**kwargs) or _login_in_pod(**kwargs)
 
 
 def _login_in_pod(**kwargs: Any) -> kopf.ConnectionInfo | None:  # noqa: ANN401 - as above
-    """Take the API server's address from the pod's environment, as every other client does.
+    """Take the API server's address from the pod's environment, as other clients do.
 
-    kopf asks DNS for kubernetes.default.svc: one more thing that can be down.
+    kopf resolves kubernetes.default.svc, which fails if DNS is down.
     """
     found = kopf.login_with_service_account(**kwargs)
     host = os.environ.get("KUBERNETES_SERVICE_HOST")

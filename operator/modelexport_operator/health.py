@@ -1,8 +1,8 @@
 """/healthz and /metrics.
 
-/healthz is a dead man's switch: it asks whether work gets done, not whether the process is there.
-It fails when the last complete listing is too old (a dead watch would go unnoticed) or when a key
-waits for too long (workers that hang).
+/healthz checks whether the operator makes progress, not only whether the process runs. It fails if
+the last complete listing is too old (a broken watch would not be noticed) or if a key waits for
+too long (workers that hang).
 """
 
 from __future__ import annotations
@@ -18,37 +18,38 @@ MISSED_RESYNCS = 3
 
 
 @dataclass(frozen=True)
-class Pulse:
-    """The signs of life. A replica that does not lead has none to give, and is healthy."""
+class Health:
+    """What /healthz checks. A replica that is not the leader is always healthy."""
 
     leading: bool
     since_resync: float
     oldest_key: float
 
 
-def ailments(pulse: Pulse, resync_seconds: float) -> list[str]:
-    """Return what is wrong, as sentences."""
-    if not pulse.leading:
+def find_problems(health: Health, resync_seconds: float) -> list[str]:
+    """Return a sentence for each problem."""
+    if not health.leading:
         return []
     found = []
     limit = MISSED_RESYNCS * resync_seconds
-    if pulse.since_resync > limit:
+    if health.since_resync > limit:
         found.append(
-            f"the last resync was {pulse.since_resync:.0f} s ago, the limit is {limit:.0f}"
+            f"the last resync was {health.since_resync:.0f} s ago, the limit is {limit:.0f} s"
         )
-    if pulse.oldest_key > STUCK_SECONDS:
-        found.append(f"a key waits for {pulse.oldest_key:.0f} s, the limit is {STUCK_SECONDS:.0f}")
+    if health.oldest_key > STUCK_SECONDS:
+        waited = f"a key has been waiting for {health.oldest_key:.0f} s"
+        found.append(f"{waited}, the limit is {STUCK_SECONDS:.0f} s")
     return found
 
 
 async def serve(
-    port: int, pulse: Callable[[], Pulse], resync_seconds: float, registry: CollectorRegistry
+    port: int, health: Callable[[], Health], resync_seconds: float, registry: CollectorRegistry
 ) -> web.AppRunner:
-    """Start serving; `cleanup` of what is returned ends it."""
+    """Start the server; call `cleanup` of the returned runner to stop it."""
 
     async def healthz(_request: web.Request) -> web.Response:
-        wrong = ailments(pulse(), resync_seconds)
-        return web.Response(text="\n".join(wrong) or "ok", status=503 if wrong else 200)
+        problems = find_problems(health(), resync_seconds)
+        return web.Response(text="\n".join(problems) or "ok", status=503 if problems else 200)
 
     async def metrics(_request: web.Request) -> web.Response:
         headers = {"Content-Type": CONTENT_TYPE_LATEST}

@@ -1,8 +1,8 @@
-"""A batch becomes an Indexed Job: one index for each share, and every share is tried.
+"""A batch becomes an Indexed Job: one index per share, and every share is processed.
 
-Kubernetes tells a pod its index, and that is the number of its share, also for the pod that
-replaces it. An index that failed for good never ends the others: only a failure of the batch as a
-whole (an empty glob, code that cannot be imported) does, by its exit code.
+A pod's completion index is the number of its share, also for the pod that replaces it. If an
+index fails permanently, the others continue; only a failure of the whole batch (an empty glob,
+code that cannot be imported) ends the Job, by its exit code.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 from modelexport_api.spec import ModelExportSpec
 
 FAILED_INDEXES = "FailedIndexes"
-"""Reason of an Indexed Job whose indexes were all tried, and some failed for good."""
+"""Reason of an Indexed Job in which all indexes ended, and some failed permanently."""
 
 
 def shape(spec: ModelExportSpec) -> dict[str, Any]:
-    """Return how many pods share the batch, and what may fail."""
+    """Return the number of pods and the retry limits of a batch."""
     return {
         "completionMode": "Indexed",
         "completions": spec.parallelism,
@@ -27,7 +27,7 @@ def shape(spec: ModelExportSpec) -> dict[str, Any]:
 
 
 def parse(text: str) -> set[int]:
-    """Return the indexes in the form in which a Job's status lists them, such as `0,3-5`."""
+    """Parse a list of indexes as in a Job's status, such as `0,3-5`."""
     found: set[int] = set()
     for part in text.split(","):
         first, _, last = part.partition("-")

@@ -1,9 +1,9 @@
-"""How far a batch is: what its pods tell of their shares, summed.
+"""The progress of a batch: the sum of the counts that its pods report.
 
-Of each share the best that is known counts: what the pod that finished it said, or else the one
-that came farthest, since a pod that follows goes on where the journal ends. A share's number is
-the index that Kubernetes gave the pod, never what the pod says. The model's own code can write
-to the same log; numbers that no batch can have are passed over.
+For each share, the counts of the pod that finished it are used, or else those of the pod with the
+most processed checkpoints, because a new pod continues from the journal. The number of a share is
+the pod's completion index, not a number that the pod reports. The model's own code can write to
+the same log, so impossible counts are ignored.
 """
 
 from __future__ import annotations
@@ -24,42 +24,44 @@ Shares = Mapping[int, ShareCounts]
 
 
 @dataclass(frozen=True)
-class Known:
-    """What is known of the shares of a batch."""
+class KnownShares:
+    """The known counts of a batch's shares."""
 
     shares: Shares
     finished: frozenset[int]
-    """Shares whose pod ended well and told a result."""
+    """Shares whose pod succeeded and reported a result."""
 
 
-def known(pods: Iterable[ObservedPod]) -> Known:
-    """Return the best that is known of each share."""
+def known_shares(pods: Iterable[ObservedPod]) -> KnownShares:
+    """Return the latest known counts of each share."""
     shares: dict[int, ShareCounts] = {}
     finished: set[int] = set()
     for pod in pods:
-        told = _told(pod)
-        if pod.index is None or told is None or pod.index in finished:
+        counts = _reported_counts(pod)
+        if pod.index is None or counts is None or pod.index in finished:
             continue
         if pod.terminated is not None and pod.terminated.exit_code == 0:
             finished.add(pod.index)
-            shares[pod.index] = told
+            shares[pod.index] = counts
         else:
-            shares[pod.index] = farther(shares.get(pod.index), told)
-    return Known(shares, frozenset(finished))
+            shares[pod.index] = latest_counts(shares.get(pod.index), counts)
+    return KnownShares(shares, frozenset(finished))
 
 
-def farther(first: ShareCounts | None, second: ShareCounts) -> ShareCounts:
-    """Return the counts of a share that came farther; of two the same, the second."""
-    return first if first is not None and done(first) > done(second) else second
+def latest_counts(first: ShareCounts | None, second: ShareCounts) -> ShareCounts:
+    """Return the counts with more processed checkpoints; the second if they are equal."""
+    if first is not None and count_processed(first) > count_processed(second):
+        return first
+    return second
 
 
-def done(counts: ShareCounts | Items) -> int:
-    """Return how many checkpoints are dealt with."""
+def count_processed(counts: ShareCounts | Items) -> int:
+    """Return how many checkpoints succeeded or failed."""
     return counts.succeeded + counts.failed
 
 
-def summed(shares: Shares) -> Items | None:
-    """Return the counts of the whole batch, None while nothing is known of it."""
+def sum_shares(shares: Shares) -> Items | None:
+    """Return the counts of the whole batch; None while no share is known."""
     if not shares:
         return None
     reasons: Counter[str] = Counter()
@@ -75,40 +77,41 @@ def summed(shares: Shares) -> Items | None:
     )
 
 
-def ended(shares: Shares, lost: Iterable[int]) -> Items | None:
-    """Return the counts at the end. What the pods of the `lost` shares left undone has failed."""
-    items = summed(shares)
+def final_counts(shares: Shares, lost: Iterable[int]) -> Items | None:
+    """Return the final counts: checkpoints that `lost` shares did not process have failed."""
+    items = sum_shares(shares)
     if items is None:
         return None
-    undone, lost = 0, set(lost)
+    unprocessed, lost = 0, set(lost)
     for number in lost & set(shares):
-        undone += max(0, shares[number].share_total - done(shares[number]))
+        unprocessed += max(0, shares[number].share_total - count_processed(shares[number]))
     if lost - set(shares):
-        undone += max(0, items.total - sum(share.share_total for share in shares.values()))
+        unprocessed += max(0, items.total - sum(share.share_total for share in shares.values()))
     reasons = Counter(items.reasons)
-    if undone:
-        reasons[Reason.POD_KILLED] += undone
-    update = {"failed": items.failed + undone, "running": 0, "reasons": dict(reasons)}
+    if unprocessed:
+        reasons[Reason.POD_KILLED] += unprocessed
+    update = {"failed": items.failed + unprocessed, "running": 0, "reasons": dict(reasons)}
     return items.model_copy(update=update)
 
 
-def at_rest(items: Items) -> Items:
-    """Return the counts of a batch that nobody works on."""
+def without_running(items: Items) -> Items:
+    """Return the counts of a batch without running pods."""
     return items.model_copy(update={"running": 0})
 
 
-def progress(items: Items, last: Progress | None) -> Progress | None:
-    """Return the progress of the whole batch; the stage is the last that any pod told."""
+def batch_progress(items: Items, last: Progress | None) -> Progress | None:
+    """Return the progress of the whole batch; the stage is the last that a pod reported."""
     if last is None or items.total == 0:
         return last
     failed = f", {items.failed} failed" if items.failed else ""
-    message = f"{done(items)} of {items.total} checkpoints done{failed}, {items.running} in work"
-    percent = min(100, 100 * done(items) // items.total)
+    processed = count_processed(items)
+    message = f"{processed} of {items.total} checkpoints done{failed}, {items.running} running"
+    percent = min(100, 100 * processed // items.total)
     return Progress(stage=last.stage, percent=percent, message=message)
 
 
-def told_failures(items: Items) -> str:
-    """Return why checkpoints failed, as people read it."""
+def describe_failures(items: Items) -> str:
+    """Return how many checkpoints failed and why, as text."""
     reasons = sorted(items.reasons.items(), key=lambda entry: (-entry[1], entry[0]))
     counts = ", ".join(f"{reason} {count}" for reason, count in reasons)
     return f"{items.failed} of {items.total} checkpoints failed" + (
@@ -116,19 +119,22 @@ def told_failures(items: Items) -> str:
     )
 
 
-def plausible(share: ShareCounts | None) -> bool:
-    """Tell whether a batch can have these counts."""
+def is_plausible(share: ShareCounts | None) -> bool:
+    """Return whether the counts are possible."""
     return (
         share is not None
-        and done(share) + share.running <= share.share_total <= share.batch_total <= _MOST_ITEMS
+        and count_processed(share) + share.running
+        <= share.share_total
+        <= share.batch_total
+        <= _MOST_ITEMS
         and sum(share.reasons.values()) <= share.failed
     )
 
 
-def _told(pod: ObservedPod) -> ShareCounts | None:
+def _reported_counts(pod: ObservedPod) -> ShareCounts | None:
     end = pod.terminated
-    told = end.result.share if end is not None and end.result is not None else None
-    told = told or pod.log.share
-    if told is None or not plausible(told):
+    counts = end.result.share if end is not None and end.result is not None else None
+    counts = counts or pod.log.share
+    if counts is None or not is_plausible(counts):
         return None
-    return told if pod.running else told.model_copy(update={"running": 0})
+    return counts if pod.running else counts.model_copy(update={"running": 0})

@@ -1,7 +1,7 @@
-"""A ModelExport becomes a Job: the manifest, and nothing else.
+"""Build the Job of a ModelExport: the manifest only, no requests.
 
 Pure, so that `modelexport render` prints what the operator would create. The name is a function
-of the resource's uid: creating the Job twice is answered with 409, never with a second Job.
+of the resource's uid: the API server answers 409 to a second creation.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from modelexport_operator.settings import Settings
 
 USER = 65_532
 ENV_LIMIT = 120 * 1024
-"""Linux refuses to start a process with a longer environment variable (128 KiB)."""
+"""Linux does not start a process with an environment variable above 128 KiB."""
 
 
 class JobError(ValueError):
-    """A ModelExport that no Job can be made of; the message says what to change."""
+    """No Job can be built for a ModelExport; the message says what to change."""
 
 
 def job_name(name: str, uid: str, run: int = 1) -> str:
-    """Return the name of the Job: the resource's, cut, and a hash of its uid."""
+    """Return the name of the Job: the resource's, truncated, and a hash of its uid."""
     digest = hashlib.sha256(uid.encode()).hexdigest()[:8]
     suffix = f"-{digest}" if run == 1 else f"-{digest}-{run}"
-    return names.fitted(name, suffix)
+    return names.fit_name(name, suffix)
 
 
 def build(resource: ModelExport, settings: Settings, run: int = 1) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def build(resource: ModelExport, settings: Settings, run: int = 1) -> dict[str, 
         "metadata": {
             "name": job_name(meta.name, meta.uid or "", run),
             **({"namespace": meta.namespace} if meta.namespace else {}),
-            # Kueue reads them on the Job only, the pods get labels of its own.
+            # Kueue reads them from the Job; it labels the pods itself.
             "labels": {**names.queue_labels(meta.labels), **labels},
             "annotations": {names.RUN_ANNOTATION: str(run)},
             "ownerReferences": [names.owner(KIND, meta.name, meta.uid or "")],
@@ -75,7 +75,7 @@ def _single(spec: ModelExportSpec) -> dict[str, Any]:
 
 
 def _pod_failure_policy() -> dict[str, Any]:
-    """Return the rules: lost nodes do not count, a user's mistake ends the Job, others retry."""
+    """Return the rules: ignore lost nodes, fail on user errors, retry everything else."""
     permanent = {"containerName": CONTAINER, "operator": "In", "values": [*PERMANENT_EXIT_CODES]}
     disruption = {"type": "DisruptionTarget", "status": "True"}
     return {
@@ -91,7 +91,7 @@ def _labels(resource: ModelExport) -> dict[str, str]:
         "app.kubernetes.io/name": "modelexport",
         "app.kubernetes.io/component": CONTAINER,
         "app.kubernetes.io/managed-by": names.COMPONENT,
-        names.NAME_LABEL: names.fitted(resource.metadata.name),
+        names.NAME_LABEL: names.fit_name(resource.metadata.name),
         names.UID_LABEL: resource.metadata.uid or "",
     }
 
@@ -101,7 +101,7 @@ def _pod_template(resource: ModelExport, settings: Settings) -> Template:
     try:
         pod_contract.check(users)
         merged = pod_template.merge(_base(resource, settings), settings.pod_template, users)
-        template = pod_template.pruned(pod_contract.harden(merged))
+        template = pod_template.prune(pod_contract.harden(merged))
         file_uris.check(resource.spec, template)
     except TemplateError as error:
         raise JobError(f"spec.{error}") from None
@@ -109,7 +109,7 @@ def _pod_template(resource: ModelExport, settings: Settings) -> Template:
 
 
 def _base(resource: ModelExport, settings: Settings) -> Template:
-    """Return the template that the others are merged over: the contract and the hardening."""
+    """Return the template below all others: the contract with the exporter, and hardening."""
     pod: dict[str, Any] = {
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,
@@ -156,7 +156,7 @@ def _container(resource: ModelExport, settings: Settings) -> dict[str, Any]:
 
 
 def _environment(resource: ModelExport) -> list[dict[str, Any]]:
-    """Return the manifest, and what libraries need on a read-only root without a passwd entry."""
+    """Return the manifest, and what libraries need without a writable root or passwd entry."""
     return [
         *_signing_key(resource),
         {"name": MANIFEST_ENV, "value": _manifest(resource)},
@@ -168,7 +168,7 @@ def _environment(resource: ModelExport) -> list[dict[str, Any]]:
 
 
 def _signing_key(resource: ModelExport) -> list[dict[str, Any]]:
-    """Return the key's variable; without the Secret, Kubernetes says so and starts no container."""
+    """Return the key's variable; if the Secret is missing, the container does not start."""
     name = resource.spec.destination.signing_secret_name
     if name is None:
         return []
@@ -177,7 +177,7 @@ def _signing_key(resource: ModelExport) -> list[dict[str, Any]]:
 
 
 def _manifest(resource: ModelExport) -> str:
-    """Return what the pod exports: nothing of how it is made, nor of what may change meanwhile."""
+    """Return the manifest for the pod, without podTemplate and mutable fields."""
     wire = resource.to_wire()
     for key in ("podTemplate", *immutability.MUTABLE):
         wire["spec"].pop(key, None)
@@ -186,7 +186,7 @@ def _manifest(resource: ModelExport) -> str:
     text = json.dumps(wire, separators=(",", ":"), sort_keys=True)
     if len(text.encode()) > ENV_LIMIT:
         raise JobError(
-            f"the spec is {len(text.encode())} bytes long, a pod can be given {ENV_LIMIT}; "
+            f"the spec is {len(text.encode())} bytes long, the limit is {ENV_LIMIT} bytes; "
             "shorten spec.model.kwargs"
         )
     return text

@@ -1,12 +1,12 @@
-"""At most one operator works: leader election on a Lease.
+"""Leader election on a Lease: at most one replica works.
 
-The one that `kubernetes.aio` ships is not used: its requests may hang for five minutes while the
-Lease runs out, so that two leaders work; a connection error ends the process; and it never gives
-the Lease back, so that each rollout waits for the Lease to expire.
+The implementation in `kubernetes.aio` is not used: its requests may hang for five minutes while
+the Lease expires, so that two replicas lead; a connection error ends the process; and it does not
+release the Lease, so that each rollout waits until the Lease expires.
 
-A replica trusts no other machine's clock: a Lease has expired when it did not change for its
-duration on the own clock. A leader that could not renew in time ends; what it was about to write
-is refused by the resourceVersion that goes with every final status.
+A replica does not rely on the clock of another machine: a Lease has expired if it did not change
+for its duration, measured by the replica's own clock. A leader that could not renew in time ends
+its process; the API server rejects its pending writes by their resourceVersion.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class Leases(Protocol):
 
 
 class LeadershipLostError(Exception):
-    """The Lease could not be renewed in time; somebody else may lead."""
+    """The Lease was not renewed in time; another replica may be the leader."""
 
 
 @dataclass(frozen=True)
-class Sighting:
-    """A version of the Lease, and when it was first seen on the own clock."""
+class LeaseObservation:
+    """A version of the Lease, and when this replica first observed it by its own clock."""
 
     version: str
     holder: str
@@ -49,25 +49,27 @@ class Sighting:
     first_seen: float
 
 
-def may_take(seen: Sighting | None, identity: str, now: float) -> bool:
-    """Tell whether the Lease is free, one's own, or expired."""
+def may_take(seen: LeaseObservation | None, identity: str, now: float) -> bool:
+    """Return whether the Lease is free, already held by this replica, or expired."""
     if seen is None or seen.holder in {"", identity}:
         return True
     return now - seen.first_seen > seen.duration
 
 
-def sight(lease: dict[str, Any], before: Sighting | None, now: float) -> Sighting:
-    """Return what is known of the Lease after reading it again."""
+def observe_lease(
+    lease: dict[str, Any], before: LeaseObservation | None, now: float
+) -> LeaseObservation:
+    """Return the observation of a Lease that was read again."""
     version = lease["metadata"]["resourceVersion"]
     if before is not None and before.version == version:
         return before
     spec = lease.get("spec") or {}
     holder, duration = spec.get("holderIdentity") or "", spec.get("leaseDurationSeconds") or 0
-    return Sighting(version, holder, float(duration), now)
+    return LeaseObservation(version, holder, float(duration), now)
 
 
 class Election:
-    """One candidate."""
+    """The election, as one replica takes part in it."""
 
     def __init__(
         self,
@@ -82,19 +84,19 @@ class Election:
         self._identity = identity
         self._settings = settings
         self._clock = clock
-        self._seen: Sighting | None = None
+        self._seen: LeaseObservation | None = None
         self._lease: dict[str, Any] | None = None
 
     async def acquire(self) -> None:
-        """Wait until this replica leads."""
+        """Wait until this replica is the leader."""
         while True:
             if await self._try_once():
                 break
             await asyncio.sleep(self._settings.retry_seconds)
-        log.info("leading", extra={"fields": {"identity": self._identity}})
+        log.info("became leader", extra={"fields": {"identity": self._identity}})
 
     async def keep(self) -> None:
-        """Renew for ever. Raises LeadershipLostError when that did not succeed in time."""
+        """Renew the Lease until it fails. Raises LeadershipLostError if it was not in time."""
         renewed = self._clock()
         while True:
             await asyncio.sleep(self._settings.retry_seconds)
@@ -109,12 +111,12 @@ class Election:
                     if await self._try_once():
                         renewed = started
                     elif self._seen is not None and self._seen.holder not in {"", self._identity}:
-                        raise LeadershipLostError(f"{self._seen.holder} holds the Lease")
+                        raise LeadershipLostError(f"{self._seen.holder} now holds the Lease")
             except TimeoutError:
                 continue
 
     async def release(self) -> None:
-        """Give the Lease back, so that another replica need not wait for it to expire."""
+        """Release the Lease, so that another replica does not wait until it expires."""
         if self._lease is None or self._seen is None or self._seen.holder != self._identity:
             return
         try:
@@ -122,7 +124,7 @@ class Election:
                 spec = {**self._lease["spec"], "holderIdentity": ""}
                 await self._api.write_lease({**self._lease, "spec": spec})
         except (ApiError, TimeoutError) as error:
-            log.info("the Lease was not given back: %s", error)
+            log.info("failed to release the Lease: %s", error)
 
     async def _try_once(self) -> bool:
         try:
@@ -132,9 +134,9 @@ class Election:
             self._lease = await self._api.write_lease(self._wanted())
         except ApiError as error:
             if error.status != CONFLICT:
-                log.warning("the Lease cannot be read or written: %s", error)
+                log.warning("failed to read or write the Lease: %s", error)
             return False
-        self._seen = sight(self._lease, None, self._clock())
+        self._seen = observe_lease(self._lease, None, self._clock())
         return True
 
     async def _read(self) -> dict[str, Any] | None:
@@ -145,7 +147,7 @@ class Election:
                 raise
             self._seen = None
             return None
-        self._seen = sight(lease, self._seen, self._clock())
+        self._seen = observe_lease(lease, self._seen, self._clock())
         return lease
 
     def _wanted(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A token bucket: so many requests per second, so many at once, first come first served."""
+"""A token bucket: limits the rate and the burst of requests, first come first served."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 class Limiter:
-    """Let `qps` requests pass per second, and `burst` after a pause."""
+    """Allows `qps` requests per second, and bursts of `burst` requests after a pause."""
 
     def __init__(self, qps: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._interval = 1 / qps
@@ -17,7 +17,7 @@ class Limiter:
         self._next = clock() - burst * self._interval
 
     def reserve(self) -> float:
-        """Take a token and return how many seconds it has to be waited for."""
+        """Take a token and return the seconds to wait for it."""
         now = self._clock()
         earliest = now - (self._burst - 1) * self._interval
         self._next = max(self._next + self._interval, earliest)

@@ -1,7 +1,7 @@
-"""Logging of the operator itself: one JSON object a line, never an object of the cluster.
+"""Logging of the operator: one JSON object per line, without objects of the cluster.
 
-Manifests may carry credentials in a podTemplate's env; so bodies are not logged, not even at
-debug level, and kopf (which would) is held to warnings.
+Manifests may contain credentials in a podTemplate's env; so the operator never logs objects, and
+kopf, which does so at lower levels, logs warnings only.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 
 class JsonFormatter(logging.Formatter):
-    """A record as a JSON object; `extra={"fields": {...}}` adds to it."""
+    """Formats a record as a JSON object; `extra={"fields": {...}}` adds fields."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
@@ -30,7 +30,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def configure(style: str) -> None:
-    """Send the log to stderr, as JSON or as text."""
+    """Write the log to stderr, as JSON or as text."""
     handler = logging.StreamHandler(sys.stderr)
     text = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
     handler.setFormatter(JsonFormatter() if style == "json" else text)

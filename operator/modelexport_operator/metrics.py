@@ -1,4 +1,4 @@
-"""What Prometheus is told. Names are promises: dashboards and alerts hang on them."""
+"""The Prometheus metrics. Metric names are a stable API."""
 
 from __future__ import annotations
 
@@ -14,37 +14,39 @@ _STAGE_BUCKETS = (1, 2, 5, 10, 20, 60, 120, 300, 600, 1800, 3600, 7200)
 
 
 class Metrics:
-    """All metrics of the operator, in a registry of their own."""
+    """All metrics of the operator, in their own registry."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self.finished = Counter(
             "modelexport_finished",
-            "Exports that ended, by phase and reason.",
+            "Number of finished ModelExports, by phase and reason.",
             ["phase", "reason"],
             registry=self.registry,
         )
         self.stage_seconds = Histogram(
             "modelexport_stage_seconds",
-            "How long stages took, as seen in the pods' logs.",
+            "Duration of stages in seconds, as reported in the pods' logs.",
             ["stage"],
             buckets=_STAGE_BUCKETS,
             registry=self.registry,
         )
         self.reconcile_seconds = Histogram(
             "modelexport_reconcile_seconds",
-            "How long it took to observe, decide and act once.",
+            "Duration of one reconciliation in seconds.",
             ["outcome"],
             registry=self.registry,
         )
         self.api_requests = Counter(
             "modelexport_api_requests",
-            "Requests to the API server; code 0 is no answer.",
+            "Number of requests to the API server; code 0 means no response.",
             ["verb", "resource", "code"],
             registry=self.registry,
         )
         self.leader = Gauge(
-            "modelexport_leader", "1 while this replica leads.", registry=self.registry
+            "modelexport_leader",
+            "1 if this replica is the leader, otherwise 0.",
+            registry=self.registry,
         )
 
     def request(self, verb: str, resource: str, status: int) -> None:
@@ -52,7 +54,7 @@ class Metrics:
         self.api_requests.labels(verb, resource, str(status)).inc()
 
     def stage_done(self, stage: Stage, seconds: float) -> None:
-        """Note how long a stage took."""
+        """Record the duration of a stage."""
         self.stage_seconds.labels(stage).observe(seconds)
 
     def read_live(
@@ -61,7 +63,7 @@ class Metrics:
         depth: Callable[[], int],
         oldest: Callable[[], float],
     ) -> None:
-        """Read phases and queue from their owners whenever Prometheus asks."""
+        """Collect phases and queue state at each scrape."""
         self.registry.register(_Live(phases, depth, oldest))
 
 
@@ -77,15 +79,19 @@ class _Live(Collector):
         self._oldest = oldest
 
     def collect(self) -> Iterator[Metric]:
-        """Return the gauges as of now."""
-        exports = GaugeMetricFamily("modelexport_exports", "ModelExports.", labels=["phase"])
+        """Return the current gauges."""
+        exports = GaugeMetricFamily(
+            "modelexport_exports", "Number of ModelExports by phase.", labels=["phase"]
+        )
         found = self._phases()
         for phase in Phase:
             exports.add_metric([phase], found.get(phase, 0))
         yield exports
-        yield GaugeMetricFamily("modelexport_queue_depth", "Keys that are due.", self._depth())
+        yield GaugeMetricFamily(
+            "modelexport_queue_depth", "Number of keys that are due.", self._depth()
+        )
         yield GaugeMetricFamily(
             "modelexport_queue_oldest_seconds",
-            "For how long the most patient key waits.",
+            "Waiting time of the oldest due key in seconds.",
             self._oldest(),
         )

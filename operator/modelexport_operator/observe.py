@@ -1,7 +1,7 @@
-"""What the API server said, as frozen values: the only input of every decision.
+"""Observed objects as frozen values: the only input of every decision.
 
-Parsing is lenient where objects are written by others (a field that is missing is empty) and
-strict where a decision hangs on it (conditions, exit codes).
+Parsing is lenient for objects that others write (a missing field is empty) and strict for fields
+that decisions depend on (conditions, exit codes).
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from modelexport_api.resource import ManifestError, ModelExport, parse
 from modelexport_api.status import ConditionType, Failure, ModelExportStatus
 from modelexport_operator import names
 from modelexport_operator.pods import ObservedPod
+from modelexport_operator.rejections import Rejection
 
 Object = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedResource:
-    """A ModelExport: what it asks for, and what its status says already."""
+    """A ModelExport: its spec and its stored status."""
 
     namespace: str
     name: str
@@ -32,19 +33,19 @@ class ObservedResource:
     resource_version: str
     export: ModelExport | None
     error: str | None
-    """Why this version of the operator cannot read the spec, where it cannot."""
+    """Why this version of the operator cannot read the spec, if it cannot."""
     status: ModelExportStatus
     terminal: bool
     deleting: bool
     suspend: bool
     ttl_seconds: int | None
     ended_at: datetime | None
-    """When the end was stored."""
+    """When the condition Complete or Failed was stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedJob:
-    """A Job of ours."""
+    """A Job of the operator."""
 
     namespace: str
     name: str
@@ -54,7 +55,7 @@ class ObservedJob:
     run: int
     created: datetime | None
     admitted: datetime | None
-    """When it began to make pods: right after its creation, or when its queue let it."""
+    """When it could start pods: after its creation, or when its queue admitted it."""
     succeeded: int
     failed: int
     complete: bool
@@ -63,33 +64,33 @@ class ObservedJob:
     stopped: Failure | None
     active_deadline_seconds: int | None
     backoff_limit: int
-    """In an Indexed Job: of each index."""
+    """In an Indexed Job: the limit of each index."""
     deleting: bool
     suspended: bool
-    """Held back, or evicted, by whoever manages its queue: the operator never suspends a Job."""
+    """Suspended by a queue controller, before admission or after eviction; never by us."""
     queue: str | None
     shares: int | None
-    """How many indexes an Indexed Job has: the shares of a batch. None: it is no batch."""
+    """Number of indexes of an Indexed Job: the shares of a batch. None if it is not a batch."""
     completed_indexes: str
     failed_indexes: str
 
     @property
     def finished(self) -> bool:
-        """Tell whether the Job has ended and none of its pods runs any more."""
+        """Return whether the Job has ended and none of its pods is running."""
         return self.complete or self.failed_reason is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """All that a decision may know."""
+    """The input of a decision."""
 
     resource: ObservedResource
     job: ObservedJob | None = None
     pods: tuple[ObservedPod, ...] = ()
     job_refused: str | None = None
-    """What the API server answered when it refused the Job for good."""
-    pod_refused: str | None = None
-    """What the API server answered when the Job controller could not create the pod."""
+    """The API server's message when it rejected the Job permanently."""
+    pod_refused: Rejection | None = None
+    """The API server's answer when the Job controller could not create the pod."""
 
 
 def resource(body: Object) -> ObservedResource:
@@ -99,8 +100,8 @@ def resource(body: Object) -> ObservedResource:
     ended = _ended(body)
     try:
         export, error = parse(dict(body)), None
-    except ManifestError as refusal:
-        export, error = None, str(refusal)
+    except ManifestError as invalid:
+        export, error = None, str(invalid)
     return ObservedResource(
         namespace=meta.get("namespace", ""),
         name=meta.get("name", ""),
@@ -119,7 +120,7 @@ def resource(body: Object) -> ObservedResource:
 
 
 def is_terminal(body: Object) -> bool:
-    """Tell whether Complete or Failed is stored, whatever the rest of the status looks like."""
+    """Return whether Complete or Failed is stored; ignores the rest of the status."""
     return _ended(body) is not None
 
 
@@ -158,7 +159,7 @@ def job(body: Object) -> ObservedJob:
 
 
 def _ended(body: Object) -> Object | None:
-    """Return the condition that ends a ModelExport."""
+    """Return the condition that ended a ModelExport."""
     conditions = (body.get("status") or {}).get("conditions") or []
     return _true(conditions, ConditionType.COMPLETE) or _true(conditions, ConditionType.FAILED)
 
@@ -166,7 +167,7 @@ def _ended(body: Object) -> Object | None:
 def _status(stored: Object) -> ModelExportStatus:
     try:
         return ModelExportStatus.model_validate(stored)
-    except ValidationError:  # written by another version; it is observed anew
+    except ValidationError:  # written by another version; it is replaced
         return ModelExportStatus()
 
 

@@ -1,10 +1,10 @@
-"""What a pod template may not change: the contract between operator and exporter, and hardening.
+"""The protected fields of a pod template: the contract with the exporter, and hardening.
 
 A user (or the chart) may set anything else: image, resources, nodeSelector, tolerations, affinity,
 runtimeClassName, priorityClassName, imagePullSecrets, extra env, volumes (a volume named `work`
-replaces the working directory's), init containers and sidecars, runAsUser, fsGroup. What is
-protected is refused with a sentence instead of being overruled in silence. Because of these rules
-the pod always passes the Pod Security Standard `restricted`.
+replaces the working directory's), init containers and sidecars, runAsUser, fsGroup. A template
+that sets a protected field is rejected with a message; the field is not silently overwritten.
+With these rules the pod always complies with the Pod Security Standard `restricted`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from modelexport_api.pod import CONTAINER, MANIFEST_ENV, SIGNING_KEY_ENV, SIGNIN
 from modelexport_operator.pod_template import Template, TemplateError
 
 _OURS = {MANIFEST_ENV, SIGNING_KEY_ENV, SIGNING_KEY_FILE_ENV}
-"""Variables of the exporter's container that only the operator sets."""
+"""Environment variables of the exporter's container that only the operator may set."""
 
 _VOLUMES = {
     "configMap",
@@ -28,7 +28,7 @@ _VOLUMES = {
     "projected",
     "secret",
 }
-"""What `restricted` lets a pod mount."""
+"""The volume types that `restricted` allows."""
 
 _POD_FIXED: dict[str, Any] = {
     "restartPolicy": "Never",
@@ -41,7 +41,7 @@ _POD_FIXED: dict[str, Any] = {
     "serviceAccountName": None,
     "serviceAccount": None,
 }
-_INSTEAD = {
+_ALTERNATIVES = {
     "activeDeadlineSeconds": "; use spec.activeDeadlineSeconds",
     "serviceAccountName": "; use spec.serviceAccountName",
     "serviceAccount": "; use spec.serviceAccountName",
@@ -67,17 +67,17 @@ _SECURITY_FIXED: dict[str, Any] = {
 _ANY_FILE_SYSTEM = {key: v for key, v in _SECURITY_FIXED.items() if key != "readOnlyRootFilesystem"}
 
 HARDENED = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
-"""The securityContext that `restricted` demands of every container."""
+"""The securityContext that `restricted` requires for every container."""
 
 
 def check(template: Template) -> None:
-    """Raise TemplateError when the template touches what is protected."""
-    for sentence in _violations(template):
-        raise TemplateError(f"podTemplate.{sentence}")
+    """Raise TemplateError if the template sets a protected field."""
+    for message in _violations(template):
+        raise TemplateError(f"podTemplate.{message}")
 
 
 def harden(template: Template) -> Template:
-    """Return the template with the hardening that additional containers did not think of."""
+    """Return the template with hardened defaults for additional containers."""
     spec = dict(template["spec"])
     for kind in ("containers", "initContainers"):
         if spec.get(kind):
@@ -91,7 +91,7 @@ def harden(template: Template) -> Template:
 def _violations(template: Template) -> Iterator[str]:
     for key in template:
         if key not in {"metadata", "spec"}:
-            yield f"{key} is no field of a pod template; expected metadata and spec"
+            yield f"{key} is not a field of a pod template; expected metadata and spec"
     _mapping(_mapping(template, "metadata"), "labels")
     yield from _nulls(template, ("spec",), "")
     spec = _mapping(template, "spec")
@@ -111,7 +111,7 @@ def _in_volume(volume: Template, path: str) -> Iterator[str]:
             yield f"{path}.{kind} is not allowed; use a persistentVolumeClaim"
     for source in _entries(_mapping(volume, "projected"), "sources"):
         if "serviceAccountToken" in source and not _token(source).get("audience"):
-            yield f"{path} must not hold a token for the Kubernetes API; set its audience"
+            yield f"{path} must not contain a token for the Kubernetes API; set its audience"
 
 
 def _token(source: Template) -> Template:
@@ -119,7 +119,7 @@ def _token(source: Template) -> Template:
 
 
 def _nulls(parent: Template, keys: tuple[str, ...], path: str) -> Iterator[str]:
-    """Refuse null where it would take away more than a default: the contract itself."""
+    """Reject null for fields that contain parts of the contract, not only defaults."""
     for key in keys:
         if key in parent and parent[key] is None:
             yield f"{path}{key} cannot be null"
@@ -157,7 +157,7 @@ def _differing(found: Template, fixed: dict[str, Any], path: str) -> Iterator[st
     for key, value in fixed.items():
         if key in found and found[key] != value:
             cannot = "cannot be set" if value is None else f"cannot be changed from {value!r}"
-            yield f"{path}.{key} {cannot}{_INSTEAD.get(key, '')}"
+            yield f"{path}.{key} {cannot}{_ALTERNATIVES.get(key, '')}"
 
 
 def _mapping(parent: Template, key: str) -> Template:

@@ -1,18 +1,17 @@
 """Merge partial PodTemplateSpecs: the operator's, the chart's and the user's, in this order.
 
-Guarantees what people expect of `kubectl patch` (strategic merge), so that nobody has to repeat a
-default to change its neighbour:
+Follows the strategic merge of `kubectl patch`, so that a template contains only what it changes:
 
-- maps merge by key; null takes a default away;
-- containers merge by name; env, volumes and volumeMounts are replaced entry by entry (an entry is
-  one of several kinds, `value` or `valueFrom`: half of each would be refused);
-- tolerations, envFrom and topologySpreadConstraints add up;
+- maps merge by key; null removes a default;
+- containers merge by name; env, volumes and volumeMounts are replaced entry by entry (an entry has
+  either `value` or `valueFrom`: a merge of both would be invalid);
+- tolerations, envFrom and topologySpreadConstraints are appended;
 - every other list replaces the default's.
 
-Accelerators are replaced as a group. A template that names any extended resource (`amd.com/gpu`,
-`nvidia.com/mig-1g.10gb`, also `nvidia.com/gpu: 0`) or a resource claim takes the place of all
-accelerators below it, while its `memory` or `cpu` only replace their own kind. So a larger memory
-limit keeps the GPU, another vendor's GPU does not come on top of it, and 0 means none.
+Accelerators are replaced as a group. A template with any extended resource (`amd.com/gpu`,
+`nvidia.com/mig-1g.10gb`, also `nvidia.com/gpu: 0`) or a resource claim replaces all accelerators
+of the templates below it, while `memory` and `cpu` replace only themselves. So a larger memory
+limit keeps the GPU, another vendor's GPU replaces the default's, and 0 means no GPU.
 """
 
 from __future__ import annotations
@@ -40,37 +39,37 @@ _QUANTITIES = ("limits", "requests")
 
 
 class TemplateError(ValueError):
-    """A podTemplate that is no PodTemplateSpec; the message names the field."""
+    """An invalid podTemplate; the message names the field."""
 
 
 def merge(*templates: Template) -> Template:
-    """Return the templates merged, each over the ones before it. None of them is changed."""
+    """Merge the templates, each over the ones before it; the arguments are not changed."""
     return reduce(lambda below, over: _merge_maps(below, over, "podTemplate"), templates, {})
 
 
-def pruned(template: Template) -> Template:
-    """Return the template as it goes to the API server: no nulls, no accelerator that is 0."""
-    kept: Template = {key: _pruned(item) for key, item in template.items() if item is not None}
+def prune(template: Template) -> Template:
+    """Return the template for the API server, without nulls and accelerators that are 0."""
+    kept: Template = {key: _prune_value(item) for key, item in template.items() if item is not None}
     for kind in _QUANTITIES:
         if isinstance(kept.get(kind), dict):
             kept[kind] = {name: n for name, n in kept[kind].items() if not _is_none(name, n)}
     return kept
 
 
-def _pruned(value: object) -> object:
+def _prune_value(value: object) -> object:
     if isinstance(value, dict):
-        return pruned(value)
-    return [_pruned(item) for item in value] if isinstance(value, list) else value
+        return prune(value)
+    return [_prune_value(item) for item in value] if isinstance(value, list) else value
 
 
 def _merge_maps(below: Template, over: Mapping[str, Any], path: str) -> Template:
     merged = copy.deepcopy(below)
     for key, value in over.items():
-        merged[key] = _merged(merged.get(key), value, key, f"{path}.{key}")
+        merged[key] = _merge_value(merged.get(key), value, key, f"{path}.{key}")
     return merged
 
 
-def _merged(below: object, over: object, key: str, path: str) -> object:
+def _merge_value(below: object, over: object, key: str, path: str) -> object:
     _check(below, over, key, path)
     if isinstance(over, dict) and isinstance(below, dict):
         if key == "resources":
@@ -84,7 +83,7 @@ def _merged(below: object, over: object, key: str, path: str) -> object:
 
 
 def _check(below: object, over: object, key: str, path: str) -> None:
-    """Refuse a list where a map belongs and the like, while the path is still known."""
+    """Reject a value of the wrong type, with its path."""
     listed = key in _MERGED_BY or key in _REPLACED_BY or key in _APPENDED
     wanted = list if listed else type(below)
     if over is None or (below is None and not listed) or not issubclass(wanted, list | dict):
@@ -113,7 +112,7 @@ def _key_of(entry: object, by: str, path: str) -> str | int:
     key = entry.get(by) if isinstance(entry, dict) else None
     if not isinstance(key, str | int):
         found = f"only {', '.join(map(str, entry))}" if isinstance(entry, dict) else "no mapping"
-        raise TemplateError(f"{path}: every entry needs its `{by}`, found {found}")
+        raise TemplateError(f"{path}: every entry requires `{by}`, found {found}")
     return key
 
 

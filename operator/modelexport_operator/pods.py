@@ -1,4 +1,4 @@
-"""What the API server said about a pod, as frozen values."""
+"""Observed pods as frozen values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from modelexport_operator import names
 Object = Mapping[str, Any]
 
 NEVER_RAN = {"StartError", "ContainerCannotRun"}
-"""Reasons of a container that ended before its process began."""
+"""Reasons of a container that ended before its process started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Terminated:
 
 @dataclass(frozen=True, slots=True)
 class LogTail:
-    """What the last lines of a pod's log say."""
+    """The latest values in the last lines of a pod's log."""
 
     progress: Progress | None = None
     peak_memory_bytes: int | None = None
@@ -42,7 +42,7 @@ class LogTail:
 
 @dataclass(frozen=True, slots=True)
 class ObservedPod:
-    """A pod of a Job of ours."""
+    """A pod of one of the operator's Jobs."""
 
     name: str
     phase: str
@@ -59,19 +59,19 @@ class ObservedPod:
     index: int | None
     """The completion index: the number of the share, in an Indexed Job."""
     index_failures: int
-    """How many pods of this index had failed before."""
+    """Number of earlier pods of this index that failed."""
     failed_reason: str = ""
     """Why the pod as a whole failed: Evicted, UnexpectedAdmissionError, an init container."""
     failed_message: str = ""
     log: LogTail = LogTail()
 
     @property
-    def over(self) -> bool:
-        """Tell whether the pod has ended, well or not."""
+    def ended(self) -> bool:
+        """Return whether the pod has ended, successfully or not."""
         return self.terminated is not None or self.phase not in {"Pending", "Running"}
 
 
-def observed(body: Object) -> ObservedPod:
+def observe_pod(body: Object) -> ObservedPod:
     """Return the pod in an object from the API server."""
     meta, spec, status = body["metadata"], body.get("spec") or {}, body.get("status") or {}
     annotations = meta.get("annotations") or {}
@@ -81,7 +81,7 @@ def observed(body: Object) -> ObservedPod:
     waiting: Object = next((s["waiting"] for s in [*inits, *states] if s.get("waiting")), {})
     state = _exporter(status.get("containerStatuses"), "state")
     unschedulable = next((c for c in conditions if _is_unschedulable(c)), None)
-    why, message = _failed(status)
+    failed_reason, failed_message = _failure(status)
     limits = ((_exporter(spec.get("containers"), "resources")).get("limits")) or {}
     return ObservedPod(
         name=meta["name"],
@@ -98,21 +98,21 @@ def observed(body: Object) -> ObservedPod:
         memory_limit=limits.get("memory"),
         index=_number(annotations.get(names.INDEX_ANNOTATION)),
         index_failures=_number(annotations.get(names.INDEX_FAILURES_ANNOTATION)) or 0,
-        failed_reason=why,
-        failed_message=message,
+        failed_reason=failed_reason,
+        failed_message=failed_message,
     )
 
 
 def current(pods: tuple[ObservedPod, ...]) -> ObservedPod | None:
-    """Return the pod that is not over; of several one that runs, and the youngest of these."""
-    alive = [pod for pod in pods if not pod.over]
+    """Return the pod that has not ended; of several the youngest that is running."""
+    alive = [pod for pod in pods if not pod.ended]
     return max(
         alive, key=lambda pod: (pod.running, pod.created is not None, pod.created), default=None
     )
 
 
-def _failed(status: Object) -> tuple[str, str]:
-    """Return why a pod failed where its exporter cannot tell: it may never have run."""
+def _failure(status: Object) -> tuple[str, str]:
+    """Return reason and message of a failed pod whose exporter may not have run."""
     if status.get("phase") != "Failed":
         return "", ""
     if status.get("reason"):

@@ -1,10 +1,10 @@
-"""What running pods say about their progress: read from their logs, written into the status.
+"""Progress of running pods: read from their logs, written to the status.
 
-A periodic read of the last lines instead of a stream: a thousand streams are a thousand
-connections through the API server, and a stream that hangs looks like a pod that is silent. The
-reads share a budget (`api.logQps`); with more pods each is read more rarely, and of a batch only
-a few pods in each turn, so that one with 256 pods takes nothing from the others. Progress has a
-field manager of its own and never takes `progress` and `items` from the one that writes the end.
+The last lines are read periodically, not as a stream: a thousand streams are a thousand
+connections through the API server, and a stream that hangs looks like a pod without output. All
+reads share a rate limit (`api.logQps`); the more pods, the longer the interval. Of a batch, only a
+few pods are read in each turn, so that a batch of 256 pods does not delay the others. Progress has
+its own field manager, which never overwrites the `progress` and `items` of the final status.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from modelexport_operator.pods import LogTail, ObservedPod
 LINES = 20
 INTERVAL = 2.0
 READERS = 8
-PODS_A_TURN = 8
-"""Of one ModelExport."""
+PODS_PER_TURN = 8
+"""Pods of one ModelExport that are read in one turn."""
 _LARGEST = 2**63
-"""What the model's own code prints is no promise of ours: a peak beyond this is no number."""
+"""The model's own code can print to the log: larger values for a peak are ignored."""
 
 log = logging.getLogger(__name__)
 
@@ -48,84 +48,85 @@ class Logs(Protocol):
 
 
 def parse_tail(text: str) -> LogTail:
-    """Return the last progress, the last counts and the last peak of memory in a piece of log."""
+    """Return the last progress, counts and peak memory in a part of a log."""
     progress, peak, share = None, None, None
     for line in text.splitlines():
         entry = parse_log_line(line)
         if entry is None:
             continue
         progress = entry.progress or progress
-        share = entry.share if items.plausible(entry.share) else share
-        told = entry.fields.get("peakMemoryBytes")
-        peak = told if isinstance(told, int) and 0 < told < _LARGEST else peak
+        share = entry.share if items.is_plausible(entry.share) else share
+        value = entry.fields.get("peakMemoryBytes")
+        peak = value if isinstance(value, int) and 0 < value < _LARGEST else peak
     return LogTail(progress, peak, share)
 
 
 async def read_tail(api: Logs, namespace: str, pod: str) -> LogTail:
-    """Return what the pod said last; nothing when its log cannot be read."""
+    """Return the end of the pod's log; empty if the log cannot be read."""
     try:
         return parse_tail(await api.log_tail(namespace, pod, CONTAINER, LINES))
     except ApiError as error:
-        log.debug("no log of pod %s/%s: %s", namespace, pod, error)
+        log.debug("failed to read the log of pod %s/%s: %s", namespace, pod, error)
         return LogTail()
 
 
 @dataclass
-class Followed:
-    """An export whose pods are read, and what they told."""
+class TrackedExport:
+    """An export whose pods are read, and what they reported."""
 
     namespace: str
     name: str
     progress: Progress | None
-    """As it was written last; so are the items."""
+    """Last written value, as are the items."""
     items: Items | None
     stage_since: float
     running: dict[str, int | None] = field(default_factory=dict)
-    """Pods that run, and their indexes."""
-    over: dict[int, ShareCounts] = field(default_factory=dict)
-    """Shares of pods that have ended."""
-    told: dict[str, ShareCounts] = field(default_factory=dict)
+    """Running pods and their indexes."""
+    ended: dict[int, ShareCounts] = field(default_factory=dict)
+    """Counts of pods that have ended, by index."""
+    reported: dict[str, ShareCounts] = field(default_factory=dict)
+    """Counts of running pods, by name."""
     last: Progress | None = None
     turn: int = 0
 
-    def take(self, pods: tuple[ObservedPod, ...]) -> None:
-        """Take in which pods run now, and what those that ended had said."""
-        known = items.known(pods).shares
+    def update_pods(self, pods: tuple[ObservedPod, ...]) -> None:
+        """Set the running pods, and keep the counts of those that have ended."""
+        known = items.known_shares(pods).shares
         self.running = {pod.name: pod.index for pod in pods if pod.running}
         for pod in pods:
-            last = None if pod.running else self.told.pop(pod.name, None)
+            last = None if pod.running else self.reported.pop(pod.name, None)
             if last is not None and pod.index is not None:
-                best = self.over.get(pod.index)
-                self.over[pod.index] = items.farther(best, last.model_copy(update={"running": 0}))
+                before, stopped = self.ended.get(pod.index), last.model_copy(update={"running": 0})
+                self.ended[pod.index] = items.latest_counts(before, stopped)
         for index, share in known.items():
-            self.over[index] = items.farther(self.over.get(index), share)
+            self.ended[index] = items.latest_counts(self.ended.get(index), share)
 
     def next_pods(self) -> list[str]:
-        """Return the pods whose turn it is."""
+        """Return the pods to read in the next turn."""
         names_of = list(self.running)
         begin = self.turn % max(1, len(names_of))
-        self.turn += PODS_A_TURN
-        return [*names_of[begin:], *names_of[:begin]][:PODS_A_TURN]
+        self.turn += PODS_PER_TURN
+        return [*names_of[begin:], *names_of[:begin]][:PODS_PER_TURN]
 
-    def hear(self, pod: str, tail: LogTail) -> None:
-        """Take in what a pod said."""
+    def update_log(self, pod: str, tail: LogTail) -> None:
+        """Keep what a pod reported in its log."""
         self.last = tail.progress or self.last
         if tail.share is not None:
-            self.told[pod] = tail.share
+            self.reported[pod] = tail.share
 
-    def now(self) -> tuple[Progress | None, Items | None]:
-        """Return progress and counts as they are known now."""
-        shares = dict(self.over)
+    def current(self) -> tuple[Progress | None, Items | None]:
+        """Return the current progress and counts."""
+        shares = dict(self.ended)
         for pod, index in self.running.items():
-            told = self.told.get(pod)
-            if index is not None and told is not None:
-                shares[index] = items.farther(shares.get(index), told)
-        counts = items.summed(shares)
-        return (items.progress(counts, self.last) if counts else self.last), counts
+            counts = self.reported.get(pod)
+            if index is not None and counts is not None:
+                shares[index] = items.latest_counts(shares.get(index), counts)
+        total = items.sum_shares(shares)
+        return (items.batch_progress(total, self.last) if total else self.last), total
 
 
 class Tracker:
-    """Follows the pods that run."""
+    """Reads the logs of running pods and writes their progress."""
 
     def __init__(
         self,
@@ -138,78 +139,78 @@ class Tracker:
         self._qps = log_qps
         self._stage_done = stage_done
         self._written = written
-        self._followed: dict[str, Followed] = {}
+        self._tracked: dict[str, TrackedExport] = {}
 
     def follow(self, resource: ObservedResource, pods: tuple[ObservedPod, ...]) -> None:
-        """Read the logs of those of these pods that run from now on."""
-        known = self._followed.get(resource.uid)
-        if known is None:
+        """Start or continue to read the logs of the running ones of these pods."""
+        tracked = self._tracked.get(resource.uid)
+        if tracked is None:
             stored = resource.status
-            known = Followed(
+            tracked = TrackedExport(
                 resource.namespace, resource.name, stored.progress, stored.items, time.monotonic()
             )
-            self._followed[resource.uid] = known
-        known.take(pods)
+            self._tracked[resource.uid] = tracked
+        tracked.update_pods(pods)
 
     def forget(self, uid: str) -> None:
-        """Stop reading: no pod runs any more."""
-        self._followed.pop(uid, None)
+        """Stop reading: no pod is running."""
+        self._tracked.pop(uid, None)
 
-    async def rest(self, resource: ObservedResource) -> None:
-        """Stop reading, and take back that anything is in work: the export is held back."""
+    async def clear_running(self, resource: ObservedResource) -> None:
+        """Stop reading, and write that nothing is running: the export is suspended or queued."""
         self.forget(resource.uid)
         counts = resource.status.items
         if resource.status.progress is None and not (counts and counts.running):
             return
         meta = {"namespace": resource.namespace, "name": resource.name, "uid": resource.uid}
-        status = {"items": items.at_rest(counts).to_wire()} if counts else {}
+        status = {"items": items.without_running(counts).to_wire()} if counts else {}
         self._written(
             await self._api.apply_status(meta, status, names.PROGRESS_MANAGER, force=False)
         )
 
     async def run(self) -> None:
-        """Read in turn, for ever."""
+        """Read the pods in turns until cancelled."""
         while True:
             started = time.monotonic()
             gate = asyncio.Semaphore(READERS)
-            counts = await asyncio.gather(*(self.read(gate, key) for key in list(self._followed)))
+            counts = await asyncio.gather(*(self.read(gate, key) for key in list(self._tracked)))
             pause = max(INTERVAL, sum(counts) / self._qps) - (time.monotonic() - started)
             await asyncio.sleep(max(0.1, pause))
 
     async def read(self, gate: asyncio.Semaphore, uid: str) -> int:
-        """Read some pods of one export and write what is new; return how many were read."""
+        """Read some pods of one export and write changes; return how many were read."""
         async with gate:
-            followed = self._followed.get(uid)
-            if followed is None:
+            tracked = self._tracked.get(uid)
+            if tracked is None:
                 return 0
-            pods = followed.next_pods()
+            pods = tracked.next_pods()
             for pod in pods:
-                followed.hear(pod, await read_tail(self._api, followed.namespace, pod))
-            progress, counts = followed.now()
-            new = (progress, counts) != (followed.progress, followed.items)
-            if new and progress is not None and self._followed.get(uid) is followed:
-                await self._write(uid, followed, progress, counts)
+                tracked.update_log(pod, await read_tail(self._api, tracked.namespace, pod))
+            progress, counts = tracked.current()
+            changed = (progress, counts) != (tracked.progress, tracked.items)
+            if changed and progress is not None and self._tracked.get(uid) is tracked:
+                await self._write(uid, tracked, progress, counts)
             return len(pods)
 
     async def _write(
-        self, uid: str, followed: Followed, progress: Progress, counts: Items | None
+        self, uid: str, tracked: TrackedExport, progress: Progress, counts: Items | None
     ) -> None:
-        metadata = {"namespace": followed.namespace, "name": followed.name, "uid": uid}
+        metadata = {"namespace": tracked.namespace, "name": tracked.name, "uid": uid}
         status = {"progress": progress.to_wire(), **({"items": counts.to_wire()} if counts else {})}
         try:
             body = await self._api.apply_status(
                 metadata, status, names.PROGRESS_MANAGER, force=False
             )
         except ApiError as error:
-            if error.status in {CONFLICT, NOT_FOUND}:  # it has ended, or is gone
+            if error.status in {CONFLICT, NOT_FOUND}:  # it has finished or was deleted
                 self.forget(uid)
             else:
-                log.warning("progress of %s not written: %s", followed.name, error)
+                log.warning("failed to write the progress of %s: %s", tracked.name, error)
             return
         self._written(body)
-        before, now = followed.progress, time.monotonic()
+        before, now = tracked.progress, time.monotonic()
         if counts is None and before is not None and before.stage != progress.stage:
-            self._stage_done(before.stage, now - followed.stage_since)
+            self._stage_done(before.stage, now - tracked.stage_since)
         if before is None or before.stage != progress.stage:
-            followed.stage_since = now
-        followed.progress, followed.items = progress, counts
+            tracked.stage_since = now
+        tracked.progress, tracked.items = progress, counts

@@ -1,8 +1,8 @@
-"""A work queue of keys: each at most once in it, none worked on twice at a time, none forgotten.
+"""A work queue of keys: each is in it at most once, and processed by one worker at a time.
 
-A key that fails comes back after ever longer pauses; a key with an appointment (a deadline, a pod
-to look at again) comes back then. One heap serves both, so that ten thousand appointments cost
-neither tasks nor timers. Time is a parameter: tests need not sleep.
+A key that failed is retried with exponential backoff; a key with a due time (a deadline, a pod to
+check again) returns at that time. One heap serves both, so that ten thousand due times need
+neither tasks nor timers. The time is a parameter, so that tests do not sleep.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SLACK = 64
 
 
 class Schedule:
-    """When which key is due. The earliest appointment of a key wins; nothing here waits."""
+    """The due times of keys. The earliest due time of a key counts; nothing here waits."""
 
     def __init__(self) -> None:
         self._due: dict[str, float] = {}
@@ -44,34 +44,34 @@ class Schedule:
         return pause
 
     def forget_failures(self, key: str) -> None:
-        """Begin with the first pause again."""
+        """Reset the backoff of a key."""
         self._failures.pop(key, None)
 
     def take(self, now: float) -> str | None:
-        """Return the key that is due for longest and nobody works on; it is being worked on now."""
-        aside: list[tuple[float, int, str]] = []
+        """Take the key that has been due for longest and is not in progress."""
+        in_progress: list[tuple[float, int, str]] = []
         taken = None
         while taken is None and self._heap and self._heap[0][0] <= now:
             entry = heapq.heappop(self._heap)
             when, _, key = entry
             if self._due.get(key) != when:
-                continue  # it was made due earlier meanwhile, and taken
+                continue  # an outdated entry: the key was rescheduled
             if key in self._working:
-                aside.append(entry)
+                in_progress.append(entry)
                 continue
             del self._due[key]
             self._working[key] = now
             taken = key
-        for entry in aside:
+        for entry in in_progress:
             heapq.heappush(self._heap, entry)
         return taken
 
     def done(self, key: str) -> None:
-        """Let the key be taken again."""
+        """Mark the key as no longer in progress."""
         self._working.pop(key, None)
 
     def next_due(self) -> float | None:
-        """Return when there may be something to take, or None."""
+        """Return when the next key may be due, or None."""
         if not self._heap:
             return None
         when, _, key = self._heap[0]
@@ -81,11 +81,11 @@ class Schedule:
         return min(idle, default=None)
 
     def depth(self, now: float) -> int:
-        """Return how many keys are due."""
+        """Return the number of due keys."""
         return sum(when <= now for when in self._due.values())
 
     def oldest(self, now: float) -> float:
-        """Return for how long the most patient key waits for its work to begin or to end."""
+        """Return how long the oldest key has been due or in progress."""
         starts = [when for when in self._due.values() if when <= now]
         return max((now - start for start in [*starts, *self._working.values()]), default=0.0)
 
@@ -112,17 +112,17 @@ class WorkQueue:
         self._changed.set()
 
     def add_failed(self, key: str) -> float:
-        """Make a key that failed due again after its pause; return the pause."""
+        """Schedule a retry of a key that failed; return the pause."""
         pause = self._schedule.add_failed(key, self._clock())
         self._changed.set()
         return pause
 
     def forget_failures(self, key: str) -> None:
-        """Begin with the first pause again."""
+        """Reset the backoff of a key."""
         self._schedule.forget_failures(key)
 
     async def take(self) -> str:
-        """Wait for a key. It must be given back with `done`."""
+        """Wait for a key. Call `done` after processing it."""
         while True:
             key = self._schedule.take(self._clock())
             if key is not None:
@@ -137,14 +137,14 @@ class WorkQueue:
                 continue
 
     def done(self, key: str) -> None:
-        """Give the key back."""
+        """Mark the key as no longer in progress."""
         self._schedule.done(key)
         self._changed.set()
 
     def depth(self) -> int:
-        """Return how many keys are due."""
+        """Return the number of due keys."""
         return self._schedule.depth(self._clock())
 
     def oldest(self) -> float:
-        """Return for how many seconds the most patient key waits or is worked on."""
+        """Return for how many seconds the oldest key has been due or in progress."""
         return self._schedule.oldest(self._clock())

@@ -1,4 +1,4 @@
-"""The rights that the operator needs, and no more; the chart's roles are tested against them."""
+"""The permissions that the operator needs; a test compares the chart's roles with them."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ CLUSTER_RULES: tuple[Rule, ...] = (
     },
     {"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]},
     {"apiGroups": [""], "resources": ["pods/log"], "verbs": ["get"]},
-    # list: why the Job controller could not create a pod is told by an Event and nowhere else.
+    # list: the Job controller reports only by an Event why it could not create a pod.
     {"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": ["create", "list"]},
 )
-"""In every watched namespace; as a ClusterRole when all are watched."""
+"""In every watched namespace; as a ClusterRole if all namespaces are watched."""
 
 
 def trigger_rules(settings: TriggerSettings) -> tuple[Rule, ...]:
-    """Return the rights on the kinds whose completion may trigger an export, one rule a kind."""
+    """Return the permissions on the kinds that triggers may name, one rule per kind."""
     verbs = ["list", "watch"]
     return tuple(
         {"apiGroups": [kind.group], "resources": [kind.resource], "verbs": verbs}
@@ -43,7 +43,7 @@ def trigger_rules(settings: TriggerSettings) -> tuple[Rule, ...]:
 
 
 def lease_rules(name: str) -> tuple[Rule, ...]:
-    """Return the rights in the operator's own namespace: leader election."""
+    """Return the permissions in the operator's own namespace, for leader election."""
     group = ["coordination.k8s.io"]
     return (
         {"apiGroups": group, "resources": ["leases"], "verbs": ["create"]},

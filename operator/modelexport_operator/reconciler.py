@@ -1,7 +1,7 @@
-"""The shell around the decisions: take a key, observe, decide, act, until nothing is left to do.
+"""The reconcile loop around the decisions: take a key, observe, decide, act, until done.
 
-A worker survives everything: what goes wrong is logged and counted, and the key comes back after
-a pause. Nothing is kept between two rounds; a round begins with what the cache and the API say.
+A worker never ends: an error is logged and counted, and the key is retried with backoff. There is
+no state between two reconciliations: each starts from the cache and the API.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from modelexport_operator.cache import Cache
 from modelexport_operator.client import CONFLICT, NOT_FOUND, Api, ApiError
 from modelexport_operator.decide import decide
 from modelexport_operator.decisions import Action, Decision
-from modelexport_operator.events import Recorder
+from modelexport_operator.events import EventRecorder
 from modelexport_operator.failures import is_out_of_memory
 from modelexport_operator.metrics import Metrics
 from modelexport_operator.observe import Observation, ObservedJob, ObservedResource
@@ -27,7 +27,7 @@ from modelexport_operator.queue import WorkQueue
 from modelexport_operator.settings import Settings
 
 MAX_ACTIONS = 4
-"""Actions in one round: create, adopt, create the second run, stop. More would be a defect."""
+"""Actions per reconciliation: create, adopt, create the second run, stop. More is a bug."""
 
 _HELD_BACK = {Phase.QUEUED, Phase.SUSPENDED}
 
@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 
 class Reconciler:
-    """Brings ModelExports to where they belong, one key at a time for each worker."""
+    """Reconciles ModelExports; each worker processes one key at a time."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Reconciler:
         api: Api,
         cache: Cache,
         queue: WorkQueue,
-        recorder: Recorder,
+        recorder: EventRecorder,
         tracker: Tracker,
         metrics: Metrics,
         settings: Settings,
@@ -59,7 +59,7 @@ class Reconciler:
         self._settings = settings
 
     async def work(self) -> None:
-        """Take keys for ever."""
+        """Process keys until cancelled."""
         while True:
             uid = await self._queue.take()
             started = time.monotonic()
@@ -73,25 +73,26 @@ class Reconciler:
 
     async def _round(self, uid: str) -> str:
         try:
-            again = await self.reconcile(uid)
+            check_after = await self.reconcile(uid)
         except ApiError as error:
-            if error.status == NOT_FOUND and await self._gone(uid):
+            if error.status == NOT_FOUND and await self._is_deleted(uid):
                 return "gone"
             pause = self._queue.add_failed(uid)
             level = logging.INFO if error.status == CONFLICT else logging.WARNING
-            log.log(level, "%s; again in %.1f s", error, pause, extra={"fields": {"uid": uid}})
+            log.log(level, "%s, retrying in %.1f s", error, pause, extra={"fields": {"uid": uid}})
             return "conflict" if error.status == CONFLICT else "refused"
         except Exception:
             pause = self._queue.add_failed(uid)
-            log.exception("defect; again in %.1f s", pause, extra={"fields": {"uid": uid}})
+            fields = {"fields": {"uid": uid}}
+            log.exception("unexpected error, retrying in %.1f s", pause, extra=fields)
             return "error"
         self._queue.forget_failures(uid)
-        if again is not None:
-            self._queue.add(uid, again.total_seconds())
+        if check_after is not None:
+            self._queue.add(uid, check_after.total_seconds())
         return "ok"
 
     async def reconcile(self, uid: str) -> timedelta | None:
-        """Do what is to be done for one ModelExport; return when to look again."""
+        """Reconcile one ModelExport; return when to check it again."""
         resource = self._cache.resource(uid)
         if resource is None:
             self._tracker.forget(uid)
@@ -102,8 +103,8 @@ class Reconciler:
             if decision.action is None:
                 return await self._settle(seen, decision)
             seen = await self._act(decision.action, seen)
-            await self._recorder.tell(resource, decision.events)
-        msg = f"more than {MAX_ACTIONS} actions in one round: {decision.action}"
+            await self._recorder.record(resource, decision.events)
+        msg = f"more than {MAX_ACTIONS} actions in one reconciliation: {decision.action}"
         raise RuntimeError(msg)
 
     async def _act(self, action: Action, seen: Observation) -> Observation:
@@ -111,7 +112,7 @@ class Reconciler:
             done = await actions.act(self._api, action, seen)
         except ApiError as error:
             if error.status == CONFLICT:
-                await self._look_again(seen)
+                await self._refresh(seen)
             raise
         if done.resource is not None:
             self._cache.put_resource(done.resource)
@@ -121,15 +122,15 @@ class Reconciler:
         job = done.seen.job
         return await self._with_pods(done.seen, job) if job.finished else done.seen
 
-    async def _look_again(self, seen: Observation) -> None:
-        """Read what was older in the cache than on the server."""
-        if not await self._gone(seen.resource.uid) and seen.job is not None:
+    async def _refresh(self, seen: Observation) -> None:
+        """Read the current ModelExport and Job: the cached ones are outdated."""
+        if not await self._is_deleted(seen.resource.uid) and seen.job is not None:
             await self._read_job(seen.resource, seen.job.name)
 
     async def _settle(self, seen: Observation, decision: Decision) -> timedelta | None:
-        """Write the status; the Events go first, because the status is what ends everything."""
+        """Write the Events, then the status: after a final status there is no retry."""
         resource = seen.resource
-        await self._recorder.tell(resource, decision.events)
+        await self._recorder.record(resource, decision.events)
         held_back = decision.status is not None and decision.status.phase in _HELD_BACK
         if not held_back:
             self._follow(seen)
@@ -139,16 +140,16 @@ class Reconciler:
             written, body = await actions.write_end(self._api, seen, decision.status, clock.now())
         except ApiError as error:
             if error.status == CONFLICT:
-                await self._gone(resource.uid)
+                await self._is_deleted(resource.uid)
             raise
         if body is not None:
             self._cache.put_resource(body)
             if observe.is_terminal(body):
                 reason = written.conditions[-1].reason
                 self._metrics.finished.labels(written.phase, reason).inc()
-                self._queue.add(resource.uid)  # how long it is kept
+                self._queue.add(resource.uid)  # for ttlSecondsAfterFinished
         if held_back:
-            await self._tracker.rest(resource)
+            await self._tracker.clear_running(resource)
         return decision.requeue_after
 
     def _follow(self, seen: Observation) -> None:
@@ -169,7 +170,7 @@ class Reconciler:
         seen = await self._with_pods(replace(seen, job=job), job)
         if job.finished or not seen.pods or pods.current(seen.pods) is not None:
             return seen
-        # All pods are over and the Job is not: it retries, or the watch is late.
+        # All pods have ended and the Job has not: it retries, or the watch is behind.
         job = await self._read_job(resource, job.name)
         if job is None:
             return Observation(resource)
@@ -177,7 +178,7 @@ class Reconciler:
         return await self._with_pods(seen, job) if job.finished else seen
 
     async def _read_job(self, resource: ObservedResource, name: str | None) -> ObservedJob | None:
-        """Ask for a Job that no watch has shown yet as it is."""
+        """Read a Job from the API server, because the cache may be behind."""
         if name is None:
             return None
         try:
@@ -193,25 +194,25 @@ class Reconciler:
         return job
 
     async def _with_pods(self, seen: Observation, job: ObservedJob) -> Observation:
-        """List the Job's pods; thousands may wait in a queue, and cost nothing meanwhile."""
+        """List the Job's pods, but not of suspended Jobs: thousands of them may be in a queue."""
         if job.suspended and not job.finished:
             return replace(seen, job=job, pods=())
         listed = self._api.pods_of_job(job.namespace, job.uid)
-        found = [await self._with_log(job, pods.observed(body)) async for body in listed]
-        refused = None
+        found = [await self._with_log(job, pods.observe_pod(body)) async for body in listed]
+        rejection = None
         old = job.admitted is not None and clock.now() - job.admitted > _POD_EXPECTED
         if not found and old and not job.finished:
-            refused = await self._api.why_no_pod(job.namespace, job.uid)
-        return replace(seen, job=job, pods=tuple(found), pod_refused=refused)
+            rejection = await self._api.pod_creation_error(job.namespace, job.uid)
+        return replace(seen, job=job, pods=tuple(found), pod_refused=rejection)
 
     async def _with_log(self, job: ObservedJob, pod: ObservedPod) -> ObservedPod:
-        """Let a pod that was killed tell by its log what it was doing."""
-        if not _is_log_asked_for(job, pod):
+        """Add the end of the log to a pod that was killed: what it was doing."""
+        if not _needs_log(job, pod):
             return pod
         return replace(pod, log=await read_tail(self._api, job.namespace, pod.name))
 
-    async def _gone(self, uid: str) -> bool:
-        """Read the ModelExport again after a refusal; tell whether it exists no more."""
+    async def _is_deleted(self, uid: str) -> bool:
+        """Read the ModelExport again after an error; return whether it was deleted."""
         resource = self._cache.resource(uid)
         if resource is None:
             return True
@@ -229,8 +230,8 @@ class Reconciler:
         return False
 
 
-def _is_log_asked_for(job: ObservedJob, pod: ObservedPod) -> bool:
-    """Tell whether a pod's log says what nothing else does: it was killed, for good."""
+def _needs_log(job: ObservedJob, pod: ObservedPod) -> bool:
+    """Return whether only the log has a pod's progress: it was killed, and is not retried."""
     end = pod.terminated
     if end is None or (end.result is not None and end.result.share is not None):
         return False

@@ -1,7 +1,7 @@
-"""List everything now and then, in case a watch missed something.
+"""List all ModelExports and Jobs periodically, because a watch can miss events.
 
-After an expired watch kopf lists again but never tells what vanished meanwhile; a cache that is
-only fed by events would keep it for ever. The lists come in chunks, at a jittered interval.
+After an expired watch kopf lists again, but does not report what was deleted in the meantime; a
+cache that only follows events would keep it. Lists are read in chunks, at a jittered interval.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class Resync:
         return time.monotonic() - self._last
 
     async def first(self) -> None:
-        """List everything before the work begins, however long the API server takes to answer."""
+        """List everything before the work starts; retry until the API server answers."""
         while True:
             if await self._attempt():
                 return
             await asyncio.sleep(RETRY_SECONDS)
 
     async def run(self) -> None:
-        """List everything for ever."""
+        """List everything periodically until cancelled."""
         while True:
             await asyncio.sleep(self._seconds * random.uniform(0.8, 1.2))  # noqa: S311 - jitter
             await self.first()
@@ -61,7 +61,7 @@ class Resync:
                 await self._jobs(namespace)
                 await self._resources(namespace)
         except ApiError as error:
-            log.warning("listing failed: %s", error)
+            log.warning("failed to list: %s", error)
             return False
         for uid in self._cache.live():
             self._queue.add(uid)
@@ -75,7 +75,7 @@ class Resync:
             version = page.version
             for body in page.items:
                 seen.add(body["metadata"]["uid"])
-                take(self._cache.put_resource, body)
+                store(self._cache.put_resource, body)
         self._cache.keep_resources(seen, version, namespace)
 
     async def _jobs(self, namespace: str | None) -> None:
@@ -85,14 +85,14 @@ class Resync:
             version = page.version
             for body in page.items:
                 seen.add(body["metadata"]["uid"])
-                take(self._cache.put_job, body)
+                store(self._cache.put_job, body)
         for uid in self._cache.keep_jobs(seen, version, namespace):
             self._queue.add(uid)
 
 
-def take(put: Callable[[dict[str, Any]], object], body: dict[str, Any]) -> None:
-    """Take one object in. One that cannot be taken must not keep the others out."""
+def store(put: Callable[[dict[str, Any]], object], body: dict[str, Any]) -> None:
+    """Store one object. An invalid object must not block the others."""
     try:
         put(body)
     except Exception:
-        log.exception("object %s not taken in", body["metadata"]["uid"])
+        log.exception("failed to read object %s", body["metadata"]["uid"])

@@ -1,10 +1,10 @@
-"""Which failures are tried again, and telling so while it happens.
+"""Which failures are retried, and the messages about it.
 
-Kubernetes retries, by the Job's podFailurePolicy; here is what people are told about it:
+Kubernetes retries according to the Job's podFailurePolicy; this module describes it to users:
 
-- a permanent exit code (a user's mistake, a verdict) ends the Job, there is no retry;
-- a pod that was disrupted (a drained node, preemption) is replaced and does not count;
-- everything else counts against `backoffLimit`: an unreachable store, a killed pod. In a batch
+- a permanent exit code (a user error, a verdict) ends the Job without a retry;
+- a disrupted pod (a drained node, preemption) is replaced and does not count;
+- everything else counts towards `backoffLimit`: an unreachable store, a killed pod. In a batch,
   each share has its own count.
 """
 
@@ -21,7 +21,7 @@ from modelexport_operator.pods import ObservedPod
 
 @dataclass(frozen=True)
 class Retry:
-    """A pod that failed, and the attempt that follows."""
+    """A pod that failed, and the next attempt."""
 
     pod: str
     share: int | None
@@ -32,18 +32,18 @@ class Retry:
     message: str
 
     def __str__(self) -> str:
-        """Return it as people read it."""
-        whose = f"share {self.share}, " if self.share is not None else ""
-        return f"{whose}attempt {self.attempt} of {self.of}: {self.reason}: {self.message}"
+        """Return the retry as text."""
+        share = f"share {self.share}, " if self.share is not None else ""
+        return f"{share}attempt {self.attempt} of {self.of}: {self.reason}: {self.message}"
 
 
 def latest(seen: Observation) -> Retry | None:
-    """Return the last failure that is retried, None when nothing is."""
+    """Return the last failure that is retried, or None."""
     job = seen.job
     if job is None or job.finished or job.stopped is not None:
         return None
-    done = _done(seen, job)
-    failed = [pod for pod in seen.pods if _is_retried(pod) and pod.index not in done]
+    ended = _ended_shares(seen, job)
+    failed = [pod for pod in seen.pods if _is_retried(pod) and pod.index not in ended]
     if not failed:
         return None
     pod = max(failed, key=failures.finished_at)
@@ -52,12 +52,12 @@ def latest(seen: Observation) -> Retry | None:
 
 
 def events(retry: Retry | None) -> tuple[Event, ...]:
-    """Tell once of each pod why there is another."""
+    """Return the Event about a retried pod; it is created once per pod."""
     if retry is None:
         return ()
     if retry.counts:
         return (Event("Warning", "Retrying", str(retry), retry.pod),)
-    message = f"pod {retry.pod} was disrupted, which does not count as an attempt: {retry.message}"
+    message = f"pod {retry.pod} was disrupted; this does not count as an attempt: {retry.message}"
     return (Event("Normal", "Rescheduled", message, retry.pod),)
 
 
@@ -74,7 +74,7 @@ def _retry(pod: ObservedPod, seen: Observation, job: ObservedJob) -> Retry:
         attempt=before + 1,
         of=job.backoff_limit + 1,
         reason=_reason(pod),
-        message=failures.last_words(pod),
+        message=failures.describe_pod_failure(pod),
     )
 
 
@@ -93,12 +93,12 @@ def _is_retried(pod: ObservedPod) -> bool:
     return pod.terminated.exit_code not in {0, *PERMANENT_EXIT_CODES} or pod.disrupted
 
 
-def _done(seen: Observation, job: ObservedJob) -> set[int]:
-    """Return the shares that have ended meanwhile, well or for good."""
-    over = indexed.parse(job.completed_indexes) | indexed.parse(job.failed_indexes)
-    ended = {
+def _ended_shares(seen: Observation, job: ObservedJob) -> set[int]:
+    """Return the shares that have succeeded, or failed permanently."""
+    listed = indexed.parse(job.completed_indexes) | indexed.parse(job.failed_indexes)
+    succeeded = {
         pod.index
         for pod in seen.pods
         if pod.index is not None and pod.terminated and pod.terminated.exit_code == 0
     }
-    return over | ended
+    return listed | succeeded

@@ -1,6 +1,6 @@
-"""The operator's configuration file, as the chart writes it into a ConfigMap.
+"""The operator's configuration file, which the chart writes to a ConfigMap.
 
-A file that does not fit ends the process with a sentence for each mistake, before anything starts.
+An invalid file ends the process at its start, with a message for each error.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from modelexport_api.base import ApiModel
+from modelexport_api.resource import format_errors
 from modelexport_operator import pod_contract
 from modelexport_operator.pod_template import TemplateError, merge
 from modelexport_operator.triggers.kinds import TriggerSettings
@@ -20,17 +21,19 @@ Seconds = Annotated[float, Field(gt=0, le=86_400)]
 
 
 class SettingsError(ValueError):
-    """A configuration that the operator cannot work with; one line for each mistake."""
+    """An invalid configuration; the message has one line for each error."""
 
 
 class WorkVolume(ApiModel):
-    """The emptyDir in which the pod keeps checkpoint and artifact."""
+    """The emptyDir for checkpoint and artifact."""
 
-    size_limit: str | None = Field(default=None, description="Such as 50Gi; absent: no limit.")
+    size_limit: str | None = Field(
+        default=None, description="Size limit such as 50Gi. If not set: no limit."
+    )
 
 
 class LeaseSettings(ApiModel):
-    """Leader election. A leader that could not renew for `renewSeconds` ends its process."""
+    """Leader election. A leader that cannot renew for `renewSeconds` ends its process."""
 
     name: str = Field(default="modelexport-operator", min_length=1)
     duration_seconds: Annotated[int, Field(ge=2)] = 15
@@ -45,12 +48,12 @@ class LeaseSettings(ApiModel):
 
 
 class ApiLimits(ApiModel):
-    """How fast the operator may ask the API server; progress has a budget of its own."""
+    """Limits on requests to the API server; reading logs has its own limit."""
 
     qps: Annotated[float, Field(gt=0)] = 50
     burst: Annotated[int, Field(ge=1)] = 100
     log_qps: Annotated[float, Field(gt=0)] = Field(
-        default=20, description="Log reads per second, shared by all running pods."
+        default=20, description="Maximum number of log reads per second, for all pods."
     )
 
 
@@ -60,11 +63,12 @@ class Settings(ApiModel):
     exporter_image: str = Field(min_length=1, description="Image of the export pods.")
     image_pull_policy: Literal["Always", "IfNotPresent", "Never"] = "IfNotPresent"
     pod_template: dict[str, Any] = Field(
-        default_factory=dict, description="Partial PodTemplateSpec below the user's."
+        default_factory=dict,
+        description="Partial PodTemplateSpec that spec.podTemplate is merged over.",
     )
     work_volume: WorkVolume = Field(default_factory=WorkVolume)
     watch_namespaces: list[str] = Field(
-        default_factory=list, description="Namespaces to watch; none named: all."
+        default_factory=list, description="Namespaces to watch. If empty: all."
     )
     lease: LeaseSettings = Field(default_factory=LeaseSettings)
     port: Annotated[int, Field(ge=1, le=65_535)] = 8080
@@ -73,7 +77,7 @@ class Settings(ApiModel):
     api: ApiLimits = Field(default_factory=ApiLimits)
     triggers: TriggerSettings = Field(default_factory=TriggerSettings)
     pod_start_grace_seconds: Seconds = Field(
-        default=120, description="How long a pod may fail to start before the export fails."
+        default=120, description="Fail an export whose pod could not start for this many seconds."
     )
     log_format: Literal["json", "text"] = "json"
 
@@ -90,7 +94,7 @@ def load(path: Path) -> Settings:
         document = yaml.safe_load(path.read_text())
     except OSError as error:
         raise SettingsError(f"{path}: {error.strerror}") from None
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, a date that is none
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, or an invalid date
         raise SettingsError(f"{path} is not YAML: {error}") from None
     return parse(document)
 
@@ -102,8 +106,4 @@ def parse(document: object) -> Settings:
     except TemplateError as error:
         raise SettingsError(str(error)) from None
     except ValidationError as error:
-        lines = [
-            f"{'.'.join(str(part) for part in item['loc']) or 'the file'}: {item['msg']}"
-            for item in error.errors(include_url=False)
-        ]
-        raise SettingsError("\n".join(lines)) from None
+        raise SettingsError("\n".join(format_errors(error, "the file"))) from None

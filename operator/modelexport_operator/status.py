@@ -1,9 +1,9 @@
-"""What was observed becomes the status: conditions, phase and the facts around them.
+"""Build the status from an observation: conditions, phase, times and counts.
 
-Guarantees: a condition's lastTransitionTime moves only when its status does; exactly one of
-Complete and Failed is ever there, and it is True; the phase follows from the conditions.
-observedGeneration is the last one seen: of a spec only changes what no artifact depends on.
-`progress` and `items` have another writer (`progress.py`) until the export ended.
+Guarantees: a condition's lastTransitionTime changes only when its status does; at most one of
+Complete and Failed is present, and it is True; the phase follows from the conditions.
+observedGeneration is the latest one: only fields that no artifact depends on can change.
+`progress` and `items` have another writer (`progress.py`) until the export has finished.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from modelexport_api.conditions import (
 from modelexport_api.pod import PodResult
 from modelexport_api.spec import Mode
 from modelexport_api.status import (
-    Condition,
     ConditionType,
     Failure,
     ModelExportStatus,
@@ -30,38 +29,38 @@ from modelexport_api.status import (
     Stage,
 )
 from modelexport_operator import pods, retries
-from modelexport_operator.facts import Fact, cut
+from modelexport_operator.conditions import ConditionState
 from modelexport_operator.failures import CANNOT_START
 from modelexport_operator.observe import Observation, ObservedJob
 from modelexport_operator.pods import ObservedPod
 
-MESSAGE_LIMIT = 4096
 
-
-def active(seen: Observation, now: datetime) -> ModelExportStatus:
-    """Return the status while no end is known: pending, held back in a queue, or running."""
+def build_active(seen: Observation, now: datetime) -> ModelExportStatus:
+    """Return the status of an export in progress: pending, queued or running."""
     pod = pods.current(seen.pods)
     if seen.job is not None and seen.job.suspended:
-        return assembled(seen, now, Phase.QUEUED, [_queued(seen.job), *awaited(seen)])
+        return assemble(
+            seen, now, Phase.QUEUED, [_queued_condition(seen.job), *pending_conditions(seen)]
+        )
     running = pod is not None and pod.running
     phase = Phase.RUNNING if running else Phase.PENDING
-    return assembled(seen, now, phase, [_scheduled(seen, pod), *awaited(seen, pod)])
+    conditions = [_scheduled_condition(seen, pod), *pending_conditions(seen, pod)]
+    return assemble(seen, now, phase, conditions)
 
 
-def succeeded(seen: Observation, result: PodResult, now: datetime) -> ModelExportStatus:
-    """Return the final status of a run whose artifact is published, or verified as it was asked."""
+def build_succeeded(seen: Observation, result: PodResult, now: datetime) -> ModelExportStatus:
+    """Return the final status of a successful export or verification."""
     uri = result.artifact.uri if result.artifact else ""
-    again = "an artifact of the same source and spec was there already: " if result.reused else ""
+    reused = "reused an artifact of the same source and spec: " if result.reused else ""
     end = end_of(mode(seen))
-    facts = [Fact(ConditionType.SCHEDULED, "True", "Scheduled")]
+    conditions = [ConditionState(ConditionType.SCHEDULED, "True", "Scheduled")]
     for kind in ENDS_OF:
-        message = f"{again}{uri}" if kind is end else ""
-        done = Fact(kind, "True", kind.value, message)
-        facts.append(done if is_requested(kind, mode(seen)) else not_requested(kind))
-    facts.append(Fact(ConditionType.COMPLETE, "True", end.value, f"{again}{uri}"))
+        message = f"{reused}{uri}" if kind is end else ""
+        done = ConditionState(kind, "True", kind.value, message)
+        conditions.append(done if is_requested(kind, mode(seen)) else not_requested_condition(kind))
+    conditions.append(ConditionState(ConditionType.COMPLETE, "True", end.value, f"{reused}{uri}"))
     final = Progress(stage=ENDS_OF[end], percent=100, message=end.value.lower())
-    done_status = assembled(seen, now, Phase.SUCCEEDED, facts)
-    return done_status.model_copy(
+    return assemble(seen, now, Phase.SUCCEEDED, conditions).model_copy(
         update={
             "artifact": result.artifact,
             "report_uri": result.report_uri,
@@ -72,21 +71,20 @@ def succeeded(seen: Observation, result: PodResult, now: datetime) -> ModelExpor
     )
 
 
-def failed(
+def build_failed(
     seen: Observation, failure: Failure, result: PodResult | None, now: datetime
 ) -> ModelExportStatus:
-    """Return the final status of an export that failed; conditions tell where it stopped."""
-    completed = result.completed if result else _before(failure.stage)
-    reached = _reached(seen)
+    """Return the final status of a failed export; its conditions show where it stopped."""
+    completed = result.completed if result else _stages_before(failure.stage)
+    was_scheduled = _was_scheduled(seen)
     scheduled = (
-        Fact(ConditionType.SCHEDULED, "True", "Scheduled")
-        if reached
-        else Fact(ConditionType.SCHEDULED, "False", failure.reason, failure.message)
+        ConditionState(ConditionType.SCHEDULED, "True", "Scheduled")
+        if was_scheduled
+        else ConditionState(ConditionType.SCHEDULED, "False", failure.reason, failure.message)
     )
-    facts = [scheduled, *_stages(mode(seen), failure, completed, reached=reached)]
-    facts.append(Fact(ConditionType.FAILED, "True", failure.reason, failure.message))
-    ended = assembled(seen, now, Phase.FAILED, facts)
-    return ended.model_copy(
+    stages = _stage_conditions(mode(seen), failure, completed, started=was_scheduled)
+    failed = ConditionState(ConditionType.FAILED, "True", failure.reason, failure.message)
+    return assemble(seen, now, Phase.FAILED, [scheduled, *stages, failed]).model_copy(
         update={
             "failure": failure,
             "report_uri": result.report_uri if result else None,
@@ -102,47 +100,55 @@ def mode(seen: Observation) -> Mode:
     return export.spec.mode if export else Mode.EXPORT
 
 
-def not_requested(kind: ConditionType) -> Fact:
-    """Return the condition that the mode never brings about."""
-    return Fact(kind, "False", NOT_REQUESTED, NOT_REQUESTED_MESSAGES[kind])
+def not_requested_condition(kind: ConditionType) -> ConditionState:
+    """Return the condition for a stage that is not part of the mode."""
+    return ConditionState(kind, "False", NOT_REQUESTED, NOT_REQUESTED_MESSAGES[kind])
 
 
-def awaited(seen: Observation, pod: ObservedPod | None = None) -> Iterator[Fact]:
-    """Yield the stage conditions of a run that goes on; the first one tells about its pod."""
+def pending_conditions(
+    seen: Observation, pod: ObservedPod | None = None
+) -> Iterator[ConditionState]:
+    """Yield the stage conditions of a run in progress; the first describes its pod."""
     first = True
     for kind in ENDS_OF:
         if not is_requested(kind, mode(seen)):
-            yield not_requested(kind)
+            yield not_requested_condition(kind)
         else:
-            yield _first(kind, seen, pod) if first else Fact(kind, "Unknown", "Waiting")
+            yield (
+                _first_condition(kind, seen, pod)
+                if first
+                else ConditionState(kind, "Unknown", "Waiting")
+            )
             first = False
 
 
-def _stages(mode: Mode, failure: Failure, completed: list[Stage], *, reached: bool) -> list[Fact]:
+def _stage_conditions(
+    mode: Mode, failure: Failure, completed: list[Stage], *, started: bool
+) -> list[ConditionState]:
     """Return the three stage conditions: True, then one False with the reason, then NotReached."""
-    facts: list[Fact] = []
-    blamed = not reached
+    conditions: list[ConditionState] = []
+    reported = not started
     for kind, stage in ENDS_OF.items():
         if not is_requested(kind, mode):
-            facts.append(not_requested(kind))
+            conditions.append(not_requested_condition(kind))
         elif stage in completed:
-            facts.append(Fact(kind, "True", kind.value))
-        elif not blamed:
-            facts.append(Fact(kind, "False", failure.reason, failure.message))
-            blamed = True
+            conditions.append(ConditionState(kind, "True", kind.value))
+        elif not reported:
+            conditions.append(ConditionState(kind, "False", failure.reason, failure.message))
+            reported = True
         else:
-            facts.append(Fact(kind, "False", "NotReached"))
-    return facts
+            conditions.append(ConditionState(kind, "False", "NotReached"))
+    return conditions
 
 
-def _before(stage: Stage | None) -> list[Stage]:
-    """Return what must have been completed when a pod that left no result was at `stage`."""
+def _stages_before(stage: Stage | None) -> list[Stage]:
+    """Return the stages before the last known one of a pod without a result."""
     order = list(Stage)
     return order[: order.index(stage)] if stage is not None else []
 
 
-def _reached(seen: Observation) -> bool:
-    """Tell whether a pod was ever on a node."""
+def _was_scheduled(seen: Observation) -> bool:
+    """Return whether a pod was ever assigned to a node."""
     stored = {c.type: c.status for c in seen.resource.status.conditions}
     return (
         stored.get(ConditionType.SCHEDULED) == "True"
@@ -151,38 +157,40 @@ def _reached(seen: Observation) -> bool:
     )
 
 
-def _queued(job: ObservedJob) -> Fact:
-    where = f"in queue {job.queue}" if job.queue else "by whoever suspended it"
-    message = f"Job {job.name} is held back {where} until it is admitted"
-    return Fact(ConditionType.SCHEDULED, "False", Phase.QUEUED, message)
+def _queued_condition(job: ObservedJob) -> ConditionState:
+    where = f"in queue {job.queue}" if job.queue else "suspended by another controller"
+    message = f"Job {job.name} is {where} and waits for admission"
+    return ConditionState(ConditionType.SCHEDULED, "False", Phase.QUEUED, message)
 
 
-def _scheduled(seen: Observation, pod: ObservedPod | None) -> Fact:
+def _scheduled_condition(seen: Observation, pod: ObservedPod | None) -> ConditionState:
     kind = ConditionType.SCHEDULED
     if pod is not None and (pod.scheduled or pod.running):
-        return Fact(kind, "True", "Scheduled")
+        return ConditionState(kind, "True", "Scheduled")
     if pod is not None and pod.unschedulable is not None:
-        return Fact(kind, "False", "Unschedulable", pod.unschedulable)
+        return ConditionState(kind, "False", "Unschedulable", pod.unschedulable)
     if pod is None and seen.pod_refused is not None:
-        return Fact(kind, "False", "PodRejected", seen.pod_refused)
-    return Fact(kind, "Unknown", "Pending")
+        return ConditionState(kind, "False", "PodRejected", seen.pod_refused.message)
+    return ConditionState(kind, "Unknown", "Pending")
 
 
-def _first(kind: ConditionType, seen: Observation, pod: ObservedPod | None) -> Fact:
+def _first_condition(
+    kind: ConditionType, seen: Observation, pod: ObservedPod | None
+) -> ConditionState:
     if pod is not None and pod.waiting_reason in CANNOT_START:
         message = f"{pod.waiting_reason}: {pod.waiting_message}"
-        return Fact(kind, "False", "PodCannotStart", message)
+        return ConditionState(kind, "False", "PodCannotStart", message)
     retry = retries.latest(seen)
-    told = str(retry) if retry is not None and retry.counts else ""
+    message = str(retry) if retry is not None and retry.counts else ""
     if pod is not None and pod.running:
-        return Fact(kind, "Unknown", "Running", told)
-    return Fact(kind, "Unknown", "Retrying" if told else "Waiting", told)
+        return ConditionState(kind, "Unknown", "Running", message)
+    return ConditionState(kind, "Unknown", "Retrying" if message else "Waiting", message)
 
 
-def assembled(
-    seen: Observation, now: datetime, phase: Phase, facts: list[Fact]
+def assemble(
+    seen: Observation, now: datetime, phase: Phase, conditions: list[ConditionState]
 ) -> ModelExportStatus:
-    """Return a status of these conditions, with what Job and pods tell about times and counts."""
+    """Return a status with these conditions, and times and counts of Job and pods."""
     stored, job = seen.resource.status, seen.job
     generation = seen.resource.generation
     started = [pod.started_at for pod in seen.pods if pod.started_at is not None]
@@ -191,26 +199,13 @@ def assembled(
     return ModelExportStatus(
         observed_generation=generation,
         phase=phase,
-        conditions=[_condition(fact, stored.conditions, generation, now) for fact in facts],
+        conditions=[entry.to_condition(stored.conditions, generation, now) for entry in conditions],
         start_time=min(starts, default=None),
         attempts=(job.failed + job.succeeded + running) if job else stored.attempts,
         job_name=job.name if job else stored.job_name,
     )
 
 
-def _condition(fact: Fact, stored: list[Condition], generation: int, now: datetime) -> Condition:
-    before = next((entry for entry in stored if entry.type == fact.type), None)
-    kept = before is not None and before.status == fact.status
-    return Condition(
-        type=fact.type,
-        status=fact.status,
-        reason=str(fact.reason),
-        message=cut(fact.message, MESSAGE_LIMIT),
-        last_transition_time=before.last_transition_time if before is not None and kept else now,
-        observed_generation=generation,
-    )
-
-
 def end_time(seen: Observation, now: datetime) -> datetime:
-    """Return when the work ended."""
+    """Return the time when the work ended."""
     return seen.job.finished_at or now if seen.job else now

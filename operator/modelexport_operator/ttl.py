@@ -1,8 +1,8 @@
-"""`ttlSecondsAfterFinished`: an export that ended is deleted as a whole, and its Job with it.
+"""`ttlSecondsAfterFinished`: a finished export is deleted, and its Job with it.
 
-Never only the Job: an operator that finds an export without a Job would have to know why. It
-counts from the moment at which the end was stored, so that an end which nobody could read is
-never deleted; and whatever the field says now counts, also when it was changed after the end.
+The Job is never deleted alone: the operator could not know why an export has none. The time counts
+from the moment at which the end was stored, so that users can read it in any case. The current
+value applies, even if it was changed after the end.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 from modelexport_operator.observe import ObservedResource
 
 
-def left(resource: ObservedResource, now: datetime) -> timedelta | None:
-    """Return for how long an ended export is kept yet; None: for ever, or it has not ended."""
+def remaining(resource: ObservedResource, now: datetime) -> timedelta | None:
+    """Return how long a finished export is still kept; None if without limit or not finished."""
     if resource.ended_at is None or resource.ttl_seconds is None:
         return None
     return max(timedelta(), resource.ended_at + timedelta(seconds=resource.ttl_seconds) - now)

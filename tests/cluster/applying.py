@@ -1,4 +1,4 @@
-"""What `kubectl apply` makes of a manifest."""
+"""`kubectl apply` of manifests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def apply(cluster: ControlPlane, namespace: str, manifest: dict[str, Any]) -> di
 def check_refused(
     cluster: ControlPlane, namespace: str, manifest: dict[str, Any], field: str, words: str
 ) -> None:
-    """Apply a manifest that is to be refused with these words about this field."""
+    """Apply a manifest that must be rejected with this text about this field."""
     with pytest.raises(BedError) as caught:
         apply(cluster, namespace, manifest)
     assert field in str(caught.value)

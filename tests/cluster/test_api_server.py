@@ -1,4 +1,4 @@
-"""The CRD on a real API server: accepted, defaulted, and its refusals are the CLI's refusals."""
+"""The CRD on a real API server: defaults, and the same rejections as those of the CLI."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unit.api.manifests import BATCHES, INVALID, VALID, changed
 pytestmark = pytest.mark.control_plane
 
 
-def test_the_api_server_fills_in_the_defaults_that_python_fills_in(
+def test_the_api_server_sets_the_same_defaults_as_python(
     cluster: ControlPlane, namespace: str
 ) -> None:
     stored = apply(cluster, namespace, VALID)
@@ -27,14 +27,14 @@ def test_the_api_server_fills_in_the_defaults_that_python_fills_in(
     [row[1:] for row in INVALID],
     ids=[row[0] for row in INVALID],
 )
-def test_the_api_server_refuses_and_names_field_and_rule(
+def test_the_api_server_rejects_with_field_and_rule(
     cluster: ControlPlane, namespace: str, manifest: dict[str, Any], field: str, words: str
 ) -> None:
     check_refused(cluster, namespace, manifest, field, words)
 
 
 @pytest.mark.parametrize("manifest", [row[1] for row in BATCHES], ids=[row[0] for row in BATCHES])
-def test_the_api_server_takes_batches(
+def test_the_api_server_accepts_batches(
     cluster: ControlPlane, namespace: str, manifest: dict[str, Any]
 ) -> None:
     assert apply(cluster, namespace, manifest)["spec"] == parse(manifest).spec.to_wire()
@@ -53,9 +53,7 @@ def test_the_api_server_takes_batches(
     ],
     ids=lambda change: next(iter(change)),
 )
-def test_a_spec_never_changes(
-    cluster: ControlPlane, namespace: str, change: dict[str, Any]
-) -> None:
+def test_a_spec_is_immutable(cluster: ControlPlane, namespace: str, change: dict[str, Any]) -> None:
     before = {"podTemplate": {"spec": {"nodeSelector": {"gpu": "t4"}}}}
     apply(cluster, namespace, changed(**before))
     with pytest.raises(BedError, match="create a new ModelExport for a changed spec"):

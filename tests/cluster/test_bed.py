@@ -1,4 +1,4 @@
-"""What every other test of this level relies on: the S3 server and the control plane are real."""
+"""The basis of all tests of this level: a real S3 server and a real control plane."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bed.s3 import S3Server
 
 
 @pytest.mark.s3
-def test_s3_refuses_a_conditional_put_over_an_object(s3: S3Server, bucket: str) -> None:
+def test_s3_rejects_a_conditional_put_over_an_object(s3: S3Server, bucket: str) -> None:
     client = s3.client()
     client.put_object(Bucket=bucket, Key="manifest.json", Body=b"first", IfNoneMatch="*")
     with pytest.raises(ClientError) as refusal:
@@ -24,7 +24,7 @@ def test_s3_refuses_a_conditional_put_over_an_object(s3: S3Server, bucket: str) 
 
 
 @pytest.mark.s3
-def test_s3_refuses_an_anonymous_reader(s3: S3Server, bucket: str) -> None:
+def test_s3_rejects_an_anonymous_reader(s3: S3Server, bucket: str) -> None:
     s3.client().put_object(Bucket=bucket, Key="model.safetensors", Body=b"weights")
     with pytest.raises(urllib.error.HTTPError) as refusal:
         urllib.request.urlopen(f"{s3.endpoint}/{bucket}/model.safetensors")

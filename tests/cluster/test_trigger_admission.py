@@ -1,4 +1,4 @@
-"""The trigger's CRD on a real API server: what it takes, and how it refuses."""
+"""The trigger's CRD on a real API server: what it accepts, and how it rejects."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_the_api_server_stores_what_python_reads(
     [row[1:] for row in INVALID],
     ids=[row[0] for row in INVALID],
 )
-def test_the_api_server_refuses_and_names_field_and_rule(
+def test_the_api_server_rejects_with_field_and_rule(
     cluster: ControlPlane, namespace: str, manifest: dict[str, Any], field: str, words: str
 ) -> None:
     check_refused(cluster, namespace, manifest, field, words)
@@ -39,7 +39,7 @@ def test_the_api_server_refuses_and_names_field_and_rule(
     [row[1:] for row in INVALID_TEMPLATES],
     ids=[row[0] for row in INVALID_TEMPLATES],
 )
-def test_a_template_that_cannot_be_right_is_refused_at_admission(
+def test_an_invalid_template_is_rejected_at_admission(
     cluster: ControlPlane, namespace: str, manifest: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(BedError, match=field):

@@ -18,7 +18,7 @@ GPUS = 2
 def installed(
     node_cluster: NodeCluster, helm: Path, operator_image: str, exporter_image: str
 ) -> Iterator[NodeCluster]:
-    """A node with two GPUs to hand out, on which the chart is installed."""
+    """A node with two (simulated) GPUs and the installed chart."""
     node_cluster.advertise("nvidia.com/gpu", GPUS)
     product.install(node_cluster, helm, operator_image, exporter_image)
     yield node_cluster

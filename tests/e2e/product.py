@@ -1,4 +1,4 @@
-"""ModelExport as it is installed: images on the node, the release, and a user's commands."""
+"""The installed product: images on the node, the Helm release, and a user's commands."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ VALUES = {
 
 @dataclass(frozen=True)
 class Ended:
-    """A ModelExport that is over."""
+    """A finished ModelExport."""
 
     name: str
     resource: dict[str, Any]
@@ -52,7 +52,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class User:
-    """Somebody with a namespace, a bucket and kubectl."""
+    """A user with a namespace, a bucket and kubectl."""
 
     cluster: NodeCluster
     namespace: str
@@ -202,7 +202,7 @@ def install(cluster: NodeCluster, helm: Path, operator_image: str, exporter_imag
 
 
 def uninstall(cluster: NodeCluster, helm: Path) -> None:
-    """`helm uninstall` the release; the CRD and its resources stay."""
+    """`helm uninstall` the release; the CRDs and their resources are kept."""
     processes.call(
         [
             *(helm, "uninstall", RELEASE, "--kubeconfig", cluster.kubeconfig),
@@ -212,7 +212,7 @@ def uninstall(cluster: NodeCluster, helm: Path) -> None:
 
 
 def scale_operator(cluster: NodeCluster, replicas: int) -> None:
-    """Take the operator away, or bring it back, and wait until it is so."""
+    """Scale the operator down or up, and wait until it is done."""
     deployment = f"deployment/{RELEASE}"
     cluster.kubectl("--namespace", SYSTEM, "scale", deployment, f"--replicas={replicas}")
     cluster.kubectl("--namespace", SYSTEM, "rollout", "status", deployment, "--timeout=90s")

@@ -1,4 +1,4 @@
-"""From a training that completes to verified artifacts, with nobody at the keyboard."""
+"""From a training that completes to verified artifacts, without a user."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def exports(user: User) -> list[dict[str, Any]]:
 
 
 def the_export(user: User) -> str:
-    """Return the name of the ModelExport that a trigger made, once it has."""
+    """Wait for the ModelExport of a trigger; return its name."""
     processes.wait_until(lambda: bool(exports(user)), "a trigger makes a ModelExport", seconds=60)
     (found,) = exports(user)
     name: str = found["metadata"]["name"]
@@ -73,8 +73,8 @@ def test_all_folds_of_a_training_are_exported_when_it_completes(
         assert accuracy(user, f"onnx/run-7/{fold}/") > 0.93
     files = {user.read(f"onnx/run-7/{fold}/model.onnx") for fold in FOLDS}
     assert len(files) == 5, "each fold has weights of its own"
-    told = trainings.results(user, ended.status)
-    assert {entry["verdict"] for entry in told.values()} == {"Verified"}
+    results = trainings.results(user, ended.status)
+    assert {entry["verdict"] for entry in results.values()} == {"Verified"}
     page = ended.status["reportUri"].removeprefix(f"s3://{user.bucket}/")
     assert all(fold in user.read(page).decode() for fold in FOLDS)
 
@@ -82,7 +82,7 @@ def test_all_folds_of_a_training_are_exported_when_it_completes(
 def test_a_training_that_completes_while_the_operator_is_down_is_exported_once(
     user: User, exporter_image: str
 ) -> None:
-    """And a fold that is corrupt is told, as one that may fail."""
+    """A corrupt fold is reported, and maxFailed allows it."""
     trainings.prepare(user)
     apply(user, trainings.folds_trigger(user, maxFailed=1))
     product.scale_operator(user.cluster, 0)
@@ -99,8 +99,8 @@ def test_a_training_that_completes_while_the_operator_is_down_is_exported_once(
     assert complete["reason"] == "PartiallyPublished"
     assert "4 of 5" in complete["message"]
     assert items["reasons"] == {"CheckpointCorrupt": 1}
-    told = trainings.results(user, ended.status)
-    assert told["fold-3.pt"]["reason"] == "CheckpointCorrupt"
+    results = trainings.results(user, ended.status)
+    assert results["fold-3.pt"]["reason"] == "CheckpointCorrupt"
     published = [fold for fold in FOLDS if user.keys(f"onnx/run-8/{fold}/") & {"manifest.json"}]
     assert published == [fold for fold in FOLDS if fold != "fold-3"]
     assert accuracy(user, "onnx/run-8/fold-4/") > 0.93
@@ -120,7 +120,7 @@ def write(user: User, kind: WatchedKind, name: str, status: dict[str, Any]) -> N
     )
 
 
-def test_trainings_of_other_kinds_are_exported_when_their_controllers_say_so(user: User) -> None:
+def test_trainings_of_other_kinds_are_exported_when_they_succeed(user: User) -> None:
     """Of TrainJob, PyTorchJob, RayJob and JobSet one succeeds; others fail, restart or wait."""
     trainings.prepare(user)
     kinds = [kind for name, kind in KINDS.items() if name != "Job"]

@@ -1,4 +1,4 @@
-"""A batch on the node whose pod dies in the middle: the rest is done, and nothing twice."""
+"""A batch whose pod is killed: the rest is exported, and nothing twice."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def at_work(user: User, name: str) -> list[dict[str, Any]]:
     return [pod for pod in user.pods(name) if pod["status"]["phase"] == "Running"]
 
 
-def test_a_pod_that_is_killed_in_the_middle_goes_on_where_it_was(user: User) -> None:
+def test_a_killed_pod_is_replaced_by_one_that_continues(user: User) -> None:
     trainings.prepare(user)
     upload(user)
     manifest = {
@@ -70,7 +70,7 @@ def test_a_pod_that_is_killed_in_the_middle_goes_on_where_it_was(user: User) -> 
     assert {key: user.etag(f"onnx/{key}/model.onnx") for key in before} == before
     again = [pod for pod in user.pods(name) if pod["metadata"]["annotations"][INDEX] == index]
     assert len(again) == 2
-    told = trainings.results(user, ended.status)
-    assert {entry["verdict"] for entry in told.values()} == {"Verified"}
+    results = trainings.results(user, ended.status)
+    assert {entry["verdict"] for entry in results.values()} == {"Verified"}
     staged = {key for key in user.keys("onnx/") if "/.staging/" in key}
     assert not staged

@@ -1,4 +1,4 @@
-"""What every other test of this level relies on: pods of the node-level bed are real."""
+"""The basis of all tests of this level: real pods on a real node."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_pod_runs_and_its_output_is_in_the_log(pod: PythonPod) -> None:
     assert pod.logs() == "42\n"
 
 
-def test_a_pod_answers_with_its_exit_code_and_termination_message(pod: PythonPod) -> None:
+def test_a_pod_has_exit_code_and_termination_message(pod: PythonPod) -> None:
     answer = "open('/dev/termination-log', 'w').write('why'); raise SystemExit(41)"
     state = terminated(pod.run(answer))
     assert (state["exitCode"], state["message"]) == (41, "why")
@@ -113,9 +113,7 @@ def test_a_pod_reaches_s3(pod: PythonPod, node_cluster: NodeCluster, node_bucket
     assert pod.logs() == "b'weights'\n"
 
 
-def test_an_extended_resource_is_what_a_pod_waits_for(
-    pod: PythonPod, node_cluster: NodeCluster
-) -> None:
+def test_a_pod_waits_for_an_extended_resource(pod: PythonPod, node_cluster: NodeCluster) -> None:
     node_cluster.advertise("modelexport.dev/accelerator", 1)
     limits = {"modelexport.dev/accelerator": "1"}
     assert pod.run("print()", resources={"limits": limits})["phase"] == "Succeeded"

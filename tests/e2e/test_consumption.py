@@ -1,4 +1,4 @@
-"""For those who serve the model: Triton's layout, a signed provenance, a second verification."""
+"""Consumption of artifacts: Triton's layout, signed provenance, a second verification."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ def test_a_signed_model_for_triton_is_verified_again(user: User, tmp_path: Path)
     assert second.status["reportUri"].startswith(f"s3://{user.bucket}/{REPOSITORY}verifications/")
 
 
-def test_a_key_that_is_not_there_is_told(user: User) -> None:
-    """A Secret without the entry: Kubernetes starts no container, and the status says why."""
+def test_a_missing_signing_key_is_reported(user: User) -> None:
+    """A Secret without the entry: the container does not start, and the status has the reason."""
     user.kubectl("create", "secret", "generic", "signing", "--from-literal=other=1")
     user.upload(CURIOUS)
     destination = {"uri": f"s3://{user.bucket}/{REPOSITORY}", "signingSecretName": "signing"}

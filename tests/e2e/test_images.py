@@ -1,4 +1,4 @@
-"""The images: small where they can be, and complete where a GPU node needs them to be."""
+"""The images: a small operator, and an exporter with everything that a GPU node needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Killing things while they run: the end is the same, and nothing is done twice."""
+"""Processes killed while they run: the result is the same, and nothing is done twice."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.node
 
 
 def running_pod(user: User, name: str) -> dict[str, Any] | None:
-    """Return the pod of an export whose progress says that work is going on."""
+    """Wait for progress of an export; return its pod."""
     status = user.get(name).get("status", {})
     if "progress" not in status:
         return None
@@ -36,7 +36,7 @@ def wait_for_running_pod(user: User, name: str) -> dict[str, Any]:
     return found[0]
 
 
-def test_a_pod_that_is_killed_is_started_again(user: User) -> None:
+def test_a_killed_pod_is_retried(user: User) -> None:
     user.upload(MINILM)
     name = user.apply(user.manifest(MINILM))
     pod = wait_for_running_pod(user, name)
@@ -52,7 +52,7 @@ def test_a_pod_that_is_killed_is_started_again(user: User) -> None:
     assert not {key for key in user.keys("minilm/onnx/") if key.startswith(".staging")}
 
 
-def test_a_pod_that_needs_more_memory_than_it_may_have_is_not_started_again(user: User) -> None:
+def test_a_pod_above_its_memory_limit_is_not_retried(user: User) -> None:
     user.upload(FACTORY_ALLOCATES)
     limit = {"resources": {"limits": {"memory": "1Gi"}}}
     template = {"spec": {"containers": [{"name": "exporter", **limit}]}}
@@ -66,7 +66,7 @@ def test_a_pod_that_needs_more_memory_than_it_may_have_is_not_started_again(user
     assert not user.keys(f"{FACTORY_ALLOCATES.name}/onnx/") & {"model.onnx", "manifest.json"}
 
 
-def test_an_operator_that_was_away_finds_the_result(user: User) -> None:
+def test_an_operator_that_was_down_finds_the_result(user: User) -> None:
     user.upload(MINILM)
     name = user.apply(user.manifest(MINILM))
     wait_for_running_pod(user, name)
@@ -88,7 +88,7 @@ def test_an_operator_that_was_away_finds_the_result(user: User) -> None:
     assert len(user.pods(name)) == 1
 
 
-def test_an_export_waits_for_a_gpu_and_says_so(user: User) -> None:
+def test_an_export_that_waits_for_a_gpu_reports_it(user: User) -> None:
     """The GPU is a resource of the node: none is left, so the pod waits; then it is scheduled."""
     user.cluster.advertise("nvidia.com/gpu", 0)
     try:
@@ -115,7 +115,7 @@ def test_an_export_waits_for_a_gpu_and_says_so(user: User) -> None:
     assert ended.condition("Scheduled")["status"] == "True"
 
 
-def test_another_vendor_s_gpu_is_asked_for_by_the_pod_template(user: User) -> None:
+def test_the_pod_template_can_request_another_vendor_s_gpu(user: User) -> None:
     user.cluster.advertise("amd.com/gpu", 1)
     user.upload(DIGITS)
     resources = {"resources": {"limits": {"amd.com/gpu": "1"}}}

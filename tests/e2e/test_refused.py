@@ -1,4 +1,4 @@
-"""What a user can get wrong: each ends at once, with a reason of its own and a way out."""
+"""User errors: each fails at once, with its reason and a hint."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def cut_off(user: User, scratch: Path) -> Manifest:
 
 
 class RunsCode:
-    """Unpickled, it creates a file."""
+    """Creates a file when it is unpickled."""
 
     def __reduce__(self) -> tuple[Callable[[str], None], tuple[str]]:
         return Path.touch, (Path("/tmp/owned"),)  # type: ignore[return-value]
@@ -72,7 +72,7 @@ def code_in_a_pickle(user: User, scratch: Path) -> Manifest:
 
 @dataclass(frozen=True)
 class Mistake:
-    """What is wrong, and what the failure must say."""
+    """A user error, and the expected failure."""
 
     make: Callable[[User, Path], Manifest]
     reason: str
@@ -91,7 +91,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.reason)
-def test_a_user_s_mistake_fails_at_once(user: User, tmp_path: Path, mistake: Mistake) -> None:
+def test_a_user_error_fails_at_once(user: User, tmp_path: Path, mistake: Mistake) -> None:
     manifest = mistake.make(user, tmp_path)
     ended = user.wait(user.apply(manifest), "Failed")
 
@@ -124,7 +124,7 @@ def test_a_user_s_mistake_fails_at_once(user: User, tmp_path: Path, mistake: Mis
         ),
     ],
 )
-def test_a_model_that_is_converted_wrongly_is_never_published(
+def test_an_incorrectly_converted_model_is_never_published(
     user: User, model: RealModel, export: dict[str, Any], cause: str
 ) -> None:
     user.upload(model)

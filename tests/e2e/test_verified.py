@@ -25,7 +25,7 @@ def session(model: Path) -> onnxruntime.InferenceSession:
 
 
 def assert_published(user: User, ended: Ended, prefix: str) -> None:
-    """The manifest, the report and the status say the same, and it is true."""
+    """Manifest, report and status agree, and match the published files."""
     manifest = json.loads(user.read(f"{prefix}manifest.json"))
     report = json.loads(user.read(f"{prefix}report.json"))
     assert report["verification"]["verdict"] == "Verified"
@@ -85,7 +85,7 @@ def test_a_sentence_encoder_finds_the_same_sentences_similar(user: User, tmp_pat
         )
 
 
-def test_an_export_that_was_done_is_answered_at_once(user: User) -> None:
+def test_a_repeated_export_reuses_the_artifact(user: User) -> None:
     """The same spec under another name finds the manifest, and writes nothing."""
     user.upload(DIGITS)
     manifest = user.manifest(DIGITS)
@@ -101,7 +101,9 @@ def test_an_export_that_was_done_is_answered_at_once(user: User) -> None:
 
 
 @pytest.mark.parametrize("model", [SCALED_ELU, DIVIDED_POOL], ids=lambda model: model.name)
-def test_a_model_that_torch_alone_converts_wrongly_is_right(user: User, model: RealModel) -> None:
+def test_a_model_that_torch_alone_converts_incorrectly_is_verified(
+    user: User, model: RealModel
+) -> None:
     user.upload(model)
     ended = user.wait(user.apply(user.manifest(model)), "Complete")
     assert_published(user, ended, f"{model.name}/onnx/")

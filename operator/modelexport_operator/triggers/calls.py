@@ -1,4 +1,4 @@
-"""The requests that triggers need, and what they answer."""
+"""The requests of triggers to the API server."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Sends(Protocol):
 
 
 async def read_trigger(api: Sends, namespace: str, name: str, uid: str) -> Body | None:
-    """Return a trigger as it is now; None if it is gone, or another of its name is there."""
+    """Read a trigger; return None if it was deleted, or replaced by another of its name."""
     path = f"{collection(EXPORTS, namespace, TRIGGER_PLURAL)}/{name}"
     try:
         body = await api.call("GET", path, TRIGGER_PLURAL)
@@ -41,7 +41,7 @@ async def read_trigger(api: Sends, namespace: str, name: str, uid: str) -> Body 
 
 
 async def write_status(api: Sends, trigger: Body, status: Body) -> Body:
-    """Write a trigger's status. Refused with a conflict if the trigger has changed meanwhile."""
+    """Write a trigger's status. Fails with a conflict if the trigger has changed."""
     kept = ("namespace", "name", "uid", "resourceVersion")
     meta = {key: trigger["metadata"][key] for key in kept}
     path = f"{collection(EXPORTS, meta['namespace'], TRIGGER_PLURAL)}/{meta['name']}/status"
@@ -57,7 +57,7 @@ async def write_status(api: Sends, trigger: Body, status: Body) -> Body:
 
 
 async def create_export(api: Sends, manifest: Body) -> bool:
-    """Create a ModelExport; return False if there is one of that name already."""
+    """Create a ModelExport; return False if its name already exists."""
     path = collection(EXPORTS, manifest["metadata"]["namespace"], PLURAL)
     try:
         await api.call("POST", path, PLURAL, query={"fieldValidation": "Strict"}, body=manifest)
@@ -69,7 +69,7 @@ async def create_export(api: Sends, manifest: Body) -> bool:
 
 
 async def owner_of(api: Sends, namespace: str, name: str) -> str | None:
-    """Return the uid of the controller that owns a ModelExport; None if nobody does."""
+    """Return the uid of the controller that owns a ModelExport; None if there is none."""
     path = f"{collection(EXPORTS, namespace, PLURAL)}/{name}"
     body = await api.call("GET", path, PLURAL)
     owners = body["metadata"].get("ownerReferences") or []

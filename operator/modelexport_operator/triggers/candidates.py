@@ -1,7 +1,8 @@
-"""Completions that wait to be dealt with, oldest first.
+"""Completions that are not processed yet, oldest first.
 
-They are kept until they are recorded, so that what was deleted meanwhile is not lost when a
-request fails. Compressed: a trigger with startPolicy All may find thousands at once.
+They are kept until they are in the ledger, so that an object that is deleted in the meantime is
+not lost if a request fails. They are compressed, because a trigger with startPolicy All may find
+thousands at once.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from modelexport_api.trigger import ModelExportTriggerStatus, StartPolicy
 from modelexport_api.trigger_resource import ModelExportTrigger
 from modelexport_api.trigger_rules import version_of
 from modelexport_operator.triggers import ledger, selection
-from modelexport_operator.triggers.completion import Completion, completion
+from modelexport_operator.triggers.completion import Completion, find_completion
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A completion, and the object as it was seen last."""
+    """A completion, and the last observed version of its object."""
 
     entry: str
     success: Completion
@@ -30,7 +31,7 @@ class Candidate:
 
     @property
     def key(self) -> str:
-        """Return what tells completions apart, whatever time an object tells today."""
+        """Return the digest of the completion, which does not depend on its time."""
         return self.entry.partition(" ")[2]
 
     @property
@@ -43,9 +44,9 @@ class Candidate:
 def candidate(
     trigger: ModelExportTrigger, status: ModelExportTriggerStatus, body: Mapping[str, Any]
 ) -> Candidate | None:
-    """Return the completion that an object tells of, if it is to be dealt with."""
-    found = completion(trigger.spec.source, body)
-    if found is None or not counts(trigger, found.when):
+    """Return the completion of an object, if it must be processed."""
+    found = find_completion(trigger.spec.source, body)
+    if found is None or not is_in_scope(trigger, found.when):
         return None
     entry = ledger.entry(body["metadata"]["uid"], found)
     if ledger.is_done(status, entry):
@@ -58,19 +59,19 @@ def candidate(
 def is_wanted(
     trigger: ModelExportTrigger, status: ModelExportTriggerStatus, waiting: Candidate
 ) -> bool:
-    """Tell whether a completion that waits is to be dealt with, as the trigger is now."""
+    """Return whether the current version of the trigger still selects a completion."""
     if ledger.is_done(status, waiting.entry):
         return False
     source, body = trigger.spec.source, waiting.body
     return (
         (body.get("apiVersion"), body.get("kind")) == (version_of(source), source.kind)
         and selection.selects(source, body["metadata"].get("labels") or {})
-        and counts(trigger, waiting.success.when)
+        and is_in_scope(trigger, waiting.success.when)
     )
 
 
-def counts(trigger: ModelExportTrigger, when: datetime) -> bool:
-    """Tell whether a completion at that time counts; the second of the creation does."""
+def is_in_scope(trigger: ModelExportTrigger, when: datetime) -> bool:
+    """Return whether startPolicy includes a completion at this time."""
     if trigger.spec.start_policy is StartPolicy.ALL:
         return True
     created = trigger.metadata.creation_timestamp

@@ -1,8 +1,8 @@
-"""The ModelExport of one completion: the manifest, and nothing else.
+"""Build the ModelExport for one completion: the manifest only, no requests.
 
 Pure, so that `modelexport render` prints what the operator would create. The name is a function
-of trigger and object: creating it twice is answered with 409, never with a second ModelExport.
-The trigger owns it, not the training, whose own time to live would take the export along.
+of trigger and object: the API server answers 409 to a second creation. The owner is the trigger,
+not the training, because the deletion of the training must not delete the export.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MISSING_VALUE, INVALID_EXPORT = "MissingValue", "InvalidExport"
 
 
 class ChildError(ValueError):
-    """A completion that no ModelExport can be made of; `reason` is one CamelCase word."""
+    """No ModelExport can be built for a completion; `reason` is one CamelCase word."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
@@ -32,21 +32,21 @@ class ChildError(ValueError):
 
 
 def child_name(trigger_uid: str, source_name: str, source_uid: str, run: str = "") -> str:
-    """Return the name: the object's, cut, and a hash of both uids."""
+    """Return the name: the object's, truncated, and a hash of both uids."""
     text = f"{trigger_uid}/{source_uid}/{run}"
     suffix = f"-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
-    return names.fitted(source_name, suffix)
+    return names.fit_name(source_name, suffix)
 
 
 def build(
     trigger: ModelExportTrigger, body: Mapping[str, Any], found: Completion
 ) -> dict[str, Any]:
     """Return the ModelExport that the trigger creates for an object. Raises ChildError."""
-    source, about = body.get("metadata") or {}, described(body)
+    source, subject = body.get("metadata") or {}, describe_object(body)
     try:
         rendered = template.render(trigger.spec.template, body)
     except TemplateProblemError as error:
-        raise ChildError(MISSING_VALUE, f"{about}: {error}") from None
+        raise ChildError(MISSING_VALUE, f"{subject}: {error}") from None
     name = child_name(
         trigger.metadata.uid or "", source.get("name", ""), source.get("uid", ""), found.run
     )
@@ -66,14 +66,16 @@ def build(
         spec = parse(manifest).spec
     except ManifestError as error:
         lines = "; ".join(str(error).splitlines())
-        raise ChildError(INVALID_EXPORT, f"{about} gives no valid ModelExport: {lines}") from None
-    # As the types read it: a number from a label is a number where the field takes one.
+        raise ChildError(
+            INVALID_EXPORT, f"{subject}: the resulting ModelExport is invalid: {lines}"
+        ) from None
+    # From the parsed types: a number in a label becomes a number if the field requires one.
     typed = spec.model_dump(by_alias=True, exclude_unset=True, exclude_none=True, mode="json")
     return {**manifest, "spec": typed}
 
 
-def described(body: Mapping[str, Any]) -> str:
-    """Return what to call an object in a sentence."""
+def describe_object(body: Mapping[str, Any]) -> str:
+    """Return kind and name of an object, for messages."""
     return f"{body.get('kind', 'object')} {(body.get('metadata') or {}).get('name', '')}"
 
 
@@ -83,7 +85,7 @@ def _namespace(trigger: ModelExportTrigger) -> dict[str, str]:
 
 def _labels(trigger: ModelExportTrigger, source: Mapping[str, Any]) -> dict[str, str]:
     return {
-        labels.TRIGGER_LABEL: names.fitted(trigger.metadata.name),
+        labels.TRIGGER_LABEL: names.fit_name(trigger.metadata.name),
         labels.TRIGGER_UID_LABEL: trigger.metadata.uid or "",
         labels.SOURCE_UID_LABEL: source.get("uid", ""),
     }
@@ -99,7 +101,7 @@ def _annotations(body: Mapping[str, Any], found: Completion) -> dict[str, str]:
 
 
 def _owner(trigger: ModelExportTrigger) -> dict[str, Any]:
-    if trigger.metadata.uid is None:  # a manifest that is in no cluster yet
+    if trigger.metadata.uid is None:  # rendered from a file, not from a cluster
         return {}
     owner = names.owner(TRIGGER_KIND, trigger.metadata.name, trigger.metadata.uid)
     return {"ownerReferences": [owner]}

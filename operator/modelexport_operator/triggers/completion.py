@@ -1,7 +1,7 @@
-"""Whether an object has succeeded, and when: one meaning a kind, as its controller writes it.
+"""Whether and when an object succeeded, by the status that the controller of its kind writes.
 
-What failed, runs, waits, is suspended or restarts has not succeeded. A restarted training that
-succeeds in the end has.
+An object that failed, is running, waiting, suspended or restarting has not succeeded. A training
+that was restarted and then succeeded has.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Completion:
-    """A success. `run` tells the runs of one object apart, where an object runs repeatedly."""
+    """A success. `run` identifies the run, for objects that run repeatedly."""
 
     when: datetime
     run: str = ""
 
 
-def completion(source: TriggerSource, body: Body) -> Completion | None:
-    """Return the success of an object that the source selects, or None."""
+def find_completion(source: TriggerSource, body: Body) -> Completion | None:
+    """Return the completion of an object of the source's kind, or None."""
     if source.success is not None:
-        return _told_by(source.success, body)
+        return _by_rule(source.success, body)
     return _WELL_KNOWN[source.kind](body)
 
 
-def _told_by(success: Success, body: Body) -> Completion | None:
+def _by_rule(success: Success, body: Body) -> Completion | None:
     if success.condition is not None:
         return _condition(body, success.condition)
     return _field(body, success.field) if success.field is not None else None
@@ -45,19 +45,19 @@ def _condition(body: Body, wanted: SuccessCondition) -> Completion | None:
         if not isinstance(entry, Mapping):
             continue
         if (entry.get("type"), entry.get("status")) == (wanted.type, wanted.status):
-            return Completion(_time(entry.get("lastTransitionTime")) or _written(body))
+            return Completion(_time(entry.get("lastTransitionTime")) or _last_written(body))
     return None
 
 
 def _field(body: Body, wanted: SuccessField) -> Completion | None:
-    found = [_printed(value) for value in parse(wanted.path).find(body)]
-    return Completion(_written(body)) if found == [wanted.value] else None
+    found = [_to_text(value) for value in parse(wanted.path).find(body)]
+    return Completion(_last_written(body)) if found == [wanted.value] else None
 
 
 def _finished_by(kind: str) -> Callable[[Body], Completion | None]:
-    """Return the meaning of kinds with a condition for success and one for failure."""
+    """Return the check for kinds with a condition for success and one for failure."""
 
-    def meaning(body: Body) -> Completion | None:
+    def find(body: Body) -> Completion | None:
         if _condition(body, SuccessCondition(type="Failed")) is not None:
             return None
         found = _condition(body, SuccessCondition(type=kind))
@@ -65,19 +65,19 @@ def _finished_by(kind: str) -> Callable[[Body], Completion | None]:
             return None
         return Completion(_time(_status(body).get("completionTime")) or found.when)
 
-    return meaning
+    return find
 
 
 def _ray_job(body: Body) -> Completion | None:
-    """Ray's own status and KubeRay's: a job that Ray ended may still be retried by KubeRay.
+    """Check the status of Ray and of KubeRay, because KubeRay may retry a job that Ray ended.
 
-    With a schedule one RayJob runs again and again, each time under another job id.
+    With a schedule, one RayJob runs repeatedly, each time with another job id.
     """
     status = _status(body)
     if (status.get("jobStatus"), status.get("jobDeploymentStatus")) != ("SUCCEEDED", "Complete"):
         return None
     run = str(status.get("jobId") or "") if (body.get("spec") or {}).get("schedule") else ""
-    return Completion(_time(status.get("endTime")) or _written(body), run)
+    return Completion(_time(status.get("endTime")) or _last_written(body), run)
 
 
 _WELL_KNOWN: dict[str, Callable[[Body], Completion | None]] = {
@@ -89,8 +89,8 @@ _WELL_KNOWN: dict[str, Callable[[Body], Completion | None]] = {
 }
 
 
-def _written(body: Body) -> datetime:
-    """Return when the status was written last, for kinds that tell no time."""
+def _last_written(body: Body) -> datetime:
+    """Return when the status was last written, for kinds without a completion time."""
     meta = body.get("metadata") or {}
     entries = meta.get("managedFields") or []
     by_status = [e for e in entries if "f:status" in (e.get("fieldsV1") or {})]
@@ -105,7 +105,7 @@ def _status(body: Body) -> Mapping[str, Any]:
 
 
 def _time(text: object) -> datetime | None:
-    """Return a time as Kubernetes writes it, to the second; None where there is none."""
+    """Return a time as written by Kubernetes, to the second; None if there is none."""
     if not isinstance(text, str):
         return None
     try:
@@ -116,7 +116,7 @@ def _time(text: object) -> datetime | None:
     return aware.astimezone(UTC).replace(microsecond=0)
 
 
-def _printed(value: object) -> str:
+def _to_text(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return str(value)

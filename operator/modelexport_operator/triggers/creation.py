@@ -1,4 +1,4 @@
-"""One completion becomes a ModelExport, or is skipped with an Event that says why."""
+"""Create the ModelExport for a completion, or skip it with an Event that explains why."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from modelexport_operator.client import Api, ApiError
 from modelexport_operator.decisions import Event
 from modelexport_operator.triggers import calls, ready
 from modelexport_operator.triggers.candidates import Candidate
-from modelexport_operator.triggers.child import INVALID_EXPORT, ChildError, build, described
+from modelexport_operator.triggers.child import INVALID_EXPORT, ChildError, build, describe_object
 from modelexport_operator.triggers.metrics import TriggerMetrics
 from modelexport_operator.triggers.outcome import Outcome
 from modelexport_operator.triggers.ready import Readiness
-from modelexport_operator.triggers.record import NotReadyError, Record
+from modelexport_operator.triggers.trigger_client import NotReadyError, TriggerClient
 
 NAME_TAKEN = "NameTaken"
 _FORBIDDEN = 403
 
 
-class Creation:
-    """Creates the ModelExports of one trigger. May be repeated for a completion at any time."""
+class ExportCreator:
+    """Creates the ModelExports of one trigger. Idempotent for each completion."""
 
-    def __init__(self, api: Api, metrics: TriggerMetrics, record: Record) -> None:
+    def __init__(self, api: Api, metrics: TriggerMetrics, trigger_client: TriggerClient) -> None:
         self._api = api
         self._metrics = metrics
-        self._record = record
+        self._trigger_client = trigger_client
 
-    async def of(self, trigger: ModelExportTrigger, found: Candidate) -> Outcome:
-        """Deal with a completion. Raises NotReadyError or ApiError when it has to wait."""
+    async def create(self, trigger: ModelExportTrigger, found: Candidate) -> Outcome:
+        """Process a completion. Raises NotReadyError or ApiError if it must be retried."""
         body = found.body
-        about = described(body)
+        subject = describe_object(body)
         try:
             manifest = build(trigger, body, found.success)
         except ChildError as error:
@@ -40,27 +40,27 @@ class Creation:
             owner = None if new else await calls.owner_of(self._api, namespace, name)
         except ApiError as error:
             if actions.is_final(error):
-                message = f"{about}: the API server refuses the ModelExport: {error.message}"
+                message = f"{subject}: the API server rejected the ModelExport: {error.message}"
                 return await self._skip(found, INVALID_EXPORT, message)
-            raise _told(error) from None
-        if not new and owner != self._record.subject.uid:
-            message = f"{about}: a ModelExport {name} exists and belongs to somebody else"
+            raise _as_not_ready(error) from None
+        if not new and owner != self._trigger_client.subject.uid:
+            message = f"{subject}: ModelExport {name} already exists and has another owner"
             return await self._skip(found, NAME_TAKEN, message)
-        message = f"{about} has completed: created ModelExport {name}"
-        await self._record.event(Event("Normal", "Triggered", message, found.entry))
+        message = f"{subject} completed: created ModelExport {name}"
+        await self._trigger_client.record_event(Event("Normal", "Triggered", message, found.entry))
         if new:
             self._metrics.triggered.labels(trigger.spec.source.kind).inc()
         return Outcome(found.entry, "triggered")
 
     async def _skip(self, found: Candidate, reason: str, message: str) -> Outcome:
-        await self._record.event(Event("Warning", reason, message, found.entry))
+        await self._trigger_client.record_event(Event("Warning", reason, message, found.entry))
         self._metrics.skipped.labels(reason).inc()
         return Outcome(found.entry, "skipped")
 
 
-def _told(error: ApiError) -> Exception:
-    """Let people know of a refusal that ends when rights or a quota are put right."""
+def _as_not_ready(error: ApiError) -> Exception:
+    """Convert a rejection for a missing permission or quota: creation is retried."""
     if error.status != _FORBIDDEN:
         return error
-    message = f"ModelExports cannot be created, and are created later: {error.message}"
-    return NotReadyError(Readiness("False", ready.CREATION_REFUSED, message), lasting=False)
+    message = f"failed to create a ModelExport, will be retried: {error.message}"
+    return NotReadyError(Readiness("False", ready.CREATION_REFUSED, message), permanent=False)

@@ -1,8 +1,8 @@
 """Expressions in strings: `$(PATH)` is replaced by the field of the finished object at PATH.
 
-A value that is nothing but an expression keeps the field's type; within other text a string, a
-number or a boolean becomes text. `$(PATH | int)`, `float` and `bool` convert a string: labels,
-annotations and environment variables hold nothing else. `$$(` stands for `$(`.
+A value that consists of one expression keeps the field's type; within other text, a string, a
+number or a boolean becomes text. `$(PATH | int)`, `float` and `bool` convert a string, because
+labels, annotations and environment variables are always strings. `$$(` is an escape for `$(`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _CONVERSION = re.compile(r"\s*\|\s*(\w*)\s*")
 
 
 class SyntaxProblemError(ValueError):
-    """A string whose expression cannot be read."""
+    """An expression with a syntax error."""
 
 
 class MissingValueError(ValueError):
-    """An expression without a usable value in this object."""
+    """An expression without a suitable value in this object."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Expression:
     conversion: str | None = None
 
     def value_in(self, body: object) -> object:
-        """Return the one value. Raises MissingValueError."""
+        """Return the only value. Raises MissingValueError."""
         found = [value for value in self.path.find(body) if value is not None]
         if not found:
-            raise MissingValueError(f"{self.text}: the object has no value there")
+            raise MissingValueError(f"{self.text}: the object has no such field")
         if len(found) > 1:
             raise MissingValueError(f"{self.text}: found {len(found)} values, expected one")
         if self.conversion is None:
@@ -46,21 +46,21 @@ class Expression:
         try:
             return CONVERSIONS[self.conversion](found[0])
         except (TypeError, ValueError, OverflowError):
-            message = f"{self.text}: {_shown(found[0])} is no {self.conversion}"
+            message = f"{self.text}: cannot convert {_format_value(found[0])} to {self.conversion}"
             raise MissingValueError(message) from None
 
 
 def _number(convert: Callable[[str], float]) -> Callable[[object], object]:
-    """Convert text and numbers, but not booleans; what JSON cannot hold is refused."""
+    """Convert text and numbers; reject booleans and values without a JSON form."""
 
-    def converted(value: object) -> object:
+    def to_number(value: object) -> object:
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             raise TypeError
         found = convert(str(value))
         json.dumps(found, allow_nan=False)
         return found
 
-    return converted
+    return to_number
 
 
 def _bool(value: object) -> object:
@@ -78,7 +78,7 @@ CONVERSIONS: dict[str, Callable[[object], object]] = {
 
 
 def parts_of(text: str) -> list[str | Expression]:
-    """Return literal text and expressions in order. Raises SyntaxProblemError."""
+    """Split a string into literal text and expressions. Raises SyntaxProblemError."""
     parts: list[str | Expression] = []
     literal, at = "", 0
     while True:
@@ -98,24 +98,24 @@ def parts_of(text: str) -> list[str | Expression]:
 
 
 def holds_expression(text: str) -> bool:
-    """Tell whether a string holds an expression. Raises SyntaxProblemError."""
+    """Return whether a string contains an expression. Raises SyntaxProblemError."""
     return any(isinstance(part, Expression) for part in parts_of(text))
 
 
-def rendered(text: str, body: object) -> object:
-    """Return the string with its expressions replaced. Raises both kinds of errors."""
+def render(text: str, body: object) -> object:
+    """Replace the expressions in a string. Raises SyntaxProblemError or MissingValueError."""
     parts = parts_of(text)
     if len(parts) == 1 and isinstance(parts[0], Expression):
         return parts[0].value_in(body)
-    return _joined(parts, body)
+    return _join(parts, body)
 
 
-def rendered_text(text: str, body: object) -> str:
-    """Return the string with its expressions replaced, as text. Raises both kinds of errors."""
-    return _joined(parts_of(text), body)
+def render_text(text: str, body: object) -> str:
+    """Replace the expressions in a string by text. Raises the same errors as `render`."""
+    return _join(parts_of(text), body)
 
 
-def _joined(parts: Iterable[str | Expression], body: object) -> str:
+def _join(parts: Iterable[str | Expression], body: object) -> str:
     return "".join(part if isinstance(part, str) else _text(part, body) for part in parts)
 
 
@@ -146,10 +146,10 @@ def _text(expression: Expression, body: object) -> str:
     if isinstance(value, (bool, int, float)):
         return json.dumps(value)
     kind = "a list" if isinstance(value, list) else "an object"
-    message = f"{expression.text}: {kind} cannot be put into a text; let it be the whole value"
+    message = f"{expression.text}: {kind} cannot be part of a text; use it as the whole value"
     raise MissingValueError(message)
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     text = json.dumps(value)
     return text if len(text) <= 60 else f"{text[:59]}…"  # noqa: PLR2004 - a line's worth

@@ -1,7 +1,7 @@
-"""History limits: which finished ModelExports of a trigger are too many.
+"""History limits: which finished ModelExports of a trigger to delete.
 
-Only what the trigger owns, never what has not ended, and never one whose completion is not yet in
-the ledger: deleting that one could create it again.
+Only ModelExports that the trigger owns and that have finished, and only if their completion is in
+the ledger: otherwise it could be created again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from modelexport_operator.triggers import labels, ledger
 
 @dataclass(frozen=True)
 class Child:
-    """What the limits need to know of a ModelExport."""
+    """The fields of a ModelExport that the limits depend on."""
 
     uid: str
     namespace: str
@@ -27,7 +27,7 @@ class Child:
     completion: str
 
 
-def observed(body: Mapping[str, Any]) -> tuple[str, Child] | None:
+def observe_child(body: Mapping[str, Any]) -> tuple[str, Child] | None:
     """Return the uid of the owning trigger and the child; None if no trigger owns it."""
     meta, status = body["metadata"], body.get("status") or {}
     owners = [
@@ -54,12 +54,12 @@ def surplus(
     """Return the children to delete, oldest first."""
     known = [child for child in children if child.completion]
     return [
-        *_beyond(known, Phase.SUCCEEDED, limits.successful, status),
-        *_beyond(known, Phase.FAILED, limits.failed, status),
+        *_oldest(known, Phase.SUCCEEDED, limits.successful, status),
+        *_oldest(known, Phase.FAILED, limits.failed, status),
     ]
 
 
-def _beyond(
+def _oldest(
     children: list[Child], phase: Phase, limit: int | None, status: ModelExportTriggerStatus
 ) -> list[Child]:
     if limit is None:

@@ -1,8 +1,8 @@
-r"""The part of JSONPath that names values in a Kubernetes object, as kubectl writes it.
+r"""The subset of JSONPath that selects values in a Kubernetes object, in kubectl's syntax.
 
 Fields (`.metadata.name`, `metadata.name`, `['a/b']`, `.a\.b`), indexes (`[0]`, `[-1]`), all
 elements (`[*]`, `.*`) and filters (`[?(@.name=="OUT")]` with == and !=, or `[?(@.name)]`).
-Nothing is guessed: anything else is an error that says where.
+Anything else is an error with its position.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WORDS = {"true": True, "false": False, "null": None}
 
 
 class PathError(ValueError):
-    """A text that is no path; the message says where."""
+    """An invalid path; the message has the position of the error."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Member:
     name: str
 
     def of(self, value: object) -> Iterator[object]:
-        """Yield the field where there is one."""
+        """Yield the field if it exists."""
         if isinstance(value, Mapping) and self.name in value:
             yield value[self.name]
 
@@ -42,7 +42,7 @@ class Index:
     number: int
 
     def of(self, value: object) -> Iterator[object]:
-        """Yield the element where there is one."""
+        """Yield the element if it exists."""
         if isinstance(value, list) and -len(value) <= self.number < len(value):
             yield value[self.number]
 
@@ -61,7 +61,7 @@ class Every:
 
 @dataclass(frozen=True)
 class Where:
-    """The elements of a list for which a comparison holds."""
+    """The elements of a list that match a comparison."""
 
     path: Path
     operator: str | None
@@ -70,9 +70,9 @@ class Where:
     def of(self, value: object) -> Iterator[object]:
         """Yield them in order."""
         if isinstance(value, list):
-            yield from (entry for entry in value if self._holds(entry))
+            yield from (entry for entry in value if self._matches(entry))
 
-    def _holds(self, entry: object) -> bool:
+    def _matches(self, entry: object) -> bool:
         found = self.path.find(entry)
         if self.operator is None:
             return bool(found)
@@ -98,24 +98,24 @@ class Path:
 
 
 def parse(text: str) -> Path:
-    """Return the path in a text, with or without kubectl's braces. Raises PathError."""
+    """Parse a path, with or without kubectl's braces. Raises PathError."""
     inner = text.strip()
     if inner.startswith("{") and inner.endswith("}"):
         inner = inner[1:-1].strip()
     path, end = parse_from(inner, 0)
     if end != len(inner):
-        raise PathError(f"did not expect {inner[end:]!r} after {inner[:end]!r}")
+        raise PathError(f"unexpected {inner[end:]!r} after {inner[:end]!r}")
     return path
 
 
 def parse_from(text: str, start: int) -> tuple[Path, int]:
-    """Return the path that begins at `start`, and where it ends. Raises PathError."""
+    """Parse the path that begins at `start`; return it and its end. Raises PathError."""
     reader = _Reader(text, start)
     return reader.path(), reader.at
 
 
 class _Reader:
-    """Reads one path; `at` is where it stands."""
+    """Parses one path; `at` is the current position."""
 
     def __init__(self, text: str, at: int) -> None:
         self.text = text
@@ -127,19 +127,19 @@ class _Reader:
         if self._peek() not in {".", "["}:
             steps.append(self._member())
         while self._peek() in {".", "["}:
-            steps.append(self._bracket() if self._take("[") else self._dotted())
+            steps.append(self._bracket() if self._take("[") else self._format_place())
         return Path(tuple(steps))
 
-    def _dotted(self) -> Step:
+    def _format_place(self) -> Step:
         self._expect(".")
         if self._peek() == ".":
-            raise self._error("'..' (any depth) is not supported: name the field")
+            raise self._error("'..' (any depth) is not supported, use the full path")
         return Every() if self._take("*") else self._member()
 
     def _member(self) -> Member:
         match = _NAME.match(self.text, self.at)
         if match is None:
-            raise self._error("expected the name of a field")
+            raise self._error("expected a field name")
         self.at = match.end()
         return Member(re.sub(r"\\(.)", r"\1", match.group()))
 
@@ -189,7 +189,7 @@ class _Reader:
         quote = self.text[self.at]
         end = self.text.find(quote, self.at + 1)
         if end < 0:
-            raise self._error(f"the string is not closed by {quote}")
+            raise self._error(f"the string has no closing {quote}")
         found = self.text[self.at + 1 : end]
         self.at = end + 1
         return found
@@ -222,5 +222,5 @@ class _Reader:
 
 
 def _same(value: object, literal: object) -> bool:
-    """Compare as JSON does: true is not 1."""
+    """Compare as in JSON: true is not equal to 1."""
     return isinstance(value, bool) == isinstance(literal, bool) and value == literal

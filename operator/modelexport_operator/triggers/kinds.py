@@ -1,4 +1,4 @@
-"""Which kinds the operator may watch: one list for the settings, the rights and the watches."""
+"""The kinds that triggers may watch: one list for settings, permissions and watches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Text = Annotated[str, StringConstraints(min_length=1, max_length=253)]
 def _well_known(kind: str) -> str:
     if kind not in WELL_KNOWN:
         names = ", ".join(WELL_KNOWN)
-        raise ValueError(f"{kind} is not well known (as {names} are): list it under custom")
+        raise ValueError(f"{kind} is not one of {names}: add it to custom")
     return kind
 
 
@@ -31,7 +31,7 @@ _KnownKind = Annotated[str, AfterValidator(_well_known)]
 
 
 class WatchedKind(ApiModel):
-    """A kind, and the resource that the API server has it under."""
+    """A kind and its resource name."""
 
     api_version: _Text
     kind: _Text
@@ -44,18 +44,18 @@ class WatchedKind(ApiModel):
 
     @property
     def root(self) -> str:
-        """Return where the API server has the group and version."""
+        """Return the URL path of group and version."""
         return f"/apis/{self.api_version}" if self.group else f"/api/{self.api_version}"
 
 
 class TriggerSettings(ApiModel):
-    """The kinds that triggers may name; the operator has the right to watch exactly these."""
+    """The kinds that triggers may name; the operator has permission to watch exactly these."""
 
     kinds: list[_KnownKind] = Field(default_factory=lambda: list(WELL_KNOWN))
     custom: list[WatchedKind] = Field(default_factory=list)
 
     def watched(self) -> list[WatchedKind]:
-        """Return all of them."""
+        """Return all kinds."""
         known = [
             WatchedKind(api_version=WELL_KNOWN[kind], kind=kind, resource=_PLURALS[kind])
             for kind in self.kinds
@@ -63,7 +63,7 @@ class TriggerSettings(ApiModel):
         return [*known, *self.custom]
 
     def find(self, source: TriggerSource) -> WatchedKind | None:
-        """Return the kind that a trigger names, if it is among them."""
+        """Return the kind that a trigger names, if it is enabled."""
         wanted = (version_of(source), source.kind)
         same = (k for k in self.watched() if (k.api_version, k.kind) == wanted)
         return next(same, None)

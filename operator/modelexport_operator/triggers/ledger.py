@@ -1,10 +1,10 @@
-"""Which completions have been dealt with: what makes it one export per completion, for ever.
+"""The processed completions: they guarantee one export per completion.
 
-An entry is written into the trigger's status once the ModelExport exists (or the completion was
-skipped). Until then the ModelExport's name, a function of trigger and object, makes a second
-creation a conflict; from then on the entry does, also when history limits, a TTL or a person
-deleted the ModelExport. Entries are bounded: those that are older than an hour, and not among the
-latest, are folded into one time; whatever completed up to that time counts as dealt with.
+An entry is written to the trigger's status after the ModelExport was created (or the completion
+was skipped). Until then, the ModelExport's name, a function of trigger and object, makes a second
+creation a conflict; afterwards the entry prevents it, even if history limits, a TTL or a person
+deleted the ModelExport. The number of entries is limited: those older than an hour and not among
+the latest are replaced by one time, up to which all completions count as processed.
 """
 
 from __future__ import annotations
@@ -35,15 +35,17 @@ def when(recorded: str) -> datetime:
 
 
 def is_done(status: ModelExportTriggerStatus, candidate: str) -> bool:
-    """Tell whether a completion has been dealt with, whatever time it tells today."""
+    """Return whether a completion was processed, even if its time has changed since."""
     if status.processed_until is not None and when(candidate) <= status.processed_until:
         return True
     digest = candidate.partition(" ")[2]
     return any(known.endswith(digest) for known in status.processed)
 
 
-def added(status: ModelExportTriggerStatus, entries: Iterable[str]) -> ModelExportTriggerStatus:
-    """Return the status with more completions dealt with, folded where there are too many."""
+def add_entries(
+    status: ModelExportTriggerStatus, entries: Iterable[str]
+) -> ModelExportTriggerStatus:
+    """Return the status with more processed completions; too many are replaced by a time."""
     kept = sorted({*status.processed, *entries})
     times = [when(known) for known in kept]
     until, first = status.processed_until, 0

@@ -1,4 +1,4 @@
-"""What Prometheus is told about triggers."""
+"""The Prometheus metrics of triggers. Metric names are a stable API."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ class TriggerMetrics:
         self._registry = registry
         self.triggered = Counter(
             "modelexport_triggered",
-            "ModelExports that triggers created, by the kind that completed.",
+            "Number of ModelExports that triggers created, by the kind that completed.",
             ["kind"],
             registry=registry,
         )
         self.skipped = Counter(
             "modelexport_trigger_skipped",
-            "Completions that gave no ModelExport, by reason.",
+            "Number of completions without a ModelExport, by reason.",
             ["reason"],
             registry=registry,
         )
 
     def read_live(self, reasons: Callable[[], Mapping[str, int]]) -> None:
-        """Read the triggers by the reason of their condition Ready whenever Prometheus asks."""
+        """Collect the triggers by the reason of their condition Ready at each scrape."""
         self._registry.register(_Live(reasons))
 
 
@@ -37,10 +37,10 @@ class _Live(Collector):
         self._reasons = reasons
 
     def collect(self) -> Iterator[Metric]:
-        """Return the gauge as of now."""
+        """Return the current gauge."""
         found = GaugeMetricFamily(
             "modelexport_triggers",
-            "ModelExportTriggers, by the reason of their condition Ready.",
+            "Number of ModelExportTriggers, by the reason of their condition Ready.",
             labels=["reason"],
         )
         for reason, count in sorted(self._reasons().items()):

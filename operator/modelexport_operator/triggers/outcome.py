@@ -1,7 +1,7 @@
-"""What became of completions, and the status that tells it: pure.
+"""The outcomes of completions, and how they change the status: pure.
 
-Written in one go for many completions; decided again on the status as it is now, if that has
-changed meanwhile.
+Many outcomes are added in one write; if the status has changed in the meantime, they are added to
+the new one.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from modelexport_operator.triggers import ledger
 
 @dataclass(frozen=True)
 class Outcome:
-    """A completion that has been dealt with; `what` is as the status counts it."""
+    """A processed completion; `what` is the counter in the status."""
 
     entry: str
     what: Literal["triggered", "skipped"]
 
 
-def recorded(
+def add_outcomes(
     status: ModelExportTriggerStatus, outcomes: Iterable[Outcome], now: datetime
 ) -> ModelExportTriggerStatus:
-    """Return the status with the outcomes that it does not hold yet."""
+    """Return the status with the outcomes that it does not contain yet."""
     new = [outcome for outcome in outcomes if not ledger.is_done(status, outcome.entry)]
     triggered = sum(outcome.what == "triggered" for outcome in new)
     counted = status.model_copy(
@@ -36,4 +36,4 @@ def recorded(
             "last_triggered_time": now if triggered else status.last_triggered_time,
         }
     )
-    return ledger.added(counted, [outcome.entry for outcome in new])
+    return ledger.add_entries(counted, [outcome.entry for outcome in new])

@@ -1,6 +1,6 @@
-"""Which objects a trigger selects: the labels, as the API server and as the command line read them.
+"""Which objects a trigger selects: as a selector for the API server, and in Python for the CLI.
 
-Jobs of ModelExports are never selected: an export is no training, and would export without end.
+Jobs of ModelExports are never selected: an export would trigger exports without end.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from modelexport_operator import names
 
 
 def label_selector(source: TriggerSource) -> str:
-    """Return the selector as the API server takes it."""
+    """Return the label selector for the API server."""
     equal = [f"{key}={value}" for key, value in source.selector.match_labels.items()]
     others = [_requirement(expression) for expression in source.selector.match_expressions]
     return ",".join([*equal, *others, *([f"!{names.UID_LABEL}"] if _is_job(source) else [])])
 
 
 def selects(source: TriggerSource, labels: Mapping[str, str]) -> bool:
-    """Tell whether an object with these labels is selected."""
+    """Return whether an object with these labels is selected."""
     wanted = source.selector.match_labels.items()
     return (
         all(labels.get(key) == value for key, value in wanted)
-        and all(_holds(entry, labels) for entry in source.selector.match_expressions)
+        and all(_matches(entry, labels) for entry in source.selector.match_expressions)
         and not (_is_job(source) and names.UID_LABEL in labels)
     )
 
@@ -46,7 +46,7 @@ def _requirement(expression: LabelExpression) -> str:
             return f"!{expression.key}"
 
 
-def _holds(expression: LabelExpression, labels: Mapping[str, str]) -> bool:
+def _matches(expression: LabelExpression, labels: Mapping[str, str]) -> bool:
     present = expression.key in labels
     listed = labels.get(expression.key) in (expression.values or [])
     match expression.operator:

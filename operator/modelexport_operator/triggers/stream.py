@@ -1,8 +1,8 @@
-"""List a collection, then watch it, for ever: a resource that may be missing, or be forbidden.
+"""List a collection, then watch it: also a resource that may be missing or forbidden.
 
-A watch of kopf on a resource that it may not read ends the process, and one that is installed
-later is not seen. Here both are an `ApiError` for whoever iterates, who tells people and tries
-again. Nothing is kept: each object is handed on as it is seen.
+kopf ends the process if it may not watch a resource, and does not notice a resource that is
+installed later. Here, both raise an `ApiError`; the caller reports it and retries. Objects are not
+stored: each is passed on when it is observed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Collection:
-    """What is listed and watched. `kind` is written into what a list leaves out."""
+    """The collection to list and watch. Lists of built-in kinds omit `kind`; it is added."""
 
     root: str
     resource: str
@@ -36,14 +36,14 @@ class Collection:
 
 
 @dataclass(frozen=True)
-class Seen:
-    """Objects as they were seen. `gone`: this is the last state of what was deleted.
+class StreamUpdate:
+    """Observed objects. `deleted`: the last state of deleted objects.
 
-    `complete`: with these a list has ended; what was in none of its parts is not there.
+    `complete`: the end of a list; objects that were in none of its parts do not exist.
     """
 
     objects: tuple[Body, ...] = ()
-    gone: bool = False
+    deleted: bool = False
     listed: bool = False
     complete: bool = False
 
@@ -63,10 +63,10 @@ class Reads(Protocol):
 
 
 class Stream:
-    """One collection. It may be followed again after an error, and has missed nothing then.
+    """One collection. It can be followed again after an error without missing events.
 
-    The watch goes on where it was cut, whatever lists say meanwhile: what was deleted in between
-    is in no list, and still told by the watch.
+    The watch resumes from its last version, not from that of a later list: an object that was
+    deleted in between is not in the list, but the watch reports it.
     """
 
     def __init__(self, api: Reads, what: Collection, relist_seconds: float) -> None:
@@ -75,28 +75,30 @@ class Stream:
         self._version = ""
         self.what = what
 
-    async def follow(self) -> AsyncGenerator[Seen, None]:
-        """Yield what is there, then what happens. Raises ApiError when it cannot go on."""
+    async def follow(self) -> AsyncGenerator[StreamUpdate, None]:
+        """Yield the existing objects, then their changes. Raises ApiError if that fails."""
         what = self.what
         while True:
             version = ""
             pages = self._api.pages(what.root, what.namespace, what.resource, what.selector)
             async for page in pages:
                 version = page.version
-                yield Seen(tuple(_named(what, body) for body in page.items), listed=True)
-            yield Seen(listed=True, complete=True)
+                yield StreamUpdate(
+                    tuple(_with_kind(what, body) for body in page.items), listed=True
+                )
+            yield StreamUpdate(listed=True, complete=True)
             self._version = self._version or version
             try:
-                async with aclosing(self._watched()) as watched:
-                    async for seen in watched:
-                        yield seen
+                async with aclosing(self._watch()) as updates:
+                    async for update in updates:
+                        yield update
             except ApiError as error:
                 if error.status != _GONE:
                     raise
-                log.info("the watch on %s has expired; listing again", what.resource)
+                log.info("the watch on %s expired, listing again", what.resource)
                 self._version = ""
 
-    async def _watched(self) -> AsyncGenerator[Seen, None]:
+    async def _watch(self) -> AsyncGenerator[StreamUpdate, None]:
         what = self.what
         path = collection(what.root, what.namespace, what.resource)
         query = {"allowWatchBookmarks": "true"}
@@ -109,18 +111,18 @@ class Stream:
                 async for event in events:
                     kind, body = event["type"], event["object"]
                     if kind == "ERROR":
-                        raise _refusal(body)
+                        raise _to_error(body)
                     if kind != "BOOKMARK":
-                        yield Seen((_named(what, body),), gone=kind == "DELETED")
-                    # Only now: what was not dealt with is told again.
+                        yield StreamUpdate((_with_kind(what, body),), deleted=kind == "DELETED")
+                    # Only after the caller processed it: otherwise the event is sent again.
                     self._version = body["metadata"]["resourceVersion"]
 
 
-def _refusal(body: Body) -> ApiError:
+def _to_error(body: Body) -> ApiError:
     return ApiError(body.get("code") or 0, body.get("reason") or "", body.get("message") or "")
 
 
-def _named(what: Collection, body: Body) -> Body:
+def _with_kind(what: Collection, body: Body) -> Body:
     """Return the object with its kind, which lists of built-in kinds leave out."""
     if not what.kind:
         return body

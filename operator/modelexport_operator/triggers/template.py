@@ -1,8 +1,8 @@
 """The template of a trigger: rendered for a finished object, and checked without one.
 
-The check reports only what is certain whatever the object holds: expressions that cannot be read,
-fields that a ModelExport does not have, literals of the wrong type, broken rules between fields
-that hold no expression.
+The check reports only problems that do not depend on the object: expressions with syntax errors,
+unknown or missing fields, literals of the wrong type, and violated rules between fields without
+expressions.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _CERTAIN = {"extra_forbidden", "missing"}
 
 
 class TemplateProblemError(ValueError):
-    """An expression without a value, with the field that it stands in."""
+    """An expression without a value; the message names its field."""
 
 
 @dataclass(frozen=True)
 class Rendered:
-    """A template whose expressions are replaced."""
+    """A template with its expressions replaced."""
 
     labels: dict[str, str]
     annotations: dict[str, str]
@@ -41,38 +41,38 @@ class Rendered:
 
 
 def render(template: Template, body: object) -> Rendered:
-    """Return the template for a finished object. Raises TemplateProblemError."""
+    """Render the template for a finished object. Raises TemplateProblemError."""
 
-    def replaced_in(values: dict[str, str], name: str) -> dict[str, str]:
+    def render_texts(values: dict[str, str], name: str) -> dict[str, str]:
         place = ("metadata", name)
         return {
-            key: _explained(expressions.rendered_text, text, (*place, key), body)
+            key: _render_at(expressions.render_text, text, (*place, key), body)
             for key, text in values.items()
         }
 
     def value(text: str, place: Place) -> object:
-        return _explained(expressions.rendered, text, place, body)
+        return _render_at(expressions.render, text, place, body)
 
     return Rendered(
-        labels=replaced_in(template.metadata.labels, "labels"),
-        annotations=replaced_in(template.metadata.annotations, "annotations"),
-        spec=_mapped(template.spec, ("spec",), value),
+        labels=render_texts(template.metadata.labels, "labels"),
+        annotations=render_texts(template.metadata.annotations, "annotations"),
+        spec=_map_strings(template.spec, ("spec",), value),
     )
 
 
-def _explained(
+def _render_at(
     render: Callable[[str, object], Value], text: str, place: Place, body: object
 ) -> Value:
     try:
         return render(text, body)
     except (SyntaxProblemError, MissingValueError) as error:
-        raise TemplateProblemError(f"{_dotted(place)}: {error}") from None
+        raise TemplateProblemError(f"{_format_place(place)}: {error}") from None
 
 
 def problems(template: Template) -> list[str]:
-    """Return a sentence for everything that is certainly wrong, as `field: what`."""
-    broken = [*_syntax(template)]
-    return broken or [*_structure(template.spec)]
+    """Return a line `field: message` for each problem."""
+    found = [*_syntax(template)]
+    return found or [*_structure(template.spec)]
 
 
 def _syntax(template: Template) -> Iterator[str]:
@@ -87,7 +87,7 @@ def _syntax(template: Template) -> Iterator[str]:
         try:
             expressions.parts_of(text)
         except SyntaxProblemError as error:
-            yield f"{_dotted(place)}: {error}"
+            yield f"{_format_place(place)}: {error}"
 
 
 def _structure(spec: dict[str, object]) -> Iterator[str]:
@@ -96,19 +96,19 @@ def _structure(spec: dict[str, object]) -> Iterator[str]:
 
     def placeholder(text: str, place: Place) -> object:
         if place not in open_places:
-            return expressions.rendered(text, {})
-        # No two alike, so that no rule takes two for one.
+            return expressions.render(text, {})
+        # All different, so that no rule for unique values is violated.
         parts = expressions.parts_of(text)
         return "".join(p if isinstance(p, str) else f"x{next(numbers)}" for p in parts)
 
-    filled = _mapped(spec, (), placeholder)
+    filled = _map_strings(spec, (), placeholder)
     try:
         parsed = ModelExportSpec.model_validate(filled)
     except ValidationError as error:
         for item in error.errors(include_url=False):
             place = item["loc"]
             if item["type"] in _CERTAIN or not _open(place, open_places):
-                yield f"{_dotted(('spec', *place))}: {item['msg']}"
+                yield f"{_format_place(('spec', *place))}: {item['msg']}"
         return
     fields = {str(place[0]) for place in open_places}
     for rule in RULES:
@@ -117,9 +117,9 @@ def _structure(spec: dict[str, object]) -> Iterator[str]:
 
 
 def _open(place: Place, open_places: set[Place]) -> bool:
-    """Tell whether an expression stands at, below or above the place of an error.
+    """Return whether there is an expression at, below or above the place of an error.
 
-    Above and below, since a union of types puts its own names into the place.
+    Above and below, because a union of types adds its own names to the place.
     """
     return any(_common(place, other) for other in open_places)
 
@@ -147,18 +147,18 @@ def _strings(value: object, place: Place) -> Iterator[tuple[Place, str]]:
             yield from _strings(child, (*place, index))
 
 
-def _mapped(value: object, place: Place, change: Callable[[str, Place], object]) -> object:
+def _map_strings(value: object, place: Place, change: Callable[[str, Place], object]) -> object:
     if isinstance(value, str):
         return change(value, place)
     if isinstance(value, dict):
-        return {key: _mapped(child, (*place, key), change) for key, child in value.items()}
+        return {key: _map_strings(child, (*place, key), change) for key, child in value.items()}
     if isinstance(value, list):
-        return [_mapped(child, (*place, index), change) for index, child in enumerate(value)]
+        return [_map_strings(child, (*place, index), change) for index, child in enumerate(value)]
     return value
 
 
-def _dotted(place: Place) -> str:
-    """Return a place as `spec.template.…` names it."""
+def _format_place(place: Place) -> str:
+    """Return a place as the path `spec.template.…`."""
     path = "spec.template"
     for part in place:
         path += f"[{part}]" if isinstance(part, int) else f".{part}"

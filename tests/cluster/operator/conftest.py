@@ -1,4 +1,4 @@
-"""The control plane with the CRD, and an operator that follows one namespace."""
+"""The control plane with the CRDs, and an operator that watches one namespace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one thing of a kubelet that the API server asks for: the logs of pods."""
+"""The part of a kubelet that the API server calls: the logs of pods."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ADDRESS = "127.0.0.1"
 
 
 class LogServer:
-    """Serves what tests let pods say, as the node that all pods are bound to."""
+    """Serves logs that tests set, as the node that all pods are bound to."""
 
     def __init__(self, plane: ControlPlane) -> None:
         self.lines: dict[tuple[str, str], str] = {}
@@ -32,7 +32,7 @@ class LogServer:
         self._server.server_close()
 
     def say(self, namespace: str, pod: str, text: str) -> None:
-        """Let a pod's log end with this text."""
+        """Set the end of a pod's log."""
         self.lines[namespace, pod] = text
 
     def _announce(self, plane: ControlPlane) -> None:
@@ -57,6 +57,6 @@ def _handler(lines: dict[tuple[str, str], str]) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(text)
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Print nothing."""
 
     return Handler

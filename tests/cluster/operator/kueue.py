@@ -1,4 +1,4 @@
-"""Kueue, as far as a Job can tell: what its controller writes to Jobs, and when.
+"""A simulation of Kueue: what its controller writes to Jobs, and when.
 
 Kueue itself cannot be built here. This does to the Jobs of one namespace what Kueue does to them
 (as observed on its main branch, August 2026, Kubernetes 1.36.3, `batch/job` integration, defaults):
@@ -9,10 +9,10 @@ Kueue itself cannot be built here. This does to the Jobs of one namespace what K
 - admission: one merge patch with the Job's resourceVersion lifts `suspend`, gives the pod template
   the annotation with the Workload's name and three labels, and adds the flavor's nodeSelector and
   tolerations;
-- eviction: (1) `suspend` and the annotation `stopping`, (2) status.startTime is taken away,
-  (3) the annotation goes and the template is restored, which is answered with 422 until the Job
-  controller has posted that the Job is suspended and has no active pods;
-- interference: what a user suspends is lifted, what he unsuspends is stopped;
+- eviction: (1) `suspend` and the annotation `stopping`, (2) status.startTime is removed,
+  (3) the annotation is removed and the template restored; the API server answers 422 until the Job
+  controller has written that the Job is suspended and has no active pods;
+- interference: a Job that a user suspends is resumed, one that a user resumes is stopped;
 - the end: no write; the quota is free again, as it is a moment after a Job was deleted.
 """
 
@@ -35,14 +35,14 @@ QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 STOPPING = "kueue.x-k8s.io/stopping"
 POLICY = "kueue-suspends-jobs"
 UNNOTICED_SECONDS = 1.0
-"""How long a Job that slipped past the webhook goes on."""
+"""How long a Job runs that was created before the webhook was installed."""
 _PAUSE = 0.05
 _MERGE = "application/merge-patch+json"
 
 
 @dataclass(frozen=True)
 class Flavor:
-    """What the nodes of a quota have in common."""
+    """The properties of the nodes of a quota."""
 
     node_selector: dict[str, str] = field(default_factory=lambda: {"gpu": "a100"})
     toleration: Object = field(
@@ -185,7 +185,7 @@ class Kueue:
         workload.admitted = False
 
     def _restoration(self, workload: Workload) -> Object:
-        """The merge patch that takes back what the admission added."""
+        """The merge patch that removes what the admission added."""
         meta, spec = workload.template.get("metadata", {}), workload.template["spec"]
         injected = ["cluster-queue-name", "local-queue-name", "podset"]
         labels = {f"kueue.x-k8s.io/{name}": None for name in injected}

@@ -1,4 +1,4 @@
-"""The operator as a real process, with exactly the rights that its chart grants."""
+"""The operator as a real process, with exactly the permissions that its chart grants."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEASE = "modelexport-operator"
 
 
 def grant(plane: ControlPlane) -> None:
-    """Bind the operator's rights to USER."""
+    """Bind the operator's permissions to USER."""
     group = "rbac.authorization.k8s.io"
     role: dict[str, Any] = {
         "apiVersion": f"{group}/v1",
@@ -53,12 +53,12 @@ class Replica:
     port: int
 
     def kill(self) -> None:
-        """As a lost node does it."""
+        """Kill the process, as on a lost node."""
         os.killpg(self.child.pid, signal.SIGKILL)
         self.child.process.wait()
 
     def terminate(self) -> int:
-        """As a rollout does it; return the exit code."""
+        """Stop the process, as in a rollout; return the exit code."""
         self.child.process.terminate()
         return self.child.process.wait(20)
 
@@ -68,9 +68,11 @@ class Replica:
             return text
 
     def requests(self, verb: str, resource: str) -> int:
-        """How many requests of a kind the API server has answered well."""
-        told = f'modelexport_api_requests_total{{code="20.",resource="{resource}",verb="{verb}"}} '
-        found = re.findall(told + r"([0-9.]+)", self.read("/metrics"))
+        """Return the number of successful requests of a kind."""
+        metric = (
+            f'modelexport_api_requests_total{{code="20.",resource="{resource}",verb="{verb}"}} '
+        )
+        found = re.findall(metric + r"([0-9.]+)", self.read("/metrics"))
         return sum(int(float(count)) for count in found)
 
     def leads(self) -> bool:

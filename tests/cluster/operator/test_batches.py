@@ -1,4 +1,4 @@
-"""A batch on an Indexed Job: live counts, and an end that is judged from all shares."""
+"""A batch on an Indexed Job: live counts, and a final status from all shares."""
 
 from __future__ import annotations
 
@@ -82,11 +82,11 @@ def test_counts_are_live_and_all_published(
     eventually(lambda: items(world) == live, "both shares are summed")
     progress = world.export("folds")["status"]["progress"]
     assert progress["percent"] == 40
-    assert progress["message"] == "2 of 5 checkpoints done, 2 in work"
+    assert progress["message"] == "2 of 5 checkpoints done, 2 running"
     world.end_pod(pods[1], 0, result(share(1, 2)))
     logs.say(world.namespace, pods[0], line(share(0, 2, running=1)))
     live = {"total": 5, "succeeded": 4, "failed": 0, "running": 1}
-    eventually(lambda: items(world) == live, "the share that is done counts on")
+    eventually(lambda: items(world) == live, "the finished share is still counted")
     world.end_pod(pods[0], 0, result(share(0, 3)))
     status = world.wait_for("folds", "Complete")
     assert status["items"]["succeeded"] == status["items"]["total"] == 5
@@ -98,7 +98,7 @@ def test_counts_are_live_and_all_published(
 
 
 @pytest.mark.parametrize("allowed", [0, 1])
-def test_one_bad_checkpoint_is_one_too_many_or_not(
+def test_max_failed_decides_whether_one_bad_checkpoint_fails_the_batch(
     world: World, operator: Replica, create: Callable[..., None], allowed: int
 ) -> None:
     create(maxFailed=allowed)
@@ -121,7 +121,7 @@ def test_one_bad_checkpoint_is_one_too_many_or_not(
         assert RESULTS in status["failure"]["message"]
 
 
-def test_a_killed_pod_is_replaced_and_its_share_goes_on(
+def test_a_killed_pod_is_replaced_and_its_share_continues(
     world: World, operator: Replica, create: Callable[..., None]
 ) -> None:
     create()
@@ -139,7 +139,7 @@ def test_a_killed_pod_is_replaced_and_its_share_goes_on(
     assert "Retrying" in {event["reason"] for event in world.events("folds")}
 
 
-def test_a_share_that_is_given_up_counts_with_what_it_published(
+def test_an_abandoned_share_counts_what_it_published(
     world: World, operator: Replica, logs: LogServer, create: Callable[..., None]
 ) -> None:
     create(backoffLimit=0, maxFailed=5)
@@ -154,22 +154,22 @@ def test_a_share_that_is_given_up_counts_with_what_it_published(
     assert status["items"]["reasons"] == {"PodKilled": 2}
 
 
-def test_a_batch_that_is_wrong_as_a_whole_fails_at_once(
+def test_a_failure_of_the_whole_batch_ends_it_at_once(
     world: World, operator: Replica, create: Callable[..., None]
 ) -> None:
     create()
     first, other = pod_of(world, 0), pod_of(world, 1)
     world.run_pod(first)
     world.run_pod(other)
-    told = failure(Reason.NOTHING_MATCHED, Stage.FETCH, [])
-    world.end_pod(first, ExitCode.SOURCE, told)
-    eventually(lambda: world.is_being_deleted(other), "the other pod is told to end")
+    result = failure(Reason.NOTHING_MATCHED, Stage.FETCH, [])
+    world.end_pod(first, ExitCode.SOURCE, result)
+    eventually(lambda: world.is_being_deleted(other), "the other pod is being deleted")
     world.delete_pod(other)
     status = world.wait_for("folds", "Failed")
     assert status["failure"]["reason"] == "NothingMatched"
 
 
-def test_a_lost_result_of_one_share_is_looked_for_by_a_second_run(
+def test_after_a_lost_result_of_one_share_the_job_runs_again(
     world: World, operators: Operators, create: Callable[..., None]
 ) -> None:
     first = operators.start()
@@ -194,7 +194,7 @@ def test_a_lost_result_of_one_share_is_looked_for_by_a_second_run(
     assert status["jobName"].endswith("-2")
 
 
-def test_a_suspended_batch_keeps_its_counts_and_nothing_is_in_work(
+def test_a_suspended_batch_keeps_its_counts_and_nothing_is_running(
     world: World, operator: Replica, logs: LogServer, create: Callable[..., None]
 ) -> None:
     create()
@@ -205,9 +205,9 @@ def test_a_suspended_batch_keeps_its_counts_and_nothing_is_in_work(
     eventually(lambda: items(world).get("succeeded") == 2, "counts are live")
     world.patch("folds", {"spec": {"suspend": True}})
     rest = {"total": 5, "succeeded": 2, "failed": 0, "running": 0}
-    eventually(lambda: items(world) == rest, "nothing is in work")
+    eventually(lambda: items(world) == rest, "nothing is running")
     assert "progress" not in world.export("folds")["status"]
-    eventually(lambda: all(map(world.is_being_deleted, pods)), "the pods are told to end")
+    eventually(lambda: all(map(world.is_being_deleted, pods)), "the pods are being deleted")
     for pod in pods:
         world.delete_pod(pod)
     world.patch("folds", {"spec": {"suspend": False}})
@@ -219,7 +219,7 @@ def test_a_suspended_batch_keeps_its_counts_and_nothing_is_in_work(
     assert status["items"]["succeeded"] == 5
 
 
-def test_an_evicted_batch_keeps_its_counts_and_goes_on(
+def test_an_evicted_batch_keeps_its_counts_and_continues(
     world: World, operator: Replica, logs: LogServer, create: Callable[..., None]
 ) -> None:
     with install_webhook(world.plane, world.namespace), Kueue(world, quota=1) as kueue:
@@ -236,7 +236,7 @@ def test_an_evicted_batch_keeps_its_counts_and_goes_on(
             world.delete_pod(pod)
         world.wait_for_phase("folds", "Queued")
         rest = {"total": 5, "succeeded": 2, "failed": 0, "running": 0}
-        eventually(lambda: items(world) == rest, "nothing is in work")
+        eventually(lambda: items(world) == rest, "nothing is running")
         kueue.quota = 1
         for number in (0, 1):
             pod = pod_of(world, number)

@@ -1,4 +1,4 @@
-"""Whatever dies or vanishes, the end is the same: one Job's work, one right status."""
+"""Whatever is killed or deleted, the result is the same: one Job, one correct status."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_an_operator_killed_while_the_pod_runs_finds_the_result(
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.03, 0.1, 0.3])
-def test_an_operator_killed_right_after_a_creation_makes_one_job(
+def test_an_operator_killed_right_after_a_creation_creates_one_job(
     world: World, operators: Operators, seconds: float
 ) -> None:
     first = operators.start()
@@ -48,7 +48,7 @@ def test_an_operator_killed_right_after_a_creation_makes_one_job(
     assert reasons.count("Complete") == 1
 
 
-def test_a_job_deleted_by_hand_is_made_again(world: World, operator: Replica) -> None:
+def test_a_job_deleted_by_a_person_is_created_again(world: World, operator: Replica) -> None:
     world.create("digits")
     world.run_pod(world.live_pod("digits"))
     world.wait_for("digits", "Scheduled")
@@ -64,7 +64,9 @@ def test_a_job_deleted_by_hand_is_made_again(world: World, operator: Replica) ->
     assert "JobDeleted" in {event["reason"] for event in world.events("digits")}
 
 
-def test_a_job_deleted_after_the_end_stays_away(world: World, operators: Operators) -> None:
+def test_a_job_deleted_after_the_end_is_not_created_again(
+    world: World, operators: Operators
+) -> None:
     first = operators.start()
     world.create("digits")
     pod = world.live_pod("digits")
@@ -72,7 +74,7 @@ def test_a_job_deleted_after_the_end_stays_away(world: World, operators: Operato
     world.end_pod(pod, 0, SUCCESS)
     world.wait_for("digits", "Complete")
     world.delete_job(world.job("digits")["metadata"]["name"])
-    eventually(lambda: not world.jobs("digits"), "the Job is gone")
+    eventually(lambda: not world.jobs("digits"), "the Job is deleted")
     first.kill()
     second = operators.start()
     eventually(second.leads, "the operator leads")
@@ -82,7 +84,7 @@ def test_a_job_deleted_after_the_end_stays_away(world: World, operators: Operato
     assert world.export("digits")["status"]["phase"] == "Succeeded"
 
 
-def test_a_lost_result_is_looked_for_by_a_second_run(world: World, operators: Operators) -> None:
+def test_after_a_lost_result_the_job_runs_again(world: World, operators: Operators) -> None:
     first = operators.start()
     world.create("digits")
     pod = world.live_pod("digits")
@@ -101,7 +103,7 @@ def test_a_lost_result_is_looked_for_by_a_second_run(world: World, operators: Op
     assert "ResultLost" in {event["reason"] for event in world.events("digits")}
 
 
-def test_a_foreign_job_of_that_name_is_not_taken(world: World, operators: Operators) -> None:
+def test_a_foreign_job_of_that_name_is_not_adopted(world: World, operators: Operators) -> None:
     uid = world.create("digits")["metadata"]["uid"]
     world.foreign_job("digits", uid)
     operators.start()
@@ -117,7 +119,7 @@ def test_one_of_two_replicas_leads_and_the_other_takes_over(
     eventually(lambda: first.leads() or second.leads(), "one of them leads")
     leader, other = (first, second) if first.leads() else (second, first)
     assert not other.leads()
-    eventually(other.healthy, "the other one waits in good health")
+    eventually(other.healthy, "the other one is healthy")
     world.create("digits")
     pod = world.live_pod("digits")
     leader.kill()
@@ -128,7 +130,7 @@ def test_one_of_two_replicas_leads_and_the_other_takes_over(
     assert len(world.jobs("digits")) == 1
 
 
-def test_a_rollout_hands_leadership_over_without_waiting(operators: Operators) -> None:
+def test_a_rollout_transfers_leadership_without_waiting(operators: Operators) -> None:
     first = operators.start("operator-0")
     eventually(first.leads, "the first leads")
     second = operators.start("operator-1")
@@ -139,7 +141,7 @@ def test_a_rollout_hands_leadership_over_without_waiting(operators: Operators) -
     assert time.monotonic() - began < 3  # the Lease lasts for 4 s
 
 
-def test_a_deleted_export_takes_its_job_along(world: World, operator: Replica) -> None:
+def test_the_job_of_a_deleted_export_is_deleted(world: World, operator: Replica) -> None:
     world.create("digits")
     job = world.job("digits")["metadata"]["name"]
     world.delete("digits")

@@ -1,4 +1,4 @@
-"""One ModelExport, from its creation to its end, as the pod's fate decides."""
+"""One ModelExport from its creation to its end, depending on its pod."""
 
 from __future__ import annotations
 
@@ -38,9 +38,7 @@ def test_success_is_read_from_the_termination_message(world: World, operator: Re
     )
 
 
-def test_all_namespaces_are_watched_unless_some_are_named(
-    world: World, operators: Operators
-) -> None:
+def test_all_namespaces_are_watched_by_default(world: World, operators: Operators) -> None:
     operators.start(watchNamespaces=[])
     world.create("digits")
     pod = world.live_pod("digits")
@@ -49,13 +47,13 @@ def test_all_namespaces_are_watched_unless_some_are_named(
     world.wait_for("digits", "Complete")
 
 
-def test_a_users_mistake_fails_at_once(world: World, operator: Replica) -> None:
+def test_a_user_error_fails_at_once(world: World, operator: Replica) -> None:
     world.create("digits")
     pod = world.live_pod("digits")
     world.run_pod(pod)
     completed = [Stage.FETCH, Stage.LOAD, Stage.CAPTURE, Stage.CONVERT, Stage.CONTRACT]
-    told = failure(Reason.VERIFICATION_FAILED, Stage.VERIFY, completed)
-    world.end_pod(pod, ExitCode.VERIFICATION, told)
+    result = failure(Reason.VERIFICATION_FAILED, Stage.VERIFY, completed)
+    world.end_pod(pod, ExitCode.VERIFICATION, result)
     status = world.wait_for("digits", "Failed")
     assert status["failure"]["reason"] == "VerificationFailed"
     assert status["failure"]["hint"] == "do so"
@@ -84,12 +82,14 @@ def test_a_killed_pod_is_retried(world: World, operator: Replica) -> None:
     assert len(world.jobs("digits")) == 1
 
 
-def test_retries_come_to_an_end_and_the_last_pod_speaks(world: World, operator: Replica) -> None:
+def test_exhausted_retries_contain_the_failure_of_the_last_pod(
+    world: World, operator: Replica
+) -> None:
     world.create("digits", backoffLimit=0)
     pod = world.live_pod("digits")
     world.run_pod(pod)
-    told = failure(Reason.STORE_UNAVAILABLE, Stage.FETCH, [])
-    world.end_pod(pod, ExitCode.RETRYABLE, told)
+    result = failure(Reason.STORE_UNAVAILABLE, Stage.FETCH, [])
+    world.end_pod(pod, ExitCode.RETRYABLE, result)
     status = world.wait_for("digits", "Failed")
     assert status["failure"]["reason"] == "RetriesExhausted"
     assert "StoreUnavailable: found this" in status["failure"]["message"]
@@ -112,7 +112,9 @@ def test_a_pod_killed_for_its_memory_is_not_retried(world: World, operator: Repl
     assert any(c["type"] == "Failed" for c in job["status"]["conditions"])
 
 
-def test_a_pod_that_cannot_start_fails_after_the_grace(world: World, operator: Replica) -> None:
+def test_a_pod_that_cannot_start_fails_after_the_grace_period(
+    world: World, operator: Replica
+) -> None:
     world.create("digits")
     pod = world.live_pod("digits")
     world.cannot_start(pod, "ImagePullBackOff", 'Back-off pulling image "nope"')
@@ -126,7 +128,7 @@ def test_a_pod_that_cannot_start_fails_after_the_grace(world: World, operator: R
     assert "Failed" in {c["type"] for c in world.job("digits")["status"]["conditions"]}
 
 
-def test_a_pod_that_waits_for_a_gpu_is_no_failure(world: World, operator: Replica) -> None:
+def test_a_pod_that_waits_for_a_gpu_is_pending(world: World, operator: Replica) -> None:
     world.create("digits")
     pod = world.live_pod("digits")
     world.unschedulable(pod, "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.")
@@ -150,7 +152,7 @@ def test_a_pod_that_waits_for_a_gpu_is_no_failure(world: World, operator: Replic
     ],
     ids=["unknown field", "unknown value", "wrong type"],
 )
-def test_the_api_servers_refusal_of_a_template_is_the_reason(
+def test_the_api_server_s_rejection_of_a_template_is_the_reason(
     world: World, operator: Replica, template: dict[str, object], words: str
 ) -> None:
     world.create("digits", podTemplate=template)
@@ -160,21 +162,23 @@ def test_the_api_servers_refusal_of_a_template_is_the_reason(
     assert not world.jobs("digits")
 
 
-def test_what_a_template_may_not_touch_is_named(world: World, operator: Replica) -> None:
+def test_a_protected_field_of_the_template_is_named(world: World, operator: Replica) -> None:
     world.create("digits", podTemplate={"spec": {"hostNetwork": True}})
     status = world.wait_for("digits", "Failed")
     assert status["failure"]["reason"] == "InvalidManifest"
     assert "spec.podTemplate.spec.hostNetwork cannot be changed" in status["failure"]["message"]
 
 
-def test_a_pod_that_the_namespace_refuses_is_the_reason(world: World, operator: Replica) -> None:
+def test_a_pod_that_the_namespace_rejects_is_the_reason(world: World, operator: Replica) -> None:
     world.create("digits", serviceAccountName="nobody")
     status = world.wait_for("digits", "Failed", seconds=60)
     assert status["failure"]["reason"] == "PodRejected"
     assert 'serviceaccount "nobody" not found' in status["failure"]["message"]
 
 
-def test_a_changed_spec_is_refused_and_the_export_goes_on(world: World, operator: Replica) -> None:
+def test_a_changed_spec_is_rejected_and_the_export_continues(
+    world: World, operator: Replica
+) -> None:
     template: dict[str, object] = {"spec": {"nodeSelector": {"gpu": "a100"}}}
     world.create("digits", podTemplate=template)
     pod = world.live_pod("digits")

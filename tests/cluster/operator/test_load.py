@@ -1,4 +1,4 @@
-"""Three hundred ModelExports at once: all end right, each with one Job, in bounded memory."""
+"""Three hundred ModelExports at once: all succeed, each with one Job, in limited memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LIMITS = {"qps": 200, "burst": 400}
 
 
 def requests(operator: Replica) -> int:
-    """All requests but those that keep the lease."""
+    """Return the number of requests without those for the Lease."""
     return sum(
         int(float(line.rsplit(" ", 1)[1]))
         for line in operator.read("/metrics").splitlines()
@@ -48,9 +48,7 @@ def test_three_hundred_exports_converge(world: World, operators: Operators) -> N
     assert peak < MEMORY_LIMIT
 
 
-def test_three_hundred_that_wait_in_a_queue_cost_nothing(
-    world: World, operators: Operators
-) -> None:
+def test_three_hundred_queued_exports_cause_no_requests(world: World, operators: Operators) -> None:
     with install_webhook(world.plane, world.namespace):
         for number in range(COUNT):
             world.create(f"digits-{number:03}", {QUEUE_LABEL: "gpu"})

@@ -1,4 +1,4 @@
-"""A Job with a queue label belongs to its queue: the operator waits, and never fights over it."""
+"""A Job with a queue label is managed by its queue: the operator waits and does not interfere."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def spec(job: Object) -> Object:
 
 
 def assert_no_fight(operator: Replica, *, created: int, deleted: int = 0) -> None:
-    """Creations and deletions are all that the operator wrote to Jobs."""
+    """Assert that the operator only created and deleted Jobs."""
     assert operator.requests("POST", "jobs") == created
     assert operator.requests("DELETE", "jobs") == deleted
     assert operator.requests("PATCH", "jobs") == 0
@@ -56,7 +56,7 @@ def finish(world: World, name: str) -> Object:
     return world.wait_for(name, "Complete")
 
 
-def test_a_queued_export_waits_and_runs_where_its_quota_is(
+def test_a_queued_export_waits_and_runs_on_the_nodes_of_its_quota(
     world: World, operator: Replica, kueue: Kueue
 ) -> None:
     world.create("digits", LABELS, podTemplate=TEMPLATE)
@@ -87,7 +87,7 @@ def test_a_queued_export_waits_and_runs_where_its_quota_is(
     eventually(lambda: not kueue.admitted(), "the quota is free again")
 
 
-def test_an_evicted_export_is_no_failure_and_finishes_later(
+def test_an_evicted_export_has_not_failed_and_finishes_later(
     world: World, operator: Replica, queue: Kueue
 ) -> None:
     queue.quota = 1
@@ -133,7 +133,7 @@ def test_one_of_two_waits_until_the_other_is_done(
     assert_no_fight(operator, created=2)
 
 
-def test_what_waits_too_long_fails_and_leaves_the_queue(
+def test_an_export_that_waits_too_long_fails_and_leaves_the_queue(
     world: World, operator: Replica, queue: Kueue
 ) -> None:
     world.create("digits", LABELS, pendingDeadlineSeconds=4)
@@ -142,14 +142,14 @@ def test_what_waits_too_long_fails_and_leaves_the_queue(
     assert operator.requests("GET", "pods") == 0  # thousands may wait
     assert status["failure"]["reason"] == "PendingDeadlineExceeded"
     assert "queue gpu" in status["failure"]["message"]
-    eventually(lambda: not world.jobs("digits"), "the Job is gone")
+    eventually(lambda: not world.jobs("digits"), "the Job is deleted")
     queue.quota = 1
     assert world.export("digits")["status"]["phase"] == "Failed"
     assert not world.pods("digits")
     assert_no_fight(operator, created=1, deleted=1)
 
 
-def test_an_evicted_export_has_begun_and_may_wait(
+def test_the_pending_deadline_does_not_apply_to_an_evicted_export(
     world: World, operator: Replica, queue: Kueue
 ) -> None:
     queue.quota = 1
@@ -169,7 +169,7 @@ def test_an_evicted_export_has_begun_and_may_wait(
     assert finish(world, "digits")["startTime"] == begun["startTime"]
 
 
-def test_suspending_what_waits_takes_it_out_of_the_queue(
+def test_suspending_a_queued_export_removes_it_from_the_queue(
     world: World, operator: Replica, queue: Kueue
 ) -> None:
     world.create("digits", LABELS)
@@ -187,7 +187,7 @@ def test_suspending_what_waits_takes_it_out_of_the_queue(
     assert "JobDeleted" not in reasons
 
 
-def test_suspending_what_runs_frees_its_quota(
+def test_suspending_a_running_export_frees_its_quota(
     world: World, operator: Replica, queue: Kueue
 ) -> None:
     queue.quota = 1
@@ -200,7 +200,7 @@ def test_suspending_what_runs_frees_its_quota(
     world.wait_for_phase(mine, "Running")
     world.patch(mine, {"spec": {"suspend": True}})
     world.wait_for_phase(mine, "Suspended")
-    eventually(lambda: world.is_being_deleted(pod), "the pod is told to end")
+    eventually(lambda: world.is_being_deleted(pod), "the pod is being deleted")
     world.delete_pod(pod)
     finish(world, other)
     world.patch(mine, {"spec": {"suspend": False}})
@@ -209,7 +209,7 @@ def test_suspending_what_runs_frees_its_quota(
 
 
 @pytest.mark.parametrize("suspend", [True, False])
-def test_a_user_who_meddles_with_the_job_is_kueues_business(
+def test_the_operator_leaves_a_user_s_changes_of_the_job_to_kueue(
     world: World, operator: Replica, queue: Kueue, suspend: bool
 ) -> None:
     queue.quota = int(suspend)

@@ -1,4 +1,4 @@
-"""Suspend and resume without a queue, cancel, and how long what has ended is kept."""
+"""Suspend and resume without a queue, cancellation, deadlines and the TTL."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def is_observed(world: World, name: str) -> bool:
     return bool(found["status"]["observedGeneration"] == generation)
 
 
-def test_what_is_created_suspended_gets_no_job_until_it_is_resumed(
+def test_an_export_created_suspended_gets_no_job_until_it_is_resumed(
     world: World, operator: Replica
 ) -> None:
     world.create("digits", suspend=True)
@@ -40,7 +40,7 @@ def test_what_is_created_suspended_gets_no_job_until_it_is_resumed(
     assert operator.requests("POST", "jobs") == 1
 
 
-def test_no_two_pods_work_at_a_time_however_fast_it_is_toggled(
+def test_there_are_never_two_pods_however_fast_suspend_is_toggled(
     world: World, operator: Replica
 ) -> None:
     world.create("digits")
@@ -48,7 +48,7 @@ def test_no_two_pods_work_at_a_time_however_fast_it_is_toggled(
     world.run_pod(first)
     world.wait_for_phase("digits", "Running")
     world.patch("digits", {"spec": {"suspend": True}})
-    eventually(lambda: world.is_being_deleted(first), "the pod is told to end")
+    eventually(lambda: world.is_being_deleted(first), "the pod is being deleted")
     world.patch("digits", {"spec": {"suspend": False}})
     time.sleep(3)
     assert [pod["metadata"]["name"] for pod in world.pods("digits")] == [first]
@@ -59,9 +59,7 @@ def test_no_two_pods_work_at_a_time_however_fast_it_is_toggled(
     assert operator.requests("PATCH", "jobs") == 0
 
 
-def test_an_operator_that_was_down_suspends_and_resumes_as_well(
-    world: World, operators: Operators
-) -> None:
+def test_an_operator_that_was_down_suspends_and_resumes(world: World, operators: Operators) -> None:
     first = operators.start()
     world.create("digits")
     pod = world.live_pod("digits")
@@ -71,9 +69,9 @@ def test_an_operator_that_was_down_suspends_and_resumes_as_well(
     world.patch("digits", {"spec": {"suspend": True}})
     second = operators.start()
     world.wait_for_phase("digits", "Suspended")
-    eventually(lambda: world.is_being_deleted(pod), "the pod is told to end")
+    eventually(lambda: world.is_being_deleted(pod), "the pod is being deleted")
     world.delete_pod(pod)
-    eventually(lambda: not world.jobs("digits"), "the Job is gone")
+    eventually(lambda: not world.jobs("digits"), "the Job is deleted")
     second.kill()
     world.patch("digits", {"spec": {"suspend": False}})
     operators.start()
@@ -92,20 +90,20 @@ def test_toggling_suspend_after_the_end_changes_nothing(world: World, operator: 
     assert operator.requests("POST", "jobs") == 1
 
 
-def test_what_is_deleted_is_cancelled(world: World, operator: Replica) -> None:
+def test_deleting_an_export_cancels_it(world: World, operator: Replica) -> None:
     world.create("digits")
     pod = world.live_pod("digits")
     world.run_pod(pod)
     world.wait_for_phase("digits", "Running")
     job = world.job("digits")["metadata"]["name"]
     world.delete("digits")
-    eventually(lambda: world.is_being_deleted(pod), "the pod is told to end, and cleans up")
+    eventually(lambda: world.is_being_deleted(pod), "the pod is being deleted, and cleans up")
     world.delete_pod(pod)
     eventually(lambda: not world.job_exists(job), "the Job is collected")
     assert operator.requests("POST", "jobs") == 1
 
 
-def test_what_has_ended_is_deleted_after_its_time(world: World, operator: Replica) -> None:
+def test_a_finished_export_is_deleted_after_its_ttl(world: World, operator: Replica) -> None:
     world.create("digits", ttlSecondsAfterFinished=2)
     job = world.job("digits")["metadata"]["name"]
     finish(world, "digits")
@@ -114,7 +112,7 @@ def test_what_has_ended_is_deleted_after_its_time(world: World, operator: Replic
     assert operator.requests("POST", "jobs") == 1
 
 
-def test_a_time_that_is_changed_after_the_end_counts(world: World, operator: Replica) -> None:
+def test_a_ttl_that_is_changed_after_the_end_applies(world: World, operator: Replica) -> None:
     world.create("kept", ttlSecondsAfterFinished=4)
     world.create("shortened", ttlSecondsAfterFinished=3600)
     for name in ("kept", "shortened"):
@@ -126,7 +124,9 @@ def test_a_time_that_is_changed_after_the_end_counts(world: World, operator: Rep
     assert world.exists("kept")
 
 
-def test_an_operator_that_was_down_deletes_what_is_due(world: World, operators: Operators) -> None:
+def test_an_operator_that_was_down_deletes_expired_exports(
+    world: World, operators: Operators
+) -> None:
     first = operators.start()
     world.create("digits", ttlSecondsAfterFinished=5)
     finish(world, "digits")
@@ -135,29 +135,29 @@ def test_an_operator_that_was_down_deletes_what_is_due(world: World, operators: 
     eventually(lambda: not world.exists("digits"), "the export is deleted")
 
 
-def test_what_never_starts_fails_at_its_deadline(world: World, operator: Replica) -> None:
+def test_an_export_that_never_starts_fails_at_its_deadline(world: World, operator: Replica) -> None:
     world.create("digits", pendingDeadlineSeconds=4)
     pod = world.live_pod("digits")
     world.unschedulable(pod, "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.")
     status = world.wait_for("digits", "Failed")
     assert status["failure"]["reason"] == "PendingDeadlineExceeded"
     assert "Insufficient nvidia.com/gpu" in status["failure"]["message"]
-    eventually(lambda: not world.jobs("digits"), "the Job is gone")
+    eventually(lambda: not world.jobs("digits"), "the Job is deleted")
     assert not world.pods("digits")
 
 
-def test_what_is_tried_again_says_why(world: World, operator: Replica) -> None:
+def test_a_retry_is_reported_with_its_reason(world: World, operator: Replica) -> None:
     world.create("digits", backoffLimit=3)
     first = world.live_pod("digits")
     world.run_pod(first)
-    told = failure(Reason.STORE_UNAVAILABLE, Stage.FETCH, [])
-    world.end_pod(first, ExitCode.RETRYABLE, told)
+    result = failure(Reason.STORE_UNAVAILABLE, Stage.FETCH, [])
+    world.end_pod(first, ExitCode.RETRYABLE, result)
 
     def said() -> bool:
         found = world.condition("digits", "Exported")
         return found is not None and "attempt 2 of 4: StoreUnavailable: found" in found["message"]
 
-    eventually(said, "the condition says why")
+    eventually(said, "the condition contains the reason")
     finish(world, "digits")
     retrying = [e for e in world.events("digits") if e["reason"] == "Retrying"]
     assert [event["message"] for event in retrying] == [

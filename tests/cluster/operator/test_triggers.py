@@ -1,4 +1,4 @@
-"""Trainings that complete become ModelExports: which do, which do not, and what people are told."""
+"""ModelExports for trainings that complete: which are created, and what is reported."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def trainings(world: World, kinds: None) -> Trainings:
 
 
 @pytest.mark.parametrize("kind", [name for name in KINDS if name != "Job"])
-def test_what_succeeds_is_exported_and_nothing_else(
+def test_only_successful_objects_are_exported(
     trainings: Trainings, operator: Replica, kind: str
 ) -> None:
     trainings.trigger("auto", {"kind": kind})
@@ -99,7 +99,7 @@ def test_a_real_job_is_exported_and_the_job_of_the_export_is_not(
     assert job["metadata"]["labels"]["modelexport.dev/name"] == export
 
 
-def test_new_only_leaves_out_what_completed_before_and_all_does_not(
+def test_new_only_ignores_earlier_completions_and_all_includes_them(
     trainings: Trainings, operator: Replica
 ) -> None:
     trainings.done(PYTORCH, "old", DONE, when=now(-60))
@@ -123,7 +123,7 @@ def test_labels_select(trainings: Trainings, operator: Replica) -> None:
     trainings.wait_for("auto", "first", "third")
 
 
-def test_a_selector_that_the_api_server_does_not_take_is_told(
+def test_a_selector_that_the_api_server_rejects_is_reported(
     trainings: Trainings, operator: Replica
 ) -> None:
     selector = {"matchExpressions": [{"key": "team/of/mine", "operator": "Exists"}]}
@@ -131,7 +131,7 @@ def test_a_selector_that_the_api_server_does_not_take_is_told(
     assert "team/of/mine" in trainings.ready("auto", "SelectorInvalid")["message"]
 
 
-def test_labels_of_the_template_travel_to_the_export(
+def test_labels_of_the_template_are_copied_to_the_export(
     trainings: Trainings, operator: Replica
 ) -> None:
     template = {
@@ -150,7 +150,7 @@ def test_labels_of_the_template_travel_to_the_export(
     assert meta["annotations"]["trained-by"] == f"PyTorchJob {trainings.world.namespace}/train"
 
 
-def test_a_missing_value_is_told_once_and_no_export_is_broken(
+def test_a_missing_value_is_reported_once_and_skipped(
     trainings: Trainings, operators: Operators
 ) -> None:
     first = operators.start()
@@ -172,7 +172,7 @@ def test_a_missing_value_is_told_once_and_no_export_is_broken(
     expression = "$(metadata.annotations['checkpoint'])"
     assert event["message"] == (
         f"PyTorchJob without: spec.template.spec.source.uri: {expression}: "
-        "the object has no value there"
+        "the object has no such field"
     )
 
 
@@ -181,16 +181,16 @@ def test_a_missing_value_is_told_once_and_no_export_is_broken(
     [
         (
             {"spec": {**SPEC, "source": {"uri": "$(metadata.name)"}}},
-            "gives no valid ModelExport: spec.source.uri: String should match",
+            "the resulting ModelExport is invalid: spec.source.uri: String should match",
         ),
         (
             {"metadata": {"labels": {"by": "$(kind)/$(metadata.name)"}}, "spec": SPEC},
-            "the API server refuses the ModelExport",
+            "the API server rejected the ModelExport",
         ),
     ],
     ids=["by our rules", "by the API server"],
 )
-def test_an_export_that_is_refused_is_told_and_not_tried_for_ever(
+def test_an_export_that_is_rejected_is_reported_and_not_retried(
     trainings: Trainings, operator: Replica, template: dict[str, Any], words: str
 ) -> None:
     trainings.trigger("auto", SOURCE, template=template)
@@ -204,14 +204,14 @@ def test_an_export_that_is_refused_is_told_and_not_tried_for_ever(
     )
 
 
-def test_a_template_that_cannot_be_read_is_told_and_holds_everything_back(
+def test_an_invalid_template_is_reported_and_nothing_is_exported(
     trainings: Trainings, operator: Replica
 ) -> None:
     broken = {"spec": {**SPEC, "source": {"uri": "s3://models/$(metadata.name"}}}
     trainings.trigger("auto", SOURCE, template=broken)
-    told = trainings.ready("auto", "TemplateInvalid")
-    assert told["status"] == "False"
-    assert told["message"].startswith(
+    ready = trainings.ready("auto", "TemplateInvalid")
+    assert ready["status"] == "False"
+    assert ready["message"].startswith(
         "spec.template.spec.source.uri: $(metadata.name: expected ')'"
     )
     trainings.done(PYTORCH, "train", DONE)
@@ -219,8 +219,8 @@ def test_a_template_that_cannot_be_read_is_told_and_holds_everything_back(
     trainings.change("auto", template=right)
     trainings.wait_for("auto", "train")
     assert trainings.ready("auto", "Watching")["status"] == "True"
-    told_of = ["TemplateInvalid", "Triggered"]
-    eventually(lambda: trainings.reasons("auto") == told_of, "the mistake and the export are told")
+    reasons = ["TemplateInvalid", "Triggered"]
+    eventually(lambda: trainings.reasons("auto") == reasons, "error and export have Events")
 
 
 def test_metrics(trainings: Trainings, operator: Replica) -> None:

@@ -1,4 +1,4 @@
-"""One export per completion, whatever dies, vanishes, comes late or is deleted."""
+"""One export per completion, whatever is killed, deleted or delayed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["kinds", "trainings"]
 pytestmark = pytest.mark.control_plane
 
 
-def test_what_completes_while_the_operator_is_down_is_exported(
+def test_completions_while_the_operator_is_down_are_exported(
     trainings: Trainings, operators: Operators
 ) -> None:
     first = operators.start()
@@ -43,7 +43,7 @@ def test_what_completes_while_the_operator_is_down_is_exported(
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.05, 0.15, 0.4])
-def test_an_operator_killed_in_between_exports_each_once(
+def test_an_operator_killed_in_between_exports_each_completion_once(
     trainings: Trainings, operators: Operators, seconds: float
 ) -> None:
     first = operators.start()
@@ -57,11 +57,11 @@ def test_an_operator_killed_in_between_exports_each_once(
     operators.start()
     trainings.wait_for("auto", *names)
     eventually(lambda: trainings.count("auto", "triggered") == 12, "all are recorded")
-    eventually(lambda: trainings.reasons("auto") == ["Triggered"] * 12, "all are told once")
+    eventually(lambda: trainings.reasons("auto") == ["Triggered"] * 12, "each has one Event")
     assert trainings.count("auto", "skipped") == 0
 
 
-def test_hundreds_that_are_there_already_are_exported_by_two_lives_of_the_operator(
+def test_hundreds_of_existing_completions_are_exported_across_a_restart(
     trainings: Trainings, operators: Operators
 ) -> None:
     names = [f"train-{number:03d}" for number in range(300)]
@@ -121,8 +121,8 @@ def test_a_training_deleted_while_exports_cannot_be_created_is_exported_afterwar
     )
     trainings.trigger("auto", SOURCE)
     trainings.done(PYTORCH, "train", DONE)
-    told = trainings.ready("auto", "CreationRefused")
-    assert "exceeded quota" in told["message"]
+    ready = trainings.ready("auto", "CreationRefused")
+    assert "exceeded quota" in ready["message"]
     trainings.delete(PYTORCH, "train")
     world.core.delete_namespaced_resource_quota("none", world.namespace)
     trainings.wait_for("auto", "train", seconds=60)
@@ -132,7 +132,7 @@ def test_a_training_deleted_while_exports_cannot_be_created_is_exported_afterwar
 COUNTED = "count/modelexports.modelexport.dev"
 
 
-def test_a_suspended_trigger_exports_afterwards_what_is_still_there(
+def test_a_resumed_trigger_exports_what_still_exists(
     trainings: Trainings, operator: Replica
 ) -> None:
     trainings.trigger("auto", SOURCE, suspend=True)
@@ -143,10 +143,12 @@ def test_a_suspended_trigger_exports_afterwards_what_is_still_there(
     assert trainings.children("auto") == []
     trainings.change("auto", suspend=False)
     trainings.wait_for("auto", "train")
-    eventually(lambda: trainings.reasons("auto") == ["Triggered"], "and told, without trouble")
+    eventually(
+        lambda: trainings.reasons("auto") == ["Triggered"], "there is one Event, and no warning"
+    )
 
 
-def test_history_limits_delete_the_oldest_and_nothing_comes_back(
+def test_history_limits_delete_the_oldest_and_none_is_created_again(
     trainings: Trainings, operators: Operators
 ) -> None:
     first = operators.start()
@@ -175,7 +177,7 @@ def test_history_limits_delete_the_oldest_and_nothing_comes_back(
     eventually(lambda: trainings.count("auto", "triggered") == 6, "it is recorded")
 
 
-def test_a_kind_that_is_installed_later_is_picked_up(
+def test_a_kind_that_is_installed_later_is_watched(
     trainings: Trainings, operators: Operators, control_plane: ControlPlane
 ) -> None:
     kind = WatchedKind(api_version=f"{unlike()}/v1", kind="Training", resource="trainings")
@@ -184,8 +186,8 @@ def test_a_kind_that_is_installed_later_is_picked_up(
     success = {"field": {"path": ".status.phase", "value": "Done"}}
     source = {"kind": kind.kind, "apiVersion": kind.api_version, "success": success}
     trainings.trigger("auto", source)
-    told = trainings.ready("auto", "KindNotInstalled")
-    assert f"the cluster has no trainings of {kind.api_version}" in told["message"]
+    ready = trainings.ready("auto", "KindNotInstalled")
+    assert f"the cluster has no trainings of {kind.api_version}" in ready["message"]
     install(control_plane, kind)
     trainings.ready("auto", "Watching", seconds=60)
     trainings.done(kind, "running", {"phase": "Running"})
@@ -193,7 +195,7 @@ def test_a_kind_that_is_installed_later_is_picked_up(
     trainings.wait_for("auto", "train")
 
 
-def test_a_kind_without_rights_is_told_and_stops_nobody_else(
+def test_a_kind_without_permission_is_reported_and_blocks_no_other_trigger(
     trainings: Trainings, operators: Operators, control_plane: ControlPlane
 ) -> None:
     install(control_plane, SECRET)
@@ -204,17 +206,17 @@ def test_a_kind_without_rights_is_told_and_stops_nobody_else(
     other = {"kind": CUSTOM.kind, "apiVersion": CUSTOM.api_version, "success": success}
     trainings.trigger("not-enabled", other)
     trainings.trigger("auto", SOURCE)
-    told = trainings.ready("secret", "Forbidden")
-    assert "may not watch trainings of secret.example.com/v1" in told["message"]
-    told = trainings.ready("not-enabled", "KindNotEnabled")
-    assert "Training of example.com/v1" in told["message"]
+    ready = trainings.ready("secret", "Forbidden")
+    assert "no permission to watch trainings of secret.example.com/v1" in ready["message"]
+    ready = trainings.ready("not-enabled", "KindNotEnabled")
+    assert "Training of example.com/v1" in ready["message"]
     trainings.done(PYTORCH, "train", DONE)
     trainings.wait_for("auto", "train")
     assert first.healthy()
     assert trainings.reasons("secret") == ["Forbidden"]
 
 
-def test_a_deleted_trigger_takes_its_exports_along_and_others_go_on(
+def test_exports_of_a_deleted_trigger_are_deleted_and_others_are_kept(
     trainings: Trainings, operator: Replica
 ) -> None:
     for name in ("auto", "other"):

@@ -1,4 +1,4 @@
-"""The status has two writers on a real API server; neither takes the other's part."""
+"""The status has two writers on a real API server; neither overwrites the other's fields."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from modelexport_api.status import Progress, Stage
 from modelexport_operator import actions, names, observe, status
 from modelexport_operator.client import CONFLICT, Api, ApiError
 from modelexport_operator.decisions import Event
-from modelexport_operator.events import Recorder
+from modelexport_operator.events import EventRecorder
 from modelexport_operator.observe import Observation
 from modelexport_operator.settings import ApiLimits
 
@@ -25,7 +25,7 @@ NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
 @pytest.fixture
 def api(operator_kubeconfig: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a scenario with the operator's own client and rights."""
+    """Run a scenario with the operator's own client and permissions."""
     monkeypatch.setenv("KUBECONFIG", str(operator_kubeconfig))
 
     def run(scenario: Callable[[Api], Awaitable[None]]) -> None:
@@ -41,7 +41,9 @@ def api(operator_kubeconfig: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return run
 
 
-def test_progress_survives_a_status_and_never_overrules_the_end(world: World, api: Run) -> None:
+def test_progress_is_kept_by_a_status_write_and_never_overwrites_the_end(
+    world: World, api: Run
+) -> None:
     body = world.create("digits")
 
     async def scenario(client: Api) -> None:
@@ -54,13 +56,16 @@ def test_progress_survives_a_status_and_never_overrules_the_end(world: World, ap
             )
 
         seen = Observation(observe.resource(await write_progress()))
-        running = await actions.write_status(client, seen.resource, status.active(seen, NOW))
+        running = await actions.write_status(client, seen.resource, status.build_active(seen, NOW))
         assert running is not None
         assert running["status"]["progress"] == half
         seen = Observation(observe.resource(running))
-        assert await actions.write_status(client, seen.resource, status.active(seen, NOW)) is None
+        assert (
+            await actions.write_status(client, seen.resource, status.build_active(seen, NOW))
+            is None
+        )
         done = await actions.write_status(
-            client, seen.resource, status.succeeded(seen, SUCCESS, NOW)
+            client, seen.resource, status.build_succeeded(seen, SUCCESS, NOW)
         )
         assert done is not None
         assert done["status"]["progress"]["percent"] == 100
@@ -71,25 +76,27 @@ def test_progress_survives_a_status_and_never_overrules_the_end(world: World, ap
     api(scenario)
 
 
-def test_a_status_decided_on_an_old_version_is_refused(world: World, api: Run) -> None:
+def test_a_status_for_an_old_version_is_rejected(world: World, api: Run) -> None:
     old = Observation(observe.resource(world.create("digits")))
 
     async def scenario(client: Api) -> None:
-        await actions.write_status(client, old.resource, status.active(old, NOW))
+        await actions.write_status(client, old.resource, status.build_active(old, NOW))
         with pytest.raises(ApiError) as refused:
-            await actions.write_status(client, old.resource, status.succeeded(old, SUCCESS, NOW))
+            await actions.write_status(
+                client, old.resource, status.build_succeeded(old, SUCCESS, NOW)
+            )
         assert refused.value.status == CONFLICT
 
     api(scenario)
 
 
-def test_an_event_is_told_once_by_all_lives_of_the_operator(world: World, api: Run) -> None:
+def test_an_event_is_created_once_across_restarts(world: World, api: Run) -> None:
     about = observe.resource(world.create("digits"))
     event = Event("Warning", "OutOfMemory", "the kernel killed it", "end")
 
     async def scenario(client: Api) -> None:
         for life in ("operator-0", "operator-1"):
-            await Recorder(client, life).tell(about, (event, event))
+            await EventRecorder(client, life).record(about, (event, event))
 
     api(scenario)
     assert [found["reason"] for found in world.events("digits")] == ["OutOfMemory"]

@@ -1,4 +1,4 @@
-"""Training kinds on a control plane, and the hands of those who are missing: their controllers.
+"""Training kinds on a control plane; tests write the status in place of their controllers.
 
 The CRDs have the groups, versions and names of the real ones and take any content; a test writes
 the status that a controller would.
@@ -26,7 +26,7 @@ SECRET = WatchedKind(api_version="secret.example.com/v1", kind="Training", resou
 
 
 def crd(kind: WatchedKind) -> Object:
-    """Return a CRD that takes any content, with a status of its own."""
+    """Return a CRD that accepts any content, with the status subresource."""
     anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     version = kind.api_version.rpartition("/")[2]
     return {
@@ -65,7 +65,7 @@ def now(seconds: int = 0) -> str:
 
 
 def dated(status: Object, when: str) -> Object:
-    """Return a status whose every time is `when`."""
+    """Return a status in which every time is `when`."""
     found = copy.deepcopy(status)
     for entry in found.get("conditions", []):
         entry["lastTransitionTime"] = when
@@ -157,7 +157,7 @@ class Trainings:
                 None,
             )
 
-        return eventually(reached, f"trigger {name} says {reason}", seconds)
+        return eventually(reached, f"trigger {name} has reason {reason}", seconds)
 
     def children(self, trigger: str) -> list[Object]:
         """Return the ModelExports that a trigger created, by the name of their source."""

@@ -1,4 +1,4 @@
-"""A control plane with the CRD, and the hands of those who are missing on it: user and kubelet.
+"""A control plane with the CRDs; tests act in place of user and kubelet.
 
 There is no kubelet on this level: a test runs a pod by writing the status that a kubelet would.
 """
@@ -29,7 +29,7 @@ from modelexport_operator.job import job_name
 Object = dict[str, Any]
 T = TypeVar("T")
 NODE: Object = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "nowhere"}}
-"""Pods are bound to it; those on a node that does not exist are collected within a minute."""
+"""The node of all pods; pods on a missing node would be deleted within a minute."""
 CRDS = Path(__file__).resolve().parents[3] / "crds"
 
 SPEC: Object = {
@@ -143,7 +143,7 @@ class World:
         return Counter(item.get("status", {}).get("phase", "") for item in found["items"])
 
     def foreign_job(self, name: str, uid: str) -> None:
-        """Take the name of an export's Job away."""
+        """Occupy the name of an export's Job."""
         container = {"name": "main", "image": "none"}
         template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
         body = {
@@ -192,7 +192,7 @@ class World:
         return sorted(found, key=lambda pod: str(pod["metadata"]["creationTimestamp"]))
 
     def live_pod(self, name: str, seconds: float = 40.0) -> str:
-        """Wait for a pod that is not over; return its name."""
+        """Wait for a pod that has not ended; return its name."""
 
         def alive() -> str | None:
             for pod in self.pods(name):
@@ -202,7 +202,7 @@ class World:
                     return found
             return None
 
-        return eventually(alive, f"a pod of {name} that is not over", seconds)
+        return eventually(alive, f"a pod of {name} that has not ended", seconds)
 
     def events(self, name: str) -> list[Object]:
         uid = self.export(name)["metadata"]["uid"]
@@ -257,7 +257,7 @@ class World:
         return "deletionTimestamp" in found.get(pod, {})
 
     def delete_pod(self, pod: str) -> None:
-        """The container is gone, and with it the pod."""
+        """Delete the pod with its container."""
         self.core.delete_namespaced_pod(pod, self.namespace, grace_period_seconds=0)
 
     def delete_job(self, job: str) -> None:

@@ -1,4 +1,4 @@
-"""What the chart renders is what the operator reads and needs."""
+"""The chart renders the configuration and the permissions that the operator needs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def container(objects: Objects) -> dict[str, Any]:
     return found
 
 
-def test_the_operator_can_do_what_it_needs_and_no_more(render: Render) -> None:
+def test_the_operator_has_exactly_the_permissions_it_needs(render: Render) -> None:
     objects = render()
     watched = rbac.trigger_rules(settings(objects).triggers)
     assert named(objects, "ClusterRole")["rules"] == [*rbac.CLUSTER_RULES, *watched]
@@ -89,7 +89,7 @@ def test_only_the_kinds_that_triggers_may_name_can_be_watched(
     assert [(rule["apiGroups"][0], rule["resources"][0]) for rule in rules] == watched
 
 
-def test_watching_namespaces_needs_no_right_in_others(render: Render) -> None:
+def test_watching_namespaces_needs_no_permission_in_others(render: Render) -> None:
     objects = render(operator={"watchNamespaces": ["team-a", "team-b"]})
     assert not [o for o in objects if o["kind"] == "ClusterRoleBinding"]
     bound = {
@@ -117,7 +117,7 @@ def test_values_choose_the_gpu(render: Render, gpu: dict[str, Any], limits: dict
     assert container(render(exporter={"gpu": gpu}))["resources"]["limits"] == limits
 
 
-def test_every_value_for_export_pods_arrives_in_the_job(render: Render) -> None:
+def test_every_value_for_export_pods_is_in_the_job(render: Render) -> None:
     values = {
         "nodeSelector": {"pool": "gpu"},
         "tolerations": [{"key": "gpu", "operator": "Exists"}],
@@ -137,7 +137,7 @@ def test_every_value_for_export_pods_arrives_in_the_job(render: Render) -> None:
     assert values["env"][0] in spec["containers"][0]["env"]  # type: ignore[index]
 
 
-def test_every_value_for_the_operator_arrives_in_its_settings(render: Render) -> None:
+def test_every_value_for_the_operator_is_in_its_settings(render: Render) -> None:
     limits = {"qps": 7, "burst": 8, "logQps": 9}
     found = settings(
         render(
@@ -160,7 +160,7 @@ def test_a_digest_takes_precedence_over_a_tag(render: Render) -> None:
     assert spec["containers"][0]["image"] == f"host/op@{digest}"
 
 
-def test_the_crd_is_kept_on_uninstall_unless_asked_otherwise(render: Render) -> None:
+def test_the_crd_is_kept_on_uninstall_by_default(render: Render) -> None:
     name = "modelexports.modelexport.dev"
     crd = named(render(), "CustomResourceDefinition", name)
     assert crd["metadata"]["annotations"] == {"helm.sh/resource-policy": "keep"}
@@ -189,12 +189,12 @@ def test_the_operator_s_pod_is_restricted(render: Render) -> None:
     ],
     ids=["unknown value", "wrong type", "no service account"],
 )
-def test_a_wrong_value_is_refused_by_name(
+def test_invalid_values_are_rejected_by_name(
     render: Render, values: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(processes.BedError, match=words):
         render(**values)
 
 
-def test_two_renderings_are_the_same(render: Render) -> None:
+def test_rendering_is_deterministic(render: Render) -> None:
     assert render() == render()

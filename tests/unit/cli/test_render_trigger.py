@@ -15,7 +15,7 @@ import yaml
 from modelexport_api.resource import parse
 from modelexport_cli.main import main
 from modelexport_operator.triggers.child import build
-from modelexport_operator.triggers.completion import completion
+from modelexport_operator.triggers.completion import find_completion
 from unit.api.trigger_manifests import TRIGGER, changed
 from unit.operator.triggers.trainings import SUCCEEDED, UNFINISHED, training, trigger
 
@@ -40,7 +40,7 @@ def render(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Any:  # noqa: 
 
 def test_the_operator_creates_the_same(render: Any) -> None:  # noqa: ANN401
     code, out, err = render(STORED)
-    found = completion(trigger().spec.source, JOB)
+    found = find_completion(trigger().spec.source, JOB)
     assert found is not None
     assert (code, err) == (0, "")
     assert yaml.safe_load(out) == build(trigger(), JOB, found)
@@ -87,12 +87,12 @@ def test_a_time_without_quotes_is_converted_to_text(
             changed("template.spec.source", {"uri": "s3://b/$(metadata.labels.run)"}),
             JOB,
             "Job train-42: spec.template.spec.source.uri: $(metadata.labels.run): the object has "
-            "no value there",
+            "no such field",
         ),
         (
             changed("template.spec.source", {"uri": "$(metadata.name)"}),
             JOB,
-            "Job train-42 gives no valid ModelExport: spec.source.uri: String should match",
+            "Job train-42: the resulting ModelExport is invalid: spec.source.uri",
         ),
     ],
     ids=[

@@ -1,4 +1,4 @@
-"""Objects as the API server returns them, and the smallest of everything else."""
+"""Objects as the API server returns them, and minimal instances of other types."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def pod_body(state: Object | None = None, phase: str = "Pending", **spec: object
 
 
 def pod(state: Object | None = None, phase: str = "Pending", **spec: object) -> ObservedPod:
-    return pods.observed(pod_body(state, phase, **spec))
+    return pods.observe_pod(pod_body(state, phase, **spec))
 
 
 def running() -> ObservedPod:
@@ -177,7 +177,7 @@ RESULTS = "s3://models/onnx/batches/x/results.json"
 
 
 def share(number: int, succeeded: int, failed: int = 0, running: int = 0) -> ShareCounts:
-    """Of five checkpoints, three are the first share's."""
+    """A share of a batch of five checkpoints; three are in the first share."""
     return ShareCounts(
         share=number,
         batch_total=5,
@@ -194,13 +194,13 @@ def share(number: int, succeeded: int, failed: int = 0, running: int = 0) -> Sha
 def of_index(
     index: int, pod: ObservedPod, log: ShareCounts | None = None, before: int = 0
 ) -> ObservedPod:
-    """The pod as one of an index, after so many that failed."""
+    """The pod of an index, after `before` failed ones."""
     name = f"digits-1a2b3c4d-{index}-{before}"
     tail = LogTail(share=log)
     return replace(pod, name=name, index=index, index_failures=before, log=tail)
 
 
-def told(counts: ShareCounts) -> PodResult:
-    """The result of a pod that dealt with its share."""
+def result_of(counts: ShareCounts) -> PodResult:
+    """The result of a pod that processed its share."""
     report = "s3://models/onnx/batches/x/index.html"
     return PodResult(outcome="Succeeded", share=counts, report_uri=report)

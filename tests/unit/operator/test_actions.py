@@ -1,4 +1,4 @@
-"""An end is written, whatever the pod said."""
+"""A final status is written, whatever the pod's result contains."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BEYOND = 2**70
 
 
 class Server:
-    """Refuses what the schema of the CRD refuses: a number beyond 64 bits."""
+    """Rejects what the CRD's schema rejects: a number beyond 64 bits."""
 
     def __init__(self, refusal: int) -> None:
         self.refusal = refusal
@@ -60,13 +60,13 @@ def written(server: Server) -> ModelExportStatus:
     forged = SUCCESS.artifact.model_copy(update={"size_bytes": BEYOND})
     result = SUCCESS.model_copy(update={"artifact": forged})
     seen = Observation(resource(), job(ended("Complete")), (terminated(0, result),))
-    wanted = status.succeeded(seen, result, at(60))
+    wanted = status.build_succeeded(seen, result, at(60))
     found, _ = asyncio.run(actions.write_end(server, seen, wanted, at(60)))
     return found
 
 
 @pytest.mark.parametrize("refusal", [400, 422])
-def test_a_result_that_the_schema_refuses_ends_the_export(refusal: int) -> None:
+def test_a_result_that_the_schema_rejects_fails_the_export(refusal: int) -> None:
     server = Server(refusal)
     found = written(server)
     assert found.failure is not None
@@ -76,13 +76,13 @@ def test_a_result_that_the_schema_refuses_ends_the_export(refusal: int) -> None:
 
 
 @pytest.mark.parametrize("refusal", [403, 409, 500])
-def test_what_may_pass_is_tried_again_and_not_taken_for_an_end(refusal: int) -> None:
+def test_temporary_errors_are_retried(refusal: int) -> None:
     with pytest.raises(ApiError):
         written(Server(refusal))
 
 
 @pytest.mark.parametrize(("refusal", "gone"), [(0, False), (404, True)])
-def test_a_job_is_deleted_as_it_was_seen(refusal: int, gone: bool) -> None:
+def test_a_job_is_deleted_by_uid_and_version(refusal: int, gone: bool) -> None:
     server, seen = Server(refusal), Observation(resource(), job())
     done = asyncio.run(actions.act(server, DeleteJob(job()), seen))
     assert server.preconditions == {"uid": "job-1", "resourceVersion": "20"}
@@ -91,6 +91,6 @@ def test_a_job_is_deleted_as_it_was_seen(refusal: int, gone: bool) -> None:
 
 
 def test_a_job_that_has_changed_is_not_deleted() -> None:
-    """It may have finished, and then its result counts."""
+    """It may have finished, and then its result must be reported."""
     with pytest.raises(ApiError):
         asyncio.run(actions.act(Server(409), DeleteJob(job()), Observation(resource(), job())))

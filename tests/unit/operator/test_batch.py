@@ -1,4 +1,4 @@
-"""How a batch ends, as a table: what its Job and pods say, and what is reported."""
+"""The end of a batch, as a table: the state of Job and pods, and the reported status."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from unit.operator.objects import (
     failure,
     of_index,
     resource,
+    result_of,
     running,
     share,
     terminated,
-    told,
     waiting,
 )
 
@@ -34,9 +34,9 @@ ALL_GIVEN_UP = batch_job({**ended("Failed", "FailedIndexes"), "failedIndexes": "
 WRONG = batch_job(ended("Failed", "PodFailurePolicy"))
 
 Pods = tuple[ObservedPod, ...]
-FIRST = of_index(0, terminated(0, told(share(0, 3))))
-SECOND = of_index(1, terminated(0, told(share(1, 2))))
-ONE_FAILED = of_index(0, terminated(0, told(share(0, 2, failed=1))))
+FIRST = of_index(0, terminated(0, result_of(share(0, 3))))
+SECOND = of_index(1, terminated(0, result_of(share(1, 2))))
+ONE_FAILED = of_index(0, terminated(0, result_of(share(0, 2, failed=1))))
 KILLED = of_index(0, terminated(137, reason="OOMKilled"), share(0, 1, running=1))
 
 
@@ -59,7 +59,7 @@ ENDS: list[tuple[str, ObservedJob, Pods, int, str, tuple[int, int]]] = [
     [row[1:] for row in ENDS],
     ids=[row[0] for row in ENDS],
 )
-def test_an_end(
+def test_final_status(
     found: ObservedJob, pods: Pods, allowed: int, reason: str, counts: tuple[int, int]
 ) -> None:
     status = decided(found, pods, maxFailed=allowed).status
@@ -81,7 +81,7 @@ def test_an_end(
         assert f"{counts[0]} of 5 checkpoints" in last.message
 
 
-def test_conditions_of_a_partial_success_say_how_much() -> None:
+def test_conditions_of_a_partial_success_contain_the_counts() -> None:
     status = decided(DONE, (ONE_FAILED, SECOND), maxFailed=1).status
     assert status is not None
     assert {c.type: (c.status, c.reason) for c in status.conditions} == {
@@ -94,17 +94,17 @@ def test_conditions_of_a_partial_success_say_how_much() -> None:
     assert status.report_uri == INDEX
 
 
-def test_too_many_failures_name_one_and_where_all_are() -> None:
+def test_too_many_failures_name_an_example_and_the_results_manifest() -> None:
     status = decided(DONE, (ONE_FAILED, SECOND)).status
     assert status is not None
     assert status.failure is not None
     assert "(CheckpointCorrupt 1)" in status.failure.message
-    assert "such as fold-3.pt: CheckpointCorrupt: no zip file" in status.failure.message
+    assert "for example fold-3.pt: CheckpointCorrupt: no zip file" in status.failure.message
     assert INDEX in status.failure.hint
     assert status.report_uri == INDEX
 
 
-def test_a_share_that_was_given_up_is_the_example_where_there_is_no_other() -> None:
+def test_an_abandoned_share_is_the_example_if_there_is_no_other() -> None:
     status = decided(GIVEN_UP, (KILLED, SECOND)).status
     assert status is not None
     assert status.failure is not None
@@ -131,14 +131,14 @@ WHOLE: list[tuple[str, ObservedJob, Pods, str]] = [
 @pytest.mark.parametrize(
     ("found", "pods", "reason"), [row[1:] for row in WHOLE], ids=[row[0] for row in WHOLE]
 )
-def test_a_failure_of_the_whole(found: ObservedJob, pods: Pods, reason: str) -> None:
+def test_a_failure_of_the_whole_batch(found: ObservedJob, pods: Pods, reason: str) -> None:
     status = decided(found, pods).status
     assert status is not None
     assert status.failure is not None
     assert status.failure.reason == reason
 
 
-def test_a_batch_that_was_cut_short_keeps_its_counts() -> None:
+def test_a_batch_that_was_stopped_keeps_its_counts() -> None:
     late = batch_job(ended("Failed", "DeadlineExceeded"))
     status = decided(late, (KILLED, SECOND)).status
     assert status is not None
@@ -147,7 +147,7 @@ def test_a_batch_that_was_cut_short_keeps_its_counts() -> None:
     assert status.report_uri == INDEX
 
 
-def test_counts_that_were_live_are_not_forgotten_with_their_pods() -> None:
+def test_stored_counts_are_kept_after_their_pods_are_deleted() -> None:
     live = {"items": {"total": 5, "succeeded": 4, "running": 1}}
     late = batch_job(ended("Failed", "DeadlineExceeded"))
     status = decide(Observation(resource(BATCH, live), late, (KILLED,)), at(60), SETTINGS).status
@@ -157,7 +157,7 @@ def test_counts_that_were_live_are_not_forgotten_with_their_pods() -> None:
 
 
 @pytest.mark.parametrize("found", [DONE, GIVEN_UP], ids=["complete", "with failed indexes"])
-def test_a_lost_result_is_looked_for_once_more(found: ObservedJob) -> None:
+def test_after_a_lost_result_the_job_runs_again(found: ObservedJob) -> None:
     decision = decided(found, (KILLED,))
     assert isinstance(decision.action, CreateJob)
     assert decision.action.manifest["metadata"]["name"].endswith("-2")
@@ -180,22 +180,22 @@ OTHERS_GO_ON: list[tuple[str, Pods]] = [
 
 
 @pytest.mark.parametrize("pods", [row[1] for row in OTHERS_GO_ON], ids=[r[0] for r in OTHERS_GO_ON])
-def test_the_trouble_of_one_pod_never_ends_the_others(pods: Pods) -> None:
+def test_the_failure_of_one_pod_never_stops_the_others(pods: Pods) -> None:
     assert decided(batch_job(), pods).action is None
 
 
-def test_a_batch_whose_pods_all_cannot_start_is_stopped() -> None:
+def test_a_batch_is_stopped_if_no_pod_can_start() -> None:
     stuck = (of_index(0, terminated(128, reason="StartError")), of_index(1, waiting("Creating")))
     assert isinstance(decided(batch_job(), stuck).action, StopJob)
 
 
-def test_a_verification_says_that_it_verified() -> None:
+def test_a_batch_in_mode_verify_reports_verified() -> None:
     status = decided(DONE, (ONE_FAILED, SECOND), maxFailed=1, mode="Verify").status
     assert status is not None
     assert status.conditions[-1].reason == "PartiallyVerified"
 
 
-def test_a_share_is_finished_only_by_a_pod_that_ended_well() -> None:
-    """One that told all of its share and then failed is tried again."""
-    pods = (of_index(0, terminated(ExitCode.RETRYABLE, told(share(0, 3)))), SECOND)
+def test_a_share_is_finished_only_by_a_pod_that_succeeded() -> None:
+    """A pod that reported all counts and then failed is retried."""
+    pods = (of_index(0, terminated(ExitCode.RETRYABLE, result_of(share(0, 3)))), SECOND)
     assert isinstance(decided(DONE, pods).action, CreateJob)

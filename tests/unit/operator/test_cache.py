@@ -1,4 +1,4 @@
-"""What the cache keeps, and what it does not believe."""
+"""What the cache keeps, and what it ignores."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_an_older_version_never_replaces_a_newer_one(version: str, news: bool) -
     assert cache.put_resource(export_body(resourceVersion=version)) == news
 
 
-def test_an_ended_export_is_kept_without_its_spec() -> None:
+def test_a_finished_export_is_cached_without_its_spec() -> None:
     cache = Cache()
     cache.put_resource(export_body(spec={"model": {"factory": "a:b"}}, status=COMPLETE))
     found = cache.resource(UID)
@@ -39,7 +39,7 @@ def test_an_ended_export_is_kept_without_its_spec() -> None:
     assert cache.phases() == {"Succeeded": 1}
 
 
-def test_how_long_an_ended_export_is_kept_is_not_forgotten() -> None:
+def test_a_finished_export_is_cached_with_its_ttl() -> None:
     cache = Cache()
     cache.put_resource(export_body(spec={"ttlSecondsAfterFinished": 60}, status=COMPLETE))
     found = cache.resource(UID)
@@ -52,9 +52,9 @@ def test_how_long_an_ended_export_is_kept_is_not_forgotten() -> None:
 @pytest.mark.parametrize(
     ("status", "generation", "live"),
     [({"active": 1}, 1, True), (ended("Failed"), 1, False), (ended("Failed"), 2, True)],
-    ids=["its Job goes on", "nothing is left to do", "a generation was not seen"],
+    ids=["its Job is running", "settled", "a generation was not observed"],
 )
-def test_what_has_ended_is_live_while_something_is_left_to_do(
+def test_a_finished_export_is_live_until_it_is_settled(
     status: Object, generation: int, live: bool
 ) -> None:
     cache = Cache()
@@ -63,7 +63,7 @@ def test_what_has_ended_is_live_while_something_is_left_to_do(
     assert cache.live() == ([UID] if live else [])
 
 
-def test_of_the_labels_those_that_travel_to_the_job_are_kept() -> None:
+def test_only_labels_for_the_job_are_cached() -> None:
     cache = Cache()
     labels = {"kueue.x-k8s.io/queue-name": "gpu", "team": "vision"}
     cache.put_resource(export_body(labels=labels))
@@ -73,7 +73,7 @@ def test_of_the_labels_those_that_travel_to_the_job_are_kept() -> None:
     assert found.export.metadata.labels == {"kueue.x-k8s.io/queue-name": "gpu"}
 
 
-def test_the_last_run_is_the_job() -> None:
+def test_the_job_of_an_export_is_that_of_the_last_run() -> None:
     cache = Cache()
     for run in (2, 1):
         assert cache.put_job(job_body(run=run)) == UID
@@ -86,7 +86,7 @@ def test_the_last_run_is_the_job() -> None:
     assert found.run == 1
 
 
-def test_an_owner_in_another_namespace_is_not_believed() -> None:
+def test_owner_references_from_other_namespaces_are_ignored() -> None:
     cache = Cache()
     cache.put_resource(export_body())
     forged = job_body(run=9)
@@ -98,9 +98,9 @@ def test_an_owner_in_another_namespace_is_not_believed() -> None:
     assert found.namespace == "ml"
 
 
-def test_a_complete_list_ends_what_it_does_not_hold() -> None:
+def test_exports_missing_in_a_complete_list_are_removed() -> None:
     cache = Cache()
-    cache.put_resource(export_body(uid="vanished", resourceVersion="5"))
+    cache.put_resource(export_body(uid="deleted", resourceVersion="5"))
     cache.put_resource(export_body(uid="listed", resourceVersion="6"))
     cache.put_resource(export_body(uid="created since", resourceVersion="9"))
     cache.put_resource(export_body(uid="elsewhere", namespace="other", resourceVersion="5"))
@@ -108,7 +108,7 @@ def test_a_complete_list_ends_what_it_does_not_hold() -> None:
     assert set(cache.live()) == {"listed", "created since", "elsewhere"}
 
 
-def test_a_job_that_vanished_wakes_its_export() -> None:
+def test_the_export_of_a_missing_job_is_reconciled() -> None:
     cache = Cache()
     cache.put_job(job_body())
     assert cache.keep_jobs(set(), "30", None) == {UID}

@@ -1,4 +1,4 @@
-"""When waiting ends."""
+"""Deadlines for the start of a pod, and for the work."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ ROWS: list[tuple[str, Observation, bool]] = [
 
 
 @pytest.mark.parametrize(("seen", "waits"), [row[1:] for row in ROWS], ids=[r[0] for r in ROWS])
-def test_only_what_never_started_is_pending(seen: Observation, waits: bool) -> None:
-    assert deadlines.pending_until(seen) == (at(100) if waits else None)
-    assert (deadlines.pending_exceeded(seen, at(100)) is not None) == waits
-    assert deadlines.pending_exceeded(seen, at(99)) is None
+def test_only_exports_that_never_started_are_pending(seen: Observation, waits: bool) -> None:
+    assert deadlines.pending_deadline(seen) == (at(100) if waits else None)
+    assert (deadlines.check_pending_deadline(seen, at(100)) is not None) == waits
+    assert deadlines.check_pending_deadline(seen, at(99)) is None
 
 
-def test_what_it_waited_for_is_told() -> None:
+def test_the_failure_contains_the_reason_for_waiting() -> None:
     condition = {
         "type": "Scheduled",
         "status": "False",
@@ -68,18 +68,18 @@ def test_what_it_waited_for_is_told() -> None:
     assert status.conditions[0].status == "False"
 
 
-def test_it_is_looked_at_when_it_is_due() -> None:
+def test_the_export_is_checked_at_the_deadline() -> None:
     decision = decide(Observation(resource(LIMIT), QUEUED), at(97), SETTINGS)
     assert decision.requeue_after == timedelta(seconds=3)
 
 
 def test_time_without_a_job_does_not_count() -> None:
-    """A suspended export has none; the one that it gets later is as young as its creation."""
+    """A suspended export has no Job, and the deadline counts from the Job's creation."""
     decision = decide(Observation(resource(LIMIT)), at(5000), SETTINGS)
     assert isinstance(decision.action, CreateJob)
 
 
-def test_the_jobs_own_deadline_is_kept_by_kubernetes() -> None:
+def test_kubernetes_enforces_the_active_deadline() -> None:
     progress = {"stage": "Verify", "percent": 80}
     seen = Observation(
         resource(status={"progress": progress}), job(ended("Failed", "DeadlineExceeded"))
@@ -88,4 +88,4 @@ def test_the_jobs_own_deadline_is_kept_by_kubernetes() -> None:
     assert status is not None
     assert status.failure is not None
     assert status.failure.reason == Reason.DEADLINE_EXCEEDED
-    assert "3600 s); it was at Verify, 80 %" in status.failure.message
+    assert "3600 s): stage Verify, 80 %" in status.failure.message

@@ -1,4 +1,4 @@
-"""What the operator does about one ModelExport, as a table."""
+"""The next step for one ModelExport, as a table."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from modelexport_operator.decisions import (
 )
 from modelexport_operator.observe import Observation, ObservedJob, ObservedResource
 from modelexport_operator.pods import ObservedPod
+from modelexport_operator.rejections import Rejection, cause_of
 from unit.operator.objects import (
     NOW,
     SETTINGS,
@@ -52,13 +53,13 @@ def unschedulable() -> ObservedPod:
     return replace(pod(), unschedulable="0/1 nodes are available: 1 Insufficient nvidia.com/gpu.")
 
 
-def test_a_new_export_gets_its_job() -> None:
+def test_a_new_export_gets_a_job() -> None:
     decision = decided(Observation(resource()))
     assert isinstance(decision.action, CreateJob)
     assert [event.reason for event in decision.events] == ["JobCreated"]
 
 
-def test_an_export_whose_job_was_deleted_gets_another_and_says_so() -> None:
+def test_a_deleted_job_is_created_again_with_an_event() -> None:
     decision = decided(Observation(resource(status={"jobName": "digits-1a2b3c4d"})))
     assert isinstance(decision.action, CreateJob)
     assert [event.reason for event in decision.events] == ["JobDeleted", "JobCreated"]
@@ -79,30 +80,30 @@ def over(kind: str, spec: dict[str, Any] | None = None, generation: int = 1) -> 
 @pytest.mark.parametrize("suspend", [False, True], ids=["", "suspended"])
 @pytest.mark.parametrize("kind", ["Complete", "Failed"])
 @pytest.mark.parametrize("found", [None, job(ended("Failed", "DeadlineExceeded"))])
-def test_the_end_is_the_end(kind: str, found: ObservedJob | None, suspend: bool) -> None:
+def test_a_finished_export_gets_no_job(kind: str, found: ObservedJob | None, suspend: bool) -> None:
     assert decided(Observation(over(kind, {"suspend": suspend}), found)) == Decision()
 
 
-def test_a_job_that_outlived_the_end_is_deleted() -> None:
+def test_a_job_that_still_runs_after_the_end_is_deleted() -> None:
     decision = decided(Observation(over("Failed"), job({"ready": 0})))
     assert decision == Decision(action=DeleteJob(job({"ready": 0})))
     leaving = replace(job({"ready": 0}), deleting=True)
     assert decided(Observation(over("Failed"), leaving)) == Decision()
 
 
-def test_what_changes_after_the_end_is_acknowledged() -> None:
+def test_changes_after_the_end_are_acknowledged() -> None:
     changed = over("Complete", {"suspend": True}, generation=2)
     assert decided(Observation(changed)).action == Acknowledge(changed)
 
 
 @pytest.mark.parametrize("kind", ["Complete", "Failed"])
-def test_an_export_is_deleted_when_it_was_kept_long_enough(kind: str) -> None:
+def test_a_finished_export_is_deleted_after_its_ttl(kind: str) -> None:
     kept = over(kind, {"ttlSecondsAfterFinished": 100})
     assert decided(Observation(kept), 99) == Decision(requeue_after=timedelta(seconds=1))
     assert decided(Observation(kept), 100).action == DeleteExport(kept)
 
 
-def test_a_job_that_is_being_deleted_is_waited_for() -> None:
+def test_nothing_is_created_while_the_job_is_being_deleted() -> None:
     leaving = replace(job(), deleting=True)
     decision = decided(Observation(resource(), leaving))
     assert decision.action is None
@@ -123,7 +124,9 @@ ACTIVE = [
 @pytest.mark.parametrize(
     ("pods", "phase", "wanted"), [row[1:] for row in ACTIVE], ids=[row[0] for row in ACTIVE]
 )
-def test_an_active_job(pods: tuple[ObservedPod, ...], phase: str, wanted: dict[str, str]) -> None:
+def test_conditions_of_an_active_job(
+    pods: tuple[ObservedPod, ...], phase: str, wanted: dict[str, str]
+) -> None:
     decision = decided(Observation(resource(), job(), pods))
     assert decision.action is None
     assert decision.status is not None
@@ -136,7 +139,7 @@ def test_an_active_job(pods: tuple[ObservedPod, ...], phase: str, wanted: dict[s
 
 
 @pytest.mark.parametrize(("age", "pause"), [(0, 2), (40, 10), (4000, 60)])
-def test_a_pod_that_waits_is_looked_at_ever_more_rarely(age: float, pause: float) -> None:
+def test_a_waiting_pod_is_checked_at_growing_intervals(age: float, pause: float) -> None:
     decision = decided(Observation(resource(), job(), (unschedulable(),)), age)
     assert decision.requeue_after == timedelta(seconds=pause)
 
@@ -150,7 +153,7 @@ STOPPED = [
 @pytest.mark.parametrize(
     ("ended_pod", "reason"), [row[1:] for row in STOPPED], ids=[row[0] for row in STOPPED]
 )
-def test_what_would_be_retried_in_vain_is_stopped(ended_pod: ObservedPod, reason: str) -> None:
+def test_jobs_without_a_chance_of_success_are_stopped(ended_pod: ObservedPod, reason: str) -> None:
     decision = decided(Observation(resource(), job(), (ended_pod,)))
     assert isinstance(decision.action, StopJob)
     assert decision.action.failure.reason == reason
@@ -165,14 +168,14 @@ def test_a_stopped_job_is_not_stopped_again() -> None:
 @pytest.mark.parametrize(
     "ended_pod",
     [terminated(137, reason="Error"), terminated(1), terminated(ExitCode.RETRYABLE)],
-    ids=["killed from outside", "a crash", "says so itself"],
+    ids=["killed", "a crash", "a retryable result"],
 )
-def test_what_may_go_better_is_left_to_the_job(ended_pod: ObservedPod) -> None:
+def test_failures_that_may_pass_are_left_to_the_job(ended_pod: ObservedPod) -> None:
     assert decided(Observation(resource(), job(), (ended_pod,))).action is None
 
 
 @pytest.mark.parametrize(("since", "stops"), [(0, True), (-100, True), (50, False)])
-def test_a_pod_that_cannot_start_has_a_grace(since: float, stops: bool) -> None:
+def test_a_pod_that_cannot_start_has_a_grace_period(since: float, stops: bool) -> None:
     condition = {
         "type": "Exported",
         "status": "False",
@@ -193,10 +196,10 @@ def test_a_pod_that_cannot_start_has_a_grace(since: float, stops: bool) -> None:
         ('serviceaccount "nobody" not found', 60, False),
         ("pods is forbidden: exceeded quota: gpus", 200, False),
     ],
-    ids=["by policy", "no service account", "within the grace", "a quota is waited for"],
+    ids=["by policy", "no service account", "within the grace period", "exceeded quota"],
 )
 def test_a_pod_that_cannot_be_created(message: str, seconds: float, stops: bool) -> None:
-    seen = Observation(resource(), job(), pod_refused=message)
+    seen = Observation(resource(), job(), pod_refused=Rejection(message, cause_of(message)))
     decision = decided(seen, seconds)
     assert isinstance(decision.action, StopJob) == stops
     if not stops:
@@ -222,7 +225,7 @@ def reasons(decision: Decision) -> dict[str, str]:
     return {entry.type: entry.reason for entry in decision.status.conditions}
 
 
-def test_a_verification_that_runs_waits_for_nothing_else() -> None:
+def test_a_running_verification_has_one_pending_condition() -> None:
     assert reasons(decided(Observation(resource(spec=VERIFY), job(), (running(),)))) == {
         "Scheduled": "Scheduled",
         "Exported": "NotRequested",
@@ -231,7 +234,7 @@ def test_a_verification_that_runs_waits_for_nothing_else() -> None:
     }
 
 
-def test_a_verification_is_complete_when_it_verified() -> None:
+def test_a_verification_is_complete_when_verified() -> None:
     seen = Observation(resource(spec=VERIFY), job(ended("Complete")), (terminated(0, SUCCESS),))
     decision = decided(seen)
     assert decision.status is not None
@@ -252,7 +255,9 @@ def test_a_verification_is_complete_when_it_verified() -> None:
     ("reason", "stage"),
     [(Reason.VERIFICATION_FAILED, Stage.VERIFY), (Reason.ARTIFACT_INVALID, Stage.FETCH)],
 )
-def test_a_verification_that_fails_blames_its_verdict(reason: Reason, stage: Stage) -> None:
+def test_a_failed_verification_has_its_reason_in_one_condition(
+    reason: Reason, stage: Stage
+) -> None:
     pod_ended = terminated(15, failure(reason, stage))
     seen = Observation(
         resource(spec=VERIFY), job(ended("Failed", "PodFailurePolicy")), (pod_ended,)
@@ -266,7 +271,7 @@ def test_a_verification_that_fails_blames_its_verdict(reason: Reason, stage: Sta
     }
 
 
-def test_a_lost_result_is_looked_for_once_more() -> None:
+def test_after_a_lost_result_the_job_runs_again() -> None:
     decision = decided(Observation(resource(), job(ended("Complete")), ()))
     assert isinstance(decision.action, CreateJob)
     assert decision.action.manifest["metadata"]["name"].endswith("-2")
@@ -280,7 +285,7 @@ def test_a_result_lost_twice_is_a_failure() -> None:
     assert decision.status.failure.reason == Reason.RESULT_LOST
 
 
-def test_a_manifest_of_another_version_fails_with_a_sentence() -> None:
+def test_a_manifest_of_another_version_fails_with_a_message() -> None:
     decision = decided(Observation(resource(spec={"teleport": True})))
     assert decision.status is not None
     assert decision.status.failure is not None
@@ -288,22 +293,22 @@ def test_a_manifest_of_another_version_fails_with_a_sentence() -> None:
     assert "spec.teleport" in decision.status.failure.message
 
 
-def test_a_job_of_an_older_version_is_followed_to_its_end() -> None:
+def test_a_job_of_an_older_operator_version_is_followed() -> None:
     seen = Observation(resource(spec={"teleport": True}), job(ended("Complete")))
     decision = decided(replace(seen, pods=(terminated(0, SUCCESS),)))
     assert decision.status is not None
     assert decision.status.phase == "Succeeded"
 
 
-def test_the_generation_is_the_one_that_was_seen() -> None:
-    """Of a spec only changes what no artifact depends on."""
+def test_observed_generation_is_the_current_one() -> None:
+    """Only fields that no artifact depends on can change."""
     decision = decided(Observation(resource(generation=2), job(), (running(),)))
     assert decision.events == ()
     assert decision.status is not None
     assert decision.status.observed_generation == 2
 
 
-def test_a_transition_time_moves_only_with_the_status() -> None:
+def test_a_transition_time_changes_only_with_the_status() -> None:
     first = decided(Observation(resource(), job(), (pod(),)), 10).status
     assert first is not None
     stored = observe.resource(export_body(status=first.to_wire()))

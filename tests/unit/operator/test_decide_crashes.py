@@ -1,4 +1,4 @@
-"""Whenever the operator dies between two writes, the next one brings an export to the same end."""
+"""If the operator crashes between two writes, its successor reaches the same result."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EXPORTED = (Stage.FETCH, Stage.LOAD, Stage.CAPTURE, Stage.CONVERT, Stage.CONTRAC
 
 
 class Cluster:
-    """What would be stored: one export, its Jobs, and pods that end as scripted."""
+    """The stored state: one export, its Jobs, and pods that end as scripted."""
 
     def __init__(self, script: list[tuple[int, Any, str]]) -> None:
         self.body = export_body()
@@ -70,10 +70,10 @@ SCRIPTS: dict[str, list[tuple[int, Any, str]]] = {
 
 @pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
 @pytest.mark.parametrize("lives", [(0, 1, 9), (1, 9), (1, 0, 1, 0, 1, 9), (2, 9), (9,)])
-def test_any_crash_leads_to_the_same_end(
+def test_any_crash_leads_to_the_same_result(
     script: list[tuple[int, Any, str]], lives: tuple[int, ...]
 ) -> None:
-    """Each life of the operator ends after so many writes; the last one is long enough."""
+    """Each process ends after a number of writes; the last one runs long enough."""
 
     def outcome(cluster: Cluster, budgets: tuple[int, ...]) -> tuple[Any, Any]:
         for budget in budgets:

@@ -1,4 +1,4 @@
-"""Events that the API server takes, whatever they tell and whomever they are about."""
+"""Events that the API server accepts, for any message and object."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z
 
 
 @pytest.mark.parametrize("message", ["", "short", "x" * 5000, "…" * 5000, "x" + "語" * 400])
-def test_the_note_fits_in_bytes(message: str) -> None:
+def test_the_note_fits_the_limit_in_bytes(message: str) -> None:
     note = manifest(resource(), Event("Normal", "Told", message, ""), "operator-0", NOW)["note"]
     assert 0 < len(note.encode()) <= NOTE_BYTES
     assert "\ufffd" not in note

@@ -1,4 +1,4 @@
-"""How a Job's end becomes a reason, a message and the place where it stopped."""
+"""The failure of a Job: reason, message and stage."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def oom() -> ObservedPod:
 def unstarted(reason: str, message: str = "", **status: object) -> ObservedPod:
     body = pod_body(phase="Failed", nodeName="node-1")
     body["status"] |= {"reason": reason, "message": message, **status}
-    return pods.observed(body)
+    return pods.observe_pod(body)
 
 
 INIT = {"name": "warm", "state": {"terminated": {"exitCode": 3}}}
@@ -54,7 +54,7 @@ ROWS: list[tuple[str, ObservedJob, tuple[ObservedPod, ...], Reason, str]] = [
     ("a permanent code first", BY_POLICY, (UNREACHABLE, MISMATCH), Reason.VERIFICATION_FAILED, ""),
     ("a code without words", BY_POLICY, (terminated(13),), Reason.INTERNAL_ERROR, "exit code 13"),
     ("retries are over", EXHAUSTED, (UNREACHABLE,), Reason.RETRIES_EXHAUSTED, "StoreUnavailable: "),
-    ("killed each time", EXHAUSTED, (terminated(137),), Reason.RETRIES_EXHAUSTED, "killed from"),
+    ("killed each time", EXHAUSTED, (terminated(137),), Reason.RETRIES_EXHAUSTED, "SIGKILL"),
     ("no device left for the pod", EXHAUSTED,
         (unstarted("UnexpectedAdmissionError", "no healthy devices"),),
         Reason.RETRIES_EXHAUSTED, "UnexpectedAdmissionError: no healthy devices"),
@@ -121,7 +121,7 @@ WHERE = [
 @pytest.mark.parametrize(
     ("found", "pods", "wanted"), [row[1:] for row in WHERE], ids=[row[0] for row in WHERE]
 )
-def test_conditions_tell_where_it_stopped(
+def test_conditions_show_the_failed_stage(
     found: ObservedJob, pods: tuple[ObservedPod, ...], wanted: list[str]
 ) -> None:
     status = decide(Observation(resource(), found, pods), at(60), SETTINGS).status
@@ -133,13 +133,13 @@ def test_conditions_tell_where_it_stopped(
     assert set(false[1:]) <= {"NotReached"}
 
 
-def test_exhausted_retries_are_not_blamed_on_a_pod_that_was_retried() -> None:
-    """The pod that ended the Job is gone, an earlier one is left: look for the result again."""
+def test_the_failure_of_a_retried_pod_is_not_the_failure_of_the_job() -> None:
+    """The pod that ended the Job was deleted, an earlier one is left: run the Job again."""
     decision = decide(Observation(resource(), BY_POLICY, (UNREACHABLE,)), at(60), SETTINGS)
     assert decision.action is not None
 
 
-def test_a_deadline_tells_what_was_waited_for() -> None:
+def test_an_exceeded_deadline_contains_the_last_state() -> None:
     condition = {
         "type": "Scheduled",
         "status": "False",
@@ -154,7 +154,7 @@ def test_a_deadline_tells_what_was_waited_for() -> None:
     assert "no pod could be scheduled: 1 Insufficient nvidia.com/gpu" in status.failure.message
 
 
-def test_a_pod_over_its_disk_limit_is_not_tried_again() -> None:
+def test_a_pod_over_its_disk_limit_is_not_retried() -> None:
     seen = Observation(resource(), job({"active": 0, "failed": 1}), (unstarted("Evicted", "disk"),))
     decision = decide(seen, at(60), SETTINGS)
     assert isinstance(decision.action, StopJob)

@@ -1,4 +1,4 @@
-"""When the operator calls itself sick, how fast it asks, and what its log shows."""
+"""Health checks, rate limits and log lines."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ import logging
 
 import pytest
 
-from modelexport_operator.health import Pulse, ailments
+from modelexport_operator.health import Health, find_problems
 from modelexport_operator.limiter import Limiter
 from modelexport_operator.logs import JsonFormatter
 
 
 @pytest.mark.parametrize(
-    ("pulse", "words"),
+    ("health", "words"),
     [
-        (Pulse(leading=False, since_resync=9_999, oldest_key=0), []),
-        (Pulse(leading=True, since_resync=899, oldest_key=299), []),
-        (Pulse(leading=True, since_resync=901, oldest_key=0), ["resync"]),
-        (Pulse(leading=True, since_resync=901, oldest_key=301), ["resync", "key"]),
+        (Health(leading=False, since_resync=9_999, oldest_key=0), []),
+        (Health(leading=True, since_resync=899, oldest_key=299), []),
+        (Health(leading=True, since_resync=901, oldest_key=0), ["resync"]),
+        (Health(leading=True, since_resync=901, oldest_key=301), ["resync", "key"]),
     ],
-    ids=["waits for leadership", "works", "its watches may be dead", "its workers hang, too"],
+    ids=["not the leader", "healthy", "old resync", "old resync and stuck workers"],
 )
-def test_ailments(pulse: Pulse, words: list[str]) -> None:
-    found = ailments(pulse, resync_seconds=300)
+def test_find_problems(health: Health, words: list[str]) -> None:
+    found = find_problems(health, resync_seconds=300)
     assert len(found) == len(words)
     assert all(word in sentence for word, sentence in zip(words, found, strict=True))
 
 
-def test_a_burst_passes_and_then_so_many_each_second() -> None:
+def test_a_burst_passes_and_then_the_rate_is_limited() -> None:
     now = 0.0
     limiter = Limiter(qps=10, burst=3, clock=lambda: now)
     assert [round(limiter.reserve(), 2) for _ in range(5)] == [0, 0, 0, 0.1, 0.2]

@@ -10,7 +10,7 @@ from modelexport_operator.job import build
 from unit.operator.objects import BATCH, SETTINGS, export
 
 
-def test_every_share_is_an_index_and_every_index_is_tried() -> None:
+def test_every_share_is_an_index_and_failed_indexes_do_not_stop_others() -> None:
     spec = build(export({**BATCH, "parallelism": 4, "backoffLimit": 2}), SETTINGS)["spec"]
     assert spec["completionMode"] == "Indexed"
     assert spec["completions"] == spec["parallelism"] == spec["maxFailedIndexes"] == 4
@@ -18,13 +18,13 @@ def test_every_share_is_an_index_and_every_index_is_tried() -> None:
     assert "backoffLimit" not in spec
 
 
-def test_only_a_batch_that_is_wrong_as_a_whole_ends_the_job() -> None:
+def test_only_a_failure_of_the_whole_batch_ends_the_job() -> None:
     _, fail = build(export(BATCH), SETTINGS)["spec"]["podFailurePolicy"]["rules"]
     assert fail["action"] == "FailJob"
     assert fail["onExitCodes"]["values"] == [*PERMANENT_EXIT_CODES]
 
 
-def test_a_list_of_one_is_a_batch_as_well() -> None:
+def test_a_list_with_one_checkpoint_is_a_batch() -> None:
     listed = {**BATCH, "source": {"uris": ["s3://models/a.pt"], "format": "StateDict"}}
     assert build(export(listed), SETTINGS)["spec"]["completionMode"] == "Indexed"
 
@@ -39,5 +39,5 @@ def test_a_list_of_one_is_a_batch_as_well() -> None:
         ("x,2", {2}),
     ],
 )
-def test_indexes_are_read_as_kubernetes_writes_them(text: str, found: set[int]) -> None:
+def test_parse_indexes(text: str, found: set[int]) -> None:
     assert indexed.parse(text) == found

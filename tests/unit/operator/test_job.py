@@ -1,4 +1,4 @@
-"""The Job that a ModelExport becomes."""
+"""The Job of a ModelExport."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_name_is_a_label_and_differs_by_uid(name: str) -> None:
     assert first.startswith(name[:50].rstrip("."))
 
 
-def test_queue_and_priority_travel_to_the_job_and_not_to_its_pods() -> None:
+def test_queue_labels_are_copied_to_the_job_but_not_to_its_pods() -> None:
     queue = {
         "kueue.x-k8s.io/queue-name": "gpu",
         "kueue.x-k8s.io/priority-class": "high",
@@ -52,8 +52,8 @@ def test_queue_and_priority_travel_to_the_job_and_not_to_its_pods() -> None:
     assert "suspend" not in job["spec"]
 
 
-def test_the_pod_is_told_nothing_that_may_change_meanwhile() -> None:
-    """A Job that is created again after a suspension is the same Job."""
+def test_mutable_fields_are_not_in_the_pod_s_manifest() -> None:
+    """A Job that is created again after a suspension has the same manifest."""
     before = build(parse(export_body()), SETTINGS)
     changed = {"suspend": False, "ttlSecondsAfterFinished": 60}
     assert build(parse(export_body(changed, generation=3)), SETTINGS) == before
@@ -72,7 +72,7 @@ def test_the_manifest_round_trips_without_the_pod_template() -> None:
     assert parse(sent).spec == made.spec.model_copy(update={"pod_template": None})
 
 
-def test_only_flaky_infrastructure_is_retried() -> None:
+def test_only_infrastructure_failures_are_retried() -> None:
     spec = build(export({"backoffLimit": 5}), SETTINGS)["spec"]
     ignore, fail = spec["podFailurePolicy"]["rules"]
     assert spec["backoffLimit"] == 5
@@ -111,7 +111,7 @@ def test_an_additional_container_is_hardened() -> None:
     assert pod["initContainers"][0]["securityContext"]["capabilities"] == {"drop": ["ALL"]}
 
 
-def test_the_users_template_goes_over_the_charts() -> None:
+def test_the_user_s_template_takes_precedence_over_the_chart_s() -> None:
     def limits(**kinds: object) -> dict[str, Any]:
         return {"spec": {"containers": [{"name": "exporter", "resources": {"limits": kinds}}]}}
 
@@ -160,7 +160,7 @@ def test_the_users_template_goes_over_the_charts() -> None:
         ({"securityContext": {"appArmorProfile": {"type": "Unconfined"}}}, "Unconfined"),
     ],
 )
-def test_what_is_protected_is_refused_by_name(pod_spec: dict[str, Any], words: str) -> None:
+def test_protected_fields_are_rejected_by_name(pod_spec: dict[str, Any], words: str) -> None:
     with pytest.raises(JobError, match=words) as caught:
         build(export({"podTemplate": {"spec": pod_spec}}), SETTINGS)
     assert str(caught.value).startswith("spec.podTemplate")
@@ -185,8 +185,8 @@ JSON = st.recursive(
 
 @given(spec=st.dictionaries(st.sampled_from(["containers", "volumes", "securityContext"]), JSON),
        metadata=JSON)  # fmt: skip
-def test_any_template_is_a_job_or_a_sentence(spec: dict[str, Any], metadata: object) -> None:
-    """The template is not validated at admission: nothing in it may stop the operator."""
+def test_any_template_gives_a_job_or_a_message(spec: dict[str, Any], metadata: object) -> None:
+    """The template is not validated at admission, so the operator must handle anything."""
     try:
         built = build(export({"podTemplate": {"metadata": metadata, "spec": spec}}), SETTINGS)
     except JobError:
@@ -198,7 +198,7 @@ def test_any_template_is_a_job_or_a_sentence(spec: dict[str, Any], metadata: obj
 
 def test_a_secret_in_an_entry_without_a_name_is_not_repeated() -> None:
     env = {"containers": [{"name": "exporter", "env": [{"value": "hunter2"}]}]}
-    with pytest.raises(JobError, match="every entry needs its `name`") as caught:
+    with pytest.raises(JobError, match="every entry requires `name`") as caught:
         build(export({"podTemplate": {"spec": env}}), SETTINGS)
     assert "hunter2" not in str(caught.value)
 
@@ -216,7 +216,7 @@ CLAIM = {"persistentVolumeClaim": {"claimName": "models"}}
         ("/mnt/models/out/", {"emptyDir": {}}, False),
     ],
 )
-def test_an_artifact_is_not_published_into_the_pod(
+def test_publishing_into_the_pod_s_file_system_is_rejected(
     path: str, volume: dict[str, Any], kept: bool
 ) -> None:
     mount = {"name": "models", "mountPath": "/mnt/models"}
@@ -228,12 +228,12 @@ def test_an_artifact_is_not_published_into_the_pod(
     if kept:
         assert build(asked, SETTINGS)
         return
-    with pytest.raises(JobError, match=r"spec\.destination\.uri: .* ends with the pod"):
+    with pytest.raises(JobError, match=r"spec\.destination\.uri: .* is deleted with the pod"):
         build(asked, SETTINGS)
 
 
-def test_the_signing_key_is_a_variable_of_the_secret() -> None:
-    """A mounted file could be read by the user's code; and a missing Secret is told at once."""
+def test_the_signing_key_is_an_environment_variable_from_the_secret() -> None:
+    """User code could read a mounted file; a missing Secret is reported at once."""
     job = build(export({"destination": {"uri": OUT, "signingSecretName": "signing"}}), SETTINGS)
     (entry,) = [e for e in container(job)["env"] if e["name"] == SIGNING_KEY_ENV]
     assert entry["valueFrom"] == {"secretKeyRef": {"name": "signing", "key": "key.pem"}}
@@ -246,13 +246,13 @@ def test_without_a_secret_there_is_no_key() -> None:
 
 
 @pytest.mark.parametrize("name", [MANIFEST_ENV, SIGNING_KEY_ENV, SIGNING_KEY_FILE_ENV])
-def test_the_contract_s_variables_are_the_operator_s(name: str) -> None:
+def test_only_the_operator_may_set_the_contract_s_variables(name: str) -> None:
     pod = {"containers": [{"name": "exporter", "env": [{"name": name, "value": "mine"}]}]}
     with pytest.raises(JobError, match=f"{name} is set by the operator"):
         build(export({"podTemplate": {"spec": pod}}), SETTINGS)
 
 
-def test_a_spec_that_no_process_can_be_given_is_refused() -> None:
+def test_a_spec_above_the_limit_of_environment_variables_is_rejected() -> None:
     kwargs = {"model": {"factory": "digits:build", "kwargs": {"table": "x" * 130_000}}}
     with pytest.raises(JobError, match=r"shorten spec\.model\.kwargs"):
         build(export(kwargs), SETTINGS)

@@ -1,4 +1,4 @@
-"""Who may take the Lease, judged by the own clock only."""
+"""Which replica may take the Lease, by its own clock only."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ from typing import Any
 import pytest
 
 from modelexport_operator.client import CONFLICT, NOT_FOUND, ApiError
-from modelexport_operator.leader import Election, LeadershipLostError, Sighting, may_take, sight
+from modelexport_operator.leader import (
+    Election,
+    LeadershipLostError,
+    LeaseObservation,
+    may_take,
+    observe_lease,
+)
 from modelexport_operator.settings import LeaseSettings
 
-OTHERS = Sighting("7", "other", 15, first_seen=100)
+OTHERS = LeaseObservation("7", "other", 15, first_seen=100)
 FAST = LeaseSettings(duration_seconds=2, renew_seconds=0.05, retry_seconds=0.01)
 
 
@@ -19,18 +25,18 @@ FAST = LeaseSettings(duration_seconds=2, renew_seconds=0.05, retry_seconds=0.01)
     ("seen", "now", "may"),
     [
         (None, 0, True),
-        (Sighting("7", "", 15, 100), 101, True),
-        (Sighting("7", "me", 15, 100), 101, True),
+        (LeaseObservation("7", "", 15, 100), 101, True),
+        (LeaseObservation("7", "me", 15, 100), 101, True),
         (OTHERS, 115, False),
         (OTHERS, 115.1, True),
     ],
-    ids=["there is none", "given back", "my own", "held", "expired"],
+    ids=["no Lease", "released", "own", "held", "expired"],
 )
-def test_may_take(seen: Sighting | None, now: float, may: bool) -> None:
+def test_may_take(seen: LeaseObservation | None, now: float, may: bool) -> None:
     assert may_take(seen, "me", now) == may
 
 
-def test_a_renewed_lease_is_held_anew_whatever_its_clock_says() -> None:
+def test_a_renewed_lease_is_held_regardless_of_its_timestamps() -> None:
     renewed = {
         "metadata": {"resourceVersion": "8"},
         "spec": {
@@ -39,8 +45,8 @@ def test_a_renewed_lease_is_held_anew_whatever_its_clock_says() -> None:
             "renewTime": "1970-01-01T00:00:00Z",
         },
     }
-    assert sight(renewed, OTHERS, 110).first_seen == 110
-    again = sight(renewed, sight(renewed, OTHERS, 110), 120)
+    assert observe_lease(renewed, OTHERS, 110).first_seen == 110
+    again = observe_lease(renewed, observe_lease(renewed, OTHERS, 110), 120)
     assert again.first_seen == 110
 
 
@@ -69,7 +75,7 @@ class Store:
         return self.lease
 
 
-def test_one_of_two_candidates_gets_it_and_the_other_after_the_release() -> None:
+def test_the_second_candidate_leads_after_the_first_has_released() -> None:
     async def scenario() -> None:
         store = Store()
         first = Election(store, "ns", "first", FAST)
@@ -88,7 +94,7 @@ def test_one_of_two_candidates_gets_it_and_the_other_after_the_release() -> None
     asyncio.run(scenario())
 
 
-def test_a_leader_whose_requests_hang_gives_up_before_the_lease_expires() -> None:
+def test_a_leader_whose_requests_hang_stops_before_the_lease_expires() -> None:
     async def scenario() -> None:
         store = Store()
         election = Election(store, "ns", "me", FAST)
@@ -101,7 +107,7 @@ def test_a_leader_whose_requests_hang_gives_up_before_the_lease_expires() -> Non
     asyncio.run(scenario())
 
 
-def test_a_leader_that_sees_another_one_ends_at_once() -> None:
+def test_a_leader_that_observes_another_leader_stops_at_once() -> None:
     async def scenario() -> None:
         store = Store()
         patient = LeaseSettings(duration_seconds=60, renew_seconds=30, retry_seconds=0.01)
@@ -110,7 +116,7 @@ def test_a_leader_that_sees_another_one_ends_at_once() -> None:
         assert store.lease is not None
         spec = {**store.lease["spec"], "holderIdentity": "other"}
         await store.write_lease({**store.lease, "spec": spec})
-        with pytest.raises(LeadershipLostError, match="other holds the Lease"):
+        with pytest.raises(LeadershipLostError, match="other now holds the Lease"):
             async with asyncio.timeout(5):
                 await election.keep()
 

@@ -1,4 +1,4 @@
-"""How partial PodTemplateSpecs merge."""
+"""Merging partial PodTemplateSpecs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelexport_operator.pod_template import TemplateError, merge, pruned
+from modelexport_operator.pod_template import TemplateError, merge, prune
 
 GPU = "nvidia.com/gpu"
 
@@ -106,7 +106,7 @@ ROWS: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     ("below", "over", "wanted"), [r[1:] for r in ROWS], ids=[r[0] for r in ROWS]
 )
 def test_merge(below: dict[str, Any], over: dict[str, Any], wanted: dict[str, Any]) -> None:
-    assert pruned(merge(below, over)) == wanted
+    assert prune(merge(below, over)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_merge(below: dict[str, Any], over: dict[str, Any], wanted: dict[str, An
         ({"spec": {"containers": [{"name": "exporter", "env": {"A": "1"}}]}}, "env must be a list"),
     ],
 )
-def test_what_is_no_template_is_refused_by_its_path(template: dict[str, Any], path: str) -> None:
+def test_invalid_templates_are_rejected_with_the_path(template: dict[str, Any], path: str) -> None:
     with pytest.raises(TemplateError, match=path.replace(".", r"\.")):
         merge(exporter(image="a"), template)
 
@@ -157,14 +157,12 @@ def test_merging_a_template_over_itself_changes_nothing(template: dict[str, Any]
 
 
 @given(templates, templates, templates)
-def test_it_does_not_matter_which_layers_merge_first(
-    a: dict[str, Any], b: dict[str, Any], c: dict[str, Any]
-) -> None:
+def test_merging_is_associative(a: dict[str, Any], b: dict[str, Any], c: dict[str, Any]) -> None:
     assert merge(merge(a, b), c) == merge(a, merge(b, c))
 
 
 @given(templates, templates)
-def test_no_layer_is_changed(a: dict[str, Any], b: dict[str, Any]) -> None:
+def test_merging_does_not_change_its_arguments(a: dict[str, Any], b: dict[str, Any]) -> None:
     before = repr((a, b))
     merge(a, b)
     assert repr((a, b)) == before

@@ -1,4 +1,4 @@
-"""The work queue, on a clock of its own."""
+"""The work queue, with a simulated clock."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def drain(schedule: Schedule, now: float) -> list[str]:
     return taken
 
 
-def test_keys_are_taken_in_the_order_they_became_due() -> None:
+def test_keys_are_taken_in_order_of_their_due_times() -> None:
     schedule = Schedule()
     schedule.add("late", 5)
     schedule.add("early", 1)
@@ -27,14 +27,14 @@ def test_keys_are_taken_in_the_order_they_became_due() -> None:
     assert schedule.next_due() == 5
 
 
-def test_a_key_is_in_it_once_and_its_earliest_appointment_wins() -> None:
+def test_a_key_is_queued_once_at_its_earliest_due_time() -> None:
     schedule = Schedule()
     for when in (3, 1, 2):
         schedule.add("a", when)
     assert drain(schedule, 10) == ["a"]
 
 
-def test_a_key_is_not_worked_on_twice_at_a_time_and_not_forgotten() -> None:
+def test_a_key_added_while_in_progress_is_taken_afterwards() -> None:
     schedule = Schedule()
     schedule.add("a", 0)
     assert schedule.take(0) == "a"
@@ -46,7 +46,7 @@ def test_a_key_is_not_worked_on_twice_at_a_time_and_not_forgotten() -> None:
     assert schedule.take(1) == "a"
 
 
-def test_pauses_double_up_to_a_limit_and_begin_anew_after_success() -> None:
+def test_backoff_doubles_up_to_a_limit_and_is_reset() -> None:
     schedule = Schedule()
     pauses = [schedule.add_failed("a", 0) for _ in range(12)]
     assert pauses[:4] == [0.5, 1, 2, 4]
@@ -55,7 +55,7 @@ def test_pauses_double_up_to_a_limit_and_begin_anew_after_success() -> None:
     assert schedule.add_failed("a", 0) == 0.5
 
 
-def test_the_age_of_the_oldest_key_counts_waiting_and_working() -> None:
+def test_the_age_of_the_oldest_key_includes_keys_in_progress() -> None:
     schedule = Schedule()
     schedule.add("a", 0)
     schedule.add("later", 100)
@@ -66,7 +66,7 @@ def test_the_age_of_the_oldest_key_counts_waiting_and_working() -> None:
     assert schedule.oldest(10) == 0
 
 
-def test_an_appointment_that_is_moved_a_thousand_times_costs_nothing() -> None:
+def test_outdated_entries_do_not_accumulate() -> None:
     schedule = Schedule()
     for when in range(10_000, 0, -1):
         schedule.add("a", when)
@@ -80,7 +80,7 @@ steps = st.lists(
 
 
 @given(steps)
-def test_nothing_is_lost_and_nothing_runs_twice(found: list[tuple[str, str, float]]) -> None:
+def test_no_key_is_lost_or_processed_twice_at_a_time(found: list[tuple[str, str, float]]) -> None:
     schedule, now = Schedule(), 0.0
     owed: set[str] = set()
     working: set[str] = set()
@@ -104,7 +104,7 @@ def test_nothing_is_lost_and_nothing_runs_twice(found: list[tuple[str, str, floa
     assert set(drain(schedule, now + 1_000)) == owed
 
 
-def test_a_worker_sleeps_until_there_is_something_to_take() -> None:
+def test_a_worker_sleeps_until_a_key_is_due() -> None:
     async def scenario() -> list[str]:
         now = 0.0
         queue = WorkQueue(lambda: now)

@@ -1,4 +1,4 @@
-"""A listing goes on past an object that cannot be read."""
+"""A listing continues after an object that cannot be read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unit.operator.objects import UID, export_body
 
 
 class Lists:
-    """Lists one export that breaks every reader, and one that is right."""
+    """Lists one export that cannot be read, and a valid one."""
 
     async def pages(
         self, root: str, namespace: str | None, plural: str, selector: str = ""
@@ -24,7 +24,7 @@ class Lists:
         yield Page([broken, export_body()] if root == EXPORTS else [], "10")
 
 
-def test_one_unreadable_object_does_not_keep_the_others_out() -> None:
+def test_an_unreadable_object_does_not_block_the_others() -> None:
     cache, queue = Cache(), WorkQueue(time.monotonic)
     asyncio.run(Resync(cast("Api", Lists()), cache, queue, [], 300).first())
     assert cache.live() == [UID]

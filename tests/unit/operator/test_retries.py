@@ -1,4 +1,4 @@
-"""What is tried again, and what is said about it."""
+"""Which failures are retried, and the messages about it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TWICE = job({"active": 1, "failed": 2})
 def rejected() -> ObservedPod:
     body = pod_body(phase="Failed", nodeName="node-1")
     body["status"] |= {"reason": "UnexpectedAdmissionError", "message": "no healthy devices"}
-    return pods.observed(body)
+    return pods.observe_pod(body)
 
 
 ROWS: list[tuple[str, ObservedJob, tuple[ObservedPod, ...], str | None]] = [
@@ -48,7 +48,7 @@ ROWS: list[tuple[str, ObservedJob, tuple[ObservedPod, ...], str | None]] = [
         "attempt 2 of 4: StoreUnavailable: found this, expected that",
     ),
     ("for the second time", TWICE, (UNREACHABLE, running()), "attempt 3 of 4: StoreUnavailable: "),
-    ("killed", job(), (terminated(137),), "attempt 2 of 4: PodKilled: exit code 137 (killed from"),
+    ("killed", job(), (terminated(137),), "attempt 2 of 4: PodKilled: exit code 137 (SIGKILL"),
     (
         "no device left for the pod",
         job(),
@@ -93,9 +93,9 @@ def test_a_retry(found: ObservedJob, seen: tuple[ObservedPod, ...], words: str |
 @pytest.mark.parametrize(
     ("seen", "reason"),
     [((UNREACHABLE,), "Retrying"), ((UNREACHABLE, running()), "Running")],
-    ids=["while it waits", "while it runs again"],
+    ids=["waiting", "running again"],
 )
-def test_the_condition_says_why(seen: tuple[ObservedPod, ...], reason: str) -> None:
+def test_the_condition_contains_the_retry(seen: tuple[ObservedPod, ...], reason: str) -> None:
     decision = decide(Observation(resource(), job(), seen), at(60), SETTINGS)
     assert decision.status is not None
     exported = next(c for c in decision.status.conditions if c.type == "Exported")
@@ -104,7 +104,7 @@ def test_the_condition_says_why(seen: tuple[ObservedPod, ...], reason: str) -> N
     assert [(e.type, e.reason) for e in decision.events] == [("Warning", "Retrying")]
 
 
-def test_a_disruption_is_told_and_is_no_attempt() -> None:
+def test_a_disruption_has_an_event_and_is_not_an_attempt() -> None:
     decision = decide(Observation(resource(), job(), (DRAINED, running())), at(60), SETTINGS)
     assert [(e.type, e.reason) for e in decision.events] == [("Normal", "Rescheduled")]
     assert decision.status is not None
@@ -112,7 +112,7 @@ def test_a_disruption_is_told_and_is_no_attempt() -> None:
     assert exported.message == ""
 
 
-def test_a_batch_tells_the_last_of_its_retries() -> None:
+def test_a_batch_reports_its_last_retry() -> None:
     first = of_index(0, replace(UNREACHABLE, terminated=None, phase="Failed", created=at(1)))
     second = of_index(1, replace(UNREACHABLE, terminated=None, phase="Failed", created=at(2)))
     retry = retries.latest(Observation(resource(BATCH), batch_job(), (second, first)))

@@ -1,4 +1,4 @@
-"""The configuration file, and the sentences for its mistakes."""
+"""The configuration file, and the messages for its errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ api: {qps: 50, burst: 100}
 """
 
 
-def test_a_file(tmp_path: Path) -> None:
+def test_a_valid_file(tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
     path.write_text(FILE)
     found = load(path)
@@ -47,18 +47,20 @@ def test_a_file(tmp_path: Path) -> None:
         ),
         (
             {"exporterImage": "a", "podTemplate": {"spec": {"containers": [{"image": "b"}]}}},
-            "every entry needs its `name`",
+            "every entry requires `name`",
         ),
     ],
 )
-def test_a_mistake_has_a_sentence(document: object, words: str) -> None:
+def test_an_error_has_a_message(document: object, words: str) -> None:
     with pytest.raises(SettingsError) as caught:
         parse(document)
     assert words in str(caught.value)
 
 
 @pytest.mark.parametrize("text", [None, "a: [", "exporterImage: ''"])
-def test_the_process_says_so_and_ends_without_a_traceback(tmp_path: Path, text: str | None) -> None:
+def test_the_process_reports_the_error_without_a_traceback(
+    tmp_path: Path, text: str | None
+) -> None:
     path = tmp_path / "config.yaml"
     if text is not None:
         path.write_text(text)
@@ -69,5 +71,5 @@ def test_the_process_says_so_and_ends_without_a_traceback(tmp_path: Path, text: 
         check=False,
     )
     assert done.returncode == 2
-    assert done.stderr.startswith("bad configuration in ")
+    assert done.stderr.startswith("invalid configuration in ")
     assert "Traceback" not in done.stderr

@@ -44,15 +44,15 @@ def decided(found: ObservedJob | None, status: Object | None = None, **spec: obj
     return decide(Observation(resource(spec, status), found, pods), at(60), SETTINGS)
 
 
-@pytest.mark.parametrize("found", [job(), QUEUED], ids=["runs", "waits in a queue"])
-def test_to_suspend_is_to_delete_the_job(found: ObservedJob) -> None:
+@pytest.mark.parametrize("found", [job(), QUEUED], ids=["running", "queued"])
+def test_suspend_deletes_the_job(found: ObservedJob) -> None:
     decision = decided(found, suspend=True)
     assert decision.action == DeleteJob(found)
     assert [event.reason for event in decision.events] == ["Suspended"]
 
 
-@pytest.mark.parametrize("found", [None, LEAVING], ids=["no Job yet", "its pods are ending"])
-def test_what_is_suspended_gets_no_job(found: ObservedJob | None) -> None:
+@pytest.mark.parametrize("found", [None, LEAVING], ids=["no Job yet", "its Job is being deleted"])
+def test_a_suspended_export_gets_no_job(found: ObservedJob | None) -> None:
     decision = decided(found, suspend=True)
     assert decision.action is None
     assert decision.status is not None
@@ -60,14 +60,14 @@ def test_what_is_suspended_gets_no_job(found: ObservedJob | None) -> None:
     assert decision.status.job_name is None
     scheduled = decision.status.conditions[0]
     assert (scheduled.status, scheduled.reason) == ("False", "Suspended")
-    assert ("being ended" in scheduled.message) == (found is LEAVING)
+    assert ("being deleted" in scheduled.message) == (found is LEAVING)
 
 
-def test_it_is_told_once() -> None:
+def test_the_suspension_has_one_event() -> None:
     assert decided(None, stored("Suspended"), suspend=True).events == ()
 
 
-def test_an_end_wins() -> None:
+def test_a_finished_job_takes_precedence() -> None:
     seen = Observation(
         resource({"suspend": True}), job(ended("Complete")), (terminated(0, SUCCESS),)
     )
@@ -76,7 +76,7 @@ def test_an_end_wins() -> None:
     assert status.phase == "Succeeded"
 
 
-def test_a_lost_result_is_looked_for_after_the_suspension() -> None:
+def test_after_a_lost_result_the_job_runs_again_when_resumed() -> None:
     seen = Observation(resource({"suspend": True}), job(ended("Complete")))
     decision = decide(seen, at(60), SETTINGS)
     assert decision.action is None
@@ -87,24 +87,24 @@ def test_a_lost_result_is_looked_for_after_the_suspension() -> None:
     assert resumed.action.manifest["metadata"]["name"].endswith("-2")
 
 
-def test_to_resume_is_to_create_the_job_anew() -> None:
+def test_resume_creates_the_job_again() -> None:
     decision = decided(None, stored("Suspended"), suspend=False)
     assert isinstance(decision.action, CreateJob)
     assert "suspend" not in decision.action.manifest["spec"]
     assert [event.reason for event in decision.events] == ["Resumed", "JobCreated"]
 
 
-def test_a_job_that_still_ends_is_waited_for() -> None:
+def test_resume_waits_until_the_old_job_is_deleted() -> None:
     decision = decided(LEAVING, stored("Suspended"), suspend=False)
     assert decision.action is None
     assert decision.requeue_after is not None
 
 
-def test_where_nothing_is_suspended_nothing_is_decided() -> None:
+def test_an_export_that_is_not_suspended_has_no_decision() -> None:
     assert suspension.decide(Observation(resource(), job()), at(60)) is None
 
 
-def test_a_job_that_its_queue_holds_back_is_queued_and_no_failure() -> None:
+def test_a_job_suspended_by_its_queue_is_queued() -> None:
     decision = decided(QUEUED)
     assert decision.action is None
     assert decision.status is not None
@@ -117,8 +117,8 @@ def test_a_job_that_its_queue_holds_back_is_queued_and_no_failure() -> None:
     assert decided(QUEUED, stored("Queued")).events == ()
 
 
-def test_a_stop_that_came_too_late_for_an_evicted_job_ends_the_export() -> None:
-    """Its deadline does not count while it is held back."""
+def test_an_evicted_job_that_was_stopped_fails_the_export() -> None:
+    """Its deadline does not count while it is suspended."""
     stopped = job(failure='{"reason": "OutOfMemory", "message": "m"}')
     status = decided(replace(stopped, suspended=True)).status
     assert status is not None
@@ -127,7 +127,7 @@ def test_a_stop_that_came_too_late_for_an_evicted_job_ends_the_export() -> None:
 
 
 class Life:
-    """One export that somebody suspends and resumes, while pods end and the operator looks."""
+    """One export that is suspended and resumed while pods end and the operator reconciles."""
 
     def __init__(self) -> None:
         self.suspend, self.generation = False, 1
@@ -163,7 +163,7 @@ class Life:
 
 
 @given(st.lists(st.sampled_from(["look", "look", "end", "toggle"]), max_size=30))
-def test_whoever_toggles_when_it_ends_once_and_well(steps: list[str]) -> None:
+def test_an_export_succeeds_once_however_suspend_is_toggled(steps: list[str]) -> None:
     life = Life()
     for step in steps:
         over, before = life.has_ended(), life.status

@@ -1,4 +1,4 @@
-"""Which objects wait to be dealt with."""
+"""Which completions wait to be processed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from modelexport_api.trigger import ModelExportTriggerStatus
 from modelexport_operator.triggers import ledger
 from modelexport_operator.triggers.candidates import Candidate, candidate, is_wanted
-from modelexport_operator.triggers.completion import completion
+from modelexport_operator.triggers.completion import find_completion
 from unit.operator.triggers.trainings import SUCCEEDED, dated_job, training, trigger
 
 FRESH = ModelExportTriggerStatus()
@@ -22,11 +22,11 @@ def found(body: dict[str, Any] = BODY, status: ModelExportTriggerStatus = FRESH)
     return waiting
 
 
-def test_a_completion_waits_with_its_object() -> None:
+def test_a_candidate_contains_its_object() -> None:
     body = found().body
     assert "managedFields" not in body["metadata"]
     assert body["status"] == BODY["status"]
-    success = completion(trigger().spec.source, BODY)
+    success = find_completion(trigger().spec.source, BODY)
     assert success is not None
     assert found().entry == ledger.entry("uid-of-train-42", success)
 
@@ -46,8 +46,8 @@ def test_start_policy(completed: str, policy: str, waits: bool) -> None:
     assert (waiting is not None) is waits
 
 
-def test_what_is_done_or_has_not_succeeded_does_not_wait() -> None:
-    done = ledger.added(FRESH, [found().entry])
+def test_processed_and_unsuccessful_objects_are_not_candidates() -> None:
+    done = ledger.add_entries(FRESH, [found().entry])
     assert candidate(trigger(), done, BODY) is None
     assert candidate(trigger(), FRESH, training("Job", {})) is None
 
@@ -63,15 +63,17 @@ def test_what_is_done_or_has_not_succeeded_does_not_wait() -> None:
     ],
     ids=["as it was", "all", "other labels", "another kind", "another policy"],
 )
-def test_a_changed_trigger_keeps_what_it_still_wants(spec: dict[str, Any], wanted: bool) -> None:
+def test_a_changed_trigger_keeps_candidates_that_it_still_selects(
+    spec: dict[str, Any], wanted: bool
+) -> None:
     assert is_wanted(trigger(**spec), FRESH, found()) is wanted
 
 
-def test_what_was_recorded_meanwhile_is_wanted_no_more() -> None:
-    assert not is_wanted(trigger(), ledger.added(FRESH, [found().entry]), found())
+def test_a_recorded_completion_is_no_longer_wanted() -> None:
+    assert not is_wanted(trigger(), ledger.add_entries(FRESH, [found().entry]), found())
 
 
-def test_an_object_whose_time_changes_waits_once() -> None:
+def test_an_object_whose_time_changes_is_one_candidate() -> None:
     first, second = (found(dated_job(f"2026-05-01T12:00:0{n}Z")) for n in (0, 5))
     assert first.entry != second.entry
     assert first.key == second.key

@@ -1,4 +1,4 @@
-"""The ModelExport that a completion gives."""
+"""The ModelExport of a completion."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_the_manifest_is_a_model_export() -> None:
     assert set(manifest["spec"]) == {"source", "model", "inputs", "dims", "destination"}
 
 
-def test_it_tells_where_it_comes_from() -> None:
+def test_labels_and_annotations_name_trigger_and_object() -> None:
     meta = built()["metadata"]
     assert meta["labels"] == {
         "kueue.x-k8s.io/queue-name": "gpu",
@@ -60,13 +60,13 @@ def test_the_name_is_a_function_of_trigger_object_and_run() -> None:
 
 
 @pytest.mark.parametrize("source", ["a" * 253, "a." * 100, "x" * 51 + "-.-" + "y" * 20])
-def test_a_name_is_never_too_long_nor_ends_badly(source: str) -> None:
+def test_a_name_is_a_valid_label(source: str) -> None:
     name = child_name("t", source, "s")
     assert len(name) <= 63
     assert name[-12].isalnum()
 
 
-def test_a_text_becomes_a_number_where_the_field_takes_one() -> None:
+def test_a_text_becomes_a_number_if_the_field_requires_one() -> None:
     manifest = changed("template.spec.backoffLimit", "$(metadata.annotations.retries)")
     body = training("Job", SUCCEEDED["Job"], annotations={"retries": "5"})
     template = manifest["spec"]["template"]
@@ -86,7 +86,7 @@ def test_a_text_becomes_a_number_where_the_field_takes_one() -> None:
             "template.spec.source",
             {"uri": "$(metadata.name)"},
             "InvalidExport",
-            "Job train-42 gives no valid ModelExport: spec.source.uri: String should match",
+            "Job train-42: the resulting ModelExport is invalid: spec.source.uri: String",
         ),
         (
             "template.spec.parallelism",
@@ -95,9 +95,9 @@ def test_a_text_becomes_a_number_where_the_field_takes_one() -> None:
             "parallelism and maxFailed require a batch",
         ),
     ],
-    ids=["no value", "a wrong value", "a broken rule"],
+    ids=["no value", "an invalid value", "a violated rule"],
 )
-def test_what_no_export_can_be_made_of(path: str, value: object, reason: str, words: str) -> None:
+def test_invalid_exports_are_reported(path: str, value: object, reason: str, words: str) -> None:
     with pytest.raises(ChildError) as caught:
         built(path, value)
     assert caught.value.reason == reason

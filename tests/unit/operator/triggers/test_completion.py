@@ -1,4 +1,4 @@
-"""What counts as success, for each kind as its controller writes it."""
+"""Success of each kind, as its controller writes it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from modelexport_api.trigger import TriggerSource
-from modelexport_operator.triggers.completion import EPOCH, Completion, completion
+from modelexport_operator.triggers.completion import EPOCH, Completion, find_completion
 from unit.operator.triggers.trainings import (
     ENDED,
     HARD_WON,
@@ -24,7 +24,7 @@ WHEN = datetime(2026, 5, 1, 12, tzinfo=UTC)
 @pytest.mark.parametrize("kind", SUCCEEDED)
 def test_success_and_its_time(kind: str) -> None:
     body = training(kind, SUCCEEDED[kind])
-    assert completion(TriggerSource(kind=kind), body) == Completion(WHEN)
+    assert find_completion(TriggerSource(kind=kind), body) == Completion(WHEN)
 
 
 @pytest.mark.parametrize(
@@ -33,22 +33,22 @@ def test_success_and_its_time(kind: str) -> None:
     ids=[f"{r[0]} {r[1]}" for r in UNFINISHED],
 )
 def test_no_success(kind: str, status: dict[str, Any]) -> None:
-    assert completion(TriggerSource(kind=kind), training(kind, status)) is None
+    assert find_completion(TriggerSource(kind=kind), training(kind, status)) is None
 
 
 @pytest.mark.parametrize(
     ("kind", "status"), [(r[0], r[2]) for r in HARD_WON], ids=[f"{r[0]} {r[1]}" for r in HARD_WON]
 )
-def test_success_in_the_end(kind: str, status: dict[str, Any]) -> None:
-    found = completion(TriggerSource(kind=kind), training(kind, status))
+def test_success_after_retries(kind: str, status: dict[str, Any]) -> None:
+    found = find_completion(TriggerSource(kind=kind), training(kind, status))
     assert found is not None
     assert found.when == WHEN
 
 
-def test_runs_of_a_scheduled_ray_job_are_told_apart() -> None:
+def test_runs_of_a_scheduled_ray_job_are_different_completions() -> None:
     body = training("RayJob", SUCCEEDED["RayJob"])
     body["spec"]["schedule"] = "0 * * * *"
-    found = completion(TriggerSource(kind="RayJob"), body)
+    found = find_completion(TriggerSource(kind="RayJob"), body)
     assert found == Completion(WHEN, run="train-42-x7c2f")
 
 
@@ -77,19 +77,19 @@ def own(**success: object) -> TriggerSource:
     ],
 )
 def test_another_kind(success: dict[str, object], status: dict[str, Any], ended: bool) -> None:
-    assert (completion(own(**success), training("Training", status)) is not None) is ended
+    assert (find_completion(own(**success), training("Training", status)) is not None) is ended
 
 
 PHASE = own(field={"path": ".status.phase", "value": "Ok"})
 
 
-def test_a_kind_that_tells_no_time_ended_when_its_status_was_written() -> None:
+def test_a_kind_without_completion_time_uses_the_last_status_write() -> None:
     entries = [
         {"manager": "kubectl", "time": "2026-05-01T13:00:00Z", "fieldsV1": {"f:metadata": {}}},
         {"manager": "trainer", "time": ENDED, "fieldsV1": {"f:status": {}}},
     ]
     body = training("Training", {"phase": "Ok"}, managedFields=entries)
-    assert completion(PHASE, body) == Completion(WHEN)
+    assert find_completion(PHASE, body) == Completion(WHEN)
 
 
 @pytest.mark.parametrize(
@@ -97,6 +97,6 @@ def test_a_kind_that_tells_no_time_ended_when_its_status_was_written() -> None:
     [("2026-05-01T14:00:00+02:00", WHEN), ("soon", EPOCH), (None, EPOCH)],
     ids=["another time zone", "no time", "nothing"],
 )
-def test_without_any_other_time_the_creation_counts(created: str | None, when: datetime) -> None:
+def test_without_other_times_the_creation_time_is_used(created: str | None, when: datetime) -> None:
     body = training("Training", {"phase": "Ok"}, creationTimestamp=created)
-    assert completion(PHASE, body) == Completion(when)
+    assert find_completion(PHASE, body) == Completion(when)

@@ -1,4 +1,4 @@
-"""Expressions in strings: what they become, and how they fail."""
+"""Expressions in strings: their values and their errors."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from modelexport_operator.triggers.expressions import (
     MissingValueError,
     SyntaxProblemError,
     holds_expression,
-    rendered,
-    rendered_text,
+    render,
+    render_text,
 )
 from unit.operator.triggers.test_jsonpath import BODY
 
@@ -39,44 +39,44 @@ from unit.operator.triggers.test_jsonpath import BODY
     ],
 )
 def test_values(text: str, value: object) -> None:
-    found = rendered(text, BODY)
+    found = render(text, BODY)
     assert found == value
     assert type(found) is type(value)
 
 
-def test_text_where_text_is_needed() -> None:
-    assert rendered_text("$(spec.env[1].value)", BODY) == "3"
+def test_render_text() -> None:
+    assert render_text("$(spec.env[1].value)", BODY) == "3"
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("$(metadata.label)", r"\$\(metadata.label\): the object has no value there"),
-        ("a/$(spec.none)", "no value there"),
+        ("$(metadata.label)", r"\$\(metadata.label\): the object has no such field"),
+        ("a/$(spec.none)", "no such field"),
         ("$(spec.env[*].name)", "found 3 values, expected one"),
-        ("a $(spec.odd)", "an object cannot be put into a text"),
-        ("a $(spec.env)", "a list cannot be put into a text"),
-        ("$(metadata.name | int)", '"train" is no int'),
-        ("$(metadata.name | bool)", '"train" is no bool'),
-        ("$(spec.env[2].value | int)", "true is no int"),
-        ("$(spec.odd | float)", "is no float"),
+        ("a $(spec.odd)", "an object cannot be part of a text"),
+        ("a $(spec.env)", "a list cannot be part of a text"),
+        ("$(metadata.name | int)", 'cannot convert "train" to int'),
+        ("$(metadata.name | bool)", 'cannot convert "train" to bool'),
+        ("$(spec.env[2].value | int)", "cannot convert true to int"),
+        ("$(spec.odd | float)", "to float"),
     ],
 )
 def test_missing_values_name_the_expression(text: str, words: str) -> None:
     with pytest.raises(MissingValueError, match=words):
-        rendered(text, BODY)
+        render(text, BODY)
 
 
-def test_numbers_that_json_cannot_hold_are_none() -> None:
-    with pytest.raises(MissingValueError, match="is no float"):
-        rendered("$(metadata.name | float)", {"metadata": {"name": "nan"}})
+def test_numbers_without_a_json_form_are_rejected() -> None:
+    with pytest.raises(MissingValueError, match="to float"):
+        render("$(metadata.name | float)", {"metadata": {"name": "nan"}})
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("$(", "expected the name of a field"),
-        ("$()", "expected the name of a field"),
+        ("$(", "expected a field name"),
+        ("$()", "expected a field name"),
         ("$(metadata.name", "expected '\\)'"),
         ("x $(metadata.name other)", "expected '\\)'"),
         ("$(metadata..name)", "any depth"),
@@ -84,23 +84,23 @@ def test_numbers_that_json_cannot_hold_are_none() -> None:
         ("$(metadata.name |)", "expected one of"),
     ],
 )
-def test_what_cannot_be_read(text: str, words: str) -> None:
+def test_syntax_errors(text: str, words: str) -> None:
     with pytest.raises(SyntaxProblemError, match=words):
-        rendered(text, BODY)
+        render(text, BODY)
 
 
 @given(st.text(max_size=40))
-def test_any_text_is_read_or_refused(text: str) -> None:
-    told = "$("
+def test_any_text_is_parsed_or_rejected(text: str) -> None:
+    message = "$("
     try:
-        rendered(text, BODY)
+        render(text, BODY)
     except (SyntaxProblemError, MissingValueError) as error:
-        told = str(error)
-    assert "$(" in told
+        message = str(error)
+    assert "$(" in message
 
 
 @given(st.text(max_size=40))
-def test_escaped_text_stays_as_it_is(text: str) -> None:
+def test_escaped_text_is_not_changed(text: str) -> None:
     escaped = text.replace("$", "").replace("(", "$$(")
     assert not holds_expression(escaped)
-    assert rendered(escaped, BODY) == text.replace("$", "").replace("(", "$(")
+    assert render(escaped, BODY) == text.replace("$", "").replace("(", "$(")

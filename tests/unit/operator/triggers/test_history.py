@@ -1,4 +1,4 @@
-"""History limits: the oldest beyond go, nothing else does."""
+"""History limits: only the oldest finished exports above the limit are deleted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelexport_api.trigger import HistoryLimits, ModelExportTriggerStatus
-from modelexport_operator.triggers.history import Child, observed, surplus
+from modelexport_operator.triggers.history import Child, observe_child, surplus
 from unit.operator.triggers.test_ledger import at
 
 PHASES = ["Succeeded", "Failed", "Running", "Queued", "Pending", "Suspended", ""]
@@ -33,16 +33,16 @@ def recorded(*numbers: int) -> ModelExportTriggerStatus:
         (HistoryLimits(failed=1), [1]),
         (HistoryLimits(successful=0, failed=0), [0, 2, 4, 1, 3]),
     ],
-    ids=["none", "not reached", "of successes", "of failures", "nothing is kept"],
+    ids=["none", "not reached", "successes", "failures", "zero"],
 )
-def test_the_oldest_beyond_the_limit_go(limits: HistoryLimits, gone: list[int]) -> None:
+def test_the_oldest_above_the_limit_are_deleted(limits: HistoryLimits, gone: list[int]) -> None:
     phases = ["Succeeded", "Failed", "Succeeded", "Failed", "Succeeded", "Running"]
     children = [child(number, phase) for number, phase in enumerate(phases)]
     found = surplus(reversed(children), limits, recorded(*range(6)))
     assert [entry.name for entry in found] == [f"export-{number}" for number in gone]
 
 
-def test_a_child_that_is_not_in_the_ledger_stays() -> None:
+def test_a_child_that_is_not_in_the_ledger_is_kept() -> None:
     children = [child(0), child(1)]
     assert surplus(children, HistoryLimits(successful=0), recorded(1)) == [children[1]]
 
@@ -52,7 +52,7 @@ def test_a_child_that_is_not_in_the_ledger_stays() -> None:
     st.integers(0, 5),
     st.sets(st.integers(0, 29)),
 )
-def test_what_has_not_ended_is_never_deleted(
+def test_unfinished_exports_are_never_deleted(
     phases: list[str], limit: int, known: set[int]
 ) -> None:
     children = [child(number, phase) for number, phase in enumerate(phases)]
@@ -68,12 +68,13 @@ def body(**owner: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
     return {"metadata": {**meta, "ownerReferences": [owner]}}
 
 
-def test_a_child_is_known_by_its_owner() -> None:
+def test_children_are_identified_by_their_owner() -> None:
     owner = {"kind": "ModelExportTrigger", "uid": "t", "controller": True}
-    found = observed(body(**owner))
+    found = observe_child(body(**owner))
     assert found is not None
     assert found[0] == "t"
-    assert observed(body(**{**owner, "kind": "Job"})) is None
+    assert observe_child(body(**{**owner, "kind": "Job"})) is None
     assert (
-        observed({"metadata": {"uid": "u", "labels": {"modelexport.dev/trigger-uid": "t"}}}) is None
+        observe_child({"metadata": {"uid": "u", "labels": {"modelexport.dev/trigger-uid": "t"}}})
+        is None
     )

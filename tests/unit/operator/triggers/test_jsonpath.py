@@ -1,4 +1,4 @@
-"""Paths into objects, as kubectl takes them."""
+"""JSONPath in kubectl's syntax."""
 
 from __future__ import annotations
 
@@ -54,41 +54,41 @@ BODY = {
         ("nothing", []),
     ],
 )
-def test_what_is_found(path: str, found: list[object]) -> None:
+def test_find_values(path: str, found: list[object]) -> None:
     assert parse(path).find(BODY) == found
 
 
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("", "expected the name of a field"),
-        (".", "expected the name of a field"),
-        ("metadata.", "expected the name"),
+        ("", "expected a field name"),
+        (".", "expected a field name"),
+        ("metadata.", "expected a field name"),
         ("metadata..name", "any depth"),
         ("metadata[name]", "expected a number, a quoted name"),
-        ("metadata['name]", "not closed"),
+        ("metadata['name]", "has no closing"),
         ("metadata['name'", "expected ']'"),
         ("spec.env[?(@.name=='x'].value", "expected '\\)'"),
         ("spec.env[?(name=='x')]", "expected '@'"),
         ("spec.env[?(@.name==x)]", "expected a quoted string"),
         ("spec.env[1.5]", "expected a number"),
-        ("metadata name", "did not expect ' name'"),
-        ("metadata.name)", "did not expect"),
+        ("metadata name", "unexpected ' name'"),
+        ("metadata.name)", "unexpected"),
     ],
 )
-def test_what_is_no_path(path: str, words: str) -> None:
+def test_invalid_paths(path: str, words: str) -> None:
     with pytest.raises(PathError, match=words):
         parse(path)
 
 
 @given(st.text(max_size=30))
-def test_any_text_is_a_path_or_an_error(text: str) -> None:
+def test_any_text_is_a_path_or_a_path_error(text: str) -> None:
     found: list[object] | str
     try:
         found = parse(text).find(BODY)
     except PathError as error:
         found = str(error)
-    assert isinstance(found, list) or "character" in found or "did not expect" in found
+    assert isinstance(found, list) or "character" in found or "unexpected" in found
 
 
 @given(st.text(alphabet=st.characters(exclude_characters="'"), max_size=20))

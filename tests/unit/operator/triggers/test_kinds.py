@@ -1,4 +1,4 @@
-"""The kinds that may be watched."""
+"""The kinds that triggers may watch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from modelexport_operator.triggers.kinds import TriggerSettings, WatchedKind
 OWN = WatchedKind(api_version="example.com/v1", kind="Training", resource="trainings")
 
 
-def test_well_known_kinds_are_enabled_unless_told_otherwise() -> None:
+def test_well_known_kinds_are_enabled_by_default() -> None:
     found = TriggerSettings().find(TriggerSource(kind="PyTorchJob"))
     assert found is not None
     assert (found.root, found.resource, found.group) == (
@@ -32,7 +32,7 @@ def test_well_known_kinds_are_enabled_unless_told_otherwise() -> None:
         (TriggerSource(kind="Training"), False),
     ],
 )
-def test_only_what_is_enabled_is_found(source: TriggerSource, enabled: bool) -> None:
+def test_only_enabled_kinds_are_found(source: TriggerSource, enabled: bool) -> None:
     settings = TriggerSettings(kinds=["Job"], custom=[OWN])
     assert (settings.find(source) is not None) is enabled
 
@@ -41,6 +41,6 @@ def test_kinds_of_the_core_group_have_another_root() -> None:
     assert WatchedKind(api_version="v1", kind="Pod", resource="pods").root == "/api/v1"
 
 
-def test_a_name_that_is_not_well_known_is_refused() -> None:
-    with pytest.raises(ValidationError, match="MPIJob is not well known"):
+def test_unknown_names_are_rejected() -> None:
+    with pytest.raises(ValidationError, match="MPIJob is not one of Job"):
         TriggerSettings(kinds=["MPIJob"])

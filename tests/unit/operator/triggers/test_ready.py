@@ -1,4 +1,4 @@
-"""The condition Ready: what keeps a trigger from working, and when its time moves."""
+"""The condition Ready: its reasons, and its transition time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from modelexport_api.trigger import ModelExportTriggerStatus
 from modelexport_operator.triggers.kinds import TriggerSettings, WatchedKind
-from modelexport_operator.triggers.ready import Readiness, judged, with_readiness
+from modelexport_operator.triggers.ready import Readiness, resolve_kind, with_readiness
 from unit.api.trigger_manifests import OWN, changed
 from unit.operator.triggers.trainings import trigger
 
@@ -19,8 +19,8 @@ BROKEN = changed("template.spec.source", {"uri": "s3://$("})["spec"]["template"]
 FIELD = {**OWN, "success": {"field": {"path": ".status..phase", "value": "x"}}}
 
 
-def test_a_right_trigger_watches_its_kind() -> None:
-    found = judged(trigger(), TriggerSettings())
+def test_a_valid_trigger_watches_its_kind() -> None:
+    found = resolve_kind(trigger(), TriggerSettings())
     assert isinstance(found, WatchedKind)
     assert found.resource == "jobs"
 
@@ -36,20 +36,20 @@ def test_a_right_trigger_watches_its_kind() -> None:
     ],
     ids=["suspended", "expression", "path", "kind", "two at once"],
 )
-def test_what_keeps_it_from_working(spec: dict[str, Any], reason: str, words: str) -> None:
-    found = judged(trigger(**spec), TriggerSettings())
+def test_reasons_why_a_trigger_is_not_ready(spec: dict[str, Any], reason: str, words: str) -> None:
+    found = resolve_kind(trigger(**spec), TriggerSettings())
     assert isinstance(found, Readiness)
     assert (found.status, found.reason) == ("False", reason)
     assert words in found.message
 
 
-def test_only_what_a_person_must_put_right_is_trouble() -> None:
-    assert not YES.is_trouble
-    assert not Readiness("False", "Suspended", "").is_trouble
-    assert Readiness("False", "Forbidden", "").is_trouble
+def test_suspension_needs_no_action() -> None:
+    assert not YES.needs_action
+    assert not Readiness("False", "Suspended", "").needs_action
+    assert Readiness("False", "Forbidden", "").needs_action
 
 
-def test_the_time_of_the_condition_moves_with_its_status_only() -> None:
+def test_the_time_of_the_condition_changes_only_with_its_status() -> None:
     later = NOW + timedelta(hours=1)
     first = with_readiness(ModelExportTriggerStatus(triggered=2), YES, 1, NOW)
     same = with_readiness(first, Readiness("True", "Watching", "watching rayjobs"), 2, later)

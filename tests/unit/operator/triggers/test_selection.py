@@ -1,4 +1,4 @@
-"""Label selectors: for the API server as text, and the same for the command line."""
+"""Label selectors: as text for the API server, and in Python for the CLI."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def source(kind: str = "RayJob", **selector: object) -> TriggerSource:
     return TriggerSource.model_validate({"kind": kind, "selector": selector})
 
 
-def test_the_text_for_the_api_server() -> None:
+def test_label_selector() -> None:
     found = label_selector(source(matchLabels={"app": "x"}, matchExpressions=EXPRESSIONS))
     assert found == "app=x,team in (a,b),tier notin (test),model,!debug"
 

@@ -1,4 +1,4 @@
-"""List, watch, and list again: what whoever follows a collection gets to see."""
+"""List, watch, and list again: the updates that a stream yields."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from modelexport_operator.client import ApiError, Page
-from modelexport_operator.triggers.stream import Collection, Seen, Stream
+from modelexport_operator.triggers.stream import Collection, Stream, StreamUpdate
 
 JOBS = Collection("/apis/batch/v1", "jobs", "team", "app=x", "batch/v1", "Job")
 Event = dict[str, Any]
@@ -29,7 +29,7 @@ DENIED = {"type": "ERROR", "object": {"code": 403, "reason": "Forbidden", "messa
 
 
 class Server:
-    """Answers lists and watches from a script, and notes what it was asked."""
+    """Answers lists and watches from a script, and records the requests."""
 
     def __init__(self, lists: list[list[Page]], watches: list[list[Event]]) -> None:
         self.lists = lists
@@ -52,13 +52,13 @@ class Server:
             yield entry
 
 
-def seen(server: Server, count: int, relist: float = 60) -> list[Seen]:
+def seen(server: Server, count: int, relist: float = 60) -> list[StreamUpdate]:
     return taken(Stream(server, JOBS, relist), count)
 
 
-def taken(stream: Stream, count: int) -> list[Seen]:
-    async def take() -> list[Seen]:
-        found: list[Seen] = []
+def taken(stream: Stream, count: int) -> list[StreamUpdate]:
+    async def take() -> list[StreamUpdate]:
+        found: list[StreamUpdate] = []
         async with aclosing(stream.follow()) as batches:
             async for batch in batches:
                 found.append(batch)
@@ -69,7 +69,7 @@ def taken(stream: Stream, count: int) -> list[Seen]:
     return asyncio.run(take())
 
 
-def names(batches: list[Seen]) -> list[list[str]]:
+def names(batches: list[StreamUpdate]) -> list[list[str]]:
     return [[entry["metadata"]["name"] for entry in batch.objects] for batch in batches]
 
 
@@ -77,7 +77,7 @@ TWO_PAGES = [Page([body("a", "1"), body("b", "2")], "9"), Page([body("c", "3")],
 ONE_PAGE = [Page([body("d", "20")], "21")]
 
 
-def test_what_is_there_comes_first_in_parts_with_its_kind() -> None:
+def test_existing_objects_come_first_in_chunks_with_their_kind() -> None:
     found = seen(Server([TWO_PAGES], []), 3)
     assert names(found) == [["a", "b"], ["c"], []]
     assert [batch.complete for batch in found] == [False, False, True]
@@ -85,35 +85,35 @@ def test_what_is_there_comes_first_in_parts_with_its_kind() -> None:
     assert found[0].objects[0]["apiVersion"] == "batch/v1"
 
 
-def test_a_watch_begins_where_the_list_ended_and_goes_on_where_it_was_cut() -> None:
+def test_a_watch_starts_at_the_list_s_version_and_resumes_at_its_own() -> None:
     first = [event("ADDED", "d", "10"), event("BOOKMARK", "", "15")]
     second = [event("MODIFIED", "d", "16"), event("DELETED", "d", "17")]
     server = Server([TWO_PAGES], [first, [], second])
     found = seen(server, 6)
     assert names(found)[3:] == [["d"], ["d"], ["d"]]
-    assert [batch.gone for batch in found[3:]] == [False, False, True]
+    assert [batch.deleted for batch in found[3:]] == [False, False, True]
     path = "/apis/batch/v1/namespaces/team/jobs"
     assert server.asked[1:] == [f"watch {path} from {n}" for n in ("9", "15", "15")]
 
 
-def test_after_a_watch_that_expired_everything_is_listed_again() -> None:
+def test_after_an_expired_watch_everything_is_listed_again() -> None:
     server = Server([TWO_PAGES, ONE_PAGE], [[event("ADDED", "d", "10"), EXPIRED]])
     assert names(seen(server, 6)) == [["a", "b"], ["c"], [], ["d"], ["d"], []]
 
 
-def test_everything_is_listed_again_now_and_then() -> None:
+def test_everything_is_listed_periodically() -> None:
     server = Server([TWO_PAGES, ONE_PAGE], [])
     assert names(seen(server, 5, relist=0)) == [["a", "b"], ["c"], [], ["d"], []]
 
 
-def test_a_refusal_in_the_middle_of_a_watch_is_raised() -> None:
+def test_an_error_event_of_a_watch_is_raised() -> None:
     with pytest.raises(ApiError) as caught:
         seen(Server([TWO_PAGES], [[DENIED]]), 4)
     assert caught.value.status == 403
 
 
-def test_whoever_follows_again_after_an_error_misses_nothing() -> None:
-    """What completed and was deleted in between is in no list; the watch tells of it."""
+def test_following_again_after_an_error_misses_no_event() -> None:
+    """An object that completed and was deleted is in no list; the watch reports it."""
     lost = [event("MODIFIED", "e", "30"), event("DELETED", "e", "31")]
     server = Server([TWO_PAGES, ONE_PAGE], [[event("ADDED", "d", "10"), DENIED], lost])
     stream = Stream(server, JOBS, 60)
@@ -123,7 +123,7 @@ def test_whoever_follows_again_after_an_error_misses_nothing() -> None:
     assert server.asked[-1].endswith("from 10")
 
 
-def test_what_was_not_dealt_with_is_told_again() -> None:
+def test_an_unprocessed_event_is_sent_again() -> None:
     events = [event("ADDED", "d", "10"), event("DELETED", "d", "11")]
     server = Server([TWO_PAGES, ONE_PAGE], [events, events[1:]])
     stream = Stream(server, JOBS, 60)

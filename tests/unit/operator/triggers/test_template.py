@@ -36,11 +36,11 @@ def test_a_missing_value_names_field_and_expression() -> None:
     with pytest.raises(TemplateProblemError) as caught:
         render(template(manifest), BODY)
     place = "spec.template.spec.model.kwargs.deep[0]: $(metadata.labels.width)"
-    assert str(caught.value) == f"{place}: the object has no value there"
+    assert str(caught.value) == f"{place}: the object has no such field"
 
 
 @pytest.mark.parametrize("manifest", [row[1] for row in TRIGGERS], ids=[row[0] for row in TRIGGERS])
-def test_a_right_template_has_no_problem(manifest: dict[str, Any]) -> None:
+def test_valid_templates_have_no_problems(manifest: dict[str, Any]) -> None:
     assert problems(template(manifest)) == []
 
 
@@ -49,7 +49,9 @@ def test_a_right_template_has_no_problem(manifest: dict[str, Any]) -> None:
     [row[1:] for row in INVALID_TEMPLATES],
     ids=[row[0] for row in INVALID_TEMPLATES],
 )
-def test_what_admission_refuses_is_also_said_here(manifest: dict[str, Any], field: str) -> None:
+def test_templates_that_admission_rejects_have_problems(
+    manifest: dict[str, Any], field: str
+) -> None:
     (problem,) = problems(template(manifest))
     assert problem.startswith("spec.template.spec.")
     assert field in problem.partition(": ")[0]
@@ -79,9 +81,9 @@ def test_what_admission_refuses_is_also_said_here(manifest: dict[str, Any], fiel
             "spec.template.spec.inputs[0].dtyp: Extra inputs are not permitted",
         ),
     ],
-    ids=["not closed", "no path", "a broken rule", "an unknown field beside an expression"],
+    ids=["not closed", "no path", "a violated rule", "an unknown field next to an expression"],
 )
-def test_problems_are_exact(path: str, value: object, words: str) -> None:
+def test_problems_name_the_field(path: str, value: object, words: str) -> None:
     (problem,) = problems(template(changed(path, value)))
     assert words in problem
 
@@ -101,5 +103,5 @@ def test_problems_are_exact(path: str, value: object, words: str) -> None:
     ],
     ids=["a whole uri", "a bucket", "pods of what may be a glob", "a dim", "names", "a size"],
 )
-def test_what_depends_on_the_object_is_no_problem(path: str, value: object) -> None:
+def test_values_that_depend_on_the_object_are_not_checked(path: str, value: object) -> None:
     assert problems(template(changed(path, value))) == []

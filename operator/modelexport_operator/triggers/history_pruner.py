@@ -1,4 +1,4 @@
-"""Carries history limits out: deletes the finished ModelExports of a trigger that are too many."""
+"""Apply history limits: delete the oldest finished ModelExports of triggers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from modelexport_api.trigger import HistoryLimits, ModelExportTriggerStatus
 from modelexport_operator.client import NOT_FOUND, Api, ApiError
 from modelexport_operator.queue import WorkQueue
-from modelexport_operator.triggers.history import Child, observed, surplus
+from modelexport_operator.triggers.history import Child, observe_child, surplus
 
 log = logging.getLogger(__name__)
 
@@ -22,8 +22,8 @@ class _Owner:
     status: ModelExportTriggerStatus
 
 
-class Keeper:
-    """What is known of triggers and their children, and the work that comes of it."""
+class HistoryPruner:
+    """Deletes finished ModelExports above the history limits of their triggers."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
@@ -33,7 +33,7 @@ class Keeper:
         self._owner_of: dict[str, str] = {}
 
     def put_trigger(self, body: Mapping[str, Any]) -> None:
-        """Take a trigger in."""
+        """Store a trigger."""
         uid = body["metadata"]["uid"]
         self._owners[uid] = _Owner(
             HistoryLimits.model_validate(body["spec"].get("historyLimits") or {}),
@@ -42,12 +42,12 @@ class Keeper:
         self._queue.add(uid)
 
     def drop_trigger(self, uid: str) -> None:
-        """Forget a trigger that is gone; its children go by themselves."""
+        """Remove a deleted trigger; Kubernetes deletes its ModelExports."""
         self._owners.pop(uid, None)
 
     def put_child(self, body: Mapping[str, Any]) -> None:
-        """Take a ModelExport in."""
-        found = observed(body)
+        """Store a ModelExport."""
+        found = observe_child(body)
         if found is None:
             return
         owner, child = found
@@ -56,7 +56,7 @@ class Keeper:
         self._queue.add(owner)
 
     def drop_child(self, uid: str) -> None:
-        """Forget a ModelExport that is gone."""
+        """Remove a deleted ModelExport."""
         owner = self._owner_of.pop(uid, "")
         children = self._children.get(owner, {})
         children.pop(uid, None)
@@ -64,7 +64,7 @@ class Keeper:
             self._children.pop(owner, None)
 
     async def work(self) -> None:
-        """Apply the limits for ever."""
+        """Apply the limits until cancelled."""
         while True:
             uid = await self._queue.take()
             try:
@@ -72,7 +72,7 @@ class Keeper:
                 self._queue.forget_failures(uid)
             except ApiError as error:
                 pause = self._queue.add_failed(uid)
-                log.warning("history of a trigger: %s; again in %.1f s", error, pause)
+                log.warning("failed to apply history limits: %s, retrying in %.1f s", error, pause)
             finally:
                 self._queue.done(uid)
 

@@ -1,0 +1,39 @@
+"""The cause of a rejected request: the only place that reads the text of an API server's answer.
+
+The API server reports an exceeded quota, a missing permission and an admission policy alike, as
+403 Forbidden without a machine-readable cause; they differ in the message only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+
+class Cause(Enum):
+    """Why the API server rejected a request."""
+
+    QUOTA = auto()
+    NAMESPACE_TERMINATING = auto()
+    MISSING_PERMISSION = auto()
+    OTHER = auto()
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """The message of a rejected request, and its cause."""
+
+    message: str
+    cause: Cause
+
+
+_TEXTS = {
+    "exceeded quota": Cause.QUOTA,
+    "being terminated": Cause.NAMESPACE_TERMINATING,
+    "cannot create resource": Cause.MISSING_PERMISSION,
+}
+
+
+def cause_of(message: str) -> Cause:
+    """Return the cause that a message names."""
+    return next((cause for text, cause in _TEXTS.items() if text in message), Cause.OTHER)
