@@ -21,11 +21,13 @@ from modelexport_api.spec import Exporter
 from modelexport_api.status import Stage, Verdict, VerificationResult
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import (
-    CALLING_FACTORY,
     ROUTES,
     ConvertedModel,
     ExportTask,
+    FactoryProgress,
     OutputComparison,
+    Problem,
+    ProblemKind,
     ReportProgress,
     Rung,
     SampleComparison,
@@ -41,7 +43,7 @@ def behaviour(task: ExportTask) -> str:
 def export(task: ExportTask, report: ReportProgress) -> ConvertedModel:
     """Write a `model.onnx` that names its data, and data made of the checkpoint's bytes."""
     report(Stage.LOAD, 0.0, "reading")
-    report(Stage.LOAD, 0.5, f"{CALLING_FACTORY} small:build")
+    report(Stage.LOAD, 0.5, FactoryProgress("calling factory small:build"))
     act(behaviour(task))
     report(Stage.CONVERT, 0.0, "writing")
     files = [task.checkpoint] if task.checkpoint.is_file() else sorted(task.checkpoint.iterdir())
@@ -73,7 +75,8 @@ def verify(
     assert converted.model_path.is_file()
     wrong = behaviour(task) == "mismatch"
     error = float("inf") if wrong else 1e-7
-    compared = OutputComparison("y", error, error, 1e-4, "off by far" if wrong else "")
+    problem = Problem(ProblemKind.VALUES, "off by far") if wrong else None
+    compared = OutputComparison("y", error, error, 1e-4, problem)
     return VerificationOutcome(
         summary=VerificationResult(
             verdict=Verdict.MISMATCH if wrong else Verdict.VERIFIED,
@@ -109,7 +112,7 @@ def act(name: str, report: ReportProgress | None = None) -> object:
     }
     if name == "die in the factory":
         assert report is not None
-        report(Stage.LOAD, 0.5, f"{CALLING_FACTORY} small:build")
+        report(Stage.LOAD, 0.5, FactoryProgress("calling factory small:build"))
         os._exit(5)
     return actions[name]()
 

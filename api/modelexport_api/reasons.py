@@ -76,6 +76,7 @@ class Reason(StrEnum):
     # The machine.
     OUT_OF_MEMORY = "OutOfMemory"
     DISK_FULL = "DiskFull"
+    DEADLINE_EXCEEDED = "DeadlineExceeded"
     STORE_UNAVAILABLE = "StoreUnavailable"
     SOURCE_CHANGED = "SourceChanged"
     WORKER_DIED = "WorkerDied"
@@ -86,7 +87,6 @@ class Reason(StrEnum):
     POD_REJECTED = "PodRejected"
     POD_CANNOT_START = "PodCannotStart"
     PENDING_DEADLINE_EXCEEDED = "PendingDeadlineExceeded"
-    DEADLINE_EXCEEDED = "DeadlineExceeded"
     RETRIES_EXHAUSTED = "RetriesExhausted"
     JOB_DELETED = "JobDeleted"
     RESULT_LOST = "ResultLost"

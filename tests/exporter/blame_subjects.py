@@ -24,8 +24,8 @@ from modelexport_exporter.core.blame import Blame
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import Rung
 from modelexport_exporter.plugins.plugins import Plugins, load_plugins
+from modelexport_exporter.sampling.draw import draw
 from modelexport_exporter.verification.runtime.session import Session
-from modelexport_exporter.verification.samples.drawing import draw
 from modelexport_exporter.verification.samples.sizes import plan_samples
 from modelexport_exporter.workers.export import export_model
 from models import catalog

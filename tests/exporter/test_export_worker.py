@@ -19,12 +19,12 @@ from torch.utils._pytree import tree_leaves
 
 from modelexport_api.spec import Exporter, ModelExportSpec
 from modelexport_api.status import Stage
-from modelexport_exporter.call.example_inputs import example_inputs
 from modelexport_exporter.checkpoint.load import load_module
 from modelexport_exporter.core.types import ConvertedModel, ExportTask
 from modelexport_exporter.onnx_file import write
 from modelexport_exporter.workers.export import export_model
 from modelexport_exporter.workers.resident_exporter import ResidentExporter
+from models.example_inputs import example_inputs
 from zoo.code import shapes
 from zoo.code.vision.digits import Digits
 from zoo.tasks import BATCH, spec_for, task_for

@@ -1,4 +1,4 @@
-"""Verdicts that are hard to give: near ties, ill-conditioned models, golden samples, samplers."""
+"""Difficult verdicts: near ties, ill-conditioned models, golden samples, samplers."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from safetensors.torch import save_file
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Verdict
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.sample import Values
 from modelexport_exporter.core.types import ExportTask, VerificationOutcome
 from modelexport_exporter.verification.verdict import describe_ill_conditioned, describe_mismatch
 from modelexport_exporter.workers import verify as verify_worker
@@ -59,7 +60,7 @@ def verified(
     return verify_model(task, convert(task, damage=damage, **convert_with), silent)
 
 
-def test_near_ties_are_left_out_one_by_one(tmp_path: Path) -> None:
+def test_cancellation_is_ill_conditioned(tmp_path: Path) -> None:
     outcome = verified(task_for(model(judged.Cancelling), tmp_path))
     assert outcome.summary.verdict is Verdict.ILL_CONDITIONED
     message, hint = describe_ill_conditioned(outcome)
@@ -67,19 +68,19 @@ def test_near_ties_are_left_out_one_by_one(tmp_path: Path) -> None:
     assert "verification.sampler" in hint
 
 
-def test_a_ranking_of_rounding_errors_is_refused_by_name(tmp_path: Path) -> None:
+def test_ranking_of_rounding_errors_is_ill_conditioned(tmp_path: Path) -> None:
     outcome = verified(task_for(model(judged.NearTies), tmp_path))
     assert outcome.summary.verdict is Verdict.ILL_CONDITIONED
 
 
-def test_a_sample_that_is_ill_conditioned_does_not_spoil_the_others(tmp_path: Path) -> None:
+def test_inconclusive_samples_do_not_affect_verdict(tmp_path: Path) -> None:
     outcome = verified(task_for(model(judged.SometimesConstant), tmp_path))
     assert outcome.summary.verdict is Verdict.VERIFIED
     assert outcome.summary.max_rel_error < 1e-3
 
 
 @pytest.mark.parametrize("wrong", [False, True], ids=["right", "NaN is not replaced"])
-def test_nan_is_tried_where_the_model_takes_it(tmp_path: Path, wrong: bool) -> None:
+def test_nan_is_injected_where_the_model_handles_it(tmp_path: Path, wrong: bool) -> None:
     def forget_nan(proto: onnx.ModelProto) -> None:
         node = next(node for node in proto.graph.node if node.op_type == "IsNaN")
         node.op_type = "IsInf"
@@ -87,11 +88,11 @@ def test_nan_is_tried_where_the_model_takes_it(tmp_path: Path, wrong: bool) -> N
     task = task_for(model(judged.FillsGaps), tmp_path)
     outcome = verified(task, forget_nan if wrong else None)
     assert outcome.summary.verdict is (Verdict.MISMATCH if wrong else Verdict.VERIFIED)
-    assert any(sample.values == "NaN" for sample in outcome.samples)
+    assert any(sample.values is Values.WITH_NAN for sample in outcome.samples)
 
 
 @pytest.mark.parametrize("wrong", [False, True], ids=["right", "> instead of >="])
-def test_thresholds_are_met_exactly(tmp_path: Path, wrong: bool) -> None:
+def test_constants_of_comparisons_are_injected(tmp_path: Path, wrong: bool) -> None:
     def exclude(proto: onnx.ModelProto) -> None:
         node = next(node for node in proto.graph.node if node.op_type == "GreaterOrEqual")
         node.op_type = "Greater"
@@ -102,7 +103,7 @@ def test_thresholds_are_met_exactly(tmp_path: Path, wrong: bool) -> None:
 
 
 @pytest.mark.parametrize("wrong", [False, True], ids=["right", "one bit of one row"])
-def test_a_changed_row_of_a_large_table_is_looked_up(tmp_path: Path, wrong: bool) -> None:
+def test_changed_row_of_a_large_table_is_looked_up(tmp_path: Path, wrong: bool) -> None:
     def flip(proto: onnx.ModelProto) -> None:
         (table,) = (item for item in proto.graph.initializer if list(item.dims) == [50_000, 8])
         values = numpy_helper.to_array(table).copy()
@@ -114,7 +115,7 @@ def test_a_changed_row_of_a_large_table_is_looked_up(tmp_path: Path, wrong: bool
     outcome = verified(task, flip if wrong else None)
     assert outcome.summary.verdict is (Verdict.MISMATCH if wrong else Verdict.VERIFIED)
     if wrong:
-        assert {s.values for s in outcome.samples if any(o.problem for o in s.outputs)} == {"aimed"}
+        assert {sample.values for sample in outcome.samples if sample.differs} == {Values.INJECTED}
 
 
 def recorded(task: ExportTask, path: Path, *, shift: float = 0.0) -> ExportTask:
@@ -133,18 +134,18 @@ def recorded(task: ExportTask, path: Path, *, shift: float = 0.0) -> ExportTask:
 
 
 @pytest.mark.parametrize("kind", ["npz", "safetensors"])
-def test_golden_samples_join_the_others(tmp_path: Path, kind: str) -> None:
+def test_golden_samples_are_compared(tmp_path: Path, kind: str) -> None:
     task = recorded(task_for(model(judged.FillsGaps), tmp_path), tmp_path / f"golden.{kind}")
     outcome = verified(task)
     assert outcome.summary.verdict is Verdict.VERIFIED
-    golden = [sample for sample in outcome.samples if sample.values.startswith("golden")]
-    assert [(sample.values, sample.dims) for sample in golden] == [
+    golden = [sample for sample in outcome.samples if sample.values is Values.GOLDEN]
+    assert [(sample.label, sample.dims) for sample in golden] == [
         ("golden 0", {"batch": 2}),
         ("golden 1", {"batch": 5}),
     ]
 
 
-def test_golden_outputs_that_eager_does_not_return(tmp_path: Path) -> None:
+def test_golden_outputs_that_eager_does_not_return_are_a_mismatch(tmp_path: Path) -> None:
     task = recorded(task_for(model(judged.FillsGaps), tmp_path), tmp_path / "g.npz", shift=0.01)
     outcome = verified(task)
     assert outcome.summary.verdict is Verdict.MISMATCH
@@ -179,10 +180,10 @@ def with_sampler(tmp_path: Path, name: str) -> ExportTask:
     return replace(task, code_dir=code)
 
 
-def test_a_sampler_draws_all_samples(tmp_path: Path) -> None:
+def test_sampler_draws_all_samples(tmp_path: Path) -> None:
     outcome = verified(with_sampler(tmp_path, "draw"))
     assert outcome.summary.verdict is Verdict.VERIFIED
-    assert {sample.values for sample in outcome.samples} == {"sampler"}
+    assert {sample.values for sample in outcome.samples} == {Values.SAMPLER}
     assert {sample.dims["batch"] for sample in outcome.samples} == {1, 64, *range(7, 15)}
 
 
@@ -193,7 +194,7 @@ def test_a_sampler_draws_all_samples(tmp_path: Path) -> None:
         ("fails", r"raised KeyError: .*rows.* at batch=1"),
     ],
 )
-def test_a_sampler_that_is_wrong_is_told(tmp_path: Path, name: str, message: str) -> None:
+def test_invalid_sampler_is_reported(tmp_path: Path, name: str, message: str) -> None:
     with pytest.raises(ExportFailure, match=message) as caught:
         verified(with_sampler(tmp_path, name))
     assert caught.value.reason is Reason.SAMPLES_INVALID

@@ -1,4 +1,4 @@
-"""Verification end to end: real models through torch.onnx, whole and damaged, against eager."""
+"""Verification end to end: real models exported by torch.onnx, intact and damaged."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import Provider
 from modelexport_api.status import Verdict
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.sample import Values
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, VerificationOutcome
 from modelexport_exporter.plugins.runtime import SessionSetup
+from modelexport_exporter.sampling.draw import draw
 from modelexport_exporter.verification.runtime.session import Session
-from modelexport_exporter.verification.samples.drawing import draw
-from modelexport_exporter.verification.samples.sizes import Values, more_samples, plan_samples
+from modelexport_exporter.verification.samples.sizes import more_samples, plan_samples
 from modelexport_exporter.verification.verdict import describe_mismatch
 from modelexport_exporter.workers import verify as verify_worker
 from modelexport_exporter.workers.verify import verify_model
@@ -44,7 +45,7 @@ def verify(task: ExportTask, converted: ConvertedModel) -> VerificationOutcome:
 
 
 @pytest.mark.parametrize("dynamo", [True, False], ids=["dynamo", "torchscript"])
-def test_a_trained_network_verifies(tmp_path: Path, dynamo: bool) -> None:
+def test_trained_network_verifies(tmp_path: Path, dynamo: bool) -> None:
     task = task_for(catalog.DIGITS, tmp_path)
     outcome = verify(task, convert(task, dynamo=dynamo))
     assert outcome.summary.verdict is Verdict.VERIFIED
@@ -52,13 +53,13 @@ def test_a_trained_network_verifies(tmp_path: Path, dynamo: bool) -> None:
     assert outcome.summary.tolerance_source == "Calibrated"
     assert outcome.summary.max_noise is not None
     assert 0 < outcome.summary.max_noise < 1e-6
-    untold = {Values.AIMED, Values.WITH_NAN}  # no constants in the file, no NaN in the model
-    more = [sample for sample in more_samples(task.spec) if sample.values not in untold]
+    skipped = {Values.INJECTED, Values.WITH_NAN}  # no constants in the file, no NaN in the model
+    more = [sample for sample in more_samples(task.spec) if sample.values not in skipped]
     planned = len(plan_samples(task.spec)) + len(more)
     assert outcome.summary.samples == len(outcome.samples) == planned
     assert {sample.dims["batch"] for sample in outcome.samples} == {1, 64, *range(7, 15)}
-    given = {Values.GOLDEN, Values.SAMPLER}
-    assert {sample.values for sample in outcome.samples} == set(Values) - given - untold
+    by_user = {Values.GOLDEN, Values.SAMPLER}
+    assert {sample.values for sample in outcome.samples} == set(Values) - by_user - skipped
     assert 0 < outcome.summary.max_rel_error < 1e-5
     assert outcome.left_out == ()
     assert outcome.first_problem is None
@@ -83,14 +84,14 @@ RESNET = replace(
 
 
 @pytest.mark.parametrize("model", [UPSAMPLING, RESNET], ids=["bilinear upsampling", "resnet18"])
-def test_right_models_are_not_refused_for_their_rounding(tmp_path: Path, model: RealModel) -> None:
+def test_rounding_error_of_correct_models_is_accepted(tmp_path: Path, model: RealModel) -> None:
     task = task_for(model, tmp_path)
     outcome = verify(task, convert(task, dynamo=False))
     assert outcome.first_problem is None
     assert outcome.summary.verdict is Verdict.VERIFIED
 
 
-def test_weights_of_a_large_model_are_not_prepacked_and_the_report_says_so(
+def test_large_model_is_verified_without_prepacking_and_the_report_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(verify_worker, "LARGE_MODEL_BYTES", 1 << 20)
@@ -111,8 +112,8 @@ def test_weights_of_a_large_model_are_not_prepacked_and_the_report_says_so(
 
 
 @pytest.mark.parametrize("model", [catalog.MINILM, RESNET], ids=["MiniLM", "resnet18"])
-def test_prepacking_changes_no_more_than_the_rounding(tmp_path: Path, model: RealModel) -> None:
-    """What allows to verify large models without it, though production runs with it."""
+def test_prepacking_changes_outputs_by_rounding_only(tmp_path: Path, model: RealModel) -> None:
+    """Large models are verified without prepacking, although production runs with it."""
     task = task_for(model, tmp_path)
     path = convert(task, external=True).model_path
     with_it, without = (Session(path, Provider.CPU, prepack=prepack) for prepack in (True, False))
@@ -158,7 +159,7 @@ def _largest(model: onnx.ModelProto) -> onnx.TensorProto:
 @pytest.mark.parametrize(
     "damage", [flip_a_weight, transpose_a_weight, drop_a_bias, swap_the_activation]
 )
-def test_a_damaged_file_is_caught(tmp_path: Path, damage: Damage) -> None:
+def test_damaged_file_is_a_mismatch(tmp_path: Path, damage: Damage) -> None:
     task = task_for(catalog.DIGITS, tmp_path)
     outcome = verify(task, convert(task, damage=damage))
     assert outcome.summary.verdict is Verdict.MISMATCH
@@ -171,7 +172,7 @@ def test_a_damaged_file_is_caught(tmp_path: Path, damage: Damage) -> None:
     assert "export.exporter" in hint
 
 
-def test_a_size_that_was_fixed_in_the_input_fails_at_run_time(tmp_path: Path) -> None:
+def test_input_size_fixed_by_the_export_fails_at_run_time(tmp_path: Path) -> None:
     task = task_for(catalog.DIGITS, tmp_path)
     converted = convert(task, dynamic=False)
     with pytest.raises(ExportFailure, match=r"at batch=1 .*normal.*: .*dimension") as caught:
@@ -179,8 +180,8 @@ def test_a_size_that_was_fixed_in_the_input_fails_at_run_time(tmp_path: Path) ->
     assert caught.value.reason is Reason.RUNTIME_FAILED
 
 
-def test_a_size_that_was_fixed_inside_is_told_by_its_sizes(tmp_path: Path) -> None:
-    """A mean that divides by the batch of the capture: right there, wrong everywhere else."""
+def test_size_baked_into_the_graph_is_a_mismatch(tmp_path: Path) -> None:
+    """A mean that divides by the capture's batch size is wrong at every other size."""
     code = tmp_path / "code"
     code.mkdir()
     (code / "fixed_size.py").write_text(
@@ -207,7 +208,7 @@ def test_a_size_that_was_fixed_inside_is_told_by_its_sizes(tmp_path: Path) -> No
         pytest.param(catalog.DIVIDED_POOL, False, id="the same, torchscript"),
     ],
 )
-def test_what_torch_converts_wrongly_without_an_error_is_caught(
+def test_silent_conversion_errors_of_torch_are_mismatches(
     tmp_path: Path, model: RealModel, dynamo: bool
 ) -> None:
     task = task_for(model, tmp_path)
@@ -216,7 +217,7 @@ def test_what_torch_converts_wrongly_without_an_error_is_caught(
     assert outcome.summary.max_rel_error > 0.1
 
 
-def test_a_random_model_is_told_to_be_random(tmp_path: Path) -> None:
+def test_random_model_is_reported_as_not_deterministic(tmp_path: Path) -> None:
     task = task_for(catalog.RANDOM, tmp_path)
     outcome = verify(task, convert(task))
     message, hint = describe_mismatch(outcome)
@@ -224,7 +225,7 @@ def test_a_random_model_is_told_to_be_random(tmp_path: Path) -> None:
     assert "Make the model deterministic" in hint
 
 
-def test_sizes_that_the_model_does_not_take_are_the_specs_mistake(tmp_path: Path) -> None:
+def test_sizes_that_the_model_refuses_are_an_inputs_mismatch(tmp_path: Path) -> None:
     longer = {"batch": {"min": 1, "max": 2}, "seq": {"min": 1, "max": 700}}  # positions end at 512
     task = task_for(replace(catalog.MINILM, dims=longer), tmp_path)
     short = task_for(catalog.MINILM, tmp_path)
@@ -235,16 +236,18 @@ def test_sizes_that_the_model_does_not_take_are_the_specs_mistake(tmp_path: Path
     assert "Declare in dims" in caught.value.hint
 
 
-def test_the_specs_tolerance_wins(tmp_path: Path) -> None:
+def test_tolerance_of_the_spec_takes_precedence(tmp_path: Path) -> None:
     strict = {"tolerance": {"rtol": 0, "atol": 1e-9}}
     task = task_for(catalog.DIGITS, tmp_path, verification=strict)
     outcome = verify(task, convert(task))
     assert outcome.summary.verdict is Verdict.MISMATCH
     assert outcome.summary.tolerance_source == "Spec"
-    assert "allowed 1e-09" in outcome.samples[0].outputs[0].problem
+    problem = outcome.samples[0].outputs[0].problem
+    assert problem is not None
+    assert "allowed 1e-09" in problem.text
 
 
-def test_what_does_not_fit_the_budget_is_told(
+def test_samples_beyond_the_budget_are_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     task = task_for(catalog.DIGITS, tmp_path)
@@ -258,7 +261,7 @@ def test_what_does_not_fit_the_budget_is_told(
     assert len(outcome.samples) + len(outcome.left_out) == len(plan_samples(task.spec))
 
 
-def test_a_file_that_cannot_be_loaded(tmp_path: Path) -> None:
+def test_file_that_cannot_be_loaded_is_a_runtime_failure(tmp_path: Path) -> None:
     task = task_for(catalog.DIGITS, tmp_path)
     path = task.output_dir / "model.onnx"
     path.write_bytes(b"no protobuf at all")
@@ -268,7 +271,7 @@ def test_a_file_that_cannot_be_loaded(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
-def test_a_gpu_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_gpu_is_provider_unavailable(tmp_path: Path) -> None:
     task = task_for(catalog.DIGITS, tmp_path, verification={"provider": "CUDA"})
     with pytest.raises(ExportFailure, match="torch sees no GPU") as caught:
         verify(task, convert(task))

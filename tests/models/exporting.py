@@ -15,11 +15,11 @@ import torch
 
 from modelexport_api.resource import parse
 from modelexport_api.status import Stage
-from modelexport_exporter.call.example_inputs import example_inputs
 from modelexport_exporter.checkpoint.load import load_module
 from modelexport_exporter.core.dims import capture_sizes
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, WrittenFile
 from models.catalog import RealModel
+from models.example_inputs import example_inputs
 
 Damage = Callable[[onnx.ModelProto], None]
 

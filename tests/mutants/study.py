@@ -14,11 +14,11 @@ import onnx
 import torch
 
 from modelexport_exporter.call import bind_inputs
-from modelexport_exporter.call.example_inputs import example_inputs
 from modelexport_exporter.checkpoint.load import load_module
 from modelexport_exporter.core.dims import capture_sizes
 from modelexport_exporter.core.types import ConvertedModel, ExportTask
 from modelexport_exporter.verification.reference import EagerReference
+from models.example_inputs import example_inputs
 from mutants import judges
 from mutants.draws import draws
 from mutants.judges import Opinion

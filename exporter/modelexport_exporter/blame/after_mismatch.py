@@ -13,10 +13,15 @@ from modelexport_exporter.blame.record_onnx import Runtime
 from modelexport_exporter.blame.search import Suspect, find_blame
 from modelexport_exporter.call import Call
 from modelexport_exporter.core.blame import Blame
-from modelexport_exporter.core.types import OutputComparison, SampleComparison
-from modelexport_exporter.verification.verdict import NOT_AS_RECORDED, NOT_DETERMINISTIC
+from modelexport_exporter.core.types import OutputComparison, ProblemKind, SampleComparison
 
 Array = NDArray[Any]
+
+_NOT_SEARCHED = {
+    ProblemKind.NOT_DETERMINISTIC: "eager PyTorch differs from itself",
+    ProblemKind.GOLDEN: "eager PyTorch does not return the golden output",
+}
+"""Why no node is searched for, where the file is not the cause."""
 
 
 class SmallestFailure:
@@ -29,7 +34,7 @@ class SmallestFailure:
 
     def note(self, volume: int, arrays: Mapping[str, Array], compared: SampleComparison) -> None:
         """Take in a sample; the first of the smallest ones that differ is kept."""
-        if not any(output.problem for output in compared.outputs):
+        if not compared.differs:
             return
         if self._arrays is None or volume < self._volume:
             self._volume, self._arrays, self._outputs = volume, arrays, compared.outputs
@@ -48,10 +53,10 @@ class SmallestFailure:
         """Return what is to blame for the difference; None where no sample differs."""
         if self._arrays is None:
             return None
-        problems = " ".join(output.problem for output in self._outputs)
-        for cause in (NOT_DETERMINISTIC, NOT_AS_RECORDED):
-            if cause in problems:
-                return Blame(why_not=cause)
+        kinds = {output.problem.kind for output in self._outputs if output.problem}
+        for kind, why_not in _NOT_SEARCHED.items():
+            if kind in kinds:
+                return Blame(why_not=why_not)
         return find_blame(
             Suspect(
                 module=module,

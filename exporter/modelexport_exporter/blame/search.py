@@ -34,6 +34,7 @@ from modelexport_exporter.call.tensors import to_array, to_tensor
 from modelexport_exporter.core.blame import Blame
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.machine import busy_seconds
+from modelexport_exporter.verification.numerics.tolerance import UNCALIBRATED
 
 SECONDS = 60.0
 """Of this process's own time: what others take of the machine does not count."""
@@ -42,10 +43,9 @@ _WATCHED = 12
 """How many values behind a replaced one are looked at."""
 _FOR_THE_REPRO = 10.0
 _KEPT_BYTES = 256 << 20
-MATCH = {"float64": 1e-9, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
-"""The error up to which two values are the same, by the coarsest dtype: as in outputs."""
 QUANTIZED = 5e-2
-"""The same for a file that computes with bytes."""
+"""The error up to which two values agree in a file that computes with bytes, relative to the peak;
+in other files `UNCALIBRATED` of the coarsest dtype, as for outputs."""
 _FINEST = 0.1
 """Where outputs are off by little, values must agree this much better."""
 
@@ -170,11 +170,11 @@ class _Search:
     def _tolerance(self, file: Trace, eager: Trace, wrong: Sequence[int]) -> float:
         """Return the error up to which values agree: finer where the outputs are off by little."""
         prints = [*eager.prints.values(), *eager.given.values(), *file.prints.values()]
-        floors = {MATCH.get(dtype, 0.0) for dtype in {item.dtype for item in prints}}
+        floors = {UNCALIBRATED.get(item.dtype, 0.0) for item in prints if item.is_float}
         # Eager's bytes are notes for a backward pass.
         if any(item.dtype in {"int8", "uint8"} for item in file.prints.values()):
             floors.add(QUANTIZED)
-        floor = max(floors) or MATCH["float32"]
+        floor = max(floors, default=0.0) or UNCALIBRATED["float32"]
         off = [
             distance(file.prints[file.outputs[at]], eager.prints[eager.outputs[at]])
             for at in wrong

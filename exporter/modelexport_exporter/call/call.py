@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -14,11 +14,16 @@ from torch.export import Dim as TorchDim
 from torch.utils import _pytree as pytree
 
 from modelexport_api.spec import Dim, Input, InputKind
-from modelexport_exporter.call.draw import draw, unlike
-from modelexport_exporter.core.dims import concrete_shape, is_dynamic
+from modelexport_exporter.call.tensors import to_tensor
+from modelexport_exporter.core.dims import is_dynamic
+from modelexport_exporter.core.sample import Sample, Values
+from modelexport_exporter.sampling.draw import draw, integer_range
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 NUMBERS = frozenset({InputKind.INT, InputKind.FLOAT, InputKind.BOOL})
+_SMALLEST_SYMBOLIC = 2
+"""torch.export writes the integers 0 and 1 into the graph."""
+_TRIED = 64
 
 
 class Numbers(StrEnum):
@@ -98,16 +103,13 @@ class Call:
         return self.arguments(self.example_values(sizes, seed), numbers)
 
     def example_values(self, sizes: Mapping[str, int], seed: int = 0) -> dict[str, torch.Tensor]:
-        """Return a tensor for each graph input."""
-        generator = torch.Generator().manual_seed(seed)
-        values = {
-            entry.name: draw(entry, concrete_shape(entry, sizes), generator)
-            for entry in self.inputs
-        }
+        """Return a tensor for each graph input, by its name. Raises ExportFailure."""
+        arrays = draw(self.inputs, Sample(dict(sizes), Values.NORMAL, seed))
+        values = {name: to_tensor(array) for name, array in arrays.items()}
         taken = {size for value in values.values() for size in value.shape}
         for entry in self.inputs:
             if entry.kind is InputKind.INT:
-                number = unlike(entry, taken)
+                number = _choose_number(entry, taken)
                 values[entry.name] = torch.tensor(number)
                 taken.add(number)
         return values
@@ -171,3 +173,12 @@ def _like(structure: pytree.TreeSpec, leaves: Iterator[Any]) -> Any:  # noqa: AN
     if structure.type in pytree.BUILTIN_TYPES:
         return pytree.SUPPORTED_NODES[structure.type].unflatten_fn(parts, structure.context)
     return parts
+
+
+def _choose_number(entry: Input, taken: Container[int]) -> int:
+    """Return an integer in the range of an Int that no size has: torch takes equal ones for one."""
+    low, high = integer_range(entry)
+    nearest = min(max(_SMALLEST_SYMBOLIC, low), high)
+    upwards = range(nearest, min(high, nearest + _TRIED) + 1)
+    downwards = range(nearest, max(low, nearest - _TRIED) - 1, -1)
+    return next((number for number in (*upwards, *downwards) if number not in taken), nearest)

@@ -1,4 +1,4 @@
-"""Arrays as tensors and back, bfloat16 included."""
+"""Converts arrays to tensors and back, bfloat16 included."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from modelexport_api.spec import DType
+
 Array = NDArray[Any]
+
+TORCH_DTYPES: dict[DType, torch.dtype] = {
+    dtype: getattr(torch, dtype.value) for dtype in DType if dtype is not DType.STRING
+}
 
 
 def to_tensor(array: Array) -> torch.Tensor:

@@ -19,8 +19,8 @@ from torch.utils import _pytree as pytree
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import DType, Input, InputKind, ModelExportSpec
 from modelexport_exporter.call.call import NUMBERS, Call, Constant, Leaf
-from modelexport_exporter.call.draw import TORCH_DTYPES
 from modelexport_exporter.call.outputs import register_classes
+from modelexport_exporter.call.tensors import TORCH_DTYPES
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.user_code.named_callable import Named, describe_error, find_callable

@@ -33,9 +33,9 @@ from modelexport_exporter.checkpoint.versions import stored_versions
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.types import (
-    CALLING_FACTORY,
     ContractFinding,
     ExportTask,
+    FactoryProgress,
     ReportProgress,
 )
 from modelexport_exporter.user_code.factory import Factory, find_factory
@@ -102,7 +102,8 @@ def _without_factory(
         module, findings = load_hugging_face(task.checkpoint, state, kwargs)
         return LoadedModel(detected.format, module, findings=findings)
     if task.checkpoint.is_file() and detected.layout in {Layout.ZIP, Layout.LEGACY_PICKLE}:
-        progress(Stage.LOAD, 0.5, f"{CALLING_FACTORY} code that {task.checkpoint.name} names")
+        message = FactoryProgress(f"calling factory code that {task.checkpoint.name} names")
+        progress(Stage.LOAD, 0.5, message)
         found = read_module(task.checkpoint, detected, spec)
         if found is not None:
             return LoadedModel(Format.MODULE, unwrapped(found))
@@ -113,7 +114,7 @@ def _with_factory(task: ExportTask, detected: Detected, progress: ReportProgress
     factory = _factory(task, detected, progress)
     state = read_state(task.checkpoint, detected, task.spec)
     assert task.spec.model is not None
-    progress(Stage.LOAD, 0.5, f"{CALLING_FACTORY} {task.spec.model.factory}")
+    progress(Stage.LOAD, 0.5, FactoryProgress(f"calling factory {task.spec.model.factory}"))
     only_part = detected.format is Format.LIGHTNING
     module, findings = build_with_weights(factory, state, only_part=only_part)
     return LoadedModel(detected.format, module, findings=findings)
@@ -160,7 +161,7 @@ def _factory(task: ExportTask, detected: Detected, progress: ReportProgress) -> 
             "spec names no model.factory",
             "Set model.factory to package.module:callable that returns the torch.nn.Module.",
         )
-    progress(Stage.LOAD, 0.2, f"{CALLING_FACTORY} {task.spec.model.factory}: importing it")
+    progress(Stage.LOAD, 0.2, FactoryProgress(f"importing factory {task.spec.model.factory}"))
     factory = find_factory(task.spec.model, task.code_dir)
     progress(Stage.LOAD, 0.3, "reading the weights")
     return factory

@@ -17,7 +17,7 @@ from torch.export.graph_signature import InputKind as InputOfProgram
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Input, InputKind, ModelExportSpec
-from modelexport_exporter.call.draw import TORCH_DTYPES
+from modelexport_exporter.call.tensors import TORCH_DTYPES
 from modelexport_exporter.checkpoint.bind_weights import describe_dtype
 from modelexport_exporter.convert.capture_failure import dim_label, requested_range
 from modelexport_exporter.core.dims import is_dynamic

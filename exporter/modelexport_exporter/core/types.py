@@ -19,13 +19,19 @@ from modelexport_exporter.core.accuracy_loss import AccuracyLoss
 from modelexport_exporter.core.blame import Blame
 from modelexport_exporter.core.pitfall import Pitfall
 from modelexport_exporter.core.providers import Fallback
+from modelexport_exporter.core.sample import Values, label
 
 ReportProgress = Callable[[Stage, float, str], None]
 """Called as (stage, fraction of the stage that is done, what is being done)."""
 
-CALLING_FACTORY = "calling factory"
-"""How the message of a worker's progress begins while the user's factory runs: a worker that dies
-then was ended by the user's code. Any other message ends that phase."""
+
+class FactoryProgress(str):
+    """A progress message of a worker that runs the user's factory or imports the user's code.
+
+    A worker that dies then was ended by the user's code. Any other message ends that phase.
+    """
+
+    __slots__ = ()
 
 
 class Rung(StrEnum):
@@ -150,6 +156,33 @@ def limit_share(error: float, limit: float, *, wrong: bool) -> float:
     return math.inf if wrong and share <= 1 else share
 
 
+class ProblemKind(StrEnum):
+    """How an output of the file differs from eager's."""
+
+    OUTPUT_COUNT = "number of outputs"
+    DTYPE = "dtype"
+    SHAPE = "shape"
+    NOT_FINITE = "NaN and infinities"
+    """NaN or infinities at other positions, while all finite elements are within the limit."""
+    VALUES = "values"
+    GOLDEN = "golden output"
+    """Eager PyTorch itself does not return the recorded output."""
+    NOT_DETERMINISTIC = "eager PyTorch"
+    """Two eager runs of the same sample differ."""
+
+
+NO_TOLERANCE = frozenset({ProblemKind.DTYPE, ProblemKind.SHAPE, ProblemKind.NOT_FINITE})
+"""Differences that no tolerance covers."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A difference between an output and eager's: the kind decides, the text is for the user."""
+
+    kind: ProblemKind
+    text: str
+
+
 @dataclass(frozen=True)
 class OutputComparison:
     """One output of one sample: ONNX against eager."""
@@ -161,18 +194,16 @@ class OutputComparison:
     at least to that on ordinary ones."""
     limit: float
     """The absolute error that was allowed; 0 for integer and boolean outputs."""
-    problem: str = ""
-    """Empty when the outputs agree: what differs, otherwise."""
-    only: str = ""
-    """What alone differs, so that no tolerance helps: dtype, shape, NaN and infinities."""
+    problem: Problem | None = None
+    """None if the outputs agree."""
     noise: float | None = None
-    """What the model errs by itself, relative to the peak; None where that was not measured."""
+    """The model's own rounding error, relative to the peak; None where it was not measured."""
     errors: int = 0
-    """How many elements are beyond the limit."""
+    """Number of elements beyond the limit."""
     unsettled: int = 0
-    """How many elements change with the model's own rounding, and do not count."""
+    """Number of elements that change with the model's own rounding; they do not count."""
     inconclusive: str = ""
-    """Why this sample says nothing about the output; empty where it does."""
+    """Why this sample decides nothing about the output; empty where it is conclusive."""
 
 
 @dataclass(frozen=True)
@@ -182,8 +213,19 @@ class SampleComparison:
     dims: dict[str, int]
     seed: int
     outputs: tuple[OutputComparison, ...]
-    values: str = "normal"
-    """What the elements were drawn from: normal, large, zeros or highest."""
+    values: Values = Values.NORMAL
+    ties_broken: bool = False
+    """Whether the outputs were compared with the sample's ties broken."""
+
+    @property
+    def differs(self) -> bool:
+        """Return whether an output disagrees with eager."""
+        return any(output.problem for output in self.outputs)
+
+    @property
+    def label(self) -> str:
+        """Return the name of the values in messages and reports."""
+        return label(self.values, self.seed, ties_broken=self.ties_broken)
 
 
 @dataclass(frozen=True)
@@ -209,10 +251,16 @@ class VerificationOutcome:
     """Whether rows of a batch were seen not to change each other; None: nobody asked."""
 
     @property
-    def first_problem(self) -> tuple[SampleComparison, OutputComparison] | None:
-        """Return the first output that disagrees, with its sample."""
+    def not_deterministic(self) -> bool:
+        """Return whether the first difference is one between two eager runs."""
+        found = self.first_problem
+        return found is not None and found[2].kind is ProblemKind.NOT_DETERMINISTIC
+
+    @property
+    def first_problem(self) -> tuple[SampleComparison, OutputComparison, Problem] | None:
+        """Return the first output that disagrees with eager, with its sample."""
         for sample in self.samples:
             for output in sample.outputs:
                 if output.problem:
-                    return sample, output
+                    return sample, output, output.problem
         return None

@@ -24,7 +24,7 @@ from modelexport_api.status import Stage
 from modelexport_exporter.core import cgroup
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.memory import MemoryWatch
-from modelexport_exporter.core.types import CALLING_FACTORY, ReportProgress
+from modelexport_exporter.core.types import FactoryProgress, ReportProgress
 from modelexport_exporter.isolation import child
 from modelexport_exporter.isolation.death import Death, crashed, explain, too_late
 
@@ -75,7 +75,7 @@ class Conversation:
             self.answer = message
             return
         _, self.stage, fraction, text = message
-        self.in_factory = text.startswith(CALLING_FACTORY)
+        self.in_factory = isinstance(text, FactoryProgress)
         self.on_progress(self.stage, fraction, text)
 
     def hear_output(self, data: bytes) -> None:

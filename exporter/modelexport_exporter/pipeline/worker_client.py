@@ -113,7 +113,6 @@ class Workers:
         self.record.add_verification(outcome)
         if outcome.summary.verdict is not Verdict.VERIFIED:
             from modelexport_exporter.verification.verdict import (
-                NOT_DETERMINISTIC,
                 describe_ill_conditioned,
                 describe_mismatch,
             )
@@ -126,7 +125,7 @@ class Workers:
             if precision is not Precision.NATIVE:
                 lost, hint = describe_refusal(precision, outcome.losses, outcome.summary.max_noise)
                 message += lost
-            kind = NotDeterministic if NOT_DETERMINISTIC in message else ExportFailure
+            kind = NotDeterministic if outcome.not_deterministic else ExportFailure
             failure = kind(Reason.VERIFICATION_FAILED, message, hint, stage=Stage.VERIFY)
             raise enrich(failure, outcome.pitfalls)
         if task.proven_graph:

@@ -21,10 +21,10 @@ from modelexport_api.spec import Exporter, ModelExportSpec, UnsupportedOps
 from modelexport_api.status import Stage
 from modelexport_exporter.core.errors import ExportFailure, RouteFallback
 from modelexport_exporter.core.types import (
-    CALLING_FACTORY,
     ROUTES,
     ContractFinding,
     ExportTask,
+    FactoryProgress,
     ReportProgress,
 )
 from modelexport_exporter.core.user_frame import text_of, user_frame
@@ -210,7 +210,7 @@ def load_plugins(task: ExportTask, progress: ReportProgress) -> Plugins:
     origins: dict[Key, tuple[str, object]] = {}
     for name in task.spec.export.plugins:
         # A worker that dies here was ended by the plugin.
-        progress(Stage.LOAD, 0.0, f"{CALLING_FACTORY}: importing the plugin {name}")
+        progress(Stage.LOAD, 0.0, FactoryProgress(f"importing the plugin {name}"))
         with older_torch(), recording_exports() as recorded:
             module = import_plugin(name, task.code_dir)
         _note_symbolics(name, plugins.watch, origins)

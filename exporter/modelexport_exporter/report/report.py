@@ -231,7 +231,7 @@ def samples(compared: tuple[SampleComparison, ...]) -> list[ComparedSample]:
         ComparedSample(
             dims=sample.dims,
             seed=sample.seed,
-            values=sample.values,
+            values=sample.label,
             outputs=[
                 ComparedOutput(
                     output=output.output,
@@ -239,7 +239,7 @@ def samples(compared: tuple[SampleComparison, ...]) -> list[ComparedSample]:
                     max_rel_error=_json_number(output.max_rel_error),
                     limit=_json_number(output.limit),
                     noise=None if output.noise is None else _json_number(output.noise),
-                    problem=output.problem,
+                    problem=output.problem.text if output.problem else "",
                     inconclusive=output.inconclusive,
                 )
                 for output in sample.outputs

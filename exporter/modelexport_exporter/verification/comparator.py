@@ -1,10 +1,10 @@
-"""Whether the artifact and eager agree on one sample, and what makes a difference harmless.
+"""Compares the artifact with eager PyTorch on one sample, and excuses harmless differences.
 
-A difference within the floor of the dtype is none. Beyond it, the model itself is run with other
-roundings, as often as it takes to explain the difference and at most MOST_RUNS times: the artifact
-may err a multiple of what the model errs, and elements that hang on rounding do not count. What
-remains is a mismatch, unless only ties differ. Each run costs a few eager ones, so only samples
-that differ pay for it, and one that tells the model's noise.
+A difference within the dtype's floor is accepted. For a larger one the model itself runs in
+perturbed arithmetic, until the difference is explained and at most MAX_RUNS times: the artifact's
+error may be a multiple of the model's own rounding error, and elements that depend on rounding do
+not count. What remains is a mismatch, unless only ties differ. Each run costs a few eager ones, so
+only samples that differ need them, and one sample that measures the model's noise.
 """
 
 from __future__ import annotations
@@ -19,7 +19,13 @@ from numpy.typing import NDArray
 
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.core.machine import free_memory, peak_memory
-from modelexport_exporter.core.types import OutputComparison, SampleComparison
+from modelexport_exporter.core.sample import DEGENERATE, ORDINARY, Sample, Values
+from modelexport_exporter.core.types import (
+    OutputComparison,
+    Problem,
+    ProblemKind,
+    SampleComparison,
+)
 from modelexport_exporter.precision.losses import Losses
 from modelexport_exporter.precision.noise import Simulation
 from modelexport_exporter.verification.numerics.compare import compare_output, is_float, peak_of
@@ -30,31 +36,32 @@ from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
 from modelexport_exporter.verification.numerics.ties import break_ties, ranks
 from modelexport_exporter.verification.numerics.tolerance import Source, Tolerance, choose_tolerance
 from modelexport_exporter.verification.reference import EagerReference
-from modelexport_exporter.verification.samples.randomness import distance, told_to_be_random
-from modelexport_exporter.verification.samples.sizes import DEGENERATE, ORDINARY, Sample, Values
-from modelexport_exporter.verification.verdict import NOT_AS_RECORDED
+from modelexport_exporter.verification.samples.determinism import (
+    distance,
+    mark_not_deterministic,
+)
 
 Array = NDArray[Any]
 Named = list[tuple[str, Array]]
 RunFile = Callable[[Mapping[str, Array], str], Named]
-"""Runs the artifact on arrays; `where` says in a failure's message which they are."""
+"""Runs the artifact on arrays by input name; the text describes them in a failure's message."""
 
-MOST_RUNS = 9
-"""In float64 once, then rounded at random."""
-ENOUGH_TO_MEET = 3
-"""If an output has elements that hang on rounding, so many runs meet one of them."""
-ENOUGH_TO_MEASURE = 5
-"""So many runs tell the noise of an output that has none; more would hardly raise it."""
+MAX_RUNS = 9
+"""Once in float64, then rounded at random."""
+RUNS_TO_FIND_UNSETTLED = 3
+"""If an output has elements that depend on rounding, so many runs find one of them."""
+RUNS_TO_MEASURE_NOISE = 5
+"""So many runs measure the noise of an output without such elements; more hardly raise it."""
 HOPELESS = 100.0
-"""An error so many times the limit is not explained by one more run."""
+"""An error of so many limits is not explained by one more run."""
 MEMORY_FACTOR = 3
 """A run in float64 takes at most so many times the memory that samples took so far."""
 SECONDS = 20.0
-"""What all runs with other roundings may take together."""
+"""Time budget of all runs in perturbed arithmetic together."""
 
 
 class Comparator:
-    """Compares samples; remembers what earlier ones told about each output."""
+    """Compares samples, with the noise of each output that earlier samples showed."""
 
     def __init__(
         self,
@@ -66,7 +73,10 @@ class Comparator:
         *,
         simulation: Simulation | None = None,
     ) -> None:
-        """Compare outputs. `simulation`: of the file's precision where it is reduced."""
+        """Compare outputs of a file with these operators.
+
+        `clock`: in seconds. `simulation`: of the file's precision, where that is not the model's.
+        """
         self._spec = spec
         self._reference = reference
         self._run_file = run_file
@@ -76,14 +86,14 @@ class Comparator:
         self._noise: dict[str, float] = {}
         """The largest noise of each output so far, relative to its peak."""
         self._mismatched: set[str] = set()
-        """Outputs that rounding did not explain once: no further run looks for an explanation."""
+        """Outputs with a difference that rounding did not explain: no further runs for them."""
         self._spent = 0.0
         self._memory_before = peak_memory()
         self._simulation = simulation
         self.losses = Losses()
-        """What a precision that is not the model's own costs."""
+        """The accuracy lost to a precision that is not the model's own."""
         self.calibrated = True
-        """Whether the model runs with other roundings than its own."""
+        """Whether the model runs in perturbed arithmetic."""
 
     def compare_sample(
         self,
@@ -94,23 +104,25 @@ class Comparator:
         recorded: Mapping[str, Array],
         measure: bool = False,
     ) -> SampleComparison | None:
-        """Compare both on a sample; None where it asks for what the model does not answer.
+        """Compare both on a sample; None if it has NaN and the model does not handle NaN.
 
-        `recorded`: outputs that have to come out. `measure`: learn the model's noise even where
-        both agree.
+        `recorded`: golden outputs by name, which eager must return. `measure`: measure the model's
+        noise even if both agree. Raises ExportFailure if one of them fails to run.
         """
         expected = self._reference.run(arrays, where)
-        if sample.values is Values.WITH_NAN and not self._answers_nan(arrays, expected):
+        if sample.values is Values.WITH_NAN and not self._handles_nan(arrays, expected):
             return None
         got = self._run_file(arrays, where)
-        outputs, kind = self._compare(sample, arrays, expected, got, measure=measure), sample.label
+        outputs, ties_broken = self._compare(sample, arrays, expected, got, measure=measure), False
         if any(output.problem for output in outputs):
-            apart = self._without_ties(sample, arrays, where)
-            if apart is not None and not any(output.problem for output in apart):
-                outputs, kind = apart, f"{kind}, ties broken"
+            without_ties = self._compare_without_ties(sample, arrays, where)
+            if without_ties and not any(output.problem for output in without_ties):
+                outputs, ties_broken = without_ties, True
         if recorded:
-            outputs = self._against_recorded(outputs, expected, recorded)
-        return SampleComparison(sample.dims, sample.seed, tuple(outputs), kind)
+            outputs = self._compare_recorded(outputs, expected, recorded)
+        return SampleComparison(
+            sample.dims, sample.seed, tuple(outputs), sample.values, ties_broken
+        )
 
     def _compare(
         self,
@@ -122,15 +134,16 @@ class Comparator:
         measure: bool = False,
     ) -> list[OutputComparison]:
         if len(expected) != len(got):
-            problem = f"the file returns {len(got)} outputs, eager {len(expected)}"
+            text = f"the file returns {len(got)} outputs, eager {len(expected)}"
+            problem = Problem(ProblemKind.OUTPUT_COUNT, text)
             return [OutputComparison(got[0][0] if got else "", 0.0, 0.0, 0.0, problem)]
         estimates = [NoiseEstimate(array) for array in expected]
         compared = self._compare_all(sample, expected, got, estimates)
         if any(output.problem for output in compared):
             again = self._reference.run(arrays, "the same sample again")
-            if apart := distance(expected, again):
-                return told_to_be_random(compared, apart)
-        for run in range(MOST_RUNS):
+            if difference := distance(expected, again):
+                return mark_not_deterministic(compared, difference)
+        for run in range(MAX_RUNS):
             wanted = any(
                 _explainable(output, run)
                 for output in compared
@@ -142,7 +155,7 @@ class Comparator:
             compared = self._compare_all(sample, expected, got, estimates)
         self._mismatched |= {output.output for output in compared if output.problem}
         if sample.values in ORDINARY:
-            self._remember(compared)
+            self._remember_noise(compared)
             if self._simulation is not None:
                 for want, (name, have) in zip(expected, got, strict=True):
                     self.losses.add(name, want, have)
@@ -151,14 +164,14 @@ class Comparator:
     def _add_run(
         self, arrays: Mapping[str, Array], estimates: list[NoiseEstimate], run: int
     ) -> bool:
-        """Run the model with other roundings; return whether that told anything."""
+        """Run the model in perturbed arithmetic; return whether to compare again."""
         if not self.calibrated:
             return False
-        if self._is_too_dear():
+        if self._exceeds_budget():
             if any(estimate.runs for estimate in estimates):
                 return False
             self.calibrated = False
-            return True  # compared anew with the floors for models like this
+            return True  # compared again, with the limits of UNCALIBRATED
         started = self._clock()
         try:
             if self._simulation is not None:
@@ -166,7 +179,7 @@ class Comparator:
             elif run:
                 results = self._reference.rounded_at_random(arrays, run)
             else:
-                results = self._float64_or_nothing(arrays)
+                results = self._try_float64(arrays)
         except PerturbedArithmeticUnavailable:
             self.calibrated = False
             return True
@@ -176,12 +189,12 @@ class Comparator:
             estimate.add(result)
         return True
 
-    def _is_too_dear(self) -> bool:
-        """Tell whether there is no time or no memory for another run."""
+    def _exceeds_budget(self) -> bool:
+        """Return whether there is no time or no memory for another run."""
         needed = MEMORY_FACTOR * (peak_memory() - self._memory_before)
         return self._spent > SECONDS or needed > free_memory()
 
-    def _float64_or_nothing(self, arrays: Mapping[str, Array]) -> list[Array]:
+    def _try_float64(self, arrays: Mapping[str, Array]) -> list[Array]:
         try:
             return self._reference.in_float64(arrays)
         except PerturbedArithmeticUnavailable:
@@ -206,12 +219,12 @@ class Comparator:
             name,
             want,
             have,
-            self._tolerance(name, want),
+            self._choose_tolerance(name, want),
             ordinary_peak=ordinary,
             estimate=estimate,
         )
 
-    def _tolerance(self, name: str, want: Array) -> Tolerance:
+    def _choose_tolerance(self, name: str, want: Array) -> Tolerance:
         tolerance = choose_tolerance(
             self._spec.verification.tolerance,
             want.dtype.name,
@@ -222,30 +235,30 @@ class Comparator:
         known = tolerance.multiple * self._noise.get(name, 0.0)
         return replace(tolerance, rtol=max(tolerance.rtol, known))
 
-    def _remember(self, compared: list[OutputComparison]) -> None:
+    def _remember_noise(self, compared: list[OutputComparison]) -> None:
         for output in compared:
             if output.noise is not None and not output.inconclusive:
                 self._noise[output.output] = max(output.noise, self._noise.get(output.output, 0.0))
 
-    def _answers_nan(self, arrays: Mapping[str, Array], expected: list[Array]) -> bool:
-        """Tell whether the model means to take NaN: it looks for it and returns numbers."""
+    def _handles_nan(self, arrays: Mapping[str, Array], expected: list[Array]) -> bool:
+        """Return whether the model tests for NaN and returns numbers."""
         numbers = all(is_float(array.dtype) and not np.isnan(array).any() for array in expected)
         return numbers and self._reference.handles_nan(arrays)
 
     @property
     def tolerance_source(self) -> Source:
-        """Return where the limits of floating-point outputs come from."""
+        """Return the source of the limits of floating-point outputs."""
         declared = self._spec.verification.tolerance
         return choose_tolerance(declared, "float32", calibrated=self.calibrated).source
 
-    def _against_recorded(
+    def _compare_recorded(
         self,
         outputs: list[OutputComparison],
         expected: list[Array],
         recorded: Mapping[str, Array],
     ) -> list[OutputComparison]:
-        """Say so where eager itself does not return what was recorded."""
-        judged = []
+        """Return the outputs, with a problem where eager does not return the recorded output."""
+        compared = []
         for output, eager in zip(outputs, expected, strict=True):
             golden = recorded.get(output.output)
             if golden is not None and not output.problem:
@@ -257,28 +270,29 @@ class Comparator:
                 )
                 found = compare_output(output.output, golden, eager, tolerance)
                 if found.problem:
-                    output = replace(output, problem=f"{NOT_AS_RECORDED}: {found.problem}")  # noqa: PLW2901
-            judged.append(output)
-        return judged
+                    text = f"eager PyTorch does not return the golden output: {found.problem.text}"
+                    output = replace(output, problem=Problem(ProblemKind.GOLDEN, text))  # noqa: PLW2901
+            compared.append(output)
+        return compared
 
-    def _without_ties(
+    def _compare_without_ties(
         self, sample: Sample, arrays: Mapping[str, Array], where: str
     ) -> list[OutputComparison] | None:
-        """Compare the sample again with its ties broken, if ties may be all that differs."""
+        """Compare the sample again with its ties broken; None if ties cannot be the cause."""
         if not self._ranks:
             return None
-        apart = break_ties(self._spec.inputs, arrays, sample.seed)
-        if apart is None:
+        moved = break_ties(self._spec.inputs, arrays, sample.seed)
+        if moved is None:
             return None
         where = f"{where}, ties broken"
-        expected = self._reference.run(apart, where)
-        return self._compare(sample, apart, expected, self._run_file(apart, where))
+        expected = self._reference.run(moved, where)
+        return self._compare(sample, moved, expected, self._run_file(moved, where))
 
 
 def _explainable(output: OutputComparison, runs: int) -> bool:
-    """Tell whether one more run, after so many, may show that rounding makes the difference."""
-    if not output.problem or output.only == "dtype":
+    """Return whether one more run, after `runs`, may show that rounding causes the difference."""
+    if not output.problem or output.problem.kind is ProblemKind.DTYPE:
         return False
-    if runs < ENOUGH_TO_MEET or output.unsettled:
+    if runs < RUNS_TO_FIND_UNSETTLED or output.unsettled:
         return True
-    return runs < ENOUGH_TO_MEASURE and output.max_abs_error <= HOPELESS * output.limit
+    return runs < RUNS_TO_MEASURE_NOISE and output.max_abs_error <= HOPELESS * output.limit

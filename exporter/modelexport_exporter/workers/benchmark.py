@@ -30,12 +30,13 @@ from modelexport_exporter.core.benchmark_plan import (
 )
 from modelexport_exporter.core.dims import capture_sizes
 from modelexport_exporter.core.machine import free_memory
+from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, ReportProgress
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
 from modelexport_exporter.verification.reference_model import load_original
 from modelexport_exporter.verification.runtime.session import Session
-from modelexport_exporter.verification.samples.sample_source import drawn_by
-from modelexport_exporter.verification.samples.sizes import Sample, Values, volume
+from modelexport_exporter.verification.samples.sample_source import plain_source
+from modelexport_exporter.verification.samples.sizes import volume
 
 WARM_UP = 3
 Timed = Callable[[], float]
@@ -105,7 +106,7 @@ class _Bench:
     ) -> None:
         self._original = original = load_original(task, silent)
         self.spec = original.bound_inputs.spec
-        self._given = drawn_by(task, self.spec)
+        self._samples = plain_source(task, self.spec)
         if with_session:
             self._weights = original.reference.weights(converted.weight_inputs)
             self._session = Session(
@@ -147,5 +148,5 @@ class _Bench:
         return call
 
     def _arrays(self, sizes: dict[str, int]) -> dict[str, Any]:
-        drawn = self._given.arrays(Sample(sizes, Values.NORMAL, 0))
+        drawn = self._samples.arrays(Sample(sizes, Values.NORMAL, 0))
         return {entry.name: drawn[entry.name] for entry in self.spec.inputs}

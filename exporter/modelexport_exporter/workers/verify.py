@@ -23,10 +23,8 @@ from modelexport_exporter.core.machine import (
     free_large_blocks_at_once,
     release_memory,
 )
-from modelexport_exporter.core.providers import (
-    fallbacks,
-    on_cpu,
-)
+from modelexport_exporter.core.providers import fallbacks, on_cpu
+from modelexport_exporter.core.sample import ORDINARY, Sample
 from modelexport_exporter.core.types import (
     ConvertedModel,
     ExportTask,
@@ -45,11 +43,7 @@ from modelexport_exporter.verification.runtime.session import Session
 from modelexport_exporter.verification.samples.budget import TIME_BUDGET_SECONDS
 from modelexport_exporter.verification.samples.sample_scheduler import SampleScheduler
 from modelexport_exporter.verification.samples.sample_source import SampleSource, samples_of_task
-from modelexport_exporter.verification.samples.sizes import (
-    ORDINARY,
-    Sample,
-    describe_sizes,
-)
+from modelexport_exporter.verification.samples.sizes import describe_sizes
 from modelexport_exporter.verification.verdict import verdict_on
 
 Array = NDArray[Any]

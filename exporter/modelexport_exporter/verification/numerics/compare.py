@@ -1,8 +1,8 @@
-"""Whether two arrays are the same output: pure, on numpy arrays, without broadcasting.
+"""Compares two arrays as one output: pure, on numpy arrays, without broadcasting.
 
-Integers and booleans are equal or wrong. Floating-point numbers may differ by the tolerance, or by
-a multiple of the noise that the model has by itself; NaN and infinities must be at the same places.
-Elements that the model's own rounding changes altogether do not count, up to a share of them.
+Integers and booleans must be equal. Floating-point numbers may differ by the tolerance, or by a
+multiple of the model's own rounding error; NaN and infinities must be at the same positions.
+Elements that the model's own rounding changes altogether do not count, up to MAX_UNSETTLED of them.
 """
 
 from __future__ import annotations
@@ -15,41 +15,42 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modelexport_exporter.core.types import OutputComparison
+from modelexport_exporter.core.types import OutputComparison, Problem, ProblemKind
 from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstimate, Settled
 from modelexport_exporter.verification.numerics.tolerance import Tolerance
 
 Array = NDArray[Any]
 BLOCK = 1 << 20
 MAX_UNSETTLED = 0.1
-"""With a larger share of unsettled elements a sample tells nothing about an output."""
+"""With a larger share of unsettled elements a sample is inconclusive for an output."""
 EXPLAINED = 4
-"""One differing element is explained by so many unsettled ones beside those that were found.
+"""One differing element is excused for so many unsettled ones that were found.
 
-Runs with other roundings find the elements that hang on rounding by chance: of those that flip in
-half of all runs, eight runs miss one in 256; of those that flip seldom, more.
+Runs in perturbed arithmetic find the elements that depend on rounding by chance: of those that flip
+in half of all runs, eight runs miss one in 256; of those that flip seldom, more.
 """
 
 
 @dataclass(frozen=True)
 class _Difference:
-    """What a pass over two arrays found."""
+    """The differences between two arrays."""
 
     errors: int
-    """Elements beyond the limit, masks that differ included."""
+    """Number of elements beyond the limit, or not finite in one array only."""
     max_error: float
     worst: int
-    """Flat index of the element that is told about: a differing mask before the largest error."""
+    """Flat index of the element to report: the first one that is not finite in one array only, or
+    else the one with the largest error."""
     masks_differ: bool
 
 
 def is_float(dtype: np.dtype[Any]) -> bool:
-    """Tell whether a dtype holds floating-point numbers; numpy itself does not know bfloat16."""
+    """Return whether a dtype is floating-point; bfloat16 is not one of numpy's own."""
     return dtype.kind == "f" or dtype.name == "bfloat16"
 
 
 def peak_of(array: Array) -> float:
-    """Return the largest finite magnitude of an array, 0 when there is none."""
+    """Return the largest finite magnitude of an array; 0 if there is none."""
     peak = 0.0
     for _, block in _blocks(array):
         magnitudes = np.abs(block)
@@ -69,64 +70,66 @@ def compare_output(
 ) -> OutputComparison:
     """Compare an output of the artifact with eager's.
 
-    The errors are over the elements that can be compared: settled, finite in both; none where shape
-    or dtype differ. `ordinary_peak`: the output's peak on ordinary inputs, where these are
-    degenerate. Zeros and constants make what is centred or normalised vanish; its rounding noise is
-    no error. `spread`: how far the output moves by the model's own rounding, if that is known.
+    Errors are over the elements that can be compared (settled, finite in both arrays), and 0 where
+    shape or dtype differ.
+
+    `ordinary_peak`: the output's peak on ordinary inputs, where these are degenerate: zeros and
+    constants make what is centred or normalised vanish, and leave rounding error only. `estimate`:
+    the model's own rounding error, if it was measured.
     """
-    mismatch = _different_kind(expected, got)
+    mismatch = _compare_type(expected, got)
     if mismatch:
-        only = "dtype" if expected.dtype != got.dtype else "shape"
-        found = OutputComparison(name, 0.0, 0.0, 0.0, mismatch, only)
-        reshaped = estimate is not None and estimate.reshaped and only == "shape"
-        return _inconclusive(found, "its shape changes with rounding") if reshaped else found
+        found = OutputComparison(name, 0.0, 0.0, 0.0, mismatch)
+        if estimate is not None and estimate.reshaped and mismatch.kind is ProblemKind.SHAPE:
+            return _make_inconclusive(found, "its shape changes with rounding")
+        return found
     if not is_float(expected.dtype):
         settled = estimate.settled(0.0) if estimate else Settled(0.0, None)
-        return _judged(_compare_exactly(name, expected, got, settled), settled, expected.size)
+        exact = _compare_exactly(name, expected, got, settled)
+        return _apply_unsettled(exact, settled, expected.size)
     peak = peak_of(expected)
     scale = max(peak, ordinary_peak)
     settled = estimate.settled(tolerance.unsettled_from * scale) if estimate else Settled(0.0, None)
     limit = max(tolerance.limit(scale), tolerance.multiple * settled.noise)
     difference = _float_difference(expected, got, limit, settled.unsettled)
-    problem = _describe(expected, got, difference, limit) if difference.errors else ""
-    only = "NaN and infinities" if difference.masks_differ and difference.max_error <= limit else ""
     compared = OutputComparison(
         name,
         difference.max_error,
         _relative(difference.max_error, scale),
         limit,
-        problem,
-        only,
+        _describe(expected, got, difference, limit),
         noise=_relative(settled.noise, scale) if estimate and estimate.runs else None,
         errors=difference.errors,
     )
-    return _judged(compared, settled, expected.size)
+    return _apply_unsettled(compared, settled, expected.size)
 
 
-def _judged(compared: OutputComparison, settled: Settled, size: int) -> OutputComparison:
-    """Return the comparison in the light of the elements that are unsettled."""
+def _apply_unsettled(compared: OutputComparison, settled: Settled, size: int) -> OutputComparison:
+    """Return the comparison, its errors excused where enough elements are unsettled."""
     count = settled.count
     if not count:
         return compared
     compared = replace(compared, unsettled=count)
     if count > size * MAX_UNSETTLED:
         share = f"{count} of {size} elements change with rounding"
-        return _inconclusive(compared, share)
+        return _make_inconclusive(compared, share)
     if compared.errors <= count // EXPLAINED:
-        return replace(compared, problem="", only="")
+        return replace(compared, problem=None)
     return compared
 
 
-def _inconclusive(compared: OutputComparison, why: str) -> OutputComparison:
-    return replace(compared, problem="", only="", inconclusive=why)
+def _make_inconclusive(compared: OutputComparison, why: str) -> OutputComparison:
+    return replace(compared, problem=None, inconclusive=why)
 
 
-def _different_kind(expected: Array, got: Array) -> str:
+def _compare_type(expected: Array, got: Array) -> Problem | None:
     if expected.dtype != got.dtype:
-        return f"dtype is {got.dtype.name}, eager returns {expected.dtype.name}"
+        text = f"dtype is {got.dtype.name}, eager returns {expected.dtype.name}"
+        return Problem(ProblemKind.DTYPE, text)
     if expected.shape != got.shape:
-        return f"shape is {list(got.shape)}, eager returns {list(expected.shape)}"
-    return ""
+        text = f"shape is {list(got.shape)}, eager returns {list(expected.shape)}"
+        return Problem(ProblemKind.SHAPE, text)
+    return None
 
 
 def _compare_exactly(name: str, expected: Array, got: Array, settled: Settled) -> OutputComparison:
@@ -152,7 +155,7 @@ def _relative(error: float, peak: float) -> float:
 
 
 def _some_pairs(expected: Array, got: Array, different: Array) -> Iterator[tuple[Any, Any]]:
-    """Yield differing pairs as Python numbers, which do not wrap; 100,000 of them tell enough."""
+    """Yield up to 100,000 differing pairs as Python numbers, which do not overflow."""
     places = np.flatnonzero(different)[:100_000]
     yield from zip(expected.flat[places].tolist(), got.flat[places].tolist(), strict=True)
 
@@ -199,17 +202,20 @@ def _subtract(want: Array, have: Array, where: Array) -> Array:
         return np.subtract(want, have, out=np.zeros_like(want), where=where)
 
 
-def _describe(expected: Array, got: Array, found: _Difference, limit: float) -> str:
+def _describe(expected: Array, got: Array, found: _Difference, limit: float) -> Problem | None:
+    if not found.errors:
+        return None
     index = [int(i) for i in np.unravel_index(found.worst, expected.shape)]
     have, want = got.flat[found.worst], expected.flat[found.worst]
     place = f"at {index} " if index else ""
-    text = f"{place}got {_number(have)}, eager returns {_number(want)}"
+    text = f"{place}got {_format_number(have)}, eager returns {_format_number(want)}"
     if is_float(expected.dtype) and not found.masks_differ:
         text += f" (off by {found.max_error:.3g}, allowed {limit:.3g})"
     if expected.size > 1:
         text += f"; {found.errors} of {expected.size} elements differ"
-    return text
+    not_finite = found.masks_differ and found.max_error <= limit
+    return Problem(ProblemKind.NOT_FINITE if not_finite else ProblemKind.VALUES, text)
 
 
-def _number(value: np.generic) -> str:
+def _format_number(value: np.generic) -> str:
     return f"{float(value):.9g}" if is_float(value.dtype) else str(value.item())

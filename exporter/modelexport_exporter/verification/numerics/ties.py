@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelexport_api.spec import Input
-from modelexport_exporter.verification.samples.drawing import FLOATS, NUMPY_DTYPES, integer_range
+from modelexport_exporter.sampling.draw import FLOATS, NUMPY_DTYPES, integer_range
 
 Array = NDArray[Any]
 

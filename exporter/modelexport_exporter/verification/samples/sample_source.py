@@ -1,7 +1,7 @@
-"""Where the arrays of samples come from: drawn, recorded by the user, or from the user's sampler.
+"""The source of a sample's arrays: drawn here, recorded by the user, or from the user's sampler.
 
-Golden samples join the plan, after its smallest sample. A sampler replaces what would be drawn: it
-is called at every size that the plan has, and with further seeds in between.
+Golden samples run after the plan's smallest sample. A sampler replaces drawing: it is called for
+every sample of the plan, with that sample's sizes and seed.
 """
 
 from __future__ import annotations
@@ -21,20 +21,19 @@ from modelexport_exporter.call.golden import Golden, read_golden
 from modelexport_exporter.call.tensors import to_array
 from modelexport_exporter.core.dims import capture_sizes, concrete_shape
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.core.types import ExportTask
-from modelexport_exporter.user_code.named_callable import Named, describe_error, find_callable
-from modelexport_exporter.verification.samples.drawing import draw
-from modelexport_exporter.verification.samples.injected_values import (
+from modelexport_exporter.sampling.draw import draw
+from modelexport_exporter.sampling.inject import (
     InjectedValues,
-    find_injected_values,
     inject,
     inject_nan,
+    sample_count,
     takes_nan,
-    turns,
 )
+from modelexport_exporter.user_code.named_callable import Named, describe_error, find_callable
+from modelexport_exporter.verification.samples.injected_values import find_injected_values
 from modelexport_exporter.verification.samples.sizes import (
-    Sample,
-    Values,
     describe_sizes,
     more_samples,
     plan_samples,
@@ -48,15 +47,15 @@ _SAMPLER = "verification.sampler"
 
 @dataclass(frozen=True)
 class SampleSource:
-    """Where the arrays of samples come from."""
+    """Plans samples and returns their arrays."""
 
     spec: ModelExportSpec
     golden: tuple[Golden, ...] = ()
-    injected_values: InjectedValues = field(default_factory=InjectedValues)
+    injected: InjectedValues = field(default_factory=InjectedValues)
     sampler: Callable[..., Any] | None = None
     code_dir: Path | None = None
     proven_graph: bool = False
-    """Whether only the weights are to be verified."""
+    """Whether the graph was verified before, so that only the weights are verified."""
 
     def plan(self) -> tuple[Sample, ...]:
         """Return the samples to run, in order."""
@@ -64,54 +63,54 @@ class SampleSource:
             Sample(entry.dims, Values.GOLDEN, place) for place, entry in enumerate(self.golden)
         ]
         samples = samples_of_weights if self.proven_graph else plan_samples
-        planned = self._by_sampler(samples(self.spec))
+        planned = self._with_sampler(samples(self.spec))
         return (planned[0], *golden, *planned[1:])
 
     def more(self) -> tuple[Sample, ...]:
-        """Return further samples, for models that run in no time."""
+        """Return further samples, for models that run fast."""
         if self.proven_graph:
-            return self._by_sampler(self._aimed())
+            return self._with_sampler(self._plan_injected())
         samples = [
             entry
             for entry in more_samples(self.spec)
             if entry.values is not Values.WITH_NAN or self._takes_nan()
         ]
-        return self._by_sampler((*self._aimed(), *samples))
+        return self._with_sampler((*self._plan_injected(), *samples))
 
-    def _aimed(self) -> tuple[Sample, ...]:
-        """Return the samples over which the injected_values are dealt; the seed is the turn."""
-        if not self.injected_values:
+    def _plan_injected(self) -> tuple[Sample, ...]:
+        """Return the samples over which the injected values are distributed, seeds from 0."""
+        if not self.injected:
             return ()
         sizes = sizes_between(self.spec.dims, avoided=capture_sizes(self.spec).values())
-        count = turns(self.spec.inputs, sizes, self.injected_values)
-        return tuple(Sample(sizes, Values.AIMED, turn) for turn in range(count))
+        count = sample_count(self.spec.inputs, sizes, self.injected)
+        return tuple(Sample(sizes, Values.INJECTED, number) for number in range(count))
 
     def _takes_nan(self) -> bool:
         return any(takes_nan(entry) for entry in self.spec.inputs)
 
     def arrays(self, sample: Sample) -> dict[str, Array]:
-        """Return the arrays of a sample by the name of the input. Raises ExportFailure."""
+        """Return the arrays of a sample, by the name of the input. Raises ExportFailure."""
         if sample.values is Values.GOLDEN:
             return self.golden[sample.seed].inputs
         if self.sampler is not None:
-            return self._drawn_by_user(self.sampler, sample)
+            return self._call_sampler(self.sampler, sample)
         arrays = draw(self.spec.inputs, sample)
-        if sample.values is Values.AIMED:
-            return inject(self.spec.inputs, arrays, self.injected_values, turn=sample.seed)
+        if sample.values is Values.INJECTED:
+            return inject(self.spec.inputs, arrays, self.injected, number=sample.seed)
         if sample.values is Values.WITH_NAN:
             return inject_nan(self.spec.inputs, arrays, sample.seed)
         return arrays
 
     def outputs(self, sample: Sample) -> Mapping[str, Array]:
-        """Return the outputs that were recorded with a sample."""
+        """Return the outputs that were recorded with a golden sample, by name; empty for others."""
         return self.golden[sample.seed].outputs if sample.values is Values.GOLDEN else {}
 
-    def _by_sampler(self, samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
+    def _with_sampler(self, samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
         if self.sampler is None:
             return samples
         return tuple(Sample(entry.dims, Values.SAMPLER, entry.seed) for entry in samples)
 
-    def _drawn_by_user(self, sampler: Callable[..., Any], sample: Sample) -> dict[str, Array]:
+    def _call_sampler(self, sampler: Callable[..., Any], sample: Sample) -> dict[str, Array]:
         try:
             drawn = sampler(dict(sample.dims), sample.seed)
         except Exception as error:
@@ -127,24 +126,24 @@ class SampleSource:
                 f"{_SAMPLER} returned a {type(drawn).__name__}, expected a dict of tensors",
                 "Return a tensor or array for each input, by its name.",
             )
-        return {entry.name: _fitting(entry, drawn, sample) for entry in self.spec.inputs}
+        return {entry.name: _read_drawn(entry, drawn, sample) for entry in self.spec.inputs}
 
 
 def samples_of_task(
     task: ExportTask, spec: ModelExportSpec, model_path: Path, state: Mapping[str, torch.Tensor]
 ) -> SampleSource:
-    """Return where the samples of a task come from.
+    """Return the source of a task's samples. Raises ExportFailure.
 
-    `spec` has the inputs of the graph; `state` the model's parameters and buffers by name.
+    `spec`: with the inputs of the graph. `state`: the model's parameters and buffers by name.
     """
     golden = read_golden(task.golden_inputs, spec) if task.golden_inputs else ()
     return replace(
-        drawn_by(task, spec), golden=golden, injected_values=find_injected_values(model_path, state)
+        plain_source(task, spec), golden=golden, injected=find_injected_values(model_path, state)
     )
 
 
-def drawn_by(task: ExportTask, spec: ModelExportSpec) -> SampleSource:
-    """Return the same without what was recorded, and without what the file says."""
+def plain_source(task: ExportTask, spec: ModelExportSpec) -> SampleSource:
+    """Return the source without golden samples and injected values. Raises ExportFailure."""
     sampler = None
     if spec.verification.sampler is not None:
         named = Named(_SAMPLER, spec.verification.sampler, "a dict of tensors by input")
@@ -154,7 +153,7 @@ def drawn_by(task: ExportTask, spec: ModelExportSpec) -> SampleSource:
     )
 
 
-def _fitting(entry: Input, drawn: Mapping[str, Any], sample: Sample) -> Array:
+def _read_drawn(entry: Input, drawn: Mapping[str, Any], sample: Sample) -> Array:
     value = drawn.get(entry.name)
     array = to_array(value) if isinstance(value, torch.Tensor) else np.asarray(value)
     shape = concrete_shape(entry, sample.dims)

@@ -3,61 +3,24 @@
 Sizes: all dims at their minimum; all at a size in between (primes, a different one for each dim,
 and none that the capture ran with, so that nothing swapped or baked in agrees by chance); each dim
 alone at its maximum, and at its size in between, the others at their minimum; all at their maximum,
-last, because it is the dearest (`budget` decides whether it fits).
-Values: standard normal ones, large ones, zeros and the range's upper end; for models that run fast
-also those of `more_samples`: branches on values are met on both sides, and so is every remainder of
-a size that is halved. What `range` declares is never left, and both of its ends occur.
+last, because it costs most (`budget` decides whether it fits).
+Values: standard normal, large, zeros and the range's upper end; for models that run fast also those
+of `more_samples`, so that branches on values take both sides and a size that is halved or rounded
+has every remainder.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 
 from modelexport_api.spec import Dim, Input, ModelExportSpec
 from modelexport_exporter.core.dims import capture_sizes, concrete_shape
-
-
-class Values(StrEnum):
-    """What the elements of a sample are drawn from."""
-
-    NORMAL = "normal"
-    """Standard normal floats, or uniform ones inside `range`; uniform integers with both ends."""
-    LARGE = "large"
-    """Normal floats of a larger scale; with a `range`, its two ends mixed."""
-    ZEROS = "zeros"
-    """All zero, or what `range` allows nearest to it."""
-    HIGHEST = "highest"
-    """All at the upper end of `range`; 1 for floats without one."""
-    LOWEST = "lowest"
-    """All at the lower end of `range`; -1 for floats without one."""
-    POSITIVE = "positive"
-    """Magnitudes of normal floats; with a `range`, its upper half."""
-    NEGATIVE = "negative"
-    """Negated magnitudes of normal floats; with a `range`, its lower half."""
-    SMALL = "small"
-    """Normal floats of a small scale; with a `range`, normal ones again."""
-    STREWN = "injected"
-    """Normal floats with -1, 0 and 1 injected in: zeros beside values of both signs, and ties."""
-    REPEATED = "repeated"
-    """Two values that recur: indices that meet each other, scores that are equal."""
-    AIMED = "aimed"
-    """Normal floats with the file's own constants injected in, integers that look up rows of tables
-    which differ from the checkpoint's: what `injected_values` found in the file."""
-    WITH_NAN = "NaN"
-    """Normal floats with NaN injected in, where no `range` excludes it; compared only if the model
-    looks for NaN and answers with numbers."""
-    GOLDEN = "golden"
-    """Recorded by the user; the seed is the sample's place in the file."""
-    SAMPLER = "sampler"
-    """Drawn by the user's sampler."""
-
+from modelexport_exporter.core.sample import Sample, Values
 
 BASIC = (Values.NORMAL, Values.LARGE, Values.ZEROS, Values.HIGHEST)
 MORE = (
-    Values.STREWN,
+    Values.SMALL_INTEGERS,
     Values.REPEATED,
     Values.LOWEST,
     Values.POSITIVE,
@@ -68,31 +31,13 @@ MORE = (
     Values.LARGE,
     Values.NORMAL,
 )
-"""The most telling ones first: time may end before the last."""
+"""The most informative ones first: the time budget may end before the last."""
 CONSECUTIVE = 8
-"""How many sizes in a row are met: a size that is halved or rounded differs by its remainder."""
-DEGENERATE = frozenset({Values.ZEROS, Values.HIGHEST, Values.LOWEST, Values.SMALL})
-"""Constant or tiny inputs: what is centred vanishes, x - tanh(x) is what rounding left of it."""
-ORDINARY = frozenset({Values.NORMAL, Values.GOLDEN, Values.SAMPLER})
-"""Inputs as the model meets them: they tell its noise, and have to tell something."""
-
-
-@dataclass(frozen=True)
-class Sample:
-    """One set of inputs, before its elements are drawn."""
-
-    dims: dict[str, int]
-    values: Values
-    seed: int
-
-    @property
-    def label(self) -> str:
-        """Return what messages and reports call the values."""
-        return f"{self.values.value} {self.seed}" if self.values is Values.GOLDEN else self.values
+"""Number of consecutive sizes: a size that is halved or rounded differs by its remainder."""
 
 
 def plan_samples(spec: ModelExportSpec) -> tuple[Sample, ...]:
-    """Return the samples in the order in which they are to be run, cheap and telling ones first."""
+    """Return the samples in the order in which they run, cheap and informative ones first."""
     lowest = {name: dim.min for name, dim in spec.dims.items()}
     between = sizes_between(spec.dims, avoided=capture_sizes(spec).values())
     highest = {name: dim.max for name, dim in spec.dims.items()}
@@ -100,18 +45,18 @@ def plan_samples(spec: ModelExportSpec) -> tuple[Sample, ...]:
     if lowest != between:
         plan += [(lowest, Values.NORMAL), (lowest, Values.NORMAL)]
     plan += [(between, Values.NORMAL)]
-    plan += _unmet(plan, [{**lowest, name: highest[name]} for name in spec.dims])
+    plan += _missing(plan, [{**lowest, name: highest[name]} for name in spec.dims])
     plan += [(between, values) for values in BASIC]
-    plan += _unmet(plan, [{**lowest, name: between[name]} for name in spec.dims])
-    plan += _unmet(plan, [highest])
+    plan += _missing(plan, [{**lowest, name: between[name]} for name in spec.dims])
+    plan += _missing(plan, [highest])
     return tuple(Sample(sizes, values, seed) for seed, (sizes, values) in enumerate(plan))
 
 
 def samples_of_weights(spec: ModelExportSpec) -> tuple[Sample, ...]:
     """Return the samples for other weights in a graph that was verified on all of `plan_samples`.
 
-    A weight that is missing, swapped, stale or baked in differs at any size, so that each kind of
-    values runs once, at small sizes. What depends on sizes alone was met with the first weights.
+    A weight that is missing, swapped, stale or baked in differs at any size, so each kind of values
+    runs once, at small sizes. Errors that depend on sizes were found with the first weights.
     """
     lowest = {name: dim.min for name, dim in spec.dims.items()}
     between = sizes_between(spec.dims, avoided=capture_sizes(spec).values())
@@ -121,21 +66,22 @@ def samples_of_weights(spec: ModelExportSpec) -> tuple[Sample, ...]:
 
 
 def more_samples(spec: ModelExportSpec) -> tuple[Sample, ...]:
-    """Return further samples, for models that run in no time: other values, consecutive sizes."""
+    """Return further samples, for models that run fast: other values, consecutive sizes."""
     between = sizes_between(spec.dims, avoided=capture_sizes(spec).values())
     plan = [(between, values) for values in MORE]
-    met = [sample.dims for sample in plan_samples(spec)]
+    planned = [sample.dims for sample in plan_samples(spec)]
     for step in range(1, CONSECUTIVE):
         sizes = {name: min(size + step, spec.dims[name].max) for name, size in between.items()}
-        plan += [(sizes, Values.NORMAL)] if sizes not in [*met, *(size for size, _ in plan)] else []
-    first = len(met)
+        if sizes not in [*planned, *(dims for dims, _ in plan)]:
+            plan.append((sizes, Values.NORMAL))
+    first = len(planned)
     return tuple(Sample(sizes, values, first + seed) for seed, (sizes, values) in enumerate(plan))
 
 
 def sizes_between(dims: Mapping[str, Dim], avoided: Iterable[int] = ()) -> dict[str, int]:
     """Return a size between minimum and maximum for each dim: primes, different from each other.
 
-    `avoided`: sizes of the capture, at which a number that it fixed is right by chance.
+    `avoided`: sizes of the capture, at which a number that it fixed agrees by chance.
     """
     chosen: dict[str, int] = {}
     taken = set(avoided)
@@ -148,7 +94,7 @@ def sizes_between(dims: Mapping[str, Dim], avoided: Iterable[int] = ()) -> dict[
 def shrink(sample: Sample, dims: Mapping[str, Dim], factor: float) -> Sample | None:
     """Return the sample with one dim smaller, at most `factor` of its volume; None if none can be.
 
-    The first dim in the order of declaration that has room is the one: usually the batch.
+    The first dim in the order of declaration that can be smaller is taken: usually the batch.
     """
     for name, dim in dims.items():
         size = math.floor(sample.dims[name] * factor)
@@ -158,25 +104,25 @@ def shrink(sample: Sample, dims: Mapping[str, Dim], factor: float) -> Sample | N
 
 
 def volume(inputs: Sequence[Input], dims: Mapping[str, int]) -> int:
-    """Return the number of elements of all inputs: what the work is taken to grow with."""
+    """Return the number of elements of all inputs, which cost is assumed to grow with."""
     return sum(math.prod(concrete_shape(entry, dims)) for entry in inputs)
 
 
 def describe_sizes(dims: Mapping[str, int]) -> str:
-    """Return `batch=7, seq=23`."""
+    """Return `batch=7, seq=23`; `the declared shapes` without dims."""
     return ", ".join(f"{name}={size}" for name, size in dims.items()) or "the declared shapes"
 
 
-def _unmet(
+def _missing(
     plan: Sequence[tuple[dict[str, int], Values]], candidates: Iterable[dict[str, int]]
 ) -> list[tuple[dict[str, int], Values]]:
-    """Return those sizes, each once, that the plan does not meet yet, with normal values."""
-    met = [sizes for sizes, _ in plan]
-    unmet: list[dict[str, int]] = []
+    """Return those sizes, each once, that the plan does not have yet, with normal values."""
+    planned = [sizes for sizes, _ in plan]
+    missing: list[dict[str, int]] = []
     for sizes in candidates:
-        if sizes not in met and sizes not in unmet:
-            unmet.append(sizes)
-    return [(sizes, Values.NORMAL) for sizes in unmet]
+        if sizes not in planned and sizes not in missing:
+            missing.append(sizes)
+    return [(sizes, Values.NORMAL) for sizes in missing]
 
 
 def _size_between(dim: Dim, taken: set[int]) -> int:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 from modelexport_api.resource import ModelExport
-from modelexport_exporter.core.types import OutputComparison, SampleComparison
+from modelexport_exporter.core.types import OutputComparison, Problem, ProblemKind, SampleComparison
 from modelexport_exporter.report.report import public_spec, samples
 
 
@@ -27,7 +27,7 @@ def test_the_pod_template_may_hold_secrets_and_is_left_out() -> None:
 
 
 def test_errors_that_are_no_numbers_stay_readable() -> None:
-    compared = OutputComparison("y", math.nan, math.inf, 0.5, "NaN")
+    compared = OutputComparison("y", math.nan, math.inf, 0.5, Problem(ProblemKind.VALUES, "NaN"))
     (sample,) = samples((SampleComparison({}, 0, (compared,)),))
     (output,) = sample.outputs
     assert (output.max_abs_error, output.max_rel_error, output.limit) == ("nan", "inf", 0.5)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
+from modelexport_exporter.core.types import OutputComparison, ProblemKind
 from modelexport_exporter.verification.numerics import compare
 from modelexport_exporter.verification.numerics.compare import compare_output, peak_of
 from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstimate
@@ -34,21 +35,26 @@ INTEGERS = hnp.arrays(
 )
 
 
+def text_of(result: OutputComparison) -> str:
+    assert result.problem is not None
+    return result.problem.text
+
+
 @given(st.one_of(ANY_FLOATS, INTEGERS))
 def test_reflexive(array: Array) -> None:
     result = compare_output("y", array, array.copy(), TOLERANCE)
-    assert result.problem == ""
+    assert result.problem is None
     assert result.max_abs_error == result.max_rel_error == 0
 
 
 @given(FINITE, st.data())
-def test_an_element_beyond_the_limit_is_always_found(array: Array, data: st.DataObject) -> None:
+def test_element_beyond_the_limit_is_always_found(array: Array, data: st.DataObject) -> None:
     index = data.draw(st.tuples(*(st.integers(0, side - 1) for side in array.shape)))
     limit = TOLERANCE.limit(peak_of(array))
     wrong = array.copy()
     wrong[index] = np.float32(array[index] + 2 * limit + 1e-3)
     result = compare_output("y", array, wrong, TOLERANCE)
-    assert str([int(i) for i in index]) in result.problem
+    assert str([int(i) for i in index]) in text_of(result)
     assert result.max_abs_error > result.limit
 
 
@@ -58,24 +64,26 @@ def test_errors_within_the_limit_pass(array: Array, seed: int) -> None:
     noise = np.random.default_rng(seed).uniform(-0.9, 0.9, array.shape) * limit
     near = (array + noise).astype(F32)
     assume(np.all(np.abs(near.astype(float) - array) <= limit))
-    assert compare_output("y", array, near, TOLERANCE).problem == ""
+    assert compare_output("y", array, near, TOLERANCE).problem is None
 
 
 @given(FINITE, st.data(), st.sampled_from([np.nan, np.inf, -np.inf]))
-def test_masks_are_compared_both_ways(array: Array, data: st.DataObject, special: float) -> None:
+def test_positions_of_nan_and_infinities_are_compared_both_ways(
+    array: Array, data: st.DataObject, special: float
+) -> None:
     index = data.draw(st.tuples(*(st.integers(0, side - 1) for side in array.shape)))
     masked = array.copy()
     masked[index] = special
     loose = Tolerance(rtol=1.0, atol=1e30, source="Spec")
     for expected, got in ((array, masked), (masked, array)):
         result = compare_output("y", expected, got, loose)
-        assert str([int(i) for i in index]) in result.problem
+        assert str([int(i) for i in index]) in text_of(result)
         assert np.isfinite(result.max_abs_error)
-    assert compare_output("y", masked, masked.copy(), TOLERANCE).problem == ""
+    assert compare_output("y", masked, masked.copy(), TOLERANCE).problem is None
 
 
 @given(INTEGERS, st.data())
-def test_integers_and_booleans_are_exact(array: Array, data: st.DataObject) -> None:
+def test_integers_and_booleans_must_be_equal(array: Array, data: st.DataObject) -> None:
     assume(array.size)
     index = data.draw(st.tuples(*(st.integers(0, side - 1) for side in array.shape)))
     wrong = array.copy()
@@ -134,25 +142,27 @@ def test_integers_and_booleans_are_exact(array: Array, data: st.DataObject) -> N
         ),
     ],
 )  # fmt: skip
-def test_the_problem_says_what_differs_where(expected: Array, got: Array, problem: str) -> None:
+def test_problem_text_names_position_and_values(expected: Array, got: Array, problem: str) -> None:
     result = compare_output("y", expected, got, TOLERANCE)
-    assert result.problem == problem
+    assert text_of(result) == problem
     json.dumps(asdict(result), allow_nan=False)  # what goes into reports must be JSON
 
 
 @pytest.mark.parametrize(
-    ("expected", "got", "only"),
+    ("expected", "got", "kind"),
     [
-        pytest.param([1.0], [1.0, 1.0], "shape", id="shape"),
-        pytest.param([1.0, np.nan], [1.0, 2.0], "NaN and infinities", id="NaN"),
-        pytest.param([1.0, np.nan], [3.0, 2.0], "", id="NaN and a value"),
-        pytest.param([1.0], [2.0], "", id="a value"),
-        pytest.param([1.0], [1.0], "", id="nothing"),
+        (np.array([1.0]), np.array([1.0], F32), ProblemKind.DTYPE),
+        (np.array([1.0]), np.array([1.0, 1.0]), ProblemKind.SHAPE),
+        (np.array([1.0, np.nan]), np.array([1.0, 2.0]), ProblemKind.NOT_FINITE),
+        (np.array([1.0, np.nan]), np.array([3.0, 2.0]), ProblemKind.VALUES),
+        (np.array([1.0]), np.array([2.0]), ProblemKind.VALUES),
+        (np.array([1]), np.array([2]), ProblemKind.VALUES),
     ],
 )
-def test_what_no_tolerance_helps_with(expected: list[float], got: list[float], only: str) -> None:
-    result = compare_output("y", np.array(expected, F32), np.array(got, F32), TOLERANCE)
-    assert result.only == only
+def test_problem_kind(expected: Array, got: Array, kind: ProblemKind) -> None:
+    problem = compare_output("y", expected, got, TOLERANCE).problem
+    assert problem is not None
+    assert problem.kind is kind
 
 
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16], ids=["float16", "bfloat16"])
@@ -162,19 +172,19 @@ def test_half_precision(dtype: type[np.generic]) -> None:
     near[3] = float(near[3]) * 1.008
     far[3] = 0.5
     tolerance = Tolerance(2e-2, 0.0, "Default")
-    assert compare_output("y", array, near, tolerance).problem == ""
+    assert compare_output("y", array, near, tolerance).problem is None
     result = compare_output("y", array, far, tolerance)
-    assert result.problem.startswith("at [3] got 0.5, eager returns")
+    assert text_of(result).startswith("at [3] got 0.5, eager returns")
 
 
-def test_integers_do_not_wrap_around_in_their_difference() -> None:
+def test_difference_of_integers_does_not_overflow() -> None:
     low, high = np.array([-(2**63)]), np.array([2**63 - 1])
     assert compare_output("y", low, high, TOLERANCE).max_abs_error == float(2**64 - 1)
     unsigned = compare_output("y", np.array([1], np.uint8), np.array([255], np.uint8), TOLERANCE)
     assert unsigned.max_abs_error == 254
 
 
-def test_the_limit_is_relative_to_the_peak_and_infinities_are_no_peak() -> None:
+def test_limit_is_relative_to_the_largest_finite_magnitude() -> None:
     array = np.array([1e-6, -2e-6, np.inf], F32)
     wrong = np.array([1e-6, -1e-6, np.inf], F32)
     result = compare_output("y", array, wrong, TOLERANCE)
@@ -183,19 +193,19 @@ def test_the_limit_is_relative_to_the_peak_and_infinities_are_no_peak() -> None:
     assert result.problem
 
 
-def test_noise_of_an_output_that_vanishes_on_degenerate_inputs_is_no_error() -> None:
+def test_rounding_error_on_degenerate_inputs_is_relative_to_the_ordinary_peak() -> None:
     nothing, noise = np.zeros(4, F32), np.full(4, 3e-8, F32)
     assert compare_output("y", nothing, noise, TOLERANCE).problem
-    assert compare_output("y", nothing, noise, TOLERANCE, ordinary_peak=2.0).problem == ""
+    assert compare_output("y", nothing, noise, TOLERANCE, ordinary_peak=2.0).problem is None
 
 
-def test_the_worst_element_is_told_across_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worst_element_is_reported_across_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compare, "BLOCK", 7)
     array = np.ones((5, 10), F32)
     wrong = array.copy()
     wrong[0, 3], wrong[4, 2], wrong[4, 9] = 1.1, 9.0, 1.2
     result = compare_output("y", array, wrong, TOLERANCE)
-    assert result.problem == (
+    assert text_of(result) == (
         "at [4, 2] got 9, eager returns 1 (off by 8, allowed 0.001); 3 of 50 elements differ"
     )
 
@@ -203,8 +213,8 @@ def test_the_worst_element_is_told_across_blocks(monkeypatch: pytest.MonkeyPatch
 CALIBRATED = Tolerance(1e-6, 0.0, "Calibrated", multiple=8.0, unsettled_from=1e-3)
 
 
-def spread_by(expected: Array, moved: dict[int, float]) -> NoiseEstimate:
-    """Return the estimate of an output whose elements move by so much when rounded otherwise."""
+def estimate_with(expected: Array, moved: dict[int, float]) -> NoiseEstimate:
+    """Return the estimate of an output whose elements move by these distances."""
     own = expected.astype(np.float64)
     for place, distance in moved.items():
         own[place] += distance
@@ -220,7 +230,7 @@ def spread_by(expected: Array, moved: dict[int, float]) -> NoiseEstimate:
         pytest.param({}, {3: 5e-6}, True, False, id="above the floor, no noise"),
         pytest.param({7: 1e-6}, {3: 5e-6}, False, False, id="within a multiple of the noise"),
         pytest.param({7: 1e-6}, {3: 9e-6}, True, False, id="beyond it"),
-        pytest.param({3: 0.5}, {3: 0.5}, False, False, id="an element that hangs on rounding"),
+        pytest.param({3: 0.5}, {3: 0.5}, False, False, id="an element that depends on rounding"),
         pytest.param({3: 0.5}, {4: 0.5}, True, False, id="another element"),
         pytest.param(
             {0: 0.5, 1: 0.5, 2: 0.5, 3: 0.5}, {9: 0.5}, False, False, id="one in four is explained"
@@ -231,20 +241,20 @@ def spread_by(expected: Array, moved: dict[int, float]) -> NoiseEstimate:
         pytest.param(dict.fromkeys(range(11), 0.5), {50: 0.5}, False, True, id="too many"),
     ],
 )
-def test_the_models_own_rounding(
+def test_limit_follows_the_models_own_rounding_error(
     moved: dict[int, float], errors: dict[int, float], problem: bool, inconclusive: bool
 ) -> None:
     expected = np.ones(100, F32)
     got = expected.copy()
     for place, error in errors.items():
         got[place] += F32(error)
-    estimate = spread_by(expected, moved)
+    estimate = estimate_with(expected, moved)
     result = compare_output("y", expected, got, CALIBRATED, estimate=estimate)
     assert (bool(result.problem), bool(result.inconclusive)) == (problem, inconclusive)
     assert result.unsettled == sum(distance > 1e-3 for distance in moved.values())
 
 
-def test_integers_that_flip_by_rounding_do_not_count() -> None:
+def test_integers_that_change_with_rounding_do_not_count() -> None:
     expected = np.arange(100)
     estimate = NoiseEstimate(expected)
     estimate.add(np.where(expected == 7, 8, expected))
@@ -254,7 +264,7 @@ def test_integers_that_flip_by_rounding_do_not_count() -> None:
     assert compare_output("y", expected, wrong, exact, estimate=estimate).problem
 
 
-def test_a_length_that_hangs_on_rounding_is_inconclusive() -> None:
+def test_shape_that_changes_with_rounding_is_inconclusive() -> None:
     expected, got = np.ones(5, F32), np.ones(6, F32)
     estimate = NoiseEstimate(expected)
     assert compare_output("y", expected, got, CALIBRATED, estimate=estimate).problem

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelexport_api.spec import DType, Input
+from modelexport_exporter.sampling.draw import NUMPY_DTYPES
 from modelexport_exporter.verification.numerics.ties import break_ties, ranks
-from modelexport_exporter.verification.samples.drawing import NUMPY_DTYPES
 
 
 @pytest.mark.parametrize(

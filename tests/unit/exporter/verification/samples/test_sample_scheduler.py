@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from modelexport_api.spec import ModelExportSpec
+from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.verification.samples import sample_scheduler as admission
 from modelexport_exporter.verification.samples.sample_scheduler import SampleScheduler
-from modelexport_exporter.verification.samples.sizes import Sample, Values
 
 SPEC = ModelExportSpec.model_validate(
     {

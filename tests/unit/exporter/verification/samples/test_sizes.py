@@ -3,25 +3,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import ml_dtypes
-import numpy as np
-import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from modelexport_api.reasons import Reason
-from modelexport_api.spec import Dim, DType, Input, ModelExportSpec
+from modelexport_api.spec import Dim, Input, ModelExportSpec
 from modelexport_exporter.core.dims import capture_sizes, concrete_shape
-from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.verification.samples.drawing import (
-    FLOATS,
-    NUMPY_DTYPES,
-    draw,
-    integer_range,
-)
+from modelexport_exporter.core.sample import Values
 from modelexport_exporter.verification.samples.sizes import (
-    Sample,
-    Values,
     more_samples,
     plan_samples,
     shrink,
@@ -66,11 +54,11 @@ def specs(draw_from: st.DrawFn) -> ModelExportSpec:
     )
 
 
-GIVEN = {Values.GOLDEN, Values.SAMPLER, Values.AIMED}
-"""What users bring, or the file says: none of it is in the plan."""
+NOT_PLANNED = {Values.GOLDEN, Values.SAMPLER, Values.INJECTED}
+"""Values from the user or from the ONNX file."""
 
 
-def test_the_plan_of_a_sentence_encoder_reads_like_the_rule() -> None:
+def test_sizes_of_a_sentence_encoder_are_planned_in_order() -> None:
     sizes = [(sample.dims["batch"], sample.dims["seq"]) for sample in plan_samples(TOKENS)]
     assert list(dict.fromkeys(sizes)) == [
         (1, 1),  # the minimum
@@ -84,16 +72,16 @@ def test_the_plan_of_a_sentence_encoder_reads_like_the_rule() -> None:
 
 
 @given(specs())
-def test_every_dim_is_met_at_both_ends_and_never_outside(spec: ModelExportSpec) -> None:
+def test_every_dim_has_samples_at_both_ends_and_none_outside(spec: ModelExportSpec) -> None:
     plan = plan_samples(spec)
     for name, dim in spec.dims.items():
-        met = {sample.dims[name] for sample in plan}
-        assert {dim.min, dim.max} <= met
-        assert all(dim.min <= size <= dim.max for size in met)
+        sizes = {sample.dims[name] for sample in plan}
+        assert {dim.min, dim.max} <= sizes
+        assert all(dim.min <= size <= dim.max for size in sizes)
 
 
 @given(specs())
-def test_each_dim_moves_alone(spec: ModelExportSpec) -> None:
+def test_each_dim_is_planned_alone_at_its_maximum(spec: ModelExportSpec) -> None:
     lowest = {name: dim.min for name, dim in spec.dims.items()}
     sizes = [sample.dims for sample in plan_samples(spec)]
     for name, dim in spec.dims.items():
@@ -101,16 +89,16 @@ def test_each_dim_moves_alone(spec: ModelExportSpec) -> None:
 
 
 @given(specs())
-def test_the_maximum_is_in_the_plan_and_seeds_differ(spec: ModelExportSpec) -> None:
+def test_plan_has_the_maximum_and_distinct_seeds(spec: ModelExportSpec) -> None:
     plan = plan_samples(spec)
     assert {name: dim.max for name, dim in spec.dims.items()} in [item.dims for item in plan]
     assert len({sample.seed for sample in plan}) == len(plan)
     more = more_samples(spec)
     assert not {sample.seed for sample in plan} & {sample.seed for sample in more}
-    assert {sample.values for sample in (*plan, *more)} == set(Values) - GIVEN
+    assert {sample.values for sample in (*plan, *more)} == set(Values) - NOT_PLANNED
 
 
-def test_fast_models_meet_every_remainder_of_their_sizes() -> None:
+def test_more_samples_have_every_remainder_of_a_size() -> None:
     sizes = [sample.dims["seq"] for sample in more_samples(TOKENS)]
     assert {size % 8 for size in sizes} == set(range(8))
     narrow = spec_of([{"name": "x", "shape": ["n"]}], {"n": {"min": 1, "max": 4}})
@@ -119,7 +107,7 @@ def test_fast_models_meet_every_remainder_of_their_sizes() -> None:
 
 
 @given(dims_of())
-def test_sizes_in_between_lie_strictly_inside_where_there_is_room(dims: dict[str, Dim]) -> None:
+def test_sizes_between_are_strictly_inside_where_possible(dims: dict[str, Dim]) -> None:
     for name, size in sizes_between(dims).items():
         dim = dims[name]
         assert dim.min <= size <= dim.max
@@ -132,7 +120,7 @@ def _is_prime(number: int) -> bool:
     return number > 1 and all(number % n for n in range(2, number))
 
 
-def test_sizes_in_between_avoid_each_other_and_the_captures() -> None:
+def test_sizes_between_differ_from_each_other_and_from_the_capture() -> None:
     capture = capture_sizes(TOKENS)
     between = sizes_between(
         {"a": Dim(min=1, max=9), "b": Dim(min=1, max=9)}, avoided=capture.values()
@@ -144,110 +132,18 @@ def test_sizes_in_between_avoid_each_other_and_the_captures() -> None:
         assert not set(middle.dims.values()) & set(fixed.values())
 
 
-def test_a_spec_without_dims_still_has_several_seeds_and_all_kinds_of_values() -> None:
+def test_spec_without_dims_has_several_seeds_and_all_kinds_of_values() -> None:
     fixed = spec_of([{"name": "x", "shape": [2, 3]}], {})
     plan = plan_samples(fixed)
     assert [sample.dims for sample in plan] == [{}] * len(plan)
     assert [sample.values for sample in plan].count(Values.NORMAL) >= 2
     more = more_samples(fixed)
     assert not {sample.seed for sample in plan} & {sample.seed for sample in more}
-    assert {sample.values for sample in (*plan, *more)} == set(Values) - GIVEN
-
-
-RANGES = st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)).map(sorted)
-
-
-@given(
-    dtype=st.sampled_from([dtype for dtype in DType if dtype in FLOATS]),
-    declared=RANGES,
-    values=st.sampled_from(Values),
-    size=st.integers(0, 9),
-    seed=st.integers(0, 1000),
-)
-def test_floats_stay_in_their_range(
-    dtype: DType, declared: list[float], values: Values, size: int, seed: int
-) -> None:
-    entry = Input(name="x", dtype=dtype, shape=["n"], range=declared)
-    array = draw([entry], Sample({"n": size}, values, seed))["x"]
-    limits = ml_dtypes.finfo(NUMPY_DTYPES[dtype])  # type: ignore[no-untyped-call]
-    low, high = np.clip(declared, float(limits.min), float(limits.max)).astype(array.dtype)
-    assert array.dtype == NUMPY_DTYPES[dtype]
-    assert array.shape == (size,)
-    assert np.all(array >= low)
-    assert np.all(array <= high)
-    if size > 1 and values in {Values.NORMAL, Values.LARGE}:
-        assert {float(low), float(high)} <= set(array.astype(float).tolist())
-
-
-@given(
-    dtype=st.sampled_from([dtype for dtype in NUMPY_DTYPES if NUMPY_DTYPES[dtype].kind in "iub"]),
-    declared=st.tuples(st.integers(-200, 300), st.integers(0, 300)),
-    values=st.sampled_from(Values),
-    size=st.integers(0, 9),
-    seed=st.integers(0, 1000),
-)
-def test_integers_stay_in_their_range_and_meet_both_ends(
-    dtype: DType, declared: tuple[int, int], values: Values, size: int, seed: int
-) -> None:
-    low, high = declared[0], declared[0] + declared[1]
-    entry = Input(name="x", dtype=dtype, shape=["n"], range=[low, high])
-    limits = (0, 1) if dtype is DType.BOOL else _limits(dtype)
-    assume(max(low, limits[0]) <= min(high, limits[1]))
-    smallest, largest = integer_range(entry)
-    array = draw([entry], Sample({"n": size}, values, seed))["x"]
-    assert array.dtype == NUMPY_DTYPES[dtype]
-    assert all(max(low, smallest) <= int(item) <= min(high, largest) for item in array)
-    if size > 1 and values in {Values.NORMAL, Values.LARGE}:
-        assert {smallest, largest} <= {int(item) for item in array}
-
-
-def _limits(dtype: DType) -> tuple[int, int]:
-    limits = np.iinfo(NUMPY_DTYPES[dtype])
-    return int(limits.min), int(limits.max)
-
-
-@pytest.mark.parametrize(
-    ("dtype", "declared", "expected"),
-    [
-        pytest.param(DType.INT64, None, (0, 1), id="without a range, 0 and 1"),
-        pytest.param(DType.INT64, [0.5, 2.7], (1, 2), id="a fractional range holds whole numbers"),
-        pytest.param(DType.UINT8, [-5, 300], (0, 255), id="what the dtype cannot hold is cut"),
-        pytest.param(DType.INT64, [-1e30, 1e30], (-(2**63), 2**63 - 1), id="all of int64"),
-        pytest.param(DType.BOOL, [0, 5], (0, 1), id="a bool is 0 or 1"),
-    ],
-)
-def test_integer_ranges(
-    dtype: DType, declared: list[float] | None, expected: tuple[int, int]
-) -> None:
-    entry = Input(name="x", dtype=dtype, shape=["n"], range=declared)
-    assert integer_range(entry) == expected
-    array = draw([entry], Sample({"n": 50}, Values.LARGE, 0))["x"]
-    assert {int(item) for item in array} == set(expected)
-
-
-def test_a_range_without_integers_is_the_users_to_correct() -> None:
-    entry = Input(name="x", dtype=DType.INT32, shape=[], range=[0.2, 0.8])
-    with pytest.raises(ExportFailure, match="no int32 lies in the range") as caught:
-        integer_range(entry)
-    assert caught.value.reason is Reason.INVALID_MANIFEST
-
-
-def test_the_same_sample_draws_the_same_and_another_seed_something_else() -> None:
-    sample = Sample({"batch": 7, "seq": 23}, Values.NORMAL, 3)
-    first, again = draw(TOKENS.inputs, sample)["ids"], draw(TOKENS.inputs, sample)["ids"]
-    other = draw(TOKENS.inputs, Sample(sample.dims, sample.values, 4))["ids"]
-    assert np.array_equal(first, again)
-    assert not np.array_equal(first, other)
-
-
-def test_inputs_of_one_shape_differ_from_each_other() -> None:
-    inputs = [Input(name="a", shape=[20]), Input(name="b", shape=[20])]
-    arrays = draw(inputs, Sample({}, Values.NORMAL, 0))
-    assert not np.array_equal(arrays["a"], arrays["b"])
+    assert {sample.values for sample in (*plan, *more)} == set(Values) - NOT_PLANNED
 
 
 @given(specs(), st.floats(0, 1))
-def test_a_shrunk_sample_is_smaller_in_one_dim_and_within_its_range(
+def test_shrunk_sample_is_smaller_in_one_dim_and_within_its_range(
     spec: ModelExportSpec, factor: float
 ) -> None:
     corner = plan_samples(spec)[-1]
@@ -260,7 +156,7 @@ def test_a_shrunk_sample_is_smaller_in_one_dim_and_within_its_range(
     assert volume(spec.inputs, smaller.dims) <= math.ceil(volume(spec.inputs, corner.dims) * factor)
 
 
-def test_the_batch_shrinks_before_the_sequence() -> None:
+def test_first_declared_dim_shrinks_first() -> None:
     corner = plan_samples(TOKENS)[-1]
     smaller = shrink(corner, TOKENS.dims, 0.5)
     assert smaller is not None

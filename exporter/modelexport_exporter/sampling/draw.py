@@ -1,6 +1,6 @@
-"""The elements of a sample: drawn from what its kind of values says, the same for the same sample.
+"""Draws the arrays of a sample, reproducibly: the same sample gives the same arrays.
 
-What `range` declares is never left, and both of its ends occur.
+Elements are within the declared `range`, and both of its ends occur.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import DType, Input
 from modelexport_exporter.core.dims import concrete_shape
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.verification.samples.sizes import Sample, Values
+from modelexport_exporter.core.sample import Sample, Values
 
 Array = NDArray[Any]
 
 LARGE_SCALE = 16.0
 """Standard deviation of large values: saturates sigmoid and softmax, overflows no float16 layer."""
 SMALL_SCALE = 1e-2
-"""Standard deviation of small values: most thresholds lie above."""
+"""Standard deviation of small values: below most thresholds."""
 
 NUMPY_DTYPES: dict[DType, np.dtype[Any]] = {
     dtype: np.dtype(ml_dtypes.bfloat16 if dtype is DType.BFLOAT16 else dtype.value)
@@ -35,32 +35,55 @@ FLOATS = {DType.FLOAT16, DType.BFLOAT16, DType.FLOAT32, DType.FLOAT64}
 
 
 def draw(inputs: Sequence[Input], sample: Sample) -> dict[str, Array]:
-    """Return the arrays of a sample by the name of the input; the same for the same sample."""
+    """Return an array of the declared dtype and shape for each input, by its name.
+
+    Raises ExportFailure if a declared range holds no value of the input's dtype.
+    """
     return {
-        entry.name: _draw_one(entry, sample, np.random.default_rng([sample.seed, position]))
+        entry.name: _draw_input(entry, sample, np.random.default_rng([sample.seed, position]))
         for position, entry in enumerate(inputs)
     }
 
 
-def _draw_one(entry: Input, sample: Sample, rng: np.random.Generator) -> Array:
+def integer_range(entry: Input) -> tuple[int, int]:
+    """Return the smallest and largest integer that an input may hold; 0 and 1 without a range.
+
+    Raises ExportFailure if the range holds no value of the input's dtype.
+    """
+    limits = (0, 1) if entry.dtype is DType.BOOL else _integer_limits(entry.dtype)
+    declared = (0.0, 1.0) if entry.range is None else entry.range
+    low = max(limits[0], _to_integer(declared[0], limits, math.ceil))
+    high = min(limits[1], _to_integer(declared[1], limits, math.floor))
+    if low > high:
+        raise ExportFailure(
+            Reason.INVALID_MANIFEST,
+            f"input {entry.name}: no {entry.dtype.value} is in the range "
+            f"[{declared[0]:g}, {declared[1]:g}]",
+            "Declare a range that the input's dtype can hold.",
+        )
+    return low, high
+
+
+def _draw_input(entry: Input, sample: Sample, rng: np.random.Generator) -> Array:
     shape = concrete_shape(entry, sample.dims)
     if entry.dtype in FLOATS:
-        drawn = _floats(entry, sample.values, shape, rng)
+        drawn = _draw_floats(entry, sample.values, shape, rng)
         return np.asarray(drawn, dtype=NUMPY_DTYPES[entry.dtype])  # numpy makes 0-dim ones scalars
     low, high = integer_range(entry)
-    return _integers(low, high, sample.values, shape, rng).astype(NUMPY_DTYPES[entry.dtype])
+    drawn = _draw_integers(low, high, sample.values, shape, rng)
+    return drawn.astype(NUMPY_DTYPES[entry.dtype])
 
 
-def _floats(
+def _draw_floats(
     entry: Input, values: Values, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Array:
     if entry.range is None:
-        return _unbounded_floats(values, shape, rng)
+        return _draw_unbounded_floats(values, shape, rng)
     limits = ml_dtypes.finfo(NUMPY_DTYPES[entry.dtype])  # type: ignore[no-untyped-call]
     low, high = (float(np.clip(end, limits.min, limits.max)) for end in entry.range)
     match values:
         case Values.LARGE:
-            return _with_both_ends(np.where(rng.integers(0, 2, shape), high, low), low, high)
+            return _set_both_ends(np.where(rng.integers(0, 2, shape), high, low), low, high)
         case Values.ZEROS:
             return np.full(shape, np.clip(0.0, low, high))
         case Values.HIGHEST:
@@ -72,33 +95,22 @@ def _floats(
     high = middle if values is Values.NEGATIVE else high
     part = rng.random(shape)
     drawn = np.clip(low * (1 - part) + high * part, low, high)
-    if values is Values.STREWN:
-        drawn = np.clip(_strewn(drawn, rng), low, high)
+    if values is Values.SMALL_INTEGERS:
+        drawn = np.clip(_mix_in_small_integers(drawn, rng), low, high)
     if values is Values.REPEATED:
-        drawn = _repeated(drawn, rng)
-    return _with_both_ends(drawn, low, high)
+        drawn = _repeat_two(drawn, rng)
+    return _set_both_ends(drawn, low, high)
 
 
-def _strewn(drawn: Array, rng: np.random.Generator) -> Array:
-    """Return the array with half of its elements replaced by -1, 0 or 1."""
-    return np.where(rng.integers(0, 2, drawn.shape), drawn, rng.integers(-1, 2, drawn.shape))
-
-
-def _repeated(drawn: Array, rng: np.random.Generator) -> Array:
-    """Return an array of the same shape that holds only the array's first and last element."""
-    if not drawn.size:
-        return drawn
-    kept = np.where(rng.integers(0, 2, drawn.shape), drawn.flat[0], drawn.flat[-1])
-    return np.asarray(kept)
-
-
-def _unbounded_floats(values: Values, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+def _draw_unbounded_floats(
+    values: Values, shape: tuple[int, ...], rng: np.random.Generator
+) -> Array:
     normal = np.asarray(rng.standard_normal(shape))
     made: dict[Values, Callable[[], Array]] = {
         Values.LARGE: lambda: np.asarray(normal * LARGE_SCALE),
         Values.SMALL: lambda: np.asarray(normal * SMALL_SCALE),
-        Values.STREWN: lambda: _strewn(normal, rng),
-        Values.REPEATED: lambda: _repeated(normal, rng),
+        Values.SMALL_INTEGERS: lambda: _mix_in_small_integers(normal, rng),
+        Values.REPEATED: lambda: _repeat_two(normal, rng),
         Values.POSITIVE: lambda: np.abs(normal),
         Values.NEGATIVE: lambda: -np.abs(normal),
         Values.ZEROS: lambda: np.zeros(shape),
@@ -108,13 +120,13 @@ def _unbounded_floats(values: Values, shape: tuple[int, ...], rng: np.random.Gen
     return made.get(values, lambda: normal)()
 
 
-def _integers(
+def _draw_integers(
     low: int, high: int, values: Values, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Array:
     match values:
         case Values.LARGE:
             ends = np.array([low, high], dtype=np.int64)
-            return _with_both_ends(np.asarray(ends[rng.integers(0, 2, size=shape)]), low, high)
+            return _set_both_ends(np.asarray(ends[rng.integers(0, 2, size=shape)]), low, high)
         case Values.ZEROS:
             return np.full(shape, min(max(0, low), high), dtype=np.int64)
         case Values.HIGHEST:
@@ -126,31 +138,28 @@ def _integers(
     high = middle if values is Values.NEGATIVE else high
     drawn = rng.integers(low, high, size=shape, endpoint=True, dtype=np.int64)
     if values is Values.REPEATED:
-        return np.asarray(_repeated(drawn, rng))
-    return _with_both_ends(np.asarray(drawn), low, high)
+        return np.asarray(_repeat_two(drawn, rng))
+    return _set_both_ends(np.asarray(drawn), low, high)
 
 
-def _with_both_ends(array: Array, low: float, high: float) -> Array:
-    """Put the lower end first and the upper end last, where there is room for both."""
+def _mix_in_small_integers(drawn: Array, rng: np.random.Generator) -> Array:
+    """Return the array with half of its elements replaced by -1, 0 or 1."""
+    return np.where(rng.integers(0, 2, drawn.shape), drawn, rng.integers(-1, 2, drawn.shape))
+
+
+def _repeat_two(drawn: Array, rng: np.random.Generator) -> Array:
+    """Return an array of the same shape that holds only the array's first and last element."""
+    if not drawn.size:
+        return drawn
+    kept = np.where(rng.integers(0, 2, drawn.shape), drawn.flat[0], drawn.flat[-1])
+    return np.asarray(kept)
+
+
+def _set_both_ends(array: Array, low: float, high: float) -> Array:
+    """Set the first element to the lower end and the last to the upper end, if there are two."""
     if array.size > 1:
         array.flat[0], array.flat[-1] = low, high
     return array
-
-
-def integer_range(entry: Input) -> tuple[int, int]:
-    """Return the smallest and largest integer that an input may hold; 0 and 1 without a range."""
-    limits = (0, 1) if entry.dtype is DType.BOOL else _integer_limits(entry.dtype)
-    declared = (0.0, 1.0) if entry.range is None else entry.range
-    low = max(limits[0], _to_integer(declared[0], limits, math.ceil))
-    high = min(limits[1], _to_integer(declared[1], limits, math.floor))
-    if low > high:
-        raise ExportFailure(
-            Reason.INVALID_MANIFEST,
-            f"input {entry.name}: no {entry.dtype.value} lies in the range "
-            f"[{declared[0]:g}, {declared[1]:g}]",
-            "Declare a range that the input's dtype can hold.",
-        )
-    return low, high
 
 
 def _integer_limits(dtype: DType) -> tuple[int, int]:

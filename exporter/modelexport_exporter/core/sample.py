@@ -1,0 +1,68 @@
+"""What a sample is before its elements are drawn: sizes, a kind of values, a seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Values(StrEnum):
+    """What the elements of a sample are drawn from. Reports show the member's value."""
+
+    NORMAL = "normal"
+    """Standard normal floats, or uniform ones inside `range`; uniform integers with both ends."""
+    LARGE = "large"
+    """Normal floats of a larger scale; with a `range`, its two ends mixed."""
+    ZEROS = "zeros"
+    """All zero, or the number in `range` that is nearest to zero."""
+    HIGHEST = "highest"
+    """All at the upper end of `range`; 1 for floats without one."""
+    LOWEST = "lowest"
+    """All at the lower end of `range`; -1 for floats without one."""
+    POSITIVE = "positive"
+    """Magnitudes of normal floats; with a `range`, its upper half."""
+    NEGATIVE = "negative"
+    """Negated magnitudes of normal floats; with a `range`, its lower half."""
+    SMALL = "small"
+    """Normal floats of a small scale; with a `range`, as NORMAL."""
+    SMALL_INTEGERS = "strewn"
+    """Normal floats, half of them replaced by -1, 0 or 1: zeros next to values of both signs, and
+    ties."""
+    REPEATED = "repeated"
+    """Two values that recur: equal indices, equal scores."""
+    INJECTED = "aimed"
+    """Normal floats, half of them replaced by constants of the ONNX file; integers that look up
+    embedding rows which differ from the checkpoint (`InjectedValues`)."""
+    WITH_NAN = "NaN"
+    """Normal floats with NaN injected where no `range` excludes it; compared only if the model
+    tests for NaN and returns numbers."""
+    GOLDEN = "golden"
+    """Recorded by the user; the seed is the sample's position in the file."""
+    SAMPLER = "sampler"
+    """Drawn by the user's sampler."""
+
+
+DEGENERATE = frozenset({Values.ZEROS, Values.HIGHEST, Values.LOWEST, Values.SMALL})
+"""Constant or tiny inputs: what is centred vanishes, and x - tanh(x) is rounding error only."""
+ORDINARY = frozenset({Values.NORMAL, Values.GOLDEN, Values.SAMPLER})
+"""Inputs as in production: the model's noise is measured on them, and most must be conclusive."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One set of inputs, before its elements are drawn."""
+
+    dims: dict[str, int]
+    values: Values
+    seed: int
+
+    @property
+    def label(self) -> str:
+        """Return the name of the values in messages and reports: `normal`, `golden 3`."""
+        return label(self.values, self.seed)
+
+
+def label(values: Values, seed: int, *, ties_broken: bool = False) -> str:
+    """Return `normal`, `golden 3`, or `golden 3, ties broken`."""
+    name = f"{values.value} {seed}" if values is Values.GOLDEN else values.value
+    return f"{name}, ties broken" if ties_broken else name

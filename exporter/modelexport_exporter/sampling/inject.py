@@ -1,0 +1,113 @@
+"""Injects values into drawn arrays: constants of the ONNX file, row indices, NaN.
+
+A comparison with 0.5 that turned from `<` into `<=` shows only at 0.5, and a damaged row of an
+embedding only where a token looks it up. Random samples meet neither.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelexport_api.spec import Input
+from modelexport_exporter.core.dims import concrete_shape
+from modelexport_exporter.sampling.draw import FLOATS, NUMPY_DTYPES, integer_range
+
+Array = NDArray[Any]
+
+MIN_SAMPLES, MAX_SAMPLES = 2, 8
+"""Number of samples over which the injected values are distributed."""
+_SHARE, _NAN_SHARE = 0.5, 0.25
+"""Share of an input's elements that is replaced."""
+
+
+@dataclass(frozen=True)
+class InjectedValues:
+    """Values to inject into inputs."""
+
+    constants: tuple[float, ...] = ()
+    """Scalar constants of the file."""
+    halves: tuple[float, ...] = ()
+    """Numbers that become halves or integers when such a constant scales them."""
+    rows: tuple[int, ...] = ()
+    """Rows in which a table of the file differs from the checkpoint's."""
+
+    def __bool__(self) -> bool:
+        return bool(self.constants or self.halves or self.rows)
+
+
+def sample_count(inputs: Sequence[Input], dims: Mapping[str, int], injected: InjectedValues) -> int:
+    """Return the number of samples of these sizes that hold each value once, within limits."""
+    needed = MIN_SAMPLES
+    for entry in inputs:
+        places = _count_places(math.prod(concrete_shape(entry, dims)), _SHARE)
+        needed = max(needed, -(-len(_values_for(entry, injected)) // places))
+    return min(needed, MAX_SAMPLES)
+
+
+def inject(
+    inputs: Sequence[Input], arrays: Mapping[str, Array], injected: InjectedValues, number: int
+) -> dict[str, Array]:
+    """Return the arrays with half of their elements replaced by injected values within `range`.
+
+    The values are distributed round-robin: sample `number` continues where `number - 1` ended.
+    """
+    replaced = {}
+    for position, entry in enumerate(inputs):
+        rng = np.random.default_rng([number, position])
+        array, values = arrays[entry.name], _values_for(entry, injected)
+        rotated = np.roll(values, -number * _count_places(array.size, _SHARE))
+        replaced[entry.name] = _replace_share(array, rotated, rng, _SHARE)
+    return replaced
+
+
+def inject_nan(inputs: Sequence[Input], arrays: Mapping[str, Array], seed: int) -> dict[str, Array]:
+    """Return the arrays with NaN in a quarter of the elements of floats that have no `range`."""
+    return {
+        entry.name: _replace_share(
+            arrays[entry.name],
+            np.array([np.nan] if takes_nan(entry) else []),
+            np.random.default_rng([seed, position]),
+            _NAN_SHARE,
+        )
+        for position, entry in enumerate(inputs)
+    }
+
+
+def takes_nan(entry: Input) -> bool:
+    """Return whether an input holds floats and declares no range, which would exclude NaN."""
+    return entry.dtype in FLOATS and entry.range is None
+
+
+def _values_for(entry: Input, injected: InjectedValues) -> Array:
+    """Return the values to inject into an input, shuffled, constants before halves."""
+    if entry.dtype in FLOATS:
+        low, high = entry.range or (-math.inf, math.inf)
+        pools = [np.array(injected.constants), np.array(injected.halves)]
+    elif np.dtype(NUMPY_DTYPES[entry.dtype]).kind == "b":
+        return np.array([])
+    else:
+        low, high = integer_range(entry)
+        pools = [np.array(injected.rows, dtype=np.int64)]
+    rng = np.random.default_rng(1)
+    within = [pool[(pool >= low) & (pool <= high)] for pool in pools]
+    return np.concatenate([rng.permutation(pool) for pool in within])
+
+
+def _replace_share(array: Array, values: Array, rng: np.random.Generator, share: float) -> Array:
+    """Return the array with a share of its elements replaced by the values, repeated as needed."""
+    if not len(values) or not array.size:
+        return array
+    places = rng.permutation(array.size)[: _count_places(array.size, share)]
+    replaced = array.copy()
+    replaced.reshape(-1)[places] = np.resize(values, len(places)).astype(array.dtype)
+    return replaced
+
+
+def _count_places(size: int, share: float) -> int:
+    return max(1, round(size * share))

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from modelexport_api.spec import Input
+from modelexport_exporter.sampling.inject import (
+    InjectedValues,
+    inject,
+    inject_nan,
+    sample_count,
+)
+
+Array = NDArray[Any]
+
+
+def entry(**fields: Any) -> Input:  # noqa: ANN401
+    return Input.model_validate({"name": "x", "shape": [1000], **fields})
+
+
+@pytest.mark.parametrize(
+    ("declared", "array", "found"),
+    [
+        pytest.param({}, np.zeros(1000, np.float32), {0.0, 0.5, 6.0}, id="floats"),
+        pytest.param({"range": [0, 1]}, np.zeros(1000, np.float32), {0.0, 0.5}, id="within range"),
+        pytest.param(
+            {"dtype": "int64", "range": [0, 9]}, np.zeros(1000, np.int64), {0, 3}, id="rows"
+        ),
+        pytest.param({"dtype": "bool"}, np.zeros(1000, np.bool_), {False}, id="booleans"),
+        pytest.param({}, np.zeros(0, np.float32), set(), id="empty"),
+    ],
+)
+def test_injection_keeps_dtype_range_and_half_of_the_elements(
+    declared: dict[str, Any], array: Array, found: set[float]
+) -> None:
+    injected_values = InjectedValues(constants=(0.5, 6.0), rows=(3, 40))
+    injected = inject([entry(**declared)], {"x": array}, injected_values, number=1)["x"]
+    assert injected.dtype == array.dtype
+    assert set(injected.tolist()) == found
+    assert np.array_equal(
+        injected, inject([entry(**declared)], {"x": array}, injected_values, number=1)["x"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("declared", "dtype", "expected"),
+    [
+        ({}, np.float32, True),
+        ({"range": [0, 1]}, np.float32, False),
+        ({"dtype": "int64"}, np.int64, False),
+    ],
+)
+def test_nan_is_injected_only_into_floats_without_range(
+    declared: dict[str, Any], dtype: str, expected: bool
+) -> None:
+    injected = inject_nan([entry(**declared)], {"x": np.ones(1000, dtype)}, seed=1)["x"]
+    assert bool(np.isnan(injected.astype(np.float64)).any()) is expected
+    assert injected.dtype == dtype
+
+
+def test_each_value_occurs_before_one_repeats() -> None:
+    injected_values = InjectedValues(constants=tuple(float(value) for value in range(1, 41)))
+    injected = inject([entry()], {"x": np.zeros(100, np.float32)}, injected_values, number=1)["x"]
+    assert set(injected.tolist()) == {0.0, *injected_values.constants}
+
+
+@pytest.mark.parametrize(("size", "expected"), [(1000, 2), (20, 2), (10, 4), (4, 8), (1, 8)])
+def test_values_are_distributed_over_as_many_samples_as_needed(size: int, expected: int) -> None:
+    injected_values = InjectedValues(
+        constants=(3.0, 5.0), halves=tuple(value / 64 for value in range(1, 17))
+    )
+    declared = [entry(shape=["batch"])]
+    count = sample_count(declared, {"batch": size}, injected_values)
+    assert count == expected
+    arrays = [
+        inject(declared, {"x": np.zeros(size, np.float32)}, injected_values, number)["x"]
+        for number in range(count)
+    ]
+    if count < 8:
+        assert {*injected_values.constants, *injected_values.halves} <= set(
+            np.concatenate(arrays).tolist()
+        )
+
+
+def test_constants_are_injected_before_halves() -> None:
+    injected_values = InjectedValues(
+        constants=(3.0, 5.0), halves=tuple(value / 64 for value in range(1, 60))
+    )
+    injected = inject(
+        [entry(shape=[10])], {"x": np.zeros(10, np.float32)}, injected_values, number=0
+    )["x"]
+    assert {3.0, 5.0} <= set(injected.tolist())
