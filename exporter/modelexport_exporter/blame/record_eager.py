@@ -238,7 +238,7 @@ def _source(code_dir: Path | None) -> str:
             return f"{shorten(name, code_dir)}:{frame.f_lineno}"
         elif not library and not name.startswith(_TORCH):
             library = f"{shorten(name, code_dir)}:{frame.f_lineno}"
-        if name.endswith("blame/search.py"):
+        if frame.f_code is record_eager.__code__:
             break
         frame = frame.f_back
     return library

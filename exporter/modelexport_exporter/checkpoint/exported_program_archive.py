@@ -21,6 +21,7 @@ import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.foreign_messages import WEIGHTS_ONLY
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 
 _SAFE_TARGET = re.compile(
@@ -68,7 +69,7 @@ def load_exported_program(path: Path, *, allow_pickle: bool) -> torch.export.Exp
     except Exception as error:
         reraise_out_of_memory(error)
         text = " ".join(str(error).split())[:300]
-        if "weights only" in text.lower():
+        if WEIGHTS_ONLY in text.lower():
             raise _unsafe(path, "it holds pickled Python objects") from error
         raise ExportFailure(
             Reason.CHECKPOINT_CORRUPT,

@@ -8,7 +8,6 @@ file into memory where its layout allows (zip; files from before torch 1.6 are r
 from __future__ import annotations
 
 import pickle  # for its exception only
-import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -19,11 +18,14 @@ from modelexport_api.reasons import Reason
 from modelexport_exporter.checkpoint.inert_objects import could_be_meant_to_run, stand_in
 from modelexport_exporter.checkpoint.layout import Layout
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.foreign_messages import (
+    MAIN_MODULE,
+    REFUSED_GLOBAL,
+    UNKNOWN_OPCODE,
+    WRONG_CONTAINER,
+)
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 
-_REFUSED_GLOBAL = re.compile(r"GLOBAL (\S+)")
-_WRONG_CONTAINER = re.compile(r"Can only (SETITEM|APPEND|extend|append).*but got <class '(.+)'>")
-_UNKNOWN_OPCODE = re.compile(r"Unsupported operand")
 _MOST_CLASSES = 200
 _UNSAFE_HINT = (
     "Save the weights alone, torch.save(model.state_dict(), path) or safetensors, and export that "
@@ -71,7 +73,7 @@ def _load(path: Path, layout: Layout, *, weights_only: bool) -> Any:  # noqa: AN
 
 def _learn(classes: dict[str, type], error: pickle.UnpicklingError) -> bool:
     """Add the class that was refused, if an inert object may replace it."""
-    refused = _REFUSED_GLOBAL.search(str(error))
+    refused = REFUSED_GLOBAL.search(str(error))
     if refused is not None:
         name = refused.group(1)
         if "." not in name:  # torch leaves the module out
@@ -80,7 +82,7 @@ def _learn(classes: dict[str, type], error: pickle.UnpicklingError) -> bool:
             return False
         classes[name] = stand_in(name)
         return True
-    wrong = _WRONG_CONTAINER.search(str(error))
+    wrong = WRONG_CONTAINER.search(str(error))
     if wrong is None:
         return False
     name = wrong.group(2).removeprefix(f"{stand_in.__module__}.")
@@ -91,10 +93,10 @@ def _learn(classes: dict[str, type], error: pickle.UnpicklingError) -> bool:
 
 
 def _refusal(path: Path, error: pickle.UnpicklingError) -> ExportFailure:
-    refused = _REFUSED_GLOBAL.search(str(error))
+    refused = REFUSED_GLOBAL.search(str(error))
     if refused is not None:
         return _unsafe(path, f"it asks for {refused.group(1)}, which was refused")
-    if _UNKNOWN_OPCODE.search(str(error)):
+    if UNKNOWN_OPCODE in str(error):
         return ExportFailure(
             Reason.CHECKPOINT_CORRUPT,
             f"{path.name} cannot be unpickled: it is damaged, or was saved with a pickle_protocol "
@@ -133,7 +135,7 @@ def _damaged(path: Path, error: Exception) -> ExportFailure:
 def _code_missing(path: Path, error: Exception) -> ExportFailure:
     """Explain a pickle whose classes are not here; `__main__` is the script that saved it."""
     text = " ".join(str(error).split())[:300]
-    script = "__main__" in text
+    script = MAIN_MODULE in text
     return ExportFailure(
         Reason.FACTORY_NOT_FOUND,
         f"{path.name} holds Python objects whose code is not here: {text}",

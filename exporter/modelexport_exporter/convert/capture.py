@@ -18,13 +18,11 @@ from modelexport_exporter.call import BoundInputs, Numbers, register_classes
 from modelexport_exporter.convert.capture_failure import explain_capture
 from modelexport_exporter.convert.fixed_sizes import lines_that_fix_sizes
 from modelexport_exporter.core.dims import capture_sizes, used_dims
+from modelexport_exporter.core.foreign_messages import OUTPUT_NOT_FLATTENED
 from modelexport_exporter.core.user_frame import message_of
 from modelexport_exporter.decompositions import capturing_calls
 from modelexport_exporter.torch_internals.attention_masks import masks_taken_as_given
 from modelexport_exporter.torch_internals.export_flags import capturing_for_onnx
-
-_NOT_FLATTENED = ("pytree-flattenable", "not a known type")
-"""In torch.export's messages for an output of a class that it does not know."""
 
 
 def capture(
@@ -43,7 +41,7 @@ def capture(
         with lines_that_fix_sizes(code_dir) as fixing:
             return _exported(module, bound_inputs, strict=strict)
     except Exception as error:
-        unknown = any(sign in message_of(error) for sign in _NOT_FLATTENED)
+        unknown = any(sign in message_of(error) for sign in OUTPUT_NOT_FLATTENED)
         if unknown and _returns_new_dataclasses(module, bound_inputs):
             return capture(module, bound_inputs, code_dir, strict=strict)
         raise explain_capture(error, module, bound_inputs, code_dir, fixing) from error

@@ -18,6 +18,7 @@ from modelexport_exporter.call import BoundInputs
 from modelexport_exporter.checkpoint.state_dict_mismatch import describe_shape
 from modelexport_exporter.core.dims import capture_sizes
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.foreign_messages import CONSTRAINTS_VIOLATED, INVALID_RANGES
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.user_frame import (
     innermost,
@@ -51,10 +52,10 @@ def explain_capture(
     reraise_out_of_memory(error)
     spec = bound_inputs.spec
     text = message_of(error)
-    if "Constraints violated" in text:
+    if CONSTRAINTS_VIOLATED in text:
         return explain_constraints(text, spec, fixing)
     tiny = [name for name, dim in spec.dims.items() if dim.min < dim.max < _SMALLEST_MAX]
-    if tiny and "Invalid ranges" in text:
+    if tiny and INVALID_RANGES in text:
         return _too_small(tiny, spec)
     refused = run_eagerly(module, bound_inputs)
     if refused is not None:

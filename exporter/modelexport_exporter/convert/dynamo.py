@@ -21,6 +21,7 @@ from modelexport_exporter.convert.names import make_names_unique
 from modelexport_exporter.convert.program_dims import symbol_names
 from modelexport_exporter.convert.program_outputs import check_outputs
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.foreign_messages import NO_ONNX_FUNCTION
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.user_frame import innermost
 from modelexport_exporter.decompositions import provided, rewrite_program
@@ -29,7 +30,6 @@ from modelexport_exporter.diagnosis.operators.in_program import find_unsupported
 from modelexport_exporter.plugins.plugins import Plugins
 from modelexport_exporter.torch_internals.onnxscript_matcher import comparing_operators_first
 
-_NO_FUNCTION = "No ONNX function found"
 _NODE = re.compile(r"%(\w+) .*?target=([\w.]+)", re.DOTALL)
 _IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 
@@ -138,7 +138,7 @@ def _explain(
 ) -> ExportFailure:
     reraise_out_of_memory(error)
     cause = innermost(error)
-    if _NO_FUNCTION in str(error) or _NO_FUNCTION in str(cause):
+    if NO_ONNX_FUNCTION in str(error) or NO_ONNX_FUNCTION in str(cause):
         operators = find_unsupported(
             program,
             spec.export.opset,

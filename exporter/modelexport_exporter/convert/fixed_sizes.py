@@ -13,11 +13,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from modelexport_exporter.core.foreign_messages import SIZE_GUARD
 from modelexport_exporter.core.user_frame import is_users, shorten
 
 _LOGGER = "torch.fx.experimental.symbolic_shapes"
-_GUARD = "[guard added]"
-_EQUALITY = "Eq("
 
 
 @contextmanager
@@ -46,7 +45,8 @@ class _Listener(logging.Handler):
         self._code_dir = code_dir
 
     def emit(self, record: logging.LogRecord) -> None:
-        if _GUARD not in str(record.msg) or _EQUALITY not in str(record.args):
+        guard, equality = SIZE_GUARD
+        if guard not in str(record.msg) or equality not in str(record.args):
             return
         line = _line_of_the_user(self._code_dir)
         if line and line not in self._lines:

@@ -27,6 +27,7 @@ from modelexport_exporter.convert.names import make_names_unique
 from modelexport_exporter.convert.script_symbolics import script_symbolics
 from modelexport_exporter.core.dims import capture_sizes
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.foreign_messages import SURPLUS_OUTPUT_NAMES
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.user_frame import shorten, text_of, user_frame
 from modelexport_exporter.decompositions import rewriting_calls
@@ -37,7 +38,6 @@ from modelexport_exporter.torch_internals.export_flags import capturing_for_onnx
 from modelexport_exporter.torch_internals.script_annotations import readable_annotations
 
 _SCRIPT_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
-_SURPLUS_NAMES = re.compile(r"output names provided \(\d+\) exceeded number of outputs \((\d+)\)")
 
 
 @contextmanager
@@ -143,7 +143,7 @@ def _explain(
 ) -> ExportFailure:
     reraise_out_of_memory(error)
     text = text_of(error)
-    surplus = _SURPLUS_NAMES.search(text)
+    surplus = SURPLUS_OUTPUT_NAMES.search(text)
     if surplus:
         return ExportFailure(
             Reason.CONTRACT_VIOLATED,

@@ -1,14 +1,25 @@
-"""Telling a machine that is too small from a mistake of the user."""
+"""Recognises failed allocations, which are the machine's limit and no mistake of the user."""
 
 from __future__ import annotations
 
-from modelexport_exporter.core.user_frame import text_of
+from modelexport_exporter.core.foreign_messages import ALLOCATION_FAILED
+from modelexport_exporter.core.user_frame import message_of
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return whether the error is a failed allocation, on the CPU or on a GPU.
+
+    `torch.OutOfMemoryError` is recognised by name: the supervisor does not import torch.
+    """
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    return ALLOCATION_FAILED in message_of(error)
 
 
 def reraise_out_of_memory(error: BaseException) -> None:
-    """Raise the error again if it is a failed allocation: no stage may give it a reason of its own.
+    """Raise the error again if it is a failed allocation.
 
-    The worker's shell turns it into OutOfMemory.
+    No stage may give it a reason of its own: the worker turns it into OutOfMemory.
     """
-    if isinstance(error, MemoryError) or "can't allocate memory" in text_of(error):
+    if is_out_of_memory(error):
         raise error

@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
 from modelexport_exporter.core.errors import ExportFailure, printable
+from modelexport_exporter.core.out_of_memory import is_out_of_memory
 from modelexport_exporter.core.user_frame import text_of, user_frame
 
 PROGRESS = "progress"
@@ -140,8 +141,7 @@ def _send_crash(send: Callable[..., None], error: BaseException) -> None:
 def _typed(error: BaseException) -> ExportFailure | None:
     """Return the failure for errors that mean the same wherever they are raised."""
     text = text_of(error)
-    out_of_memory = isinstance(error, MemoryError) or "can't allocate memory" in text
-    if out_of_memory or type(error).__name__ == "OutOfMemoryError":
+    if is_out_of_memory(error):
         return ExportFailure(
             Reason.OUT_OF_MEMORY,
             f"an allocation failed: {text}" if text else "an allocation failed",

@@ -6,7 +6,6 @@ are named.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +13,9 @@ from typing import Any
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.foreign_messages import UNKNOWN_OPERATOR
 from modelexport_exporter.core.types import ContractFinding
 
-_UNKNOWN = re.compile(r"Fatal error: ([\w.\-]*):([\w.\-]+)\(-?\d+\) is not a registered function")
 _STANDARD = frozenset({"", "ai.onnx"})
 _OF_ONNXRUNTIME = frozenset({"com.microsoft", "ai.onnx.ml", "ai.onnx.preview.training"})
 
@@ -39,7 +38,7 @@ def register_libraries(options: Any, libraries: Iterable[Path]) -> None:  # noqa
 
 def unknown_operator(text: str) -> str:
     """Return `domain::Operator` where onnxruntime's message says that it knows none such."""
-    match = _UNKNOWN.search(text)
+    match = UNKNOWN_OPERATOR.search(text)
     return f"{match.group(1)}::{match.group(2)}" if match else ""
 
 

@@ -14,6 +14,7 @@ from modelexport_api.reasons import Reason
 from modelexport_exporter.call import NUMBERS, Call, flatten
 from modelexport_exporter.call.tensors import to_array, to_tensor
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.out_of_memory import is_out_of_memory
 from modelexport_exporter.core.user_frame import message_of, user_frame
 from modelexport_exporter.precision.noise import Simulation
 from modelexport_exporter.torch_internals.aten_mode import AtenMode, op_name
@@ -142,7 +143,7 @@ def _name(dtype: torch.dtype) -> str:
 def _failure(error: Exception, where: str, code_dir: Path | None) -> ExportFailure:
     lines = message_of(error).strip().splitlines() or [""]
     text = f"{type(error).__name__}: {' '.join(lines[-1].split())[:600]}"
-    if isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in text:
+    if is_out_of_memory(error):
         return ExportFailure(
             Reason.OUT_OF_MEMORY,
             f"eager PyTorch ran out of memory at {where}: {text}",

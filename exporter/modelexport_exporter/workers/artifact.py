@@ -17,7 +17,7 @@ from modelexport_api.spec import Export, ModelExportSpec, Weights
 from modelexport_api.status import Stage
 from modelexport_exporter.call import bind_inputs
 from modelexport_exporter.checkpoint.load import load_module
-from modelexport_exporter.convert.contract import check_contract, check_file
+from modelexport_exporter.convert.contract import check_contract, checker_error
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import (
     ContractFinding,
@@ -61,7 +61,9 @@ def read_artifact(
     own = tuple(entry for entry in facts.inputs if entry.name not in weights)
     facts = replace(facts, inputs=own)
     findings = (*_opset_finding(spec, facts), *check_contract(_of_any_opset(spec, facts), facts))
-    _check_file(path)
+    if error := checker_error(path):
+        message = f"the ONNX checker refuses {path.name}: {error}"
+        raise ExportFailure(Reason.ARTIFACT_INVALID, message)
     return ConvertedModel(
         model_path=path,
         files=files,
@@ -93,15 +95,6 @@ def _no_onnx_file(path: Path, why: str) -> ExportFailure:
         f"{path.name} is no ONNX file: {why}",
         "spec.artifact.uri must name an ONNX model in protobuf's binary form.",
     )
-
-
-def _check_file(path: Path) -> None:
-    try:
-        check_file(path)
-    except ExportFailure as failure:
-        raise ExportFailure(
-            Reason.ARTIFACT_INVALID, failure.message.replace("the exported file", path.name)
-        ) from failure
 
 
 def _weight_inputs(spec: ModelExportSpec, keys: list[str], facts: ArtifactFacts) -> dict[str, str]:

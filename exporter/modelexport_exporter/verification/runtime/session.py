@@ -16,6 +16,11 @@ from numpy.typing import NDArray
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Provider
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.foreign_messages import (
+    NO_KERNEL_TO_LOAD,
+    NO_KERNEL_TO_RUN,
+    ONNXRUNTIME_OUT_OF_MEMORY,
+)
 from modelexport_exporter.core.machine import cpu_count
 from modelexport_exporter.core.providers import (
     NAMES,
@@ -32,8 +37,6 @@ from modelexport_exporter.verification.runtime.feed import run_session
 Array = NDArray[Any]
 
 _ERRORS_ONLY = 3
-_NO_KERNEL = ("NOT_IMPLEMENTED", "Type Error")
-_NO_KERNEL_WHEN_RUN = ("NOT_IMPLEMENTED", "does not support double", "does not support float16")
 _NO_KERNEL_HINT = (
     "onnxruntime has no kernel for this operator in this element type, on this provider. Export "
     "the model in float32, raise export.opset, or verify on another provider."
@@ -46,7 +49,6 @@ _FIXED_HINT = (
     "code independent of sizes, declare only sizes that are used, or try the other route "
     "(export.exporter) or export.optimize: false."
 )
-_OUT_OF_MEMORY = ("failed to allocate memory", "bad_alloc", "out of memory", "bad allocation")
 
 
 class Session:
@@ -157,7 +159,7 @@ def _open(model_path: Path, provider: Provider, options: Any) -> Any:  # noqa: A
         raise ExportFailure(
             Reason.RUNTIME_FAILED,
             f"onnxruntime {onnxruntime.__version__} cannot load the exported file: {text}",
-            _NO_KERNEL_HINT if any(sign in text for sign in _NO_KERNEL) else _INVALID_HINT,
+            _NO_KERNEL_HINT if any(sign in text for sign in NO_KERNEL_TO_LOAD) else _INVALID_HINT,
         ) from error
     session.disable_fallback()
     return session
@@ -213,7 +215,7 @@ def _run_failure(error: Exception, where: str) -> ExportFailure:
     return ExportFailure(
         Reason.RUNTIME_FAILED,
         f"onnxruntime {onnxruntime.__version__} fails to run the exported file at {where}: {text}",
-        _NO_KERNEL_HINT if any(sign in text for sign in _NO_KERNEL_WHEN_RUN) else _FIXED_HINT,
+        _NO_KERNEL_HINT if any(sign in text for sign in NO_KERNEL_TO_RUN) else _FIXED_HINT,
     )
 
 
@@ -226,7 +228,7 @@ def _out_of_memory(text: str, where: str) -> ExportFailure:
 
 
 def _is_out_of_memory(text: str) -> bool:
-    return any(sign in text.lower() for sign in _OUT_OF_MEMORY)
+    return any(sign in text.lower() for sign in ONNXRUNTIME_OUT_OF_MEMORY)
 
 
 def _one_line(error: Exception) -> str:
