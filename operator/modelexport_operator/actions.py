@@ -91,9 +91,9 @@ async def create(api: Writes, action: CreateJob, seen: Observation) -> ActionRes
         if error.reason == "AlreadyExists":
             return await _adopt(api, seen, meta["namespace"], meta["name"])
         if is_final(error):
-            return ActionResult(replace(seen, job_refused=error.message))
+            return ActionResult(replace(seen, job_rejection=error.message))
         raise
-    return ActionResult(replace(seen, job=observe.job(body), pods=(), pod_refused=None), body)
+    return ActionResult(replace(seen, job=observe.job(body), pods=(), pod_rejection=None), body)
 
 
 async def stop(api: Writes, action: StopJob, seen: Observation) -> ActionResult:
@@ -193,7 +193,7 @@ async def _adopt(api: Writes, seen: Observation, namespace: str, name: str) -> A
     job = observe.job(body)
     if job.owner_uid != seen.resource.uid:
         rejection = f"a Job named {name} exists and does not belong to this ModelExport; delete it"
-        return ActionResult(replace(seen, job_refused=rejection))
+        return ActionResult(replace(seen, job_rejection=rejection))
     return ActionResult(replace(seen, job=job, pods=()), body)
 
 

@@ -56,8 +56,8 @@ def decide(seen: Observation, now: datetime, settings: Settings) -> Decision:
         return Decision()
     if seen.resource.terminal:
         return _clean_up(seen, now)
-    if seen.job_refused is not None:
-        return _fail(seen, failures.failure_of_rejected_job(seen.job_refused), now)
+    if seen.job_rejection is not None:
+        return _fail(seen, failures.failure_of_rejected_job(seen.job_rejection), now)
     return suspension.decide(seen, now) or _continue(seen, now, settings)
 
 

@@ -217,7 +217,7 @@ def _cannot_start(reason: str, message: str) -> Failure:
 
 def _failure_of_rejected_pod(seen: Observation, now: datetime, grace: timedelta) -> Failure | None:
     """Return why no pod can be created. Quota may become free, so that is no failure."""
-    job, rejection = seen.job, seen.pod_refused
+    job, rejection = seen.job, seen.pod_rejection
     if job is None or rejection is None or seen.pods or rejection.cause is Cause.QUOTA:
         return None
     if job.admitted is None or job.admitted + grace > now:

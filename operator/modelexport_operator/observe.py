@@ -87,9 +87,9 @@ class Observation:
     resource: ObservedResource
     job: ObservedJob | None = None
     pods: tuple[ObservedPod, ...] = ()
-    job_refused: str | None = None
+    job_rejection: str | None = None
     """The API server's message when it rejected the Job permanently."""
-    pod_refused: Rejection | None = None
+    pod_rejection: Rejection | None = None
     """The API server's answer when the Job controller could not create the pod."""
 
 

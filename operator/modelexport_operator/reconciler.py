@@ -203,7 +203,7 @@ class Reconciler:
         old = job.admitted is not None and clock.now() - job.admitted > _POD_EXPECTED
         if not found and old and not job.finished:
             rejection = await self._api.pod_creation_error(job.namespace, job.uid)
-        return replace(seen, job=job, pods=tuple(found), pod_refused=rejection)
+        return replace(seen, job=job, pods=tuple(found), pod_rejection=rejection)
 
     async def _with_log(self, job: ObservedJob, pod: ObservedPod) -> ObservedPod:
         """Add the end of the log to a pod that was killed: what it was doing."""

@@ -169,8 +169,8 @@ def _scheduled_condition(seen: Observation, pod: ObservedPod | None) -> Conditio
         return ConditionState(kind, "True", "Scheduled")
     if pod is not None and pod.unschedulable is not None:
         return ConditionState(kind, "False", "Unschedulable", pod.unschedulable)
-    if pod is None and seen.pod_refused is not None:
-        return ConditionState(kind, "False", "PodRejected", seen.pod_refused.message)
+    if pod is None and seen.pod_rejection is not None:
+        return ConditionState(kind, "False", "PodRejected", seen.pod_rejection.message)
     return ConditionState(kind, "Unknown", "Pending")
 
 

@@ -33,7 +33,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 {{- end }}
 
-{{/* image: takes a dict of `image` (repository, tag, digest) and `root`. */}}
+{{/* The image reference, from a dict of `image` (repository, tag, digest) and `root`. */}}
 {{- define "modelexport.image" -}}
 {{- if .image.digest }}
 {{- printf "%s@%s" .image.repository .image.digest }}
@@ -42,7 +42,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 {{- end }}
 
-{{/* The partial PodTemplateSpec that every export starts from. */}}
+{{/* The partial PodTemplateSpec that spec.podTemplate is merged over. */}}
 {{- define "modelexport.exportPodTemplate" -}}
 {{- $exporter := .Values.exporter }}
 {{- $resources := deepCopy $exporter.resources }}
@@ -78,7 +78,7 @@ spec:
   {{- end }}
 {{- end }}
 
-{{/* The kinds that triggers may name, as a list of group and resource: what must be watched. */}}
+{{/* The kinds that triggers may name, as a list of group and resource. */}}
 {{- define "modelexport.triggerKinds" -}}
 {{- $known := dict
   "Job" (dict "group" "batch" "resource" "jobs")

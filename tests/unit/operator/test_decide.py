@@ -199,7 +199,7 @@ def test_a_pod_that_cannot_start_has_a_grace_period(since: float, stops: bool) -
     ids=["by policy", "no service account", "within the grace period", "exceeded quota"],
 )
 def test_a_pod_that_cannot_be_created(message: str, seconds: float, stops: bool) -> None:
-    seen = Observation(resource(), job(), pod_refused=Rejection(message, cause_of(message)))
+    seen = Observation(resource(), job(), pod_rejection=Rejection(message, cause_of(message)))
     decision = decided(seen, seconds)
     assert isinstance(decision.action, StopJob) == stops
     if not stops:
