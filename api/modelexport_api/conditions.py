@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
+from modelexport_api.base import truncate
 from modelexport_api.items import Items
-from modelexport_api.status import ConditionType, Failure, Stage
+from modelexport_api.status import (
+    CONDITION_MESSAGE_LIMIT,
+    Condition,
+    ConditionType,
+    Failure,
+    Stage,
+)
 from modelexport_api.verification import Mode
 
 NOT_REACHED = "NotReached"
@@ -53,18 +61,38 @@ def end_of(mode: Mode) -> ConditionType:
 
 
 @dataclass(frozen=True)
-class StageCondition:
-    """Exported, Verified or Published after a run, without its times."""
+class ConditionState:
+    """A condition without its time and generation."""
 
-    type: ConditionType
-    status: Literal["True", "False"]
+    type: str
+    status: Literal["True", "False", "Unknown"]
     reason: str
     message: str = ""
 
+    def to_condition(
+        self, stored: Iterable[Condition], generation: int | None, now: datetime
+    ) -> Condition:
+        """Return the condition to store; its time changes only when its status does."""
+        before = find_condition(stored, self.type)
+        same = before is not None and before.status == self.status
+        return Condition(
+            type=str(self.type),
+            status=self.status,
+            reason=str(self.reason),
+            message=truncate(self.message, CONDITION_MESSAGE_LIMIT),
+            last_transition_time=before.last_transition_time if before and same else now,
+            observed_generation=generation,
+        )
 
-def not_requested(kind: ConditionType) -> StageCondition:
-    """Return the condition of a stage that the mode does not have."""
-    return StageCondition(kind, "False", NOT_REQUESTED, NOT_REQUESTED_MESSAGES[kind])
+
+def find_condition(conditions: Iterable[Condition], kind: str) -> Condition | None:
+    """Return the condition of this type."""
+    return next((entry for entry in conditions if entry.type == kind), None)
+
+
+def not_requested(kind: ConditionType) -> ConditionState:
+    """Return the condition for a stage that is not part of the mode."""
+    return ConditionState(kind, "False", NOT_REQUESTED, NOT_REQUESTED_MESSAGES[kind])
 
 
 def after_run(
@@ -72,37 +100,37 @@ def after_run(
     completed: Container[Stage],
     failure: Failure | None,
     messages: Mapping[ConditionType, str],
-) -> list[StageCondition]:
-    """Return True for each completed stage, then one False with the failure, then NotReached."""
+) -> list[ConditionState]:
+    """Return the three stage conditions: True, then one False with the failure, then NotReached."""
     found = []
     for kind, stage in ENDS_OF.items():
         if not is_requested(kind, mode):
             found.append(not_requested(kind))
         elif stage in completed:
-            found.append(StageCondition(kind, "True", kind.value, messages.get(kind, "")))
+            found.append(ConditionState(kind, "True", kind.value, messages.get(kind, "")))
         elif failure is not None:
-            found.append(StageCondition(kind, "False", failure.reason.value, failure.message))
+            found.append(ConditionState(kind, "False", failure.reason.value, failure.message))
             failure = None
         else:
-            found.append(StageCondition(kind, "False", NOT_REACHED))
+            found.append(ConditionState(kind, "False", NOT_REACHED))
     return found
 
 
 def after_batch(
     mode: Mode, items: Items, failure: Failure | None, message: str
-) -> list[StageCondition]:
+) -> list[ConditionState]:
     """Return the same condition for every stage, since each checkpoint has its own result."""
     found = []
     for kind in ENDS_OF:
         if not is_requested(kind, mode):
             found.append(not_requested(kind))
         elif failure is not None:
-            found.append(StageCondition(kind, "False", failure.reason.value, message))
+            found.append(ConditionState(kind, "False", failure.reason.value, message))
         else:
-            found.append(StageCondition(kind, "True", batch_reason(kind, items), message))
+            found.append(ConditionState(kind, "True", batch_reason(kind, items), message))
     return found
 
 
 def batch_reason(kind: ConditionType, items: Items) -> str:
-    """Return the reason of a condition that is True for a batch, which may be so only in part."""
+    """Return the reason of a condition that is True for a batch, if only for a part of it."""
     return f"Partially{kind.value}" if items.failed else kind.value

@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from modelexport_api.base import ApiModel
+from modelexport_api.base import ApiModel, truncate
 from modelexport_api.items import Items
-from modelexport_api.reasons import Reason
+from modelexport_api.reasons import Reason, is_retryable
 
 CONDITION_MESSAGE_LIMIT = 4096
 FAILURE_MESSAGE_LIMIT = 2048
@@ -223,6 +223,19 @@ class Failure(ApiModel):
         default_factory=list,
         max_length=32,
         description="All operators without a translation, if they are the reason of the failure.",
+    )
+
+
+def new_failure(
+    reason: Reason, message: str, hint: str = "", *, stage: Stage | None = None
+) -> Failure:
+    """Return a failure with its texts truncated to the limits."""
+    return Failure(
+        reason=reason,
+        message=truncate(message, FAILURE_MESSAGE_LIMIT),
+        hint=truncate(hint, FAILURE_HINT_LIMIT),
+        stage=stage,
+        retryable=is_retryable(reason),
     )
 
 

@@ -26,7 +26,7 @@ def version_of(source: TriggerSource) -> str | None:
     return source.api_version or WELL_KNOWN.get(source.kind)
 
 
-def _known(spec: ModelExportTriggerSpec) -> bool:
+def _is_known(spec: ModelExportTriggerSpec) -> bool:
     source = spec.source
     return source.kind in WELL_KNOWN and version_of(source) == WELL_KNOWN[source.kind]
 
@@ -45,7 +45,7 @@ TRIGGER_RULES: tuple[Rule[ModelExportTriggerSpec], ...] = (
         message="success is required for this kind and version: a condition, or a field and its "
         "value, that means success",
         holds=lambda spec: (
-            spec.source.success is not None or spec.source.api_version is None or _known(spec)
+            spec.source.success is not None or spec.source.api_version is None or _is_known(spec)
         ),
     ),
     Rule(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from modelexport_api.conditions import (
-    StageCondition,
+    ConditionState,
     after_batch,
     after_run,
     batch_reason,
@@ -15,7 +15,6 @@ from modelexport_api.items import Items
 from modelexport_api.pod import PodResult
 from modelexport_api.spec import Mode
 from modelexport_api.status import (
-    Condition,
     ConditionType,
     ModelExportStatus,
     Phase,
@@ -39,23 +38,13 @@ def status_of(
         message = _counts(items)
         stages = after_batch(mode, items, failure, message)
         reason = batch_reason(end_of(mode), items)
-    end = StageCondition(ConditionType.COMPLETE, "True", reason, message)
+    end = ConditionState(ConditionType.COMPLETE, "True", reason, message)
     if failure is not None:
-        end = StageCondition(ConditionType.FAILED, "True", failure.reason.value, failure.message)
+        end = ConditionState(ConditionType.FAILED, "True", failure.reason.value, failure.message)
     return ModelExportStatus(
         observed_generation=generation,
         phase=Phase.FAILED if failure else Phase.SUCCEEDED,
-        conditions=[
-            Condition(
-                type=entry.type.value,
-                status=entry.status,
-                reason=entry.reason,
-                message=entry.message,
-                last_transition_time=ended,
-                observed_generation=generation,
-            )
-            for entry in [*stages, end]
-        ],
+        conditions=[entry.to_condition((), generation, ended) for entry in [*stages, end]],
         start_time=started,
         completion_time=ended,
         attempts=1,

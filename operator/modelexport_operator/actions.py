@@ -31,7 +31,7 @@ _FORBIDDEN = 403
 Body = dict[str, Any]
 
 
-class Writes(Protocol):
+class WriteApi(Protocol):
     """The part of the API that actions need."""
 
     async def create_job(self, manifest: Body) -> Body:
@@ -64,7 +64,7 @@ class ActionResult:
     resource: Body | None = None
 
 
-async def act(api: Writes, action: Action, seen: Observation) -> ActionResult:
+async def act(api: WriteApi, action: Action, seen: Observation) -> ActionResult:
     """Carry out an action."""
     match action:
         case CreateJob():
@@ -82,7 +82,7 @@ async def act(api: Writes, action: Action, seen: Observation) -> ActionResult:
             return ActionResult(replace(seen, resource=observe.resource(body)), resource=body)
 
 
-async def create(api: Writes, action: CreateJob, seen: Observation) -> ActionResult:
+async def create(api: WriteApi, action: CreateJob, seen: Observation) -> ActionResult:
     """Create the Job, or adopt it if it already exists."""
     meta = action.manifest["metadata"]
     try:
@@ -96,7 +96,7 @@ async def create(api: Writes, action: CreateJob, seen: Observation) -> ActionRes
     return ActionResult(replace(seen, job=observe.job(body), pods=(), pod_rejection=None), body)
 
 
-async def stop(api: Writes, action: StopJob, seen: Observation) -> ActionResult:
+async def stop(api: WriteApi, action: StopJob, seen: Observation) -> ActionResult:
     """End the Job: Kubernetes deletes its pods and creates no more.
 
     Both limits are mutable while a Job runs; the same write stores the failure.
@@ -116,7 +116,7 @@ async def stop(api: Writes, action: StopJob, seen: Observation) -> ActionResult:
     return ActionResult(replace(seen, job=observe.job(body)), body)
 
 
-async def delete(api: Writes, job: ObservedJob) -> ObservedJob | None:
+async def delete(api: WriteApi, job: ObservedJob) -> ObservedJob | None:
     """Delete this version of the Job; return it as it is then, or None if it did not exist."""
     expected = {"uid": job.uid, "resourceVersion": job.resource_version}
     try:
@@ -128,7 +128,7 @@ async def delete(api: Writes, job: ObservedJob) -> ObservedJob | None:
     return replace(job, deleting=True)
 
 
-async def acknowledge(api: Writes, resource: ObservedResource) -> Body:
+async def acknowledge(api: WriteApi, resource: ObservedResource) -> Body:
     """Store the generation that was observed after the end, and nothing else.
 
     It has its own field manager, because the other fields belong to the manager of the end.
@@ -138,7 +138,7 @@ async def acknowledge(api: Writes, resource: ObservedResource) -> Body:
 
 
 async def write_status(
-    api: Writes, resource: ObservedResource, wanted: ModelExportStatus
+    api: WriteApi, resource: ObservedResource, wanted: ModelExportStatus
 ) -> Body | None:
     """Write the status if it differs; return the resource's object if it was written."""
     if same(resource.status, wanted):
@@ -149,7 +149,7 @@ async def write_status(
 
 
 async def write_end(
-    api: Writes, seen: Observation, wanted: ModelExportStatus, now: datetime
+    api: WriteApi, seen: Observation, wanted: ModelExportStatus, now: datetime
 ) -> tuple[ModelExportStatus, Body | None]:
     """Write a status and return what was written. A final status is written in any case.
 
@@ -188,7 +188,7 @@ def _identity(resource: ObservedResource) -> Body:
     }
 
 
-async def _adopt(api: Writes, seen: Observation, namespace: str, name: str) -> ActionResult:
+async def _adopt(api: WriteApi, seen: Observation, namespace: str, name: str) -> ActionResult:
     body = await api.get_job(namespace, name)
     job = observe.job(body)
     if job.owner_uid != seen.resource.uid:

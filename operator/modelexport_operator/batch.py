@@ -11,7 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from modelexport_api.conditions import ENDS_OF, end_of, is_requested
+from modelexport_api.conditions import (
+    ENDS_OF,
+    ConditionState,
+    after_batch,
+    batch_reason,
+    end_of,
+)
 from modelexport_api.items import Items
 from modelexport_api.reasons import Reason
 from modelexport_api.status import (
@@ -20,9 +26,9 @@ from modelexport_api.status import (
     ModelExportStatus,
     Phase,
     Progress,
+    new_failure,
 )
 from modelexport_operator import failures, indexed, items, status
-from modelexport_operator.conditions import ConditionState, new_failure
 from modelexport_operator.items import KnownShares
 from modelexport_operator.observe import Observation, ObservedJob
 from modelexport_operator.pods import ObservedPod
@@ -70,23 +76,21 @@ def final_status(seen: Observation, result: BatchResult, now: datetime) -> Model
     """Return the final status of a batch."""
     counts, failure = result.items, result.failure
     scheduled = ConditionState(ConditionType.SCHEDULED, "True", "Scheduled")
-    conditions = [scheduled, *_stage_conditions(seen, counts, failure)]
-    if failure is not None:
-        failed = ConditionState(ConditionType.FAILED, "True", failure.reason, failure.message)
-        conditions.append(failed)
+    mode, message = status.mode(seen), _describe(counts)
+    stages = after_batch(mode, counts, failure, message)
+    if failure is None:
+        reason = batch_reason(end_of(mode), counts)
+        end = ConditionState(ConditionType.COMPLETE, "True", reason, message)
     else:
-        reason = _reason(end_of(status.mode(seen)), counts)
-        complete = ConditionState(ConditionType.COMPLETE, "True", reason, _describe(counts))
-        conditions.append(complete)
-    last = ENDS_OF[end_of(status.mode(seen))]
+        end = ConditionState(ConditionType.FAILED, "True", failure.reason, failure.message)
     phase = Phase.SUCCEEDED if failure is None else Phase.FAILED
-    return status.assemble(seen, now, phase, conditions).model_copy(
+    return status.assemble(seen, now, phase, [scheduled, *stages, end]).model_copy(
         update={
             "items": counts,
             "failure": failure,
             "report_uri": result.report_uri,
             "completion_time": status.end_time(seen, now),
-            "progress": Progress(stage=last, percent=100, message=_describe(counts)),
+            "progress": Progress(stage=ENDS_OF[end_of(mode)], percent=100, message=message),
         }
     )
 
@@ -103,24 +107,6 @@ def with_items(failed: ModelExportStatus, seen: Observation) -> ModelExportStatu
         return failed
     report = failed.report_uri or _report(seen.pods)
     return failed.model_copy(update={"items": items.without_running(counts), "report_uri": report})
-
-
-def _stage_conditions(
-    seen: Observation, counts: Items, failure: Failure | None
-) -> list[ConditionState]:
-    found = []
-    for kind in ENDS_OF:
-        if not is_requested(kind, status.mode(seen)):
-            found.append(status.not_requested_condition(kind))
-        elif failure is None:
-            found.append(ConditionState(kind, "True", _reason(kind, counts), _describe(counts)))
-        else:
-            found.append(ConditionState(kind, "False", failure.reason, _describe(counts)))
-    return found
-
-
-def _reason(kind: ConditionType, counts: Items) -> str:
-    return f"Partially{kind.value}" if counts.failed else kind.value
 
 
 def _describe(counts: Items) -> str:

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from modelexport_api.conditions import find_condition
 from modelexport_api.reasons import Reason
-from modelexport_api.status import ConditionType, Failure
-from modelexport_operator.conditions import find_condition, new_failure
+from modelexport_api.status import ConditionType, Failure, new_failure
 from modelexport_operator.observe import Observation, ObservedJob
 
 

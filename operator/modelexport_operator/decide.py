@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from modelexport_api.conditions import NOT_REQUESTED
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
-from modelexport_api.status import Failure, ModelExportStatus, Phase
+from modelexport_api.status import Failure, ModelExportStatus, Phase, new_failure
 from modelexport_operator import (
     batch,
     deadlines,
@@ -29,7 +29,6 @@ from modelexport_operator import (
     suspension,
     ttl,
 )
-from modelexport_operator.conditions import new_failure
 from modelexport_operator.decisions import (
     Acknowledge,
     CreateJob,

@@ -23,7 +23,7 @@ REMEMBERED = 10_000
 log = logging.getLogger(__name__)
 
 
-class Creates(Protocol):
+class EventsApi(Protocol):
     """The part of the API that events need."""
 
     async def create_event(self, event: dict[str, Any]) -> None:
@@ -49,7 +49,7 @@ class Subject(Protocol):
 class EventRecorder:
     """Creates each Event once. If that fails, it logs a warning and the work continues."""
 
-    def __init__(self, api: Creates, instance: str) -> None:
+    def __init__(self, api: EventsApi, instance: str) -> None:
         self._api = api
         self._instance = instance
         self._recorded: OrderedDict[str, None] = OrderedDict()

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from modelexport_api.conditions import find_condition
 from modelexport_api.pod import CONTAINER
 from modelexport_api.reasons import PERMANENT_EXIT_CODES, Reason
-from modelexport_api.status import ConditionType, Failure, ModelExportStatus, Stage
+from modelexport_api.status import ConditionType, Failure, ModelExportStatus, Stage, new_failure
 from modelexport_operator import deadlines
-from modelexport_operator.conditions import find_condition, new_failure
 from modelexport_operator.observe import Observation, ObservedJob
 from modelexport_operator.pods import NEVER_RAN, ObservedPod, Terminated
 from modelexport_operator.rejections import Cause

@@ -25,7 +25,7 @@ from modelexport_operator.settings import LeaseSettings
 log = logging.getLogger(__name__)
 
 
-class Leases(Protocol):
+class LeasesApi(Protocol):
     """The part of the API that an election needs."""
 
     async def get_lease(self, namespace: str, name: str) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class Election:
 
     def __init__(
         self,
-        api: Leases,
+        api: LeasesApi,
         namespace: str,
         identity: str,
         settings: LeaseSettings,
@@ -131,7 +131,7 @@ class Election:
             self._lease = await self._read()
             if not may_take(self._seen, self._identity, self._clock()):
                 return False
-            self._lease = await self._api.write_lease(self._wanted())
+            self._lease = await self._api.write_lease(self._new_lease())
         except ApiError as error:
             if error.status != CONFLICT:
                 log.warning("failed to read or write the Lease: %s", error)
@@ -150,7 +150,7 @@ class Election:
         self._seen = observe_lease(lease, self._seen, self._clock())
         return lease
 
-    def _wanted(self) -> dict[str, Any]:
+    def _new_lease(self) -> dict[str, Any]:
         now = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
         lease = self._lease or {
             "apiVersion": "coordination.k8s.io/v1",

@@ -97,7 +97,7 @@ def resource(body: Object) -> ObservedResource:
     """Return the ModelExport in an object from the API server."""
     meta = body.get("metadata") or {}
     spec, stored = body.get("spec") or {}, body.get("status") or {}
-    ended = _ended(body)
+    ended = _end_condition(body)
     try:
         export, error = parse(dict(body)), None
     except ManifestError as invalid:
@@ -121,7 +121,7 @@ def resource(body: Object) -> ObservedResource:
 
 def is_terminal(body: Object) -> bool:
     """Return whether Complete or Failed is stored; ignores the rest of the status."""
-    return _ended(body) is not None
+    return _end_condition(body) is not None
 
 
 def job(body: Object) -> ObservedJob:
@@ -129,7 +129,7 @@ def job(body: Object) -> ObservedJob:
     meta, spec, status = body["metadata"], body.get("spec") or {}, body.get("status") or {}
     annotations = meta.get("annotations") or {}
     conditions = status.get("conditions") or []
-    complete, failed = _true(conditions, "Complete"), _true(conditions, "Failed")
+    complete, failed = _find_true(conditions, "Complete"), _find_true(conditions, "Failed")
     owners = [o for o in meta.get("ownerReferences") or [] if o.get("controller")]
     ended = complete or failed
     return ObservedJob(
@@ -158,10 +158,12 @@ def job(body: Object) -> ObservedJob:
     )
 
 
-def _ended(body: Object) -> Object | None:
+def _end_condition(body: Object) -> Object | None:
     """Return the condition that ended a ModelExport."""
     conditions = (body.get("status") or {}).get("conditions") or []
-    return _true(conditions, ConditionType.COMPLETE) or _true(conditions, ConditionType.FAILED)
+    return _find_true(conditions, ConditionType.COMPLETE) or _find_true(
+        conditions, ConditionType.FAILED
+    )
 
 
 def _status(stored: Object) -> ModelExportStatus:
@@ -171,7 +173,7 @@ def _status(stored: Object) -> ModelExportStatus:
         return ModelExportStatus()
 
 
-def _true(conditions: list[Object], kind: str) -> Object | None:
+def _find_true(conditions: list[Object], kind: str) -> Object | None:
     return next(
         (c for c in conditions if c.get("type") == kind and c.get("status") == "True"), None
     )

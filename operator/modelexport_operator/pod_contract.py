@@ -72,7 +72,7 @@ HARDENED = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}
 
 def check(template: Template) -> None:
     """Raise TemplateError if the template sets a protected field."""
-    for message in _violations(template):
+    for message in _find_violations(template):
         raise TemplateError(f"podTemplate.{message}")
 
 
@@ -88,79 +88,79 @@ def harden(template: Template) -> Template:
     return {**template, "spec": spec}
 
 
-def _violations(template: Template) -> Iterator[str]:
+def _find_violations(template: Template) -> Iterator[str]:
     for key in template:
         if key not in {"metadata", "spec"}:
             yield f"{key} is not a field of a pod template; expected metadata and spec"
-    _mapping(_mapping(template, "metadata"), "labels")
-    yield from _nulls(template, ("spec",), "")
-    spec = _mapping(template, "spec")
-    yield from _nulls(spec, ("containers", "securityContext"), "spec.")
-    yield from _differing(spec, _POD_FIXED, "spec")
-    yield from _security(_mapping(spec, "securityContext"), _ANY_FILE_SYSTEM, "spec")
-    for volume in _entries(spec, "volumes"):
-        yield from _in_volume(volume, f"spec.volumes[{volume.get('name')}]")
+    _get_mapping(_get_mapping(template, "metadata"), "labels")
+    yield from _find_nulls(template, ("spec",), "")
+    spec = _get_mapping(template, "spec")
+    yield from _find_nulls(spec, ("containers", "securityContext"), "spec.")
+    yield from _find_differences(spec, _POD_FIXED, "spec")
+    yield from _check_security(_get_mapping(spec, "securityContext"), _ANY_FILE_SYSTEM, "spec")
+    for volume in _get_entries(spec, "volumes"):
+        yield from _check_volume(volume, f"spec.volumes[{volume.get('name')}]")
     for kind in ("containers", "initContainers"):
-        for container in _entries(spec, kind):
-            yield from _in_container(container, kind)
+        for container in _get_entries(spec, kind):
+            yield from _check_container(container, kind)
 
 
-def _in_volume(volume: Template, path: str) -> Iterator[str]:
+def _check_volume(volume: Template, path: str) -> Iterator[str]:
     for kind in volume:
         if kind != "name" and kind not in _VOLUMES:
             yield f"{path}.{kind} is not allowed; use a persistentVolumeClaim"
-    for source in _entries(_mapping(volume, "projected"), "sources"):
+    for source in _get_entries(_get_mapping(volume, "projected"), "sources"):
         if "serviceAccountToken" in source and not _token(source).get("audience"):
             yield f"{path} must not contain a token for the Kubernetes API; set its audience"
 
 
 def _token(source: Template) -> Template:
-    return _mapping(source, "serviceAccountToken")
+    return _get_mapping(source, "serviceAccountToken")
 
 
-def _nulls(parent: Template, keys: tuple[str, ...], path: str) -> Iterator[str]:
+def _find_nulls(parent: Template, keys: tuple[str, ...], path: str) -> Iterator[str]:
     """Reject null for fields that contain parts of the contract, not only defaults."""
     for key in keys:
         if key in parent and parent[key] is None:
             yield f"{path}{key} cannot be null"
 
 
-def _in_container(container: Template, kind: str) -> Iterator[str]:
+def _check_container(container: Template, kind: str) -> Iterator[str]:
     path = f"spec.{kind}[{container.get('name')}]"
     is_exporter = kind == "containers" and container.get("name") == CONTAINER
-    yield from _nulls(container, ("securityContext",), f"{path}.")
+    yield from _find_nulls(container, ("securityContext",), f"{path}.")
     fixed = _SECURITY_FIXED if is_exporter else _ANY_FILE_SYSTEM
-    yield from _security(_mapping(container, "securityContext"), fixed, path)
-    for port in _entries(container, "ports"):
+    yield from _check_security(_get_mapping(container, "securityContext"), fixed, path)
+    for port in _get_entries(container, "ports"):
         if port.get("hostPort"):
             yield f"{path}.ports: hostPort is not allowed"
     if is_exporter:
-        yield from _differing(container, _EXPORTER_FIXED, path)
-        yield from _nulls(container, ("env",), f"{path}.")
-        for entry in _entries(container, "env"):
+        yield from _find_differences(container, _EXPORTER_FIXED, path)
+        yield from _find_nulls(container, ("env",), f"{path}.")
+        for entry in _get_entries(container, "env"):
             if entry.get("name") in _OURS:
                 yield f"{path}.env: {entry['name']} is set by the operator"
 
 
-def _security(context: Template, fixed: dict[str, Any], path: str) -> Iterator[str]:
-    yield from _differing(context, fixed, f"{path}.securityContext")
-    for key in _mapping(context, "seLinuxOptions"):
+def _check_security(context: Template, fixed: dict[str, Any], path: str) -> Iterator[str]:
+    yield from _find_differences(context, fixed, f"{path}.securityContext")
+    for key in _get_mapping(context, "seLinuxOptions"):
         if key != "level":
             yield f"{path}.securityContext.seLinuxOptions.{key} cannot be set"
-    if _mapping(context, "appArmorProfile").get("type") == "Unconfined":
+    if _get_mapping(context, "appArmorProfile").get("type") == "Unconfined":
         yield f"{path}.securityContext.appArmorProfile cannot be Unconfined"
     if context.get("runAsUser") == 0:
         yield f"{path}.securityContext.runAsUser must not be 0 (root)"
 
 
-def _differing(found: Template, fixed: dict[str, Any], path: str) -> Iterator[str]:
+def _find_differences(found: Template, fixed: dict[str, Any], path: str) -> Iterator[str]:
     for key, value in fixed.items():
         if key in found and found[key] != value:
             cannot = "cannot be set" if value is None else f"cannot be changed from {value!r}"
             yield f"{path}.{key} {cannot}{_ALTERNATIVES.get(key, '')}"
 
 
-def _mapping(parent: Template, key: str) -> Template:
+def _get_mapping(parent: Template, key: str) -> Template:
     value = parent.get(key)
     if value is None:
         return {}
@@ -169,7 +169,7 @@ def _mapping(parent: Template, key: str) -> Template:
     return value
 
 
-def _entries(parent: Template, key: str) -> list[Template]:
+def _get_entries(parent: Template, key: str) -> list[Template]:
     value = parent.get(key)
     if value is None:
         return []

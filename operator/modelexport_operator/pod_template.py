@@ -52,7 +52,7 @@ def prune(template: Template) -> Template:
     kept: Template = {key: _prune_value(item) for key, item in template.items() if item is not None}
     for kind in _QUANTITIES:
         if isinstance(kept.get(kind), dict):
-            kept[kind] = {name: n for name, n in kept[kind].items() if not _is_none(name, n)}
+            kept[kind] = {name: n for name, n in kept[kind].items() if not _is_zero(name, n)}
     return kept
 
 
@@ -125,23 +125,25 @@ def _distinct(entries: list[Any]) -> list[Any]:
 
 
 def _without_replaced_accelerators(below: Template, over: Template) -> Template:
-    if not over.get("claims") and not any(_extended(over.get(kind)) for kind in _QUANTITIES):
+    if not over.get("claims") and not any(
+        _extended_resources(over.get(kind)) for kind in _QUANTITIES
+    ):
         return below
     kept = {key: value for key, value in below.items() if key != "claims"}
     for kind in _QUANTITIES:
         quantities = kept.get(kind)
         if isinstance(quantities, dict):
-            accelerators = _extended(quantities)
+            accelerators = _extended_resources(quantities)
             kept[kind] = {name: n for name, n in quantities.items() if name not in accelerators}
     return kept
 
 
-def _extended(quantities: object) -> set[str]:
+def _extended_resources(quantities: object) -> set[str]:
     """Return the extended resources: names with a domain (`nvidia.com/gpu`)."""
     if not isinstance(quantities, dict):
         return set()
     return {name for name in quantities if isinstance(name, str) and "/" in name}
 
 
-def _is_none(name: object, quantity: object) -> bool:
+def _is_zero(name: object, quantity: object) -> bool:
     return isinstance(name, str) and "/" in name and str(quantity) == "0"

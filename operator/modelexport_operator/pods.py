@@ -92,8 +92,8 @@ def observe_pod(body: Object) -> ObservedPod:
         waiting_reason=waiting.get("reason"),
         waiting_message=waiting.get("message", ""),
         running="running" in state,
-        started_at=_started(state),
-        terminated=_terminated(state.get("terminated")),
+        started_at=_start_time(state),
+        terminated=_parse_terminated(state.get("terminated")),
         disrupted=_is_true(conditions, "DisruptionTarget"),
         memory_limit=limits.get("memory"),
         index=_number(annotations.get(names.INDEX_ANNOTATION)),
@@ -125,12 +125,12 @@ def _failure(status: Object) -> tuple[str, str]:
     return "", ""
 
 
-def _started(state: Object) -> datetime | None:
+def _start_time(state: Object) -> datetime | None:
     entry = state.get("running") or state.get("terminated") or {}
     return None if entry.get("reason") in NEVER_RAN else _time(entry.get("startedAt"))
 
 
-def _terminated(state: Object | None) -> Terminated | None:
+def _parse_terminated(state: Object | None) -> Terminated | None:
     if state is None:
         return None
     message = state.get("message", "")

@@ -35,7 +35,7 @@ _LARGEST = 2**63
 log = logging.getLogger(__name__)
 
 
-class Logs(Protocol):
+class LogsApi(Protocol):
     """The part of the API that progress needs."""
 
     async def log_tail(self, namespace: str, pod: str, container: str, lines: int) -> str:
@@ -61,7 +61,7 @@ def parse_tail(text: str) -> LogTail:
     return LogTail(progress, peak, share)
 
 
-async def read_tail(api: Logs, namespace: str, pod: str) -> LogTail:
+async def read_tail(api: LogsApi, namespace: str, pod: str) -> LogTail:
     """Return the end of the pod's log; empty if the log cannot be read."""
     try:
         return parse_tail(await api.log_tail(namespace, pod, CONTAINER, LINES))
@@ -130,7 +130,7 @@ class Tracker:
 
     def __init__(
         self,
-        api: Logs,
+        api: LogsApi,
         log_qps: float,
         stage_done: Callable[[Stage, float], None],
         written: Callable[[dict[str, Any]], object],

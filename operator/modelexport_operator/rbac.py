@@ -38,7 +38,7 @@ def trigger_rules(settings: TriggerSettings) -> tuple[Rule, ...]:
     verbs = ["list", "watch"]
     return tuple(
         {"apiGroups": [kind.group], "resources": [kind.resource], "verbs": verbs}
-        for kind in settings.watched()
+        for kind in settings.watched_kinds()
     )
 
 

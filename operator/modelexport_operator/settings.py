@@ -41,7 +41,7 @@ class LeaseSettings(ApiModel):
     retry_seconds: Seconds = 2
 
     @model_validator(mode="after")
-    def _ordered(self) -> Self:
+    def _check_order(self) -> Self:
         if not self.retry_seconds < self.renew_seconds < self.duration_seconds:
             raise ValueError("expected retrySeconds < renewSeconds < durationSeconds")
         return self
@@ -82,7 +82,7 @@ class Settings(ApiModel):
     log_format: Literal["json", "text"] = "json"
 
     @model_validator(mode="after")
-    def _template_fits(self) -> Self:
+    def _check_template(self) -> Self:
         pod_contract.check(self.pod_template)
         merge(self.pod_template)
         return self

@@ -13,10 +13,11 @@ from datetime import datetime
 
 from modelexport_api.conditions import (
     ENDS_OF,
-    NOT_REQUESTED,
-    NOT_REQUESTED_MESSAGES,
+    ConditionState,
+    after_run,
     end_of,
     is_requested,
+    not_requested,
 )
 from modelexport_api.pod import PodResult
 from modelexport_api.spec import Mode
@@ -29,7 +30,6 @@ from modelexport_api.status import (
     Stage,
 )
 from modelexport_operator import pods, retries
-from modelexport_operator.conditions import ConditionState
 from modelexport_operator.failures import CANNOT_START
 from modelexport_operator.observe import Observation, ObservedJob
 from modelexport_operator.pods import ObservedPod
@@ -53,14 +53,12 @@ def build_succeeded(seen: Observation, result: PodResult, now: datetime) -> Mode
     uri = result.artifact.uri if result.artifact else ""
     reused = "reused an artifact of the same source and spec: " if result.reused else ""
     end = end_of(mode(seen))
-    conditions = [ConditionState(ConditionType.SCHEDULED, "True", "Scheduled")]
-    for kind in ENDS_OF:
-        message = f"{reused}{uri}" if kind is end else ""
-        done = ConditionState(kind, "True", kind.value, message)
-        conditions.append(done if is_requested(kind, mode(seen)) else not_requested_condition(kind))
-    conditions.append(ConditionState(ConditionType.COMPLETE, "True", end.value, f"{reused}{uri}"))
+    message = f"{reused}{uri}"
+    scheduled = ConditionState(ConditionType.SCHEDULED, "True", "Scheduled")
+    stages = after_run(mode(seen), tuple(Stage), None, {end: message})
+    complete = ConditionState(ConditionType.COMPLETE, "True", end.value, message)
     final = Progress(stage=ENDS_OF[end], percent=100, message=end.value.lower())
-    return assemble(seen, now, Phase.SUCCEEDED, conditions).model_copy(
+    return assemble(seen, now, Phase.SUCCEEDED, [scheduled, *stages, complete]).model_copy(
         update={
             "artifact": result.artifact,
             "report_uri": result.report_uri,
@@ -82,7 +80,7 @@ def build_failed(
         if was_scheduled
         else ConditionState(ConditionType.SCHEDULED, "False", failure.reason, failure.message)
     )
-    stages = _stage_conditions(mode(seen), failure, completed, started=was_scheduled)
+    stages = after_run(mode(seen), completed, failure if was_scheduled else None, {})
     failed = ConditionState(ConditionType.FAILED, "True", failure.reason, failure.message)
     return assemble(seen, now, Phase.FAILED, [scheduled, *stages, failed]).model_copy(
         update={
@@ -100,11 +98,6 @@ def mode(seen: Observation) -> Mode:
     return export.spec.mode if export else Mode.EXPORT
 
 
-def not_requested_condition(kind: ConditionType) -> ConditionState:
-    """Return the condition for a stage that is not part of the mode."""
-    return ConditionState(kind, "False", NOT_REQUESTED, NOT_REQUESTED_MESSAGES[kind])
-
-
 def pending_conditions(
     seen: Observation, pod: ObservedPod | None = None
 ) -> Iterator[ConditionState]:
@@ -112,7 +105,7 @@ def pending_conditions(
     first = True
     for kind in ENDS_OF:
         if not is_requested(kind, mode(seen)):
-            yield not_requested_condition(kind)
+            yield not_requested(kind)
         else:
             yield (
                 _first_condition(kind, seen, pod)
@@ -120,25 +113,6 @@ def pending_conditions(
                 else ConditionState(kind, "Unknown", "Waiting")
             )
             first = False
-
-
-def _stage_conditions(
-    mode: Mode, failure: Failure, completed: list[Stage], *, started: bool
-) -> list[ConditionState]:
-    """Return the three stage conditions: True, then one False with the reason, then NotReached."""
-    conditions: list[ConditionState] = []
-    reported = not started
-    for kind, stage in ENDS_OF.items():
-        if not is_requested(kind, mode):
-            conditions.append(not_requested_condition(kind))
-        elif stage in completed:
-            conditions.append(ConditionState(kind, "True", kind.value))
-        elif not reported:
-            conditions.append(ConditionState(kind, "False", failure.reason, failure.message))
-            reported = True
-        else:
-            conditions.append(ConditionState(kind, "False", "NotReached"))
-    return conditions
 
 
 def _stages_before(stage: Stage | None) -> list[Stage]:

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from modelexport_api.conditions import ConditionState, find_condition
 from modelexport_api.status import ConditionType, ModelExportStatus, Phase
 from modelexport_operator import status
-from modelexport_operator.conditions import ConditionState, find_condition
 from modelexport_operator.decisions import Decision, DeleteJob, Event
 from modelexport_operator.observe import Observation
 

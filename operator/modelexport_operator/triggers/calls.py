@@ -12,7 +12,7 @@ from modelexport_operator.client import EXPORTS, NOT_FOUND, ApiError, collection
 Body = dict[str, Any]
 
 
-class Sends(Protocol):
+class RequestApi(Protocol):
     """The part of the API that triggers need."""
 
     async def call(
@@ -28,7 +28,7 @@ class Sends(Protocol):
         """Send a request."""
 
 
-async def read_trigger(api: Sends, namespace: str, name: str, uid: str) -> Body | None:
+async def read_trigger(api: RequestApi, namespace: str, name: str, uid: str) -> Body | None:
     """Read a trigger; return None if it was deleted, or replaced by another of its name."""
     path = f"{collection(EXPORTS, namespace, TRIGGER_PLURAL)}/{name}"
     try:
@@ -40,7 +40,7 @@ async def read_trigger(api: Sends, namespace: str, name: str, uid: str) -> Body 
     return body if body["metadata"]["uid"] == uid else None
 
 
-async def write_status(api: Sends, trigger: Body, status: Body) -> Body:
+async def write_status(api: RequestApi, trigger: Body, status: Body) -> Body:
     """Write a trigger's status. Fails with a conflict if the trigger has changed."""
     kept = ("namespace", "name", "uid", "resourceVersion")
     meta = {key: trigger["metadata"][key] for key in kept}
@@ -56,7 +56,7 @@ async def write_status(api: Sends, trigger: Body, status: Body) -> Body:
     )
 
 
-async def create_export(api: Sends, manifest: Body) -> bool:
+async def create_export(api: RequestApi, manifest: Body) -> bool:
     """Create a ModelExport; return False if its name already exists."""
     path = collection(EXPORTS, manifest["metadata"]["namespace"], PLURAL)
     try:
@@ -68,7 +68,7 @@ async def create_export(api: Sends, manifest: Body) -> bool:
     return True
 
 
-async def owner_of(api: Sends, namespace: str, name: str) -> str | None:
+async def owner_of(api: RequestApi, namespace: str, name: str) -> str | None:
     """Return the uid of the controller that owns a ModelExport; None if there is none."""
     path = f"{collection(EXPORTS, namespace, PLURAL)}/{name}"
     body = await api.call("GET", path, PLURAL)

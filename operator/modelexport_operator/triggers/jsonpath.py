@@ -48,7 +48,7 @@ class Index:
 
 
 @dataclass(frozen=True)
-class Every:
+class Wildcard:
     """All elements of a list, or all values of an object."""
 
     def of(self, value: object) -> Iterator[object]:
@@ -60,7 +60,7 @@ class Every:
 
 
 @dataclass(frozen=True)
-class Where:
+class Filter:
     """The elements of a list that match a comparison."""
 
     path: Path
@@ -80,7 +80,7 @@ class Where:
         return equal if self.operator == "==" else bool(found) and not equal
 
 
-Step = Member | Index | Every | Where
+Step = Member | Index | Wildcard | Filter
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class _Reader:
         self._expect(".")
         if self._peek() == ".":
             raise self._error("'..' (any depth) is not supported, use the full path")
-        return Every() if self._take("*") else self._member()
+        return Wildcard() if self._take("*") else self._member()
 
     def _member(self) -> Member:
         match = _NAME.match(self.text, self.at)
@@ -147,7 +147,7 @@ class _Reader:
         self._blanks()
         step: Step
         if self._take("*"):
-            step = Every()
+            step = Wildcard()
         elif self._take("?"):
             step = self._filter()
         elif self._peek() in {"'", '"'}:
@@ -158,7 +158,7 @@ class _Reader:
         self._expect("]")
         return step
 
-    def _filter(self) -> Where:
+    def _filter(self) -> Filter:
         self._expect("(")
         self._blanks()
         self._expect("@")
@@ -170,7 +170,7 @@ class _Reader:
             operator, literal = match.group(1), self._literal()
         self._blanks()
         self._expect(")")
-        return Where(path, operator, literal)
+        return Filter(path, operator, literal)
 
     def _literal(self) -> object:
         if self._peek() in {"'", '"'}:

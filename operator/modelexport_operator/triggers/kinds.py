@@ -54,7 +54,7 @@ class TriggerSettings(ApiModel):
     kinds: list[_KnownKind] = Field(default_factory=lambda: list(WELL_KNOWN))
     custom: list[WatchedKind] = Field(default_factory=list)
 
-    def watched(self) -> list[WatchedKind]:
+    def watched_kinds(self) -> list[WatchedKind]:
         """Return all kinds."""
         known = [
             WatchedKind(api_version=WELL_KNOWN[kind], kind=kind, resource=_PLURALS[kind])
@@ -65,5 +65,5 @@ class TriggerSettings(ApiModel):
     def find(self, source: TriggerSource) -> WatchedKind | None:
         """Return the kind that a trigger names, if it is enabled."""
         wanted = (version_of(source), source.kind)
-        same = (k for k in self.watched() if (k.api_version, k.kind) == wanted)
+        same = (k for k in self.watched_kinds() if (k.api_version, k.kind) == wanted)
         return next(same, None)

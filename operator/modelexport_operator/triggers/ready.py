@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from modelexport_api.conditions import ConditionState
 from modelexport_api.trigger import ModelExportTriggerStatus
 from modelexport_api.trigger_resource import ModelExportTrigger
 from modelexport_api.trigger_rules import version_of
-from modelexport_operator.conditions import ConditionState
 from modelexport_operator.triggers import template
 from modelexport_operator.triggers.jsonpath import PathError, parse
 from modelexport_operator.triggers.kinds import TriggerSettings, WatchedKind

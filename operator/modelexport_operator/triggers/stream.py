@@ -48,7 +48,7 @@ class StreamUpdate:
     complete: bool = False
 
 
-class Reads(Protocol):
+class ListWatchApi(Protocol):
     """The part of the API that a stream needs."""
 
     def pages(
@@ -69,7 +69,7 @@ class Stream:
     deleted in between is not in the list, but the watch reports it.
     """
 
-    def __init__(self, api: Reads, what: Collection, relist_seconds: float) -> None:
+    def __init__(self, api: ListWatchApi, what: Collection, relist_seconds: float) -> None:
         self._api = api
         self._relist_seconds = relist_seconds
         self._version = ""

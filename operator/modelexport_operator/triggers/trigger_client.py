@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from modelexport_api.conditions import find_condition
 from modelexport_api.resource import ManifestError
 from modelexport_api.trigger import TRIGGER_KIND, ModelExportTriggerStatus
 from modelexport_api.trigger_resource import ModelExportTrigger, parse_trigger
 from modelexport_operator import clock
 from modelexport_operator.client import CONFLICT, Api, ApiError
-from modelexport_operator.conditions import find_condition
 from modelexport_operator.decisions import Event
 from modelexport_operator.events import EventRecorder
 from modelexport_operator.triggers import calls, ready

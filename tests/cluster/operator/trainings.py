@@ -20,7 +20,7 @@ from modelexport_operator.triggers import labels
 from modelexport_operator.triggers.kinds import TriggerSettings, WatchedKind
 
 Object = dict[str, Any]
-KINDS = {kind.kind: kind for kind in TriggerSettings().watched()}
+KINDS = {kind.kind: kind for kind in TriggerSettings().watched_kinds()}
 CUSTOM = WatchedKind(api_version="example.com/v1", kind="Training", resource="trainings")
 SECRET = WatchedKind(api_version="secret.example.com/v1", kind="Training", resource="trainings")
 
