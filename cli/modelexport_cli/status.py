@@ -21,6 +21,8 @@ from modelexport_api.status import (
     VerificationResult,
 )
 
+_REUSED = "reused an artifact of the same source and spec"
+
 
 def status_of(
     result: PodResult,
@@ -56,9 +58,6 @@ def status_of(
     )
 
 
-_REUSED = "the artifact of an earlier run is up to date"
-
-
 def _items(result: PodResult) -> Items | None:
     counts = result.share
     if counts is None:
@@ -84,4 +83,4 @@ def _messages(verification: VerificationResult | None) -> dict[ConditionType, st
 
 def _counts(items: Items) -> str:
     failed = f"; {items.failed} failed" if items.failed else ""
-    return f"{items.succeeded} of {items.total} checkpoints are done{failed}: {items.results_uri}"
+    return f"{items.succeeded} of {items.total} checkpoints succeeded{failed}: {items.results_uri}"
