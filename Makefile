@@ -33,11 +33,12 @@ demo: setup ## Train a small CNN, export and verify it, show the verdict (no clu
 test: setup ## Run the tests; what this machine cannot run is skipped and says how to get it
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-lint: setup ## ruff, mypy --strict, import-linter
+lint: setup ## ruff, mypy --strict, import-linter, private names of torch
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tests/private_names.py
 
 format: setup ## Format the code and sort the imports
 	$(BIN)/ruff check --fix .

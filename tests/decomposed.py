@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from modelexport_exporter.decompositions.registry import DECOMPOSITIONS
-from modelexport_exporter.torch_internals.op_registries import find_overload
+from modelexport_exporter.torch_internals.operators import find_overload
 
 ROUNDING = {torch.float16: 2e-3, torch.bfloat16: 2e-2, torch.float32: 1e-5, torch.float64: 1e-11}
 """What may differ, relative to the largest magnitude."""

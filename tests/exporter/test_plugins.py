@@ -24,9 +24,9 @@ from modelexport_api.status import Verdict
 from modelexport_exporter.checkpoint.load import silent
 from modelexport_exporter.core.errors import ExportFailure, RouteFallback
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, Rung
-from modelexport_exporter.plugins import symbolics
 from modelexport_exporter.plugins.plugins import load_plugins
 from modelexport_exporter.plugins.symbolics import SymbolicWatch
+from modelexport_exporter.torch_internals.symbolics import custom_symbolics
 from modelexport_exporter.workers.export import export_model
 from modelexport_exporter.workers.verify import verify_model
 from zoo.tasks import spec_for, task_for
@@ -44,7 +44,7 @@ def _forget_plugins() -> Iterator[None]:
     watch = SymbolicWatch()
     modules = set(sys.modules)
     yield
-    for name, opset in set(symbolics._overrides()) & set(watch.changes()):
+    for name, opset in set(custom_symbolics()) & set(watch.changes()):
         registration.registry.unregister(name, opset)
     for _, before, module in watch._modules:
         for name in [name for name in vars(module) if name not in before]:

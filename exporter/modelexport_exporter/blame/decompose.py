@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch._decomp import decomposition_table
-from torch._ops import OpOverload
+
+from modelexport_exporter.torch_internals.decomposition_table import decomposition_table
+from modelexport_exporter.torch_internals.operators import OpOverload, schema_of
 
 _aten = torch.ops.aten
 
@@ -23,7 +24,7 @@ def decomposition_of(op: object) -> Callable[..., Any] | None:
     function = decomposition_table.get(op)  # type: ignore[call-overload]
     if function is None or not isinstance(op, OpOverload):
         return None
-    changes = op._schema.is_mutable  # noqa: SLF001
+    changes = schema_of(op).is_mutable
     if changes or torch.Tag.nondeterministic_seeded in op.tags or "backward" in str(op):
         return None
     return function  # type: ignore[no-any-return]

@@ -20,7 +20,6 @@ from torch.nn.modules.module import (
     register_module_forward_hook,
     register_module_forward_pre_hook,
 )
-from torch.utils._pytree import tree_leaves
 from torch.utils.weak import WeakIdKeyDictionary
 
 from modelexport_exporter.blame.decompose import decomposition_of
@@ -30,6 +29,10 @@ from modelexport_exporter.call.tensors import to_array
 from modelexport_exporter.core.machine import busy_seconds
 from modelexport_exporter.core.user_frame import is_users, shorten
 from modelexport_exporter.torch_internals.aten_mode import AtenMode
+from modelexport_exporter.torch_internals.one_dnn import without_one_dnn
+from modelexport_exporter.torch_internals.operators import schema_of
+from modelexport_exporter.torch_internals.pytree import tree_leaves
+from modelexport_exporter.torch_internals.tensors_and_buffers import is_view
 
 MOST_STEPS = 20_000
 _TORCH = str(Path(torch.__file__).parent)
@@ -66,12 +69,10 @@ def _unfused() -> Iterator[None]:
     """Let attention, recurrent layers and encoder layers run as several ops."""
     fast_path = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
-    one_dnn = torch.backends.mkldnn.set_flags(_enabled=False)  # type: ignore[no-untyped-call]
     try:
-        with sdpa_kernel(SDPBackend.MATH):
+        with sdpa_kernel(SDPBackend.MATH), without_one_dnn():
             yield
     finally:
-        torch.backends.mkldnn.set_flags(_enabled=one_dnn[0])  # type: ignore[no-untyped-call]
         torch.backends.mha.set_fastpath_enabled(fast_path)
 
 
@@ -139,7 +140,7 @@ class _Recorder(AtenMode):
             read += self._decompose(func, args, kwargs)
         out = func(*args, **kwargs)
         outputs = [leaf for leaf in tree_leaves(out) if isinstance(leaf, torch.Tensor)]
-        mutates = func._schema.is_mutable  # noqa: SLF001
+        mutates = schema_of(func).is_mutable
         written = tuple(self._write(tensor, in_place=mutates) for tensor in outputs)
         self._note(func, read, written)
         return out
@@ -207,7 +208,7 @@ class _Recorder(AtenMode):
         address = _address(tensor)
         if in_place:
             self._written[address] = number
-        elif not tensor._is_view():  # noqa: SLF001 - memory that was freed may come again
+        elif not is_view(tensor):  # memory that was freed may come again
             self._written.pop(address, None)
         try:
             array = to_array(tensor)

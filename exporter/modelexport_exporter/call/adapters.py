@@ -18,12 +18,12 @@ from typing import Any
 
 import onnx_ir as ir
 import torch
-from torch.utils import _pytree as pytree
 
 from modelexport_api.spec import InputKind
 from modelexport_exporter.call.call import Call, Leaf, Numbers
 from modelexport_exporter.call.outputs import flatten
 from modelexport_exporter.call.signature import Signature, signature_of
+from modelexport_exporter.torch_internals import pytree
 
 _INNER = "adapted_model"
 _TYPES = {InputKind.INT: "int", InputKind.FLOAT: "float", InputKind.BOOL: "bool"}

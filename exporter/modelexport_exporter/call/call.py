@@ -11,13 +11,13 @@ from typing import Any
 
 import torch
 from torch.export import Dim as TorchDim
-from torch.utils import _pytree as pytree
 
 from modelexport_api.spec import Dim, Input, InputKind
 from modelexport_exporter.call.tensors import to_tensor
 from modelexport_exporter.core.dims import is_dynamic
 from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.sampling.draw import draw, integer_range
+from modelexport_exporter.torch_internals import pytree
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 NUMBERS = frozenset({InputKind.INT, InputKind.FLOAT, InputKind.BOOL})

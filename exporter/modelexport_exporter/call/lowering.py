@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.utils._pytree import TreeSpec, tree_leaves
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import DType, Input, InputKind, ModelExportSpec
@@ -18,6 +17,7 @@ from modelexport_exporter.call.nesting import Branch, build, nest
 from modelexport_exporter.call.signature import Signature, signature_of
 from modelexport_exporter.call.user_example import call_by_example
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.torch_internals.pytree import captured_structure, tree_leaves
 
 NUMBER_DTYPES = {
     InputKind.INT: DType.INT64,
@@ -51,8 +51,8 @@ def bind_inputs(
 def _call_by_names(spec: ModelExportSpec, module: torch.nn.Module) -> Call:
     signature = signature_of(module)
     tree = nest((entry.name, _slots(entry)) for entry in spec.inputs)
-    program = getattr(module, "_in_spec", None)  # of a captured program: its `(args, kwargs)`
-    if isinstance(program, TreeSpec) and not _are_parameters(tree, signature):
+    program = captured_structure(module)
+    if program is not None and not _are_parameters(tree, signature):
         slots = tree_leaves(list(tree.values()))
         if len(slots) == program.num_leaves:
             return Call(tuple(slots), program, spec.dims)

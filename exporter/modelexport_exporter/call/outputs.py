@@ -7,10 +7,10 @@ import importlib
 from collections.abc import Iterator
 
 import torch
-from torch.utils import _pytree as pytree
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.torch_internals import pytree
 
 
 def flatten(value: object) -> Iterator[torch.Tensor]:

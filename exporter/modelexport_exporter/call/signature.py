@@ -51,7 +51,8 @@ def signature_of(module: Any) -> Signature:  # noqa: ANN401 - a module, or a scr
     if isinstance(module, torch.jit.ScriptFunction):
         return _of_schema(module.schema)
     if isinstance(module, torch.jit.ScriptModule):
-        return _of_schema(module._c._get_method("forward").schema)  # noqa: SLF001
+        forward_method: Any = module.forward
+        return _of_schema(forward_method.schema)
     forward: Callable[..., Any] = getattr(module, "forward", module)
     hints = _hints(forward)
     return Signature(

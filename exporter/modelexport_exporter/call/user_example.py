@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import DType, Input, InputKind, ModelExportSpec
@@ -23,6 +22,7 @@ from modelexport_exporter.call.outputs import register_classes
 from modelexport_exporter.call.tensors import TORCH_DTYPES
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
+from modelexport_exporter.torch_internals import pytree
 from modelexport_exporter.user_code.named_callable import Named, describe_error, find_callable
 
 _DTYPES = {dtype: name for name, dtype in TORCH_DTYPES.items()}

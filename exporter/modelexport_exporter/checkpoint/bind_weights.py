@@ -16,10 +16,11 @@ import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.checkpoint.state_dict_mismatch import Mismatch, describe_shape
-from modelexport_exporter.checkpoint.versions import Versions, as_of_today, with_versions
+from modelexport_exporter.checkpoint.versions import as_of_today, with_versions
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.types import ContractFinding
+from modelexport_exporter.torch_internals.state_dicts import Versions, has_versions
 
 State = Mapping[str, Any]
 
@@ -65,7 +66,7 @@ def _load(module: torch.nn.Module, state: State, *, assign: bool) -> Any:  # noq
     except RuntimeError:
         raise  # torch's own word for shapes and types that do not fit
     except Exception:
-        if hasattr(state, "_metadata"):
+        if has_versions(state):
             raise
     return module.load_state_dict(as_of_today(module, state), strict=False, assign=assign)
 

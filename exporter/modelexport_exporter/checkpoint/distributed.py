@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.distributed.checkpoint import filesystem
 from torch.distributed.checkpoint import metadata as dcp
 
 from modelexport_api.reasons import Reason
@@ -24,6 +23,12 @@ from modelexport_exporter.checkpoint.files import METADATA
 from modelexport_exporter.checkpoint.nesting import find_state_dict
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
+from modelexport_exporter.torch_internals.distributed_metadata import (
+    MemoryFormatEncoding,
+    StorageInfo,
+    layout_by_name,
+    layout_global,
+)
 
 _HINT = "Upload the checkpoint again, with all of its .distcp files, and compare their sizes."
 _PLAIN = {
@@ -36,7 +41,7 @@ _PLAIN = {
     ("pathlib", "PurePosixPath"): lambda *parts: "/".join(parts),
     ("torch", "Size"): torch.Size,
     ("torch", "device"): torch.device,
-    ("torch.serialization", "_get_layout"): torch.serialization._get_layout,  # noqa: SLF001
+    layout_global: layout_by_name,
 }
 _DESCRIPTIONS = (
     dcp.Metadata,
@@ -46,8 +51,8 @@ _DESCRIPTIONS = (
     dcp.TensorProperties,
     dcp.MetadataIndex,
     dcp.StorageMeta,
-    dcp._MEM_FORMAT_ENCODING,  # noqa: SLF001 - part of every file
-    filesystem._StorageInfo,  # noqa: SLF001 - part of every file
+    MemoryFormatEncoding,
+    StorageInfo,
 )
 
 

@@ -29,7 +29,6 @@ from modelexport_exporter.checkpoint.hugging_face import load_hugging_face
 from modelexport_exporter.checkpoint.key_prefixes import fit_names
 from modelexport_exporter.checkpoint.layout import Detected, Layout
 from modelexport_exporter.checkpoint.read_state import read_module, read_state
-from modelexport_exporter.checkpoint.versions import stored_versions
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.types import (
@@ -38,6 +37,7 @@ from modelexport_exporter.core.types import (
     FactoryProgress,
     ReportProgress,
 )
+from modelexport_exporter.torch_internals.state_dicts import versions_of
 from modelexport_exporter.user_code.factory import Factory, find_factory
 from modelexport_exporter.user_code.global_state import Guard
 from modelexport_exporter.user_code.meta_build import build_for_real, build_on_meta, seed
@@ -124,7 +124,7 @@ def build_with_weights(
     factory: Factory, state: Mapping[str, Any], *, only_part: bool = False
 ) -> tuple[torch.nn.Module, tuple[ContractFinding, ...]]:
     """Build without memory for the weights where that works, otherwise as the factory does."""
-    versions = stored_versions(state)
+    versions = versions_of(state)
     module = build_on_meta(factory)
     if module is not None:
         fitting, renamed = _fit_names(module, state, only_part=only_part)

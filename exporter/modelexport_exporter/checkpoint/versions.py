@@ -11,14 +11,7 @@ from typing import Any
 
 import torch
 
-Versions = Mapping[str, Mapping[str, Any]]
-"""From the path of a module, empty for the outermost, to its `version`."""
-
-
-def stored_versions(state: Mapping[str, Any]) -> Versions:
-    """Return what the checkpoint says; empty where it says nothing."""
-    found = getattr(state, "_metadata", None)
-    return found if isinstance(found, Mapping) else {}
+from modelexport_exporter.torch_internals.state_dicts import Versions, set_versions, versions_of
 
 
 def with_versions(
@@ -32,7 +25,7 @@ def with_versions(
     for root in sorted(stored, key=len):
         prefix = f"{root}." if root else ""
         if all((f"{prefix}{path}" if path else root) in stored for path in own):
-            return _labelled(
+            return set_versions(
                 state, {path: stored[f"{prefix}{path}" if path else root] for path in own}
             )
     return state
@@ -40,20 +33,8 @@ def with_versions(
 
 def as_of_today(module: torch.nn.Module, state: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the state as one that this module had written itself."""
-    return _labelled(state, _own(module))
+    return set_versions(state, _own(module))
 
 
 def _own(module: torch.nn.Module) -> Versions:
-    return stored_versions(module.state_dict(keep_vars=True))
-
-
-class _Labelled(dict[str, Any]):
-    """A state_dict with `_metadata`, an attribute that a plain dict cannot have."""
-
-    _metadata: Versions
-
-
-def _labelled(state: Mapping[str, Any], versions: Versions) -> Mapping[str, Any]:
-    labelled = _Labelled(state)
-    labelled._metadata = {path: dict(entry) for path, entry in versions.items()}  # noqa: SLF001
-    return labelled
+    return versions_of(module.state_dict(keep_vars=True))

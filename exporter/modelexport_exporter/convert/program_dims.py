@@ -22,7 +22,7 @@ from modelexport_exporter.checkpoint.bind_weights import describe_dtype
 from modelexport_exporter.convert.capture_failure import dim_label, requested_range
 from modelexport_exporter.core.dims import is_dynamic
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.torch_internals.export_flags import size_expression
+from modelexport_exporter.torch_internals.symbolic_sizes import size_expression
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
-from torch.onnx import symbolic_helper
-from torch.onnx._internal.torchscript_exporter import registration, symbolic_opset9
+from modelexport_exporter.torch_internals.symbolics import (
+    NEWEST_SYMBOLIC,
+    dim_size,
+    is_none,
+    is_registered,
+    list_contains,
+    register_symbolics,
+    slice_value,
+    unpack_list,
+)
 
 Value: TypeAlias = Any
 """torch._C.Value and torch's GraphContext, which are untyped."""
@@ -26,43 +34,35 @@ _INT64, _BOOL = 7, 9
 @contextmanager
 def script_symbolics() -> Iterator[None]:
     """Register the functions that nobody else has registered, for the time of a conversion."""
-    registry = registration.registry
-    added = [name for name in _FUNCTIONS if name in _OVERRIDES or not _is_known(name)]
-    for name in added:
-        registry.register(name, _SINCE, _FUNCTIONS[name], custom=True)
-    try:
+    added = {
+        name: function
+        for name, function in _FUNCTIONS.items()
+        if name in _OVERRIDES or not is_registered(name, NEWEST_SYMBOLIC)
+    }
+    with register_symbolics(added, _SINCE):
         yield
-    finally:
-        for name in added:
-            registry.unregister(name, _SINCE)
-
-
-def _is_known(name: str) -> bool:
-    return bool(registration.registry.is_registered_op(name, 20))
 
 
 def _contains(g: Value, values: Value, element: Value) -> Value:
     """`element in values`, also where the list has become a constant tensor."""
     if values.node().kind() != "onnx::Constant":
-        return symbolic_opset9.__contains_(g, values, element)  # noqa: SLF001
+        return list_contains(g, values, element)
     equal = g.op("Cast", g.op("Equal", values, element), to_i=_INT64)
     return g.op("Cast", g.op("ReduceMax", equal, keepdims_i=0), to_i=_BOOL)
 
 
 def _affine(g: Value, x: Value, weight: Value, bias: Value) -> Value:
     product = g.op("MatMul", x, g.op("Transpose", weight, perm_i=[1, 0]))
-    return product if symbolic_helper._is_none(bias) else g.op("Add", product, bias)  # noqa: SLF001
+    return product if is_none(bias) else g.op("Add", product, bias)
 
 
 def _chunks(g: Value, x: Value, weight: Value, count: int) -> list[Value]:
     """Cut the gates apart, which lie side by side in the last dim; `weight` tells how wide."""
-    rows = symbolic_helper._get_tensor_dim_size(weight, 0)  # noqa: SLF001
+    rows = dim_size(weight, 0)
     assert rows is not None, "a weight has a known shape"
     width = rows // count
     return [
-        symbolic_helper._slice_helper(  # noqa: SLF001
-            g, x, axes=[-1], starts=[index * width], ends=[(index + 1) * width]
-        )
+        slice_value(g, x, axes=[-1], starts=[index * width], ends=[(index + 1) * width])
         for index in range(count)
     ]
 
@@ -79,7 +79,7 @@ def _gru_cell(g: Value, x: Value, hx: Value, *weights: Value) -> Value:
 
 def _lstm_cell(g: Value, x: Value, state: Value, *weights: Value) -> tuple[Value, Value]:
     w_ih, w_hh, b_ih, b_hh = weights
-    hx, cx = symbolic_helper._unpack_list(state)  # noqa: SLF001
+    hx, cx = unpack_list(state)
     gates = g.op("Add", _affine(g, x, w_ih, b_ih), _affine(g, hx, w_hh, b_hh))
     take, forget, new, out = _chunks(g, gates, w_ih, 4)
     kept = g.op("Mul", g.op("Sigmoid", forget), cx)

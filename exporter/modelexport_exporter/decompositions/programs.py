@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import torch
-from torch._ops import OpOverload
 from torch.export import ExportedProgram
 
-from modelexport_exporter.torch_internals.op_registries import find_overload
+from modelexport_exporter.torch_internals.operators import OpOverload, find_overload, schema_of
 
 Table = dict[OpOverload, Callable[..., Any]]
 
@@ -33,7 +31,7 @@ def functional(target: Any) -> Any:  # noqa: ANN401
     """Return the operator of which the target is the in-place form, or the target."""
     if not isinstance(target, OpOverload):
         return target
-    schema = target._schema  # noqa: SLF001
+    schema = schema_of(target)
     if not schema.is_mutable or not schema.name.endswith("_"):
         return target
     return find_overload(f"{schema.name[:-1]}.{schema.overload_name}") or target
@@ -46,11 +44,6 @@ def decomposed(program: ExportedProgram, table: Table) -> ExportedProgram:
             node.target = torch.ops.aten.reshape.default
     result: ExportedProgram = program.run_decompositions(table)
     return result
-
-
-def own_definition(op: OpOverload) -> Callable[..., Any]:
-    """Return torch's definition of a composite operator, whatever the table says of it."""
-    return partial(op._op_dk, torch._C.DispatchKey.CompositeImplicitAutograd)  # noqa: SLF001
 
 
 def guarded(function: Callable[..., Any], applies: Callable[..., bool]) -> Callable[..., Any]:

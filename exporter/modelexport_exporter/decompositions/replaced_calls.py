@@ -7,12 +7,9 @@ TorchFunctionMode sees each call of torch before it is recorded.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
-from unittest.mock import patch
 
-import torch
-from torch.jit import _builtins
 from torch.overrides import TorchFunctionMode
 
 from modelexport_exporter.decompositions.capture import pools  # noqa: F401 (adds to CALLS)
@@ -22,13 +19,7 @@ from modelexport_exporter.decompositions.torchscript.calls import TracedCalls
 from modelexport_exporter.decompositions.torchscript.elementary_symbolics import (
     elementary_symbolics,
 )
-
-_OVERRIDE_CHECKS = (
-    "has_torch_function",
-    "has_torch_function_unary",
-    "has_torch_function_variadic",
-)
-_PYTHON_FUNCTIONS = (torch.nn.functional, torch.functional, torch._tensor)  # noqa: SLF001
+from modelexport_exporter.torch_internals.function_overrides import show_inner_calls
 
 
 @contextmanager
@@ -48,7 +39,7 @@ def rewriting_calls(disabled: Collection[str], opset: int) -> Iterator[None]:
     """Let torch.jit.trace record what TorchScript's exporter translates in place of the rest."""
     with (
         elementary_symbolics(disabled, opset),
-        _seeing_inner_calls(),
+        show_inner_calls(),
         TracedCalls(disabled, opset),
     ):
         yield
@@ -74,23 +65,3 @@ class _Replacing(TorchFunctionMode):
             if result is not NotImplemented:
                 return result
         return func(*args, **(kwargs or {}))
-
-
-@contextmanager
-def _seeing_inner_calls() -> Iterator[None]:
-    """Make torch's functions that are Python run, so that what they call is seen."""
-    with ExitStack() as stack:
-        for module in _PYTHON_FUNCTIONS:
-            for check in _OVERRIDE_CHECKS:
-                if hasattr(module, check):
-                    stack.enter_context(patch.object(module, check, _never))
-        yield
-
-
-def _never(*_: object) -> bool:
-    return False
-
-
-# Functions may be compiled while a model is traced (torch.jit.script_if_tracing): to the compiler
-# this is the check that it stands for.
-_builtins._register_builtin(_never, "aten::has_torch_function")  # noqa: SLF001

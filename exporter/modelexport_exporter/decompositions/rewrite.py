@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import torch
-from torch._ops import OpOverload
 from torch.export import ExportedProgram
 
 from modelexport_exporter.decompositions.complex.programs import complex_as_pairs
@@ -20,7 +19,6 @@ from modelexport_exporter.decompositions.programs import (
     decomposed,
     functional,
     guarded,
-    own_definition,
 )
 from modelexport_exporter.decompositions.registry import (
     COMPOSITES,
@@ -28,7 +26,11 @@ from modelexport_exporter.decompositions.registry import (
     Decomposition,
     enabled,
 )
-from modelexport_exporter.torch_internals.op_registries import find_overload
+from modelexport_exporter.torch_internals.operators import (
+    OpOverload,
+    composite_definition,
+    find_overload,
+)
 
 
 def rewrite_program(program: ExportedProgram, disabled: Collection[str]) -> ExportedProgram:
@@ -43,7 +45,7 @@ def rewrite_program(program: ExportedProgram, disabled: Collection[str]) -> Expo
     ):
         return program
     table: Table = {op: guarded(entry.function, entry.applies) for op, entry in wanted.items()}
-    table.update({op: own_definition(op) for op in composite})
+    table.update({op: composite_definition(op) for op in composite})
     return decomposed(program, table)
 
 

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
+
+from modelexport_exporter.torch_internals import pytree
 
 PREFIX = "model_to_look_at"
 """The name that the model has inside the trace: in front of the paths of its modules."""

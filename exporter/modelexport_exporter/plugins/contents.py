@@ -17,12 +17,11 @@ import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.torch_internals.operators import OpOverload, OpOverloadPacket
 
 _Tensor = TypeVar("_Tensor")
 """Any type of tensor, as an annotation."""
 
-OpOverload = torch._ops.OpOverload  # noqa: SLF001
-OpOverloadPacket = torch._ops.OpOverloadPacket  # noqa: SLF001
 Table = dict[Any, Callable[..., Any]]
 
 

@@ -13,9 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch.onnx._internal.torchscript_exporter import _type_utils, jit_utils
 
-from modelexport_exporter.plugins.legacy.older_helpers import Value, constant_of, number_of
+from modelexport_exporter.plugins.legacy.older_helpers import constant_of, number_of
+from modelexport_exporter.torch_internals.symbolics import (
+    GraphContext,
+    JitScalarType,
+    replace_graph_methods,
+)
 
 _OBSOLETE = frozenset({"broadcast_i"})
 """Attributes of opset 6 that say what is the rule since opset 7."""
@@ -37,8 +41,7 @@ class UsedFunctions:
 @contextmanager
 def lenient_graph() -> Iterator[UsedFunctions]:
     """Let symbolic functions call the graph as they are used to, while the block runs."""
-    context: Any = jit_utils.GraphContext
-    strict_op, strict_onnxscript_op = context.op, context.onnxscript_op
+    strict_op: Any = GraphContext.op
     used = UsedFunctions()
 
     def op(self: Any, name: str, *inputs: object, outputs: int = 1, **attributes: object) -> Any:  # noqa: ANN401
@@ -65,11 +68,8 @@ def lenient_graph() -> Iterator[UsedFunctions]:
         name = f"{function.opset.domain}::{function.name}"
         return op(self, name, *inputs, outputs=outputs, **attributes)
 
-    context.op, context.onnxscript_op = op, onnxscript_op
-    try:
+    with replace_graph_methods(op, onnxscript_op):
         yield used
-    finally:
-        context.op, context.onnxscript_op = strict_op, strict_onnxscript_op
 
 
 def as_attribute(key: str, value: object) -> object:
@@ -82,7 +82,7 @@ def as_attribute(key: str, value: object) -> object:
 
 
 def _cast(kind: str, value: object) -> object:
-    if kind not in _CASTS or value is None or isinstance(value, Value):
+    if kind not in _CASTS or value is None or isinstance(value, torch.Value):
         return value
     if isinstance(value, torch.Tensor) and value.numel() != 1:
         return [_CASTS[kind](item) for item in value.flatten().tolist()]
@@ -93,11 +93,11 @@ def as_input(value: object, inputs: tuple[object, ...]) -> object:
     """Return an input of an operator: a number becomes a tensor of its neighbours' type."""
     if not isinstance(value, bool | int | float | list | tuple):
         return value
-    if isinstance(value, list | tuple) and any(isinstance(item, Value) for item in value):
+    if isinstance(value, list | tuple) and any(isinstance(item, torch.Value) for item in value):
         return value
-    neighbour = next((entry for entry in inputs if isinstance(entry, Value)), None)
-    undefined = _type_utils.JitScalarType.UNDEFINED
-    known = _type_utils.JitScalarType.from_value(neighbour, undefined)
+    neighbour = next((entry for entry in inputs if isinstance(entry, torch.Value)), None)
+    undefined = JitScalarType.UNDEFINED
+    known = JitScalarType.from_value(neighbour, undefined)
     whole = isinstance(value, list | tuple)
     dtype = None if whole or known is undefined else known.dtype()
     return torch.tensor(value, dtype=dtype)

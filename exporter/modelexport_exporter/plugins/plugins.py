@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import onnx_ir as ir
-from torch._ops import OpOverload
 from torch.export import ExportedProgram
 
 from modelexport_api.reasons import Reason
@@ -38,12 +37,12 @@ from modelexport_exporter.plugins.onnx_functions import add_functions, set_opset
 from modelexport_exporter.plugins.runtime import SessionSetup, foreign_operators, register_libraries
 from modelexport_exporter.plugins.static_symbolics import static_symbolics
 from modelexport_exporter.plugins.symbolics import (
-    PYTHON_OP,
-    Key,
     SymbolicWatch,
     choose,
     registered,
 )
+from modelexport_exporter.torch_internals.operators import OpOverload, schema_of
+from modelexport_exporter.torch_internals.symbolics import PYTHON_OP, Key
 from modelexport_exporter.user_code.named_callable import put_on_path
 
 
@@ -100,9 +99,7 @@ class Plugins:
     def _translated_names(self) -> set[str]:
         """Return the operators with a translation for the torch.export route."""
         return {
-            key._schema.name  # noqa: SLF001
-            for key in self.contents.translations
-            if isinstance(key, OpOverload)
+            schema_of(key).name for key in self.contents.translations if isinstance(key, OpOverload)
         }
 
     @contextmanager
@@ -126,7 +123,7 @@ class Plugins:
         """Return the operators that are not rewritten: the user's, or those of the manifest."""
         symbolic = {name for name, _ in self.watch.changes()}
         translated = {
-            key._schema.name  # noqa: SLF001
+            schema_of(key).name
             for key in (*self.contents.translations, *self.contents.decompositions)
             if isinstance(key, OpOverload)
         }

@@ -12,13 +12,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch.onnx._internal.torchscript_exporter import jit_utils
 
 from modelexport_exporter.plugins.legacy.older_helpers import constant_of, number_of
 from modelexport_exporter.plugins.legacy.older_torch import SymbolicContext
 from modelexport_exporter.plugins.signatures import Binding, Signature, bind, read_signature
+from modelexport_exporter.torch_internals.operators import schemas_of_kind
+from modelexport_exporter.torch_internals.symbolics import GraphContext, Symbolic, unpacks_constants
 
-Symbolic = Callable[..., Any]
 _TENSORS = ("Tensor", "Optional[Tensor]", "List[Tensor]", "List[Optional[Tensor]]")
 _PYTHON_TYPES: dict[str, Callable[[Any], object]] = {"bool": bool, "int": int, "float": float}
 _INPLACE = "inplace"
@@ -34,7 +34,7 @@ def called_as_written(function: Symbolic) -> Symbolic:
     @functools.wraps(function)
     def symbolic(g: Any, *inputs: Any, **attributes: Any) -> Any:  # noqa: ANN401
         first = (_context(g), g) if signature.takes_context else (g,)
-        schema = schema_of(g)
+        schema = translated_schema(g)
         if schema is None or attributes:
             return function(*first, *inputs, **attributes)
         return _call(function, signature, first, inputs, schema)
@@ -42,7 +42,7 @@ def called_as_written(function: Symbolic) -> Symbolic:
     return symbolic
 
 
-def schema_of(g: jit_utils.GraphContext) -> torch._C.FunctionSchema | None:
+def translated_schema(g: GraphContext) -> torch.FunctionSchema | None:
     """Return the schema of the operator that is translated; None for what has none.
 
     By the time of the translation numbers are constant tensors, so that the node itself often
@@ -53,13 +53,13 @@ def schema_of(g: jit_utils.GraphContext) -> torch._C.FunctionSchema | None:
         return None
     text = node.schema()
     if text and _NO_SCHEMA not in text:
-        return torch._C.parse_schema(text)  # noqa: SLF001
+        return torch.parse_schema(text)
     inputs = list(node.inputs())
-    schemas = torch._C._jit_get_schemas_for_operator(node.kind())  # noqa: SLF001
+    schemas = schemas_of_kind(node.kind())
     return next((schema for schema in schemas if _can_be(schema, inputs)), None)
 
 
-def _can_be(schema: torch._C.FunctionSchema, inputs: Sequence[Any]) -> bool:
+def _can_be(schema: torch.FunctionSchema, inputs: Sequence[Any]) -> bool:
     """Tell whether the inputs of a node can be the arguments of the schema."""
     if len(schema.arguments) != len(inputs) or any(entry.is_out for entry in schema.arguments):
         return False
@@ -72,7 +72,7 @@ def _can_be(schema: torch._C.FunctionSchema, inputs: Sequence[Any]) -> bool:
 def _wide(value: Any) -> bool:  # noqa: ANN401
     """Tell whether a Value is known to be a tensor with dims, which no number can be."""
     kind = value.type()
-    return isinstance(kind, torch._C.TensorType) and bool(kind.dim())  # noqa: SLF001
+    return isinstance(kind, torch.TensorType) and bool(kind.dim())
 
 
 def _call(
@@ -80,7 +80,7 @@ def _call(
     signature: Signature,
     first: tuple[Any, ...],
     inputs: Sequence[Any],
-    schema: torch._C.FunctionSchema,
+    schema: torch.FunctionSchema,
 ) -> Any:  # noqa: ANN401
     types = [(entry.name, str(entry.real_type)) for entry in schema.arguments][: len(inputs)]
     binding = bind(signature, [argument for argument, _ in types])
@@ -95,7 +95,7 @@ def _call(
     ways = [list(inputs), python]
     if binding.adapted or _INPLACE in signature.names:
         ways.reverse()
-    if hasattr(function, "_arg_descriptors"):  # parse_args unpacks the constants
+    if unpacks_constants(function):  # parse_args unpacks the constants
         ways = [list(inputs)]
     try:
         return _pass(function, binding, first, ways[0])
@@ -111,7 +111,7 @@ def _call(
 def _pass(
     function: Symbolic, binding: Binding, first: tuple[Any, ...], values: Sequence[Any]
 ) -> Any:  # noqa: ANN401
-    if hasattr(function, "_arg_descriptors") and binding.keywords:
+    if unpacks_constants(function) and binding.keywords:
         # parse_args unpacks by position only.
         return function(*first, *(values[index] for index in _in_order(function, binding)))
     return function(
@@ -144,5 +144,5 @@ def python_value(value: Any, kind: str) -> Any:  # noqa: ANN401
     return cast(found) if cast and isinstance(found, bool | int | float) else found
 
 
-def _context(g: jit_utils.GraphContext) -> SymbolicContext:
+def _context(g: GraphContext) -> SymbolicContext:
     return SymbolicContext(dict(g.params_dict), dict(g.env), g.original_node, g.block)

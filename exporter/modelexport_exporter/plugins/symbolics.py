@@ -7,24 +7,24 @@ a `torch.onnx.symbolic_opset<N>` module), and that it is called as its author ex
 
 from __future__ import annotations
 
-import importlib
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
-
-from torch.onnx._internal.torchscript_exporter import registration, utils
 
 from modelexport_exporter.plugins.lenient_graph import UsedFunctions, lenient_graph
 from modelexport_exporter.plugins.symbolic_call import called_as_written
+from modelexport_exporter.torch_internals.symbolics import (
+    Key,
+    Symbolic,
+    custom_symbolics,
+    import_symbolics,
+    register_symbolics,
+    select_opset,
+    symbolic_modules,
+)
 
-Symbolic = Callable[..., Any]
-Key = tuple[str, int]
-"""An operator, `aten::elu`, and the opset that a symbolic function is registered for."""
-
-PYTHON_OP = "prim::PythonOp"
 _LIBRARIES = ("torch", "torchvision", "torchaudio", "onnxscript")
 """Packages that register symbolic functions of their own when they are imported."""
 
@@ -42,9 +42,11 @@ class SymbolicWatch:
     """Sees what changes in torch's registry and symbolic modules after it was made."""
 
     def __init__(self) -> None:
-        utils._trigger_symbolic_function_registration()  # noqa: SLF001
-        self._modules = [(version, dict(vars(module)), module) for version, module in _modules()]
-        self._overrides = _overrides()
+        import_symbolics()
+        self._modules = [
+            (version, dict(vars(module)), module) for version, module in symbolic_modules()
+        ]
+        self._overrides = custom_symbolics()
 
     def changes(self) -> dict[Key, Symbolic]:
         """Return every symbolic function of the user's, by operator and opset."""
@@ -55,7 +57,7 @@ class SymbolicWatch:
                     found[_qualified(name), version] = value
         return found | {
             key: function
-            for key, function in _overrides().items()
+            for key, function in custom_symbolics().items()
             if self._overrides.get(key) is not function and not _is_librarys(function)
         }
 
@@ -68,7 +70,7 @@ def choose(changes: Mapping[Key, Symbolic], opset: int) -> Chosen:
     functions: dict[str, Symbolic] = {}
     too_new: dict[str, int] = {}
     for name, offered in versions.items():
-        nearest: int | None = registration._dispatch_opset_version(opset, offered)  # noqa: SLF001
+        nearest = select_opset(opset, offered)
         if nearest is None:
             too_new[name] = min(offered)
         else:
@@ -79,44 +81,9 @@ def choose(changes: Mapping[Key, Symbolic], opset: int) -> Chosen:
 @contextmanager
 def registered(chosen: Chosen, opset: int) -> Iterator[UsedFunctions]:
     """Let the user's symbolic functions win while the block runs."""
-    _forget_empty_groups()
-    overrides = _overrides()
-    for name, function in chosen.functions.items():
-        adapted = called_as_written(function)
-        registration.registry.register(name, opset, adapted, custom=True)
-    try:
-        with lenient_graph() as used:
-            yield used
-    finally:
-        for name in chosen.functions:
-            before = overrides.get((name, opset))
-            if before is None:
-                registration.registry.unregister(name, opset)
-            else:
-                registration.registry.register(name, opset, before, custom=True)
-        _forget_empty_groups()
-
-
-def _forget_empty_groups() -> None:
-    """Remove what unregistering leaves: torch stumbles over an operator without any function."""
-    groups = registration.registry._registry  # noqa: SLF001
-    for name in [name for name, group in groups.items() if not group._functions]:  # noqa: SLF001
-        del groups[name]
-
-
-def _overrides() -> dict[Key, Symbolic]:
-    return {
-        (name, version): function
-        for name, group in registration.registry._registry.items()  # noqa: SLF001
-        for version, function in group._functions._overrides.items()  # noqa: SLF001
-    }
-
-
-def _modules() -> Iterator[tuple[int, ModuleType]]:
-    """Yield the symbolic modules: torch's own, and the copies under the public names."""
-    for version in range(7, 21):
-        for package in ("torch.onnx._internal.torchscript_exporter", "torch.onnx"):
-            yield version, importlib.import_module(f"{package}.symbolic_opset{version}")
+    adapted = {name: called_as_written(function) for name, function in chosen.functions.items()}
+    with register_symbolics(adapted, opset), lenient_graph() as used:
+        yield used
 
 
 def _is_function(value: object) -> bool:

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx_ir as ir
 import torch
 from numpy.typing import NDArray
-from torch.onnx._internal.exporter._core import torch_dtype_to_onnx_dtype
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.core.errors import ExportFailure
@@ -213,7 +213,7 @@ def _define(
 
 
 def _array(tensor: torch.Tensor, wanted: int) -> NDArray[Any]:
-    if int(torch_dtype_to_onnx_dtype(tensor.dtype)) != wanted:
+    if int(ir.tensor_adapters.from_torch_dtype(tensor.dtype)) != wanted:
         declared = onnx.TensorProto.DataType.Name(wanted)
         raise TypeError(f"it returns {tensor.dtype}, and the file says {declared}")
     wide = tensor.float() if tensor.dtype in _HALF.values() else tensor

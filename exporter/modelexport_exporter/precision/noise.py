@@ -22,10 +22,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_map
 
 from modelexport_api.spec import Precision
 from modelexport_exporter.torch_internals.aten_mode import AtenMode, aliased, op_name
+from modelexport_exporter.torch_internals.pytree import tree_map
 
 aten = torch.ops.aten
 SMALLER = {Precision.FLOAT16: torch.float16, Precision.BFLOAT16: torch.bfloat16}

@@ -19,6 +19,7 @@ import torch
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.torch_internals.tensors_and_buffers import is_persistent, own_buffers
 
 SEED = 20
 
@@ -78,9 +79,8 @@ def stray_meta_tensors(module: torch.nn.Module) -> list[str]:
     """Return names of meta tensors that no checkpoint can reach: attributes and lost buffers."""
     stray = []
     for prefix, part in module.named_modules():
-        persistent = set(part._buffers.keys()) - part._non_persistent_buffers_set  # noqa: SLF001
-        for name, buffer in part._buffers.items():  # noqa: SLF001
-            if buffer is not None and buffer.is_meta and name not in persistent:
+        for name, buffer in own_buffers(part).items():
+            if buffer is not None and buffer.is_meta and not is_persistent(part, name):
                 stray.append(f"{prefix}.{name}")
         for name, value in vars(part).items():
             if name not in _TORCH_OWN and not isinstance(part, torch.nn.RNNBase):

@@ -12,13 +12,17 @@ import warnings
 
 import torch
 
-SEGMENTS = frozenset(
-    ("module", "_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module", "_forward_module")
+from modelexport_exporter.torch_internals.wrapper_names import (
+    CHECKPOINTED,
+    COMPILED,
+    FABRIC,
+    SHARDED,
 )
-"""What wrappers put into the names of weights, between dots."""
 
-_INNER = ("_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module")
+_INNER = (COMPILED, SHARDED, CHECKPOINTED)
 """Names that no one but a wrapper gives to its module."""
+SEGMENTS = frozenset(("module", *_INNER, FABRIC))
+"""What wrappers put into the names of weights, between dots."""
 _PARALLEL = (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)
 
 

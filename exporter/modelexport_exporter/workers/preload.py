@@ -12,18 +12,14 @@ import gc
 import importlib
 import os
 
+from modelexport_exporter.torch_internals.late_modules import LATE_MODULES
+
 MODULES = (
     "numpy",
     "safetensors.torch",
     "torch.onnx",
 )
 """What every worker needs. onnxscript is not among it: the verification runs without."""
-
-LATE_MODULES = (
-    "torch._dynamo",
-    "torch.export._trace",
-)
-"""What torch imports at the first export, and transformers at once: private, may be missing."""
 
 
 def import_all() -> None:

@@ -17,6 +17,7 @@ from torch import SymInt, Tensor
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from modelexport_exporter.decompositions.ops.linalg import distance
+from modelexport_exporter.torch_internals.symbolic_sizes import check
 
 Call = Callable[..., Any]
 Result = Any
@@ -275,5 +276,5 @@ def interpolate(x: Tensor, *_: object, **__: object) -> Result:
     """State what resizing asks of a dim that was cut to a size known only at run time."""
     for size in x.shape[2:]:
         if is_open(size):
-            torch._check(size > 0)  # noqa: SLF001
+            check(size > 0)
     return NotImplemented

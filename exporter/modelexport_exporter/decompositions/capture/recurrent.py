@@ -10,9 +10,9 @@ from typing import Any
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
-from torch._higher_order_ops.scan import scan
 
 from modelexport_exporter.decompositions.capture.calls import Result, replaces_call
+from modelexport_exporter.torch_internals.operators import scan
 
 
 @replaces_call("lstm", torch.lstm)

@@ -10,9 +10,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 import torch
-from torch._ops import OpOverload
 from torch.export import ExportedProgram
-from torch.utils import _pytree as pytree
 
 from modelexport_exporter.decompositions.complex import functions, shapes  # noqa: F401 (add to FORMS)
 from modelexport_exporter.decompositions.complex.pairs import FORMS
@@ -23,10 +21,15 @@ from modelexport_exporter.decompositions.programs import (
     decomposed,
     functional,
     guarded,
-    own_definition,
 )
 from modelexport_exporter.decompositions.registry import DECOMPOSITIONS, enabled
-from modelexport_exporter.torch_internals.op_registries import translates_complex
+from modelexport_exporter.torch_internals import pytree
+from modelexport_exporter.torch_internals.operators import (
+    OpOverload,
+    composite_definition,
+    is_composite,
+)
+from modelexport_exporter.torch_internals.translation import has_complex_function
 
 _DEEPEST = 8
 """How often what an operator consists of consists of others."""
@@ -54,7 +57,8 @@ def _table(program: ExportedProgram, disabled: Collection[str]) -> Table:
 
 def name_of(op: OpOverload) -> str:
     """Return `aten::squeeze.dim`, without `.default`."""
-    return op._name.removesuffix(".default")  # noqa: SLF001
+    name: str = op.name()  # type: ignore[no-untyped-call]
+    return name.removesuffix(".default")
 
 
 def _needs_pairs(node: torch.fx.Node) -> bool:
@@ -85,8 +89,6 @@ def _replacement(op: OpOverload) -> Callable[..., Any] | None:
             return some and form.applies(*args, **kwargs)
 
         return guarded(form.function, applies)
-    if name in DECOMPOSITIONS or translates_complex(name):
+    if name in DECOMPOSITIONS or has_complex_function(name):
         return None
-    key = torch._C.DispatchKey.CompositeImplicitAutograd  # noqa: SLF001
-    composite = torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), key)  # type: ignore[no-untyped-call]  # noqa: SLF001
-    return own_definition(op) if composite else None
+    return composite_definition(op) if is_composite(op) else None

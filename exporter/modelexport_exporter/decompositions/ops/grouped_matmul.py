@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.registry import decomposes
+from modelexport_exporter.torch_internals.symbolic_sizes import check
 
 _METHOD = "a product for each group, of the rows between two ends"
 
@@ -31,8 +32,8 @@ def _cut(x: Tensor, offs: Tensor) -> list[Tensor]:
         return [*groups, x[ends[-1] :]]
     groups, begin = [], 0
     for end in (end.item() for end in ends):
-        torch._check(end >= begin)  # noqa: SLF001
-        torch._check(end <= x.shape[0])  # noqa: SLF001
+        check(end >= begin)
+        check(end <= x.shape[0])
         groups.append(x.narrow(0, begin, end - begin))  # type: ignore[arg-type]
         begin = end  # type: ignore[assignment]
     return [*groups, x.narrow(0, begin, x.shape[0] - begin)]

@@ -15,7 +15,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch._ops import OpOverload, OpOverloadPacket
 from torch.overrides import TorchFunctionMode
 
 from modelexport_exporter.decompositions.registry import DECOMPOSITIONS, Why, enabled
@@ -26,6 +25,12 @@ from modelexport_exporter.decompositions.torchscript.missing_symbolics import (
 )
 from modelexport_exporter.decompositions.torchscript.negative_indices import from_the_start
 from modelexport_exporter.decompositions.torchscript.rewrites import FORMS
+from modelexport_exporter.torch_internals.operators import (
+    OpOverload,
+    OpOverloadPacket,
+    resolve_overload,
+    schema_of,
+)
 
 _ALIASES = {
     "special_psi": "digamma",
@@ -57,7 +62,7 @@ def _operators() -> frozenset[str]:
 
 def _call_of(function: object) -> _Call:
     if isinstance(function, OpOverload):
-        name = function._schema.name.removeprefix("aten::")  # noqa: SLF001
+        name = schema_of(function).name.removeprefix("aten::")
     elif isinstance(function, OpOverloadPacket):
         name = str(function).removeprefix("aten.")
     else:
@@ -127,7 +132,7 @@ class TracedCalls(TorchFunctionMode):
     def _by_the_library(self, call: _Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
         if call.operator not in _operators():
             return NotImplemented
-        overload = _resolved(call.operator, args, kwargs)
+        overload = resolve_overload(call.operator, args, kwargs)
         if overload is None:
             return NotImplemented
         decomposition = DECOMPOSITIONS.get(_full_name(overload))
@@ -146,13 +151,13 @@ class TracedCalls(TorchFunctionMode):
 
     def _by_torch(self, call: _Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
         # Before it traces, torch.onnx runs the model: that run need not know of definitions.
-        traced = torch._C._is_tracing()  # noqa: SLF001
+        traced = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
         if not traced or has_symbolic(call.operator, self._opset) or "out" in kwargs:
             return NotImplemented
-        overload = _resolved(call.operator, args, kwargs)
+        overload = resolve_overload(call.operator, args, kwargs)
         if overload is None and len(args) > 1:
             args = _listed(args)
-            overload = _resolved(call.operator, args, kwargs)
+            overload = resolve_overload(call.operator, args, kwargs)
         if overload is None or not computes_tensors(overload):
             return NotImplemented
         definition = own_definition(overload, args, kwargs, self._is_known(call.operator))
@@ -173,24 +178,11 @@ class TracedCalls(TorchFunctionMode):
         return known
 
 
-def _resolved(operator: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> OpOverload | None:
-    """Return the overload that takes the arguments."""
-    packet = getattr(torch.ops.aten, operator.removeprefix("aten::"), None)
-    if not isinstance(packet, OpOverloadPacket):
-        return None
-    try:
-        name = torch._C._jit_resolve_packet(operator, *args, **kwargs)  # noqa: SLF001
-    except RuntimeError:
-        return None
-    overload: OpOverload = getattr(packet, name)
-    return overload
-
-
 def _listed(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return `x.tile(2, 3)`'s arguments as those of `x.tile((2, 3))`."""
     return args if any(isinstance(value, (list, tuple)) for value in args) else (args[0], args[1:])
 
 
 def _full_name(overload: OpOverload) -> str:
-    schema = overload._schema  # noqa: SLF001
+    schema = schema_of(overload)
     return schema.name + (f".{schema.overload_name}" if schema.overload_name else "")

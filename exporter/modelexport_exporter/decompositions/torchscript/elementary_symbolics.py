@@ -10,11 +10,14 @@ from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import torch
-from torch.onnx import symbolic_helper
-from torch.onnx._internal.torchscript_exporter import _type_utils as _type
-from torch.onnx._internal.torchscript_exporter.registration import registry
 
 from modelexport_exporter.decompositions.registry import enabled
+from modelexport_exporter.torch_internals.symbolics import (
+    JitScalarType,
+    is_float,
+    is_registered,
+    register_symbolics,
+)
 
 Value: TypeAlias = Any
 """torch._C.Value and torch's GraphContext, which are untyped."""
@@ -26,22 +29,17 @@ _FLOAT = 1
 @contextmanager
 def elementary_symbolics(disabled: Collection[str], opset: int) -> Iterator[None]:
     """Register the functions that nobody else has registered."""
-    added = [
-        name
-        for name in (_FUNCTIONS if opset >= _SINCE else ())
-        if enabled(name, disabled) and not registry.is_registered_op(name, opset)
-    ]
-    for name in added:
-        registry.register(name, _SINCE, _FUNCTIONS[name], custom=True)
-    try:
+    added = {
+        name: function
+        for name, function in (_FUNCTIONS if opset >= _SINCE else {}).items()
+        if enabled(name, disabled) and not is_registered(name, opset)
+    }
+    with register_symbolics(added, _SINCE):
         yield
-    finally:
-        for name in added:
-            registry.unregister(name, _SINCE)
 
 
 def _as_float(g: Value, x: Value) -> Value:
-    return x if symbolic_helper._is_fp(x) else g.op("Cast", x, to_i=_FLOAT)  # noqa: SLF001
+    return x if is_float(x) else g.op("Cast", x, to_i=_FLOAT)
 
 
 def _function(operator: str) -> Callable[..., Value]:
@@ -53,7 +51,7 @@ def _function(operator: str) -> Callable[..., Value]:
 
 def _number(g: Value, x: Value, number: float) -> Value:
     """Return the number in the dtype of x."""
-    dtype = _type.JitScalarType.from_value(x, _type.JitScalarType.FLOAT).dtype()
+    dtype = JitScalarType.from_value(x, JitScalarType.FLOAT).dtype()
     return g.op("Constant", value_t=torch.tensor(number, dtype=dtype))
 
 
@@ -68,7 +66,7 @@ def _exp2(g: Value, x: Value) -> Value:
 
 
 def _trunc(g: Value, x: Value) -> Value:
-    if not symbolic_helper._is_fp(x):  # noqa: SLF001
+    if not is_float(x):
         return x
     return g.op("Mul", g.op("Sign", x), g.op("Floor", g.op("Abs", x)))
 

@@ -8,23 +8,26 @@ refused by its name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch._decomp import decomposition_table
-from torch._ops import OpOverload
-from torch.fx.experimental import _config as symbolic_shapes_config
 from torch.fx.experimental.proxy_tensor import make_fx
-from torch.onnx._internal.torchscript_exporter.registration import registry
-from torch.utils import _pytree as pytree
 
 from modelexport_exporter.decompositions.capture import pools  # noqa: F401 (adds to CALLS)
 from modelexport_exporter.decompositions.capture.calls import CALLS
 from modelexport_exporter.decompositions.torchscript.replay import replay, writes_itself
+from modelexport_exporter.torch_internals import pytree
+from modelexport_exporter.torch_internals.decomposition_table import decomposition_table
+from modelexport_exporter.torch_internals.operators import OpOverload, schema_of
+from modelexport_exporter.torch_internals.symbolic_sizes import (
+    treat_0_and_1_as_any_size,
+    treat_equal_sizes_as_different,
+)
+from modelexport_exporter.torch_internals.symbolics import is_registered
+from modelexport_exporter.torch_internals.torchscript_graph import pause_tracing
 
 _COPY = torch.ops.aten.copy_.default
 Known = Callable[[str], bool]
@@ -40,12 +43,12 @@ _LOGICAL: dict[str, Any] = {
 def has_symbolic(operator: str, opset: int) -> bool:
     """Return whether the exporter translates the operator; it names `__and__` by `__and_`."""
     name = operator.removesuffix("_") if operator.endswith("__") else operator
-    return bool(registry.is_registered_op(name, opset))
+    return is_registered(name, opset)
 
 
 def computes_tensors(overload: OpOverload) -> bool:
     """Return whether tensors are all that the operator returns."""
-    returned = [str(value.type) for value in overload._schema.returns]  # noqa: SLF001
+    returned = [str(value.type) for value in schema_of(overload).returns]
     return bool(returned) and all(kind in ("Tensor", "List[Tensor]") for kind in returned)
 
 
@@ -73,7 +76,7 @@ def own_definition(
 def _counts(overload: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> set[int]:
     """Return the ids of what the tracer shows as tensors and the operator takes as sizes."""
     found: set[int] = set()
-    for position, argument in enumerate(overload._schema.arguments):  # noqa: SLF001
+    for position, argument in enumerate(schema_of(overload).arguments):
         value = args[position] if position < len(args) else kwargs.get(argument.name)
         if "Tensor" not in str(argument.type):
             found |= {id(leaf) for leaf in pytree.tree_leaves(value) if isinstance(leaf, Tensor)}
@@ -82,7 +85,7 @@ def _counts(overload: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 def _defined(overload: OpOverload, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
     """Call the operator, by its form for dynamic sizes where the library has one."""
-    replacement = _by_name().get(overload._schema.name)  # noqa: SLF001
+    replacement = _by_name().get(schema_of(overload).name)
     if replacement is not None:
         result = replacement(*args, **kwargs)
         if result is not NotImplemented:
@@ -100,23 +103,11 @@ def _captured(
 ) -> torch.fx.GraphModule:
     given = [int(value) if id(value) in counts else value.detach() for value in inputs]
     # Sizes that are equal, or 1, in the example may be others later.
-    sizes = symbolic_shapes_config.patch(use_duck_shape=False, backed_size_oblivious=True)  # type: ignore[attr-defined]
-    with _not_recorded(), sizes:
+    with pause_tracing(), treat_equal_sizes_as_different(), treat_0_and_1_as_any_size():
         capture = make_fx(call, decomposition_table=_table(known), tracing_mode="symbolic")
         graph = capture(*given)
     graph.graph.eliminate_dead_code()
     return graph
-
-
-@contextmanager
-def _not_recorded() -> Iterator[None]:
-    """Hide what is computed from a tracer that is at work."""
-    state = torch._C._get_tracing_state()  # noqa: SLF001
-    torch._C._set_tracing_state(None)  # type: ignore[attr-defined]  # noqa: SLF001
-    try:
-        yield
-    finally:
-        torch._C._set_tracing_state(state)  # type: ignore[attr-defined]  # noqa: SLF001
 
 
 def _table(known: Known) -> dict[Any, Callable[..., Any]]:
@@ -124,7 +115,7 @@ def _table(known: Known) -> dict[Any, Callable[..., Any]]:
     table = {
         op: definition
         for op, definition in decomposition_table.items()
-        if isinstance(op, OpOverload) and not writes_itself(op) and not known(op._schema.name)  # noqa: SLF001
+        if isinstance(op, OpOverload) and not writes_itself(op) and not known(schema_of(op).name)
     }
     for packet in vars(torch.ops.prims).values():
         implementation = getattr(packet, "impl_aten", None)
@@ -158,7 +149,7 @@ def _all_known(graph: torch.fx.GraphModule, known: Known) -> bool:
 
 def _is_known(op: OpOverload, known: Known) -> bool:
     # Strides are those of the example: as_strided holds for its sizes alone.
-    return op is not torch.ops.aten.as_strided.default and known(op._schema.name)  # noqa: SLF001
+    return op is not torch.ops.aten.as_strided.default and known(schema_of(op).name)
 
 
 def _writes_whole_value(node: torch.fx.Node) -> bool:
@@ -166,5 +157,5 @@ def _writes_whole_value(node: torch.fx.Node) -> bool:
     written = node.args[0]
     if not isinstance(written, torch.fx.Node) or not isinstance(written.target, OpOverload):
         return False
-    is_view = any(value.alias_info for value in written.target._schema.returns)  # noqa: SLF001
+    is_view = any(value.alias_info for value in schema_of(written.target).returns)
     return not is_view and all(user is node or user < node for user in written.users)

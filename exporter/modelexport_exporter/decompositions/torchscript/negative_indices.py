@@ -12,6 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from modelexport_exporter.torch_internals.torchscript_graph import is_traced_constant
+
 _INTEGERS = (torch.int8, torch.int16, torch.int32, torch.int64)
 _MASKS = (torch.bool, torch.uint8)
 
@@ -56,8 +58,6 @@ def _dims(x: Tensor, parts: Sequence[Any]) -> list[int] | None:
 
 def _may_be_negative(part: Tensor) -> bool:
     """Return whether a later run may bring negative numbers: a constant shows what it has."""
-    if not torch._C._is_tracing():  # noqa: SLF001
+    if not torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
         return bool((part < 0).any())
-    traced = torch._C._get_value_trace(part)  # type: ignore[attr-defined]  # noqa: SLF001
-    constant = traced.node().kind() == "prim::Constant"
-    return not constant or bool((part < 0).any())
+    return not is_traced_constant(part) or bool((part < 0).any())

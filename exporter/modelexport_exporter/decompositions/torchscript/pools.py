@@ -9,6 +9,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from modelexport_exporter.torch_internals import nn_functions
+
 Pool = Callable[..., Any]
 _POOLS: dict[str, tuple[int, Pool]] = {
     "avg_pool1d": (1, F.avg_pool1d),
@@ -18,14 +20,14 @@ _POOLS: dict[str, tuple[int, Pool]] = {
     "max_pool2d": (2, torch.max_pool2d),
     "max_pool3d": (3, torch.max_pool3d),
     "max_pool1d_with_indices": (1, torch.max_pool1d_with_indices),
-    "max_pool2d_with_indices": (2, torch._C._nn.max_pool2d_with_indices),  # noqa: SLF001
-    "max_pool3d_with_indices": (3, torch._C._nn.max_pool3d_with_indices),  # noqa: SLF001
+    "max_pool2d_with_indices": (2, nn_functions.max_pool2d_with_indices),
+    "max_pool3d_with_indices": (3, nn_functions.max_pool3d_with_indices),
     "adaptive_avg_pool1d": (1, torch.adaptive_avg_pool1d),
-    "adaptive_avg_pool2d": (2, torch._C._nn.adaptive_avg_pool2d),  # noqa: SLF001
-    "adaptive_avg_pool3d": (3, torch._C._nn.adaptive_avg_pool3d),  # noqa: SLF001
+    "adaptive_avg_pool2d": (2, nn_functions.adaptive_avg_pool2d),
+    "adaptive_avg_pool3d": (3, nn_functions.adaptive_avg_pool3d),
     "adaptive_max_pool1d": (1, torch.adaptive_max_pool1d),
-    "adaptive_max_pool2d": (2, torch._C._nn.adaptive_max_pool2d),  # noqa: SLF001
-    "adaptive_max_pool3d": (3, torch._C._nn.adaptive_max_pool3d),  # noqa: SLF001
+    "adaptive_max_pool2d": (2, nn_functions.adaptive_max_pool2d),
+    "adaptive_max_pool3d": (3, nn_functions.adaptive_max_pool3d),
 }
 
 

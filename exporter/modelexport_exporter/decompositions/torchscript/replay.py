@@ -12,7 +12,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch._ops import OpOverload
+
+from modelexport_exporter.torch_internals.operators import OpOverload, schema_of
+from modelexport_exporter.torch_internals.pytree import tree_leaves
 
 _aten = torch.ops.aten
 
@@ -40,14 +42,14 @@ class _Replay(torch.fx.Interpreter):
 def _takes_traced_sizes(target: OpOverload, args: tuple[Any, ...]) -> bool:
     return any(
         "Tensor" not in str(argument.type)
-        and any(isinstance(leaf, Tensor) for leaf in torch.utils._pytree.tree_leaves(value))  # noqa: SLF001
-        for argument, value in zip(target._schema.arguments, args, strict=False)  # noqa: SLF001
+        and any(isinstance(leaf, Tensor) for leaf in tree_leaves(value))
+        for argument, value in zip(schema_of(target).arguments, args, strict=False)
     )
 
 
 def _function(target: OpOverload) -> Callable[..., Any]:
     """Return torch's Python function of that operator, or the operator itself."""
-    name = target._schema.name.removeprefix("aten::")  # noqa: SLF001
+    name = schema_of(target).name.removeprefix("aten::")
     found: Callable[..., Any] = getattr(torch, name, getattr(Tensor, name, target))
     return found
 

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch._ops import OpOverload
 from torch.export import ExportedProgram
 
 from modelexport_api.spec import Exporter
 from modelexport_api.status import UnsupportedOp
 from modelexport_exporter.diagnosis.operators.support import advice_for
 from modelexport_exporter.diagnosis.operators.uses import OperatorUse, grouped, source_line
-from modelexport_exporter.torch_internals import op_registries as registries
+from modelexport_exporter.torch_internals.operators import OpOverload, schema_of
+from modelexport_exporter.torch_internals.translation import decompose, translates
 
 
 def find_unsupported(
@@ -42,12 +42,12 @@ def find_unsupported(
 def _uses(
     program: ExportedProgram, opset: int, code_dir: Path | None, translated: Collection[object]
 ) -> Iterator[OperatorUse]:
-    if all(registries.translates(node, opset, translated) for _, node in _calls(program)):
+    if all(translates(node, opset, translated) for _, node in _calls(program)):
         return  # what has a translation is not decomposed
     called = _called(program)
     seen: set[tuple[int, str, str]] = set()
-    for position, node in _calls(registries.decompose(program, opset)):
-        if not registries.translates(node, opset, translated):
+    for position, node in _calls(decompose(program, opset)):
+        if not translates(node, opset, translated):
             origin, name = _origin(node, called)
             if (position, origin, name) not in seen:
                 # One call may become several nodes that all lack a translation.
@@ -90,7 +90,7 @@ def _origin(node: torch.fx.Node, called: dict[str, str]) -> tuple[str, str]:
 def display_name(target: object) -> str:
     """Return `aten::erfinv.default`."""
     if isinstance(target, OpOverload):
-        schema = target._schema  # noqa: SLF001 - the only place that has both names
+        schema = schema_of(target)
         return f"{schema.name}.{schema.overload_name or 'default'}"
     name = getattr(target, "__name__", None) or str(target)
     return f"higher_order::{name}"

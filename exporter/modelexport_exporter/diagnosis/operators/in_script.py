@@ -18,7 +18,8 @@ from modelexport_api.status import UnsupportedOp
 from modelexport_exporter.diagnosis.operators.support import advice_for
 from modelexport_exporter.diagnosis.operators.uses import OperatorUse, grouped, source_line
 from modelexport_exporter.diagnosis.tracing import PREFIX, graph_of
-from modelexport_exporter.torch_internals import op_registries as registries
+from modelexport_exporter.torch_internals.symbolics import PYTHON_OP, is_registered
+from modelexport_exporter.torch_internals.torchscript_graph import inline_functions
 
 _SCHEMA_NAME = re.compile(r"^([\w:]+)(?:\.(\w+))?\(")
 _SCOPE = re.compile(r"__module\.([\w.]+)$|::([\w.]+)$")
@@ -44,7 +45,7 @@ def find_unsupported_in_script(
     parts = _parts(module, code_dir) if isinstance(module, torch.jit.ScriptModule) else {}
     uses = (
         _use(node, code_dir, parts)
-        for node in _nodes(registries.inline_functions(graph))
+        for node in _nodes(inline_functions(graph))
         if not _has_symbolic(node, opset)
     )
     return grouped(uses, advice_for(Exporter.TORCH_SCRIPT, opset, provided))
@@ -52,10 +53,10 @@ def find_unsupported_in_script(
 
 def _nodes(block: Any) -> Iterator[Any]:  # noqa: ANN401 - torch's graphs are untyped
     for node in block.nodes():
-        if node.kind() == registries.PYTHON_OP and _exports_itself(node):
+        if node.kind() == PYTHON_OP and _exports_itself(node):
             continue
         blocks = list(node.blocks())
-        if node.kind() != registries.PYTHON_OP or not blocks:
+        if node.kind() != PYTHON_OP or not blocks:
             yield node
         for inner in blocks:
             yield from _nodes(inner)
@@ -68,10 +69,10 @@ def _exports_itself(node: Any) -> bool:  # noqa: ANN401
 
 def _has_symbolic(node: Any, opset: int) -> bool:  # noqa: ANN401
     kind = node.kind()
-    if kind == registries.PYTHON_OP:
-        return registries.script_translates(kind, opset)
+    if kind == PYTHON_OP:
+        return is_registered(kind, opset)
     # In-place forms are made functional first; `__and__` goes by the name of `__and_`.
-    if kind.startswith(_LANGUAGE) or registries.script_translates(kind.removesuffix("_"), opset):
+    if kind.startswith(_LANGUAGE) or is_registered(kind.removesuffix("_"), opset):
         return True
     # What computes no tensor (text, list bookkeeping, raised errors) is gone before conversion.
     return kind.startswith("aten::") and not any(
@@ -95,8 +96,8 @@ def _own_path(path: str) -> str:
 
 
 def _name(node: Any) -> str:  # noqa: ANN401
-    if node.kind() == registries.PYTHON_OP:
-        return f"{registries.PYTHON_OP}.{node.pyname()}"
+    if node.kind() == PYTHON_OP:
+        return f"{PYTHON_OP}.{node.pyname()}"
     schema = _SCHEMA_NAME.match(node.schema())
     if schema is None:
         return str(node.kind())

@@ -10,10 +10,14 @@ import keyword
 import re
 
 import torch
-from torch._ops import OpOverload
 
 from modelexport_exporter.diagnosis.operators.onnx_names import find_standard
-from modelexport_exporter.torch_internals import op_registries as registries
+from modelexport_exporter.torch_internals.operators import (
+    OpOverload,
+    find_overload,
+    has_fake_kernel,
+    schema_of,
+)
 
 _NO_IDENTIFIER = re.compile(r"\W+")
 _TORCH_NAMESPACES = {"aten", "prims", "prim", "torchvision", "quantized"}
@@ -26,12 +30,12 @@ def skeleton_name(name: str) -> str:
 
 def skeleton(name: str) -> str:
     """Return a plugin's text for an operator such as `aten::erfinv.default`."""
-    overload = registries.find_overload(name)
+    overload = find_overload(name)
     if overload is None:
         return _header(name, "(unknown here)") + _symbolic(name, ["x"])
-    arguments = [_argument(entry.name) for entry in overload._schema.arguments]  # noqa: SLF001
-    parts = [_header(name, str(overload._schema))]  # noqa: SLF001
-    if not _is_torchs(name) and not registries.has_fake_kernel(overload):
+    arguments = [_argument(entry.name) for entry in schema_of(overload).arguments]
+    parts = [_header(name, str(schema_of(overload)))]
+    if not _is_torchs(name) and not has_fake_kernel(overload):
         parts.append(_fake(overload))
     return "".join([*parts, _translation(overload, name, arguments), _symbolic(name, arguments)])
 
@@ -71,11 +75,11 @@ from onnxscript import opset{opset} as op
 def _fake(overload: OpOverload) -> str:
     tensors = [
         _argument(entry.name)
-        for entry in overload._schema.arguments  # noqa: SLF001
+        for entry in schema_of(overload).arguments
         if isinstance(entry.type, torch.TensorType)
     ]
     like = tensors[0] if tensors else "torch.empty(())"
-    schema_name = overload._schema.name  # noqa: SLF001
+    schema_name = schema_of(overload).name
     return f'''
 
 # torch.export runs the model without data: it must know the result's shape and dtype.
@@ -116,7 +120,7 @@ def decompose_{short}({signature}):
 
 def _signature(overload: OpOverload) -> list[str]:
     parts: list[str] = []
-    for entry in overload._schema.arguments:  # noqa: SLF001
+    for entry in schema_of(overload).arguments:
         if entry.kwarg_only and "*" not in parts:
             parts.append("*")
         name = _argument(entry.name)
@@ -125,8 +129,8 @@ def _signature(overload: OpOverload) -> list[str]:
 
 
 def _python_path(overload: OpOverload) -> str:
-    namespace, _, operator = overload._schema.name.partition("::")  # noqa: SLF001
-    return f"{namespace}.{operator}.{overload._schema.overload_name or 'default'}"  # noqa: SLF001
+    namespace, _, operator = schema_of(overload).name.partition("::")
+    return f"{namespace}.{operator}.{schema_of(overload).overload_name or 'default'}"
 
 
 def _symbolic(name: str, arguments: list[str]) -> str:

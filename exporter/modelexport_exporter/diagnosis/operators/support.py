@@ -10,7 +10,8 @@ from modelexport_api.status import Support
 from modelexport_exporter.diagnosis.operators.onnx_names import OnnxOperator, find_standard
 from modelexport_exporter.diagnosis.operators.runtime_operators import runtime_operator
 from modelexport_exporter.diagnosis.operators.skeleton import skeleton_name
-from modelexport_exporter.torch_internals import op_registries as registries
+from modelexport_exporter.torch_internals import symbolics, translation
+from modelexport_exporter.torch_internals.decomposition_table import has_aten_decomposition
 
 NEWEST_OPSET = 25
 """The newest opset that a ModelExport can ask for."""
@@ -65,24 +66,22 @@ def without_overload(name: str) -> str:
 def _by_route(name: str, route: Exporter, opset: int) -> WayOut | None:
     """Return the way out where another opset or the other route translates it already."""
     if route is Exporter.TORCH_SCRIPT:
-        later = registries.first_script_opset(without_overload(name))
+        later = symbolics.first_opset(without_overload(name))
         if later is not None and later > opset:
             return WayOut(Support.STANDARDISED, f"Set export.opset to {later} or newer.")
-        if registries.dynamo_translates(name):
+        if translation.has_function(name):
             return WayOut(
                 _kind(name),
                 "torch.export's route translates it: set export.exporter to Auto or Dynamo.",
             )
-    elif registries.dynamo_translates(name, opset):
+    elif translation.has_function(name, opset):
         return WayOut(
             Support.NEEDS_PLUGIN,
             "torch.onnx translates it for real numbers, and its input is complex here: compute "
             "with real and imaginary parts (torch.view_as_real), or translate it in a plugin: "
             + _PLUGIN.format(file=skeleton_name(name)),
         )
-    elif registries.script_translates(
-        without_overload(name), min(opset, registries.NEWEST_SYMBOLIC)
-    ):
+    elif symbolics.is_registered(without_overload(name), min(opset, symbolics.NEWEST_SYMBOLIC)):
         return WayOut(
             _kind(name),
             "The TorchScript route translates it: set export.exporter to Auto or TorchScript.",
@@ -114,7 +113,7 @@ def _reachable(standard: OnnxOperator, opset: int) -> str:
 
 
 def _by_decomposition(name: str, route: Exporter) -> WayOut | None:
-    if route is Exporter.TORCH_SCRIPT and registries.torch_decomposes(name):
+    if route is Exporter.TORCH_SCRIPT and has_aten_decomposition(name):
         return WayOut(
             Support.DECOMPOSABLE,
             "torch computes it from smaller operators on torch.export's route: set "

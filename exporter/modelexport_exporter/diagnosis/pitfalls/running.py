@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.jit._trace import TracerWarning
-from torch.utils import _pytree as pytree
 
 from modelexport_exporter.call import BoundInputs, Numbers
 from modelexport_exporter.core.dims import capture_sizes
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.core.user_frame import is_users, shorten, text_of
 from modelexport_exporter.diagnosis.tracing import Flattened, trace
+from modelexport_exporter.torch_internals import pytree
+from modelexport_exporter.torch_internals.tensors_and_buffers import write_count
+from modelexport_exporter.torch_internals.torchscript_graph import TracerWarning
 from modelexport_exporter.verification.samples.sizes import describe_sizes, sizes_between
 
 _RTOL, _ATOL = 1e-3, 1e-4
@@ -100,7 +101,7 @@ def _state(model: torch.nn.Module) -> dict[str, object]:
     state: dict[str, object] = {
         f"buffer {name}": tensor.detach().clone() for name, tensor in model.named_buffers()
     }
-    state |= {f"parameter {name}": tensor._version for name, tensor in model.named_parameters()}  # noqa: SLF001
+    state |= {f"parameter {name}": write_count(tensor) for name, tensor in model.named_parameters()}
     for path, part in model.named_modules():
         for name, value in vars(part).items():
             if isinstance(value, bool | int | float | str | tuple):

@@ -6,15 +6,12 @@ decompose it into.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import onnx_ir as ir
 import torch
-from torch._ops import OpOverload
 from torch.export import ExportedProgram
-from torch.onnx._internal.exporter import _core, _fx_passes
 
 from modelexport_exporter.decompositions.programs import calls
 from modelexport_exporter.plugins.fall_through.operators import (
@@ -22,7 +19,12 @@ from modelexport_exporter.plugins.fall_through.operators import (
     Node,
     write_node,
 )
-from modelexport_exporter.torch_internals import op_registries as registries
+from modelexport_exporter.torch_internals.operators import OpOverload, schema_of
+from modelexport_exporter.torch_internals.translation import (
+    current_nodes,
+    decompose_keeping,
+    translates,
+)
 
 Table = dict[Any, Callable[..., Any]]
 _ROUNDS = 8
@@ -46,23 +48,12 @@ def fall_through_table(
 def _untranslated(
     program: ExportedProgram, opset: int, translated: Collection[object]
 ) -> Iterator[OpOverload]:
-    known = registries.onnx_registry(opset)
-    registry = copy.copy(known)
-    registry.functions = {name: list(entries) for name, entries in known.functions.items()}
-    for operator in translated:
-        if isinstance(operator, OpOverload):
-            registry.register_op(operator, _placeholder)
     called = _called(program)
-    decomposed = _fx_passes.decompose_with_registry(program, registry)
-    for node in calls(decomposed):
-        if not registries.translates(node, opset, translated):
+    for node in calls(decompose_keeping(program, opset, translated)):
+        if not translates(node, opset, translated):
             operator = _origin(node, called)
             if isinstance(operator, OpOverload):
                 yield operator
-
-
-def _placeholder(*_arguments: object) -> None:
-    """Stand for a translation, so that its operator is not decomposed."""
 
 
 def _called(program: ExportedProgram) -> dict[str, OpOverload]:
@@ -88,13 +79,13 @@ def _origin(node: torch.fx.Node, called: dict[str, OpOverload]) -> object:
 
 def _can_be_kept(operator: OpOverload) -> bool:
     """Tell whether torch.export can keep an operator whole: it must write to no argument."""
-    schema = operator._schema  # noqa: SLF001
+    schema = schema_of(operator)
     return not schema.is_mutable and all("Tensor" in str(entry.type) for entry in schema.returns)
 
 
 def _translation(operator: OpOverload) -> Callable[..., Any]:
     """Return what writes a call of the operator as a node of a custom domain."""
-    schema = operator._schema  # noqa: SLF001
+    schema = schema_of(operator)
     names = [argument.name for argument in schema.arguments]
 
     def translate(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
@@ -118,7 +109,7 @@ def _whole(value: Any) -> Any:  # noqa: ANN401
 def _constant(number: int) -> ir.Value:
     tensor = ir.tensor(number, dtype=ir.DataType.INT64)
     made = ir.Node("", "Constant", [], [ir.AttrTensor("value", tensor)])
-    _tracer().nodes.append(made)
+    current_nodes().append(made)
     return made.outputs[0]
 
 
@@ -131,7 +122,7 @@ def _record(node: Node, outputs: int) -> Any:  # noqa: ANN401
         num_outputs=outputs,
         version=1,
     )
-    _tracer().nodes.append(made)
+    current_nodes().append(made)
     return made.outputs[0] if outputs == 1 else tuple(made.outputs)
 
 
@@ -141,9 +132,3 @@ def _typed(attributes: dict[str, Any]) -> dict[str, Any]:
         name: ir.AttrInt64s(name, []) if value == [] else value
         for name, value in attributes.items()
     }
-
-
-def _tracer() -> Any:  # noqa: ANN401 - torch's recorder of the node that is translated
-    tracer = _core.current_tracer
-    assert tracer is not None
-    return tracer

@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch.onnx._internal.torchscript_exporter._type_utils import JitScalarType
+
+from modelexport_exporter.torch_internals.operators import OpOverload, find_overload, schema_of
+from modelexport_exporter.torch_internals.symbolics import JitScalarType
 
 ARGUMENTS = "arguments"
 OVERLOAD = "overload"
@@ -47,7 +49,7 @@ def is_tensor_type(kind: str) -> bool:
 
 
 def write_node(
-    schema: torch._C.FunctionSchema, values: Mapping[str, Any], value_type: type | tuple[type, ...]
+    schema: torch.FunctionSchema, values: Mapping[str, Any], value_type: type | tuple[type, ...]
 ) -> Node:
     """Return the node for a call with these arguments by name.
 
@@ -116,7 +118,7 @@ def dtype_name(value: Any) -> str:  # noqa: ANN401 - a dtype, or the number of o
 class Call:
     """A node read back: the operator that it stands for, and how its inputs are passed."""
 
-    operator: torch._ops.OpOverload
+    operator: OpOverload
     names: tuple[str, ...]
     """Of the inputs, `self` or `tensors.0`."""
     constants: Mapping[str, Any]
@@ -134,7 +136,7 @@ class Call:
                 values[owner] = tensor
         arguments = {
             entry.name: _as_argument(values[entry.name], str(entry.real_type))
-            for entry in self.operator._schema.arguments  # noqa: SLF001
+            for entry in schema_of(self.operator).arguments
             if entry.name in values
         }
         results = self.operator(**arguments)
@@ -146,7 +148,7 @@ def read_node(domain: str, op_type: str, attributes: Mapping[str, Any], inputs: 
     operator = find_operator(domain, op_type, str(attributes.get(OVERLOAD, "")))
     if operator is None:
         return None
-    arguments = operator._schema.arguments  # noqa: SLF001
+    arguments = schema_of(operator).arguments
     tensors = [entry.name for entry in arguments if is_tensor_type(str(entry.real_type))]
     names = tuple(attributes.get(ARGUMENTS, tensors[:inputs]))
     if len(names) != inputs:
@@ -157,16 +159,11 @@ def read_node(domain: str, op_type: str, attributes: Mapping[str, Any], inputs: 
     return Call(operator, names, constants)
 
 
-def find_operator(domain: str, op_type: str, overload: str) -> torch._ops.OpOverload | None:
+def find_operator(domain: str, op_type: str, overload: str) -> OpOverload | None:
     """Return torch's operator of a node, if it has one."""
     if domain in NO_DOMAINS or "." in domain:
         return None
-    try:
-        packet = getattr(getattr(torch.ops, domain), op_type)
-        found = getattr(packet, overload or "default")
-    except (AttributeError, RuntimeError):
-        return None
-    return found if isinstance(found, torch._ops.OpOverload) else None  # noqa: SLF001
+    return find_overload(f"{domain}::{op_type}.{overload}")
 
 
 def _as_argument(value: Any, kind: str) -> Any:  # noqa: ANN401

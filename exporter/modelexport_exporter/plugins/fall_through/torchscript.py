@@ -12,15 +12,20 @@ from typing import Any
 
 import onnx_ir as ir
 import torch
-from torch.onnx._internal.torchscript_exporter import registration, symbolic_helper
 
 from modelexport_exporter.plugins.fall_through.operators import (
     NO_DOMAINS,
     CannotFallThroughError,
     write_node,
 )
-from modelexport_exporter.plugins.legacy.older_helpers import Value, constant_of
-from modelexport_exporter.plugins.symbolic_call import python_value, schema_of
+from modelexport_exporter.plugins.legacy.older_helpers import constant_of
+from modelexport_exporter.plugins.symbolic_call import python_value, translated_schema
+from modelexport_exporter.torch_internals.symbolics import (
+    is_list,
+    is_none,
+    unpack_list,
+    wrap_function_groups,
+)
 
 Symbolic = Callable[..., Any]
 _PREFIX = "fall-through-"
@@ -48,20 +53,12 @@ class _Group:
 @contextmanager
 def falling_through() -> Iterator[None]:
     """Write every operator that cannot be translated as a node of a custom domain."""
-    registry: Any = registration.registry
-    original = registry.get_function_group
 
-    def get_function_group(name: str) -> Any:  # noqa: ANN401
-        group = original(name)
-        if name.partition("::")[0] in NO_DOMAINS:
-            return group
-        return _Group(name, group)
+    def wrap(name: str, group: Any) -> Any:  # noqa: ANN401
+        return group if name.partition("::")[0] in NO_DOMAINS else _Group(name, group)
 
-    registry.get_function_group = get_function_group
-    try:
+    with wrap_function_groups(wrap):
         yield
-    finally:
-        del registry.get_function_group
 
 
 def _guarded(known: Symbolic | None) -> Symbolic:
@@ -83,17 +80,17 @@ def _guarded(known: Symbolic | None) -> Symbolic:
 def write_call(g: Any, inputs: tuple[Any, ...]) -> Any:  # noqa: ANN401
     """Add the node for the operator that is translated, and return its outputs."""
     node = g.original_node
-    schema = schema_of(g)
+    schema = translated_schema(g)
     if schema is None:
         raise CannotFallThroughError(f"{node.kind()} has no schema that its inputs fit")
     outputs = list(node.outputs())
-    if any(not isinstance(output.type(), torch._C.TensorType) for output in outputs):  # noqa: SLF001
+    if any(not isinstance(output.type(), torch.TensorType) for output in outputs):
         raise CannotFallThroughError(f"{schema.name} returns something other than tensors")
     values = {
         argument.name: _argument(value, str(argument.real_type))
         for argument, value in zip(schema.arguments, inputs, strict=False)
     }
-    written = write_node(schema, values, Value)
+    written = write_node(schema, values, torch.Value)
     results = g.op(
         f"{_PREFIX}{written.domain}::{written.op_type}",
         *written.inputs,
@@ -116,15 +113,15 @@ def restore_domains(model: ir.Model) -> None:
 
 
 def _argument(value: Any, kind: str) -> Any:  # noqa: ANN401
-    if not isinstance(value, Value):
+    if not isinstance(value, torch.Value):
         return value
-    if symbolic_helper._is_none(value):  # noqa: SLF001
+    if is_none(value):
         return None
     if "Tensor" in kind and "List" not in kind:
         return value
     found = python_value(value, kind)
-    if isinstance(found, Value) and symbolic_helper._is_packed_list(found):  # noqa: SLF001
-        items = symbolic_helper._unpack_list(found)  # noqa: SLF001
+    if isinstance(found, torch.Value) and is_list(found):
+        items = unpack_list(found)
         return [None if constant_of(item) is None else item for item in items]
     return found
 

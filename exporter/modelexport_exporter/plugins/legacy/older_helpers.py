@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch.onnx._internal.torchscript_exporter import symbolic_helper
 
-Value = torch._C.Value  # noqa: SLF001
+from modelexport_exporter.torch_internals.symbolics import as_scalar_of, read_attribute
+from modelexport_exporter.torch_internals.torchscript_exporter import symbolic_helper
+
 _CONSTANT = "onnx::Constant"
 
 
@@ -20,16 +21,16 @@ def constant_of(value: object) -> object:
 
     Any other Value, and anything that is no Value, is returned as it is.
     """
-    if not isinstance(value, Value):
+    if not isinstance(value, torch.Value):
         return value
     node = value.node()
     if node.mustBeNone():
         return None
     if node.kind() == _CONSTANT:
-        return symbolic_helper._node_get(node, "value")  # noqa: SLF001
+        return read_attribute(node, "value")
     if node.kind() in {"prim::ListConstruct", "prim::TupleConstruct"}:
         items = [number_of(constant_of(item)) for item in node.inputs()]
-        if not any(isinstance(item, Value) for item in items):
+        if not any(isinstance(item, torch.Value) for item in items):
             return items
     return value
 
@@ -50,10 +51,10 @@ def _scalar(x: object) -> object:
 def _if_scalar_type_as(*arguments: Any) -> Any:  # noqa: ANN401 - called as (self, tensor) or (g, self, tensor)
     """Give a scalar the element type of a tensor."""
     scalar, tensor = arguments[-2:]
-    if isinstance(scalar, Value):
+    if isinstance(scalar, torch.Value):
         return scalar
     as_tensor = scalar if isinstance(scalar, torch.Tensor) else torch.tensor(scalar)
-    return symbolic_helper._if_scalar_type_as(as_tensor, tensor)  # type: ignore[no-untyped-call]  # noqa: SLF001
+    return as_scalar_of(as_tensor, tensor)  # type: ignore[no-untyped-call]
 
 
 def _broadcast_if_scalar(_x: object) -> dict[str, int]:

@@ -17,28 +17,18 @@ from typing import Any
 
 import torch
 import torch.onnx
-from torch.onnx._internal.torchscript_exporter import (
-    _globals,
-    _type_utils,
-    jit_utils,
+
+from modelexport_exporter.plugins.legacy.older_helpers import HELPERS
+from modelexport_exporter.torch_internals.symbolics import symbolic_modules
+from modelexport_exporter.torch_internals.torchscript_exporter import (
+    FORMER_MODULES,
+    export_settings,
     registration,
     symbolic_helper,
     utils,
 )
 
-from modelexport_exporter.plugins.legacy.older_helpers import HELPERS
-
 _MISSING = object()
-_OPSETS = range(7, 21)
-_MOVED = {
-    "torch.onnx._globals": _globals,
-    "torch.onnx._type_utils": _type_utils,
-    "torch.onnx._internal.jit_utils": jit_utils,
-    "torch.onnx._internal.registration": registration,
-}
-"""Modules by the name they had before torch moved its TorchScript exporter aside."""
-_BARE = ("Value", "Graph", "Node", "Block")
-"""Classes of torch._C that annotations name as torch.Value and so on."""
 
 
 @dataclass
@@ -59,8 +49,7 @@ def older_torch() -> Iterator[None]:
     helper = importlib.import_module("torch.onnx.symbolic_helper")
     opset9 = importlib.import_module("torch.onnx.symbolic_opset9")
     public_utils = importlib.import_module("torch.onnx.utils")
-    for version in _OPSETS:
-        importlib.import_module(f"torch.onnx.symbolic_opset{version}")
+    list(symbolic_modules())  # imports them
     with ExitStack() as stack:
 
         def put(owner: Any, name: str, value: object, *, replace: bool = False) -> None:  # noqa: ANN401
@@ -68,14 +57,11 @@ def older_torch() -> Iterator[None]:
                 stack.enter_context(_attribute(owner, name, value))
 
         for name, module in {
-            **_MOVED,
+            **FORMER_MODULES,
             "torch.onnx.symbolic": opset9,
             "torch.onnx.symbolic_registry": _symbolic_registry(),
-            "torch.onnx._internal._beartype": _beartype(),
         }.items():
             stack.enter_context(_module(name, module))
-        for name in _BARE:
-            put(torch, name, getattr(torch._C, name))  # noqa: SLF001
         for name, value in HELPERS.items():
             put(helper, name, value, replace=True)
         for name, value in vars(symbolic_helper).items():
@@ -138,21 +124,14 @@ def _symbolic_registry() -> ModuleType:
     return module
 
 
-def _beartype() -> ModuleType:
-    module = ModuleType("torch.onnx._internal._beartype")
-    vars(module)["beartype"] = lambda function: function
-    return module
-
-
 def _setting(name: str) -> object:
     """Return a setting of the running export, which was a variable of symbolic_helper once."""
-    settings = _globals.GLOBALS
     if name == "_export_onnx_opset_version":
-        return settings.export_onnx_opset_version
+        return export_settings.export_onnx_opset_version
     if name == "_operator_export_type":
-        return settings.operator_export_type
+        return export_settings.operator_export_type
     if name == "_training_mode":
-        return settings.training_mode
+        return export_settings.training_mode
     raise AttributeError(f"module 'torch.onnx.symbolic_helper' has no attribute '{name}'")
 
 

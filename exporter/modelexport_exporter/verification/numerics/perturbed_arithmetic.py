@@ -23,9 +23,9 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils._pytree import tree_map
 
 from modelexport_exporter.torch_internals.aten_mode import AtenMode, aliased
+from modelexport_exporter.torch_internals.pytree import tree_map
 
 NARROW = frozenset({torch.float16, torch.bfloat16, torch.float32})
 REINTERPRETING = frozenset({torch.ops.aten.view.dtype})

@@ -15,7 +15,7 @@ from modelexport_exporter.decompositions.registry import (
     DECOMPOSITIONS,
     enabled,
 )
-from modelexport_exporter.torch_internals.op_registries import find_overload
+from modelexport_exporter.torch_internals.operators import find_overload
 
 PAGE = Path(__file__).parents[4] / "docs" / "decompositions.md"
 

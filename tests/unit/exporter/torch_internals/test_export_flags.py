@@ -5,10 +5,8 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from modelexport_exporter.torch_internals.export_flags import (
-    capturing_for_onnx,
-    size_expression,
-)
+from modelexport_exporter.torch_internals.export_flags import capturing_for_onnx
+from modelexport_exporter.torch_internals.symbolic_sizes import size_expression
 
 
 def test_models_can_tell_that_they_are_exported() -> None:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from decomposed import assert_stands_for, numbers
 from modelexport_exporter.decompositions.complex.pairs import FORMS
-from modelexport_exporter.torch_internals.op_registries import find_overload
+from modelexport_exporter.torch_internals.operators import find_overload
 
 torch.manual_seed(0)
 Z = torch.randn(3, 4, dtype=torch.complex64)

@@ -1,0 +1,36 @@
+"""The tracer of TorchScript and its graphs, below what torch.jit documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch.jit._trace import TracerWarning
+
+__all__ = ["TracerWarning", "inline_functions", "is_traced_constant", "pause_tracing"]
+
+
+@contextmanager
+def pause_tracing() -> Iterator[None]:
+    """Keep the tracer from recording what the block computes."""
+    state = torch._C._get_tracing_state()  # noqa: SLF001
+    torch._C._set_tracing_state(None)  # type: ignore[attr-defined]  # noqa: SLF001
+    try:
+        yield
+    finally:
+        torch._C._set_tracing_state(state)  # type: ignore[attr-defined]  # noqa: SLF001
+
+
+def is_traced_constant(tensor: torch.Tensor) -> bool:
+    """Return whether the running trace has the tensor as a constant."""
+    value = torch._C._get_value_trace(tensor)  # type: ignore[attr-defined]  # noqa: SLF001
+    return bool(value.node().kind() == "prim::Constant")
+
+
+def inline_functions(graph: torch.Graph) -> torch.Graph:
+    """Return a copy of a TorchScript graph with calls and autograd functions inlined."""
+    copied: torch.Graph = graph.copy()
+    torch._C._jit_pass_inline(copied)  # noqa: SLF001
+    torch._C._jit_pass_onnx_autograd_function_process(copied)  # noqa: SLF001
+    return copied

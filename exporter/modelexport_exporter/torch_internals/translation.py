@@ -1,0 +1,76 @@
+"""How torch.onnx translates an ExportedProgram: what it has functions for, node by node."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection
+from functools import cache
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+from torch.onnx._internal.exporter import _core, _dispatching, _fx_passes, _registration
+
+from modelexport_exporter.torch_internals.operators import HigherOrderOperator, OpOverload
+
+OLDEST_OPSET = 18
+"""torch.export's route translates to this opset at least; onnx converts the file to older ones."""
+Target = OpOverload | HigherOrderOperator
+Registry = _registration.ONNXRegistry
+
+
+@cache
+def onnx_registry(opset: int) -> Registry:
+    """Return torch.onnx's functions for torch.export's route."""
+    return Registry.from_torchlib(opset_version=max(opset, OLDEST_OPSET))
+
+
+def decompose(program: ExportedProgram, opset: int) -> torch.fx.GraphModule:
+    """Return the graph that torch.onnx would translate, node by node."""
+    decomposed = _fx_passes.decompose_with_registry(program, onnx_registry(opset))
+    return _fx_passes.remove_assertion_nodes(decomposed.graph_module)
+
+
+def decompose_keeping(
+    program: ExportedProgram, opset: int, kept: Collection[object]
+) -> ExportedProgram:
+    """Return the decomposed program as if torch.onnx had a function for each operator of `kept`."""
+    known = onnx_registry(opset)
+    registry = copy.copy(known)
+    registry.functions = {name: list(entries) for name, entries in known.functions.items()}
+    for operator in kept:
+        if isinstance(operator, OpOverload):
+            registry.register_op(operator, _placeholder)
+    return _fx_passes.decompose_with_registry(program, registry)
+
+
+def _placeholder(*_arguments: object) -> None:
+    """Stand for a translation, so that its operator is not decomposed."""
+
+
+def translates(node: torch.fx.Node, opset: int, also: Collection[object] = ()) -> bool:
+    """Return whether torch.onnx translates a node; `also`: targets that plugins translate."""
+    if not isinstance(node.target, Target) or type(node.target).__name__ == "WithEffects":
+        return True  # arithmetic on sizes; a wrapper that orders checks
+    if node.target in also or str(node.target) in {str(target) for target in also}:
+        return True
+    return _dispatching.dispatch(node, onnx_registry(opset))[0] is not None
+
+
+def has_function(name: str, opset: int = OLDEST_OPSET) -> bool:
+    """Return whether torch.export's route has a function of its own for an operator."""
+    return bool(onnx_registry(opset).functions.get(name.removesuffix(".default")))
+
+
+def has_complex_function(name: str, opset: int = OLDEST_OPSET) -> bool:
+    """Return whether that function, or another of the operator, takes complex tensors."""
+    found = onnx_registry(opset).functions.get(name.removesuffix(".default"), ())
+    return any(function.is_complex for function in found)
+
+
+def current_nodes() -> list[Any]:
+    """Return the list that collects the ONNX nodes of the operator that is being translated."""
+    tracer = _core.current_tracer
+    assert tracer is not None
+    nodes: list[Any] = tracer.nodes
+    return nodes
