@@ -48,7 +48,16 @@ def find_private_names(source: str) -> list[Use]:
     """Return the private names that the text of a module uses, by line."""
     tree = ast.parse(source)
     bound = _bound_names(tree)
-    return sorted({use for node in ast.walk(tree) for use in _uses(node, bound)})
+    return sorted({use for node in _walk(tree) for use in _uses(node, bound)})
+
+
+def _walk(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield all nodes, but of `a.b.c` the whole only, not `a.b`."""
+    yield node
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    for child in ast.iter_child_nodes(node):
+        yield from _walk(child)
 
 
 def _uses(node: ast.AST, bound: dict[str, str]) -> Iterator[Use]:
@@ -57,9 +66,9 @@ def _uses(node: ast.AST, bound: dict[str, str]) -> Iterator[Use]:
             prefix = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
             names = [f"{prefix}{alias.name}" for alias in node.names]
             yield from (Use(node.lineno, name) for name in names if _is_librarys_private(name))
-        case ast.Attribute(attr=attribute) if _is_private(attribute):
-            name = _attribute_name(node, bound)
-            if name is not None:
+        case ast.Attribute():
+            name = _private_attribute(node, bound)
+            if name:
                 yield Use(node.lineno, name)
         case ast.Call() if _function_name(node.func) in _BY_NAME:
             texts = [entry.value for entry in node.args if isinstance(entry, ast.Constant)]
@@ -72,24 +81,26 @@ def _uses(node: ast.AST, bound: dict[str, str]) -> Iterator[Use]:
                 yield Use(node.lineno, repr(text))
 
 
-def _attribute_name(node: ast.Attribute, bound: dict[str, str]) -> str | None:
-    """Return the full name of a private attribute; None where it is not a library's.
+def _private_attribute(node: ast.Attribute, bound: dict[str, str]) -> str:
+    """Return the full name of an attribute that is private to a library; empty for others.
 
-    An attribute of an object whose class is unknown counts: nothing but `self` and `cls` shows
+    A private attribute of an object whose class is unknown counts: only `self` and `cls` show
     private attributes of our own.
     """
     parts = [node.attr]
     value = node.value
     while isinstance(value, ast.Attribute):
-        parts.append(value.attr)
+        parts.insert(0, value.attr)
         value = value.value
-    if not isinstance(value, ast.Name):
-        return "." + ".".join(reversed(parts))
-    if value.id in {"self", "cls"} and len(parts) == 1:
-        return None
-    full = ".".join([bound.get(value.id, value.id), *reversed(parts)])
-    is_module = value.id in bound and not _is_librarys(full)  # sys._getframe, os._exit
-    return None if is_module or full.startswith(_OPERATORS) else full
+    if isinstance(value, ast.Name) and value.id in bound:
+        full = ".".join([bound[value.id], *parts])
+        is_operator = full.startswith(_OPERATORS)
+        return full if _is_librarys_private(full) and not is_operator else ""
+    while parts and not _is_private(parts[-1]):
+        parts.pop()
+    root = value.id if isinstance(value, ast.Name) else ""
+    is_own = root in {"self", "cls"} and len(parts) == 1
+    return "" if is_own or not parts else ".".join([root, *parts])
 
 
 def _bound_names(tree: ast.Module) -> dict[str, str]:

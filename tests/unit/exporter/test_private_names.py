@@ -15,7 +15,7 @@ from private_names import ALLOWED, EXPORTER, find_private_names
         ("from torch.utils import _pytree", "torch.utils._pytree"),
         ("from torch._ops import OpOverload", "torch._ops.OpOverload"),
         ("def f():\n    from onnxscript._internal import x", "onnxscript._internal.x"),
-        ("import torch\ntorch._C.Value", "torch._C"),
+        ("import torch\ntorch._C.Value", "torch._C.Value"),
         ("import torch.nn as nn\nnn._reduction", "torch.nn._reduction"),
         ("from torch import nn\nnn.Module._parameters", "torch.nn.Module._parameters"),
         ("import onnxruntime as ort\nort.capi._ld", "onnxruntime.capi._ld"),
