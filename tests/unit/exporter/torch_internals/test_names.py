@@ -18,6 +18,8 @@ from torch.nn.modules import transformer
 from torch.onnx._internal.exporter import _flags, _registration
 from torch.onnx._internal.torchscript_exporter import registration, symbolic_helper
 
+from modelexport_exporter.torch_internals.decomposition_table import decomposition_table
+from modelexport_exporter.torch_internals.operators import OpOverload
 from modelexport_exporter.torch_internals.symbolics import import_symbolics
 from private_names import ALLOWED, find_private_names
 
@@ -51,8 +53,8 @@ def parsed(_g: object, x: object) -> object:
     return x
 
 
-def program() -> torch.export.ExportedProgram:
-    return torch.export.export(torch.nn.Softshrink(), (X,))
+def program(module: torch.nn.Module | None = None) -> torch.export.ExportedProgram:
+    return torch.export.export(module or torch.nn.Softshrink(), (X,))
 
 
 def takes(function: Callable[..., Any], *args: object, **named: object) -> bool:
@@ -89,9 +91,13 @@ def sees_the_cast(mode: type) -> bool:
     return seen == ["aten._to_copy.default"]
 
 
-def adds_a_decomposition(context: Callable[[], Any]) -> bool:
-    with context():
-        return True
+def replaces(operator: OpOverload) -> Callable[[Any], bool]:
+    def check(patch: Callable[[], Any]) -> bool:
+        before = decomposition_table.get(operator)
+        with patch():
+            return decomposition_table.get(operator) is not before
+
+    return check
 
 
 def patches(patch: Callable[..., Any]) -> bool:
@@ -114,6 +120,7 @@ def inlines(inline: Callable[[torch.Graph], None]) -> bool:
 def unregisters(registry: registration.SymbolicRegistry) -> bool:
     registry.register("test::name", 9, print, custom=True)
     group = registry.get_function_group("test::name")
+    assert group is not None
     known = group.get(11) is print and group.get_min_supported() == 9
     registry.unregister("test::name", 9)
     return known and not group._functions
@@ -147,8 +154,12 @@ def imports(name: str) -> bool:
 
 def translates(dispatch: Callable[..., Any]) -> bool:
     registry = registry_of_torch()
-    node = next(node for node in program().graph.nodes if node.op == "call_function")
-    return dispatch(node, registry)[0] is not None
+    found = []
+    for module in (torch.nn.SiLU(), torch.nn.Softshrink()):
+        graph = program(module).graph
+        node = next(node for node in graph.nodes if node.op == "call_function")
+        found.append(dispatch(node, registry)[0] is not None)
+    return found == [True, False]
 
 
 def registry_of_torch() -> _registration.ONNXRegistry:
@@ -163,7 +174,7 @@ def makes_a_registry(from_torchlib: Callable[..., Any]) -> bool:
 
 
 def has_a_version(state: str) -> bool:
-    return getattr(torch.nn.BatchNorm1d(1).state_dict(), state)[""]["version"] == 2
+    return bool(getattr(torch.nn.BatchNorm1d(1).state_dict(), state)[""]["version"] == 2)
 
 
 PROPERTIES: dict[str, Callable[[Any], object]] = {
@@ -237,11 +248,15 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
         {"relative_path", "offset", "length"} <= {entry.name for entry in dataclasses.fields(kind)}
     ),
     "torch.distributed.checkpoint.metadata._MEM_FORMAT_ENCODING": lambda kind: kind(0),
-    "torch.export._patches.register_gru_while_loop_decomposition": adds_a_decomposition,
-    "torch.export._patches.register_lstm_while_loop_decomposition": adds_a_decomposition,
+    "torch.export._patches.register_gru_while_loop_decomposition": replaces(
+        torch.ops.aten.gru.input
+    ),
+    "torch.export._patches.register_lstm_while_loop_decomposition": replaces(
+        torch.ops.aten.lstm.input
+    ),
     "torch.fx.experimental._config.patch": patches,
     "torch.jit._builtins._get_builtin_table": lambda table: table()[id(torch.relu)] == "aten::relu",
-    "torch.jit._trace.TracerWarning": lambda kind: kind is torch.jit.TracerWarning,
+    "torch.jit._trace.TracerWarning": lambda kind: issubclass(kind, Warning),
     f"{TRANSLATION}._core.current_tracer": lambda tracer: tracer is None,
     f"{TRANSLATION}._dispatching.dispatch": translates,
     f"{TRANSLATION}._flags": lambda flags: flags is _flags,
