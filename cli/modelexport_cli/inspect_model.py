@@ -52,7 +52,8 @@ def _local(model: str, endpoint: str | None) -> Iterator[Path]:
             Reason.SOURCE_NOT_FOUND, "expected a path, or a URI that begins with s3:// or file://"
         )
     from modelexport_api.spec import Storage
-    from modelexport_exporter.storage.store import Role, locate
+    from modelexport_exporter.storage.locate import locate
+    from modelexport_exporter.storage.store import Role
 
     location = locate(model, Storage(endpoint=endpoint), Role.SOURCE)
     in_place = location.store.local_path(location.key)

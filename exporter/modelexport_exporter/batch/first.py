@@ -10,10 +10,9 @@ from modelexport_exporter.core.log import Log
 
 def first_of(resource: ModelExport, log: Log) -> ModelExport:
     """Return an export of one checkpoint: of the batch's first. Raises ExportFailure."""
-    source = resource.spec.source
-    if not source.is_batch:
+    if not resource.spec.source.is_batch:
         return resource
-    listed = list_checkpoints(source, resource.spec.storage)
+    listed = list_checkpoints(resource.spec)
     uri = listed[0].uri
     log.log("info", f"a batch of {len(listed)} checkpoints: this is about the first, {uri}")
     return item_of(resource, uri, resource.spec.destination.uri)

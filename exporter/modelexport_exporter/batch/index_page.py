@@ -18,12 +18,13 @@ from markupsafe import Markup, escape
 from modelexport_exporter.batch.destinations import BATCHES
 from modelexport_exporter.batch.items import ItemResult, badness
 from modelexport_exporter.batch.results import Results
+from modelexport_exporter.core.entry_points import BATCH_TEMPLATES, REPORT_TEMPLATES
 from modelexport_exporter.report import text
 from modelexport_exporter.report.render import encode, environment_of, read_own
 from modelexport_exporter.report.verdict import Fact
 
 _TEMPLATE, _STYLES, _SCRIPT = "index.html.j2", ("report.css", "index.css"), "index.js"
-_PACKAGES = ("modelexport_exporter.batch", "modelexport_exporter.report")
+_PACKAGES = (BATCH_TEMPLATES, REPORT_TEMPLATES)
 _SHOWN_MESSAGE = 300
 _LAST = 1e300
 """Sorts behind every error; JSON and scripts have no number for infinity."""

@@ -12,12 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from modelexport_api.reasons import Reason
-from modelexport_api.spec import Source, Storage
+from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.batch.glob import Glob, names_store, of_uri
 from modelexport_exporter.core.digests import digest_of
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.stored_object import StoredObject
-from modelexport_exporter.storage.store import Location, Role, Store, locate
+from modelexport_exporter.storage.locate import Stores
+from modelexport_exporter.storage.store import Location, Store
 
 _THREADS = 8
 _NEIGHBOURS = 5
@@ -34,14 +35,15 @@ class Listed:
     """Of a directory: a digest of its files' etags. None: there was nothing to be seen."""
 
 
-def list_checkpoints(source: Source, storage: Storage) -> list[Listed]:
+def list_checkpoints(spec: ModelExportSpec) -> list[Listed]:
     """Return the checkpoints, those of a glob in the order of their names. Raises ExportFailure."""
-    if source.uris is not None:
-        return _look_at(source.uris, storage)
-    return _matching(source.one, storage)
+    stores = Stores(spec)
+    if spec.source.uris is not None:
+        return _look_at(spec.source.uris, stores)
+    return _matching(spec.source.one, stores)
 
 
-def _matching(uri: str, storage: Storage) -> list[Listed]:
+def _matching(uri: str, stores: Stores) -> list[Listed]:
     if not names_store(uri):
         raise ExportFailure(
             Reason.INVALID_MANIFEST,
@@ -50,7 +52,7 @@ def _matching(uri: str, storage: Storage) -> list[Listed]:
             "checkpoints in spec.source.uris.",
         )
     base, glob = of_uri(uri)
-    store = locate(base, storage, Role.SOURCE).store
+    store = stores.source(base).store
     found = store.list_all(glob.prefix, glob.depth)
     listed = [
         Listed(store.uri(entry.key), entry.size_bytes, entry.etag)
@@ -77,14 +79,14 @@ def _directory(key: str, entries: list[StoredObject]) -> StoredObject:
     return StoredObject(key, size, digest_of([[entry.key, entry.etag] for entry in entries]))
 
 
-def _look_at(uris: list[str], storage: Storage) -> list[Listed]:
+def _look_at(uris: list[str], stores: Stores) -> list[Listed]:
     with ThreadPoolExecutor(_THREADS, thread_name_prefix="listing") as pool:
-        return list(pool.map(lambda uri: _look(uri, storage), uris))
+        return list(pool.map(lambda uri: _look(uri, stores), uris))
 
 
-def _look(uri: str, storage: Storage) -> Listed:
+def _look(uri: str, stores: Stores) -> Listed:
     """Return what one URI names, as far as that can be told now."""
-    where = locate(uri, storage, Role.SOURCE)
+    where = stores.source(uri)
     try:
         found = _stat(where)
     except ExportFailure:

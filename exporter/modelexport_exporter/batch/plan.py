@@ -21,7 +21,8 @@ from modelexport_exporter.batch.listing import Listed, list_checkpoints
 from modelexport_exporter.batch.shares import share_out
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.publish.publish import resource_key
-from modelexport_exporter.storage.store import ConditionFailedError, Location, Role, locate
+from modelexport_exporter.storage.locate import Stores
+from modelexport_exporter.storage.store import ConditionFailedError, Location
 
 PLAN_NAME = "plan.json"
 
@@ -106,7 +107,7 @@ def directory_of(resource: ModelExport) -> Location:
     metadata, spec = resource.metadata, resource.spec
     key = resource_key(metadata.name, metadata.namespace, metadata.uid)
     root = root_of(spec.destination.uri)
-    return locate(f"{root}{BATCHES}/{key}/", spec.storage, Role.DESTINATION)
+    return Stores(spec).destination(f"{root}{BATCHES}/{key}/")
 
 
 def make_plan(resource: ModelExport, shares: int) -> Planned:
@@ -116,7 +117,7 @@ def make_plan(resource: ModelExport, shares: int) -> Planned:
     again = resource.metadata.uid is None
     found = None if again else _read(where)
     if found is None:
-        listed = list_checkpoints(resource.spec.source, resource.spec.storage)
+        listed = list_checkpoints(resource.spec)
         found = _write(where, plan_of(resource, listed, shares), again=again)
     return Planned(resource, found, directory)
 

@@ -15,21 +15,18 @@ from typing import Any
 
 from modelexport_api.spec import Exporter
 from modelexport_exporter.batch.graph_reuse import Reuse
+from modelexport_exporter.core import entry_points
 from modelexport_exporter.core.types import ROUTES, ConvertedModel, ExportTask, Rung
 from modelexport_exporter.isolation import worker
 from modelexport_exporter.isolation.resident import Resident
 from modelexport_exporter.pipeline.run_base import Settings
-from modelexport_exporter.pipeline.worker_client import REBIND
-
-FOUNDRY = "modelexport_exporter.workers.resident_exporter:ResidentExporter"
-VERIFIER = "modelexport_exporter.workers.resident_verifier:Verifier"
 
 
 @dataclass(frozen=True)
 class Graph:
     """A translated graph: the worker that has it, and what was made of it first."""
 
-    foundry: Resident
+    exporter: Resident
     rung: Rung
     nodes: dict[str, int]
     """The nodes of the first file by operator."""
@@ -50,15 +47,18 @@ class ResidentWorkerPool:
     """
 
     def __init__(
-        self, settings: Settings, foundry: str = FOUNDRY, verifier: str = VERIFIER
+        self,
+        settings: Settings,
+        exporter: str = entry_points.RESIDENT_EXPORTER,
+        verifier: str = entry_points.RESIDENT_VERIFIER,
     ) -> None:
         self._entries: dict[str, Callable[[Any, dict[str, Any]], object]] = {
             settings.export_entry: self._export,
             settings.verify_entry: self._verify,
-            REBIND: self._rebind,
+            entry_points.REBIND: self._rebind,
         }
         self._export_entry = settings.export_entry
-        self._foundry_entry = foundry
+        self._exporter_entry = exporter
         self._verifier_entry = verifier
         self._graph: Graph | None = None
         self._in_use: Graph | None = None
@@ -81,14 +81,14 @@ class ResidentWorkerPool:
         (task,) = arguments
         if ROUTES[task.rung] is not Exporter.DYNAMO or not self._reuse.adopts:
             return worker.run(self._export_entry, arguments, **how)
-        foundry = Resident(self._foundry_entry)
+        exporter = Resident(self._exporter_entry)
         try:
-            converted = foundry.call("export", arguments, **how)
+            converted = exporter.call("export", arguments, **how)
             assert isinstance(converted, ConvertedModel)
         except BaseException:
-            foundry.close()
+            exporter.close()
             raise
-        self._candidate = Graph(foundry, task.rung, converted.op_counts)
+        self._candidate = Graph(exporter, task.rung, converted.op_counts)
         self.on_graph()
         return converted
 
@@ -101,7 +101,7 @@ class ResidentWorkerPool:
 
     def _rebind(self, arguments: tuple[ExportTask], how: dict[str, Any]) -> object:
         assert self._in_use is not None
-        return self._in_use.foundry.call("rebind", arguments, **how)
+        return self._in_use.exporter.call("rebind", arguments, **how)
 
     @contextlib.contextmanager
     def graph(self) -> Iterator[Graph | None]:
@@ -111,7 +111,7 @@ class ResidentWorkerPool:
         tells when the verdict on its first file is there.
         """
         with self._using:
-            if self._graph is not None and not self._graph.foundry.alive:
+            if self._graph is not None and not self._graph.exporter.alive:
                 self._graph, self._reuse = None, self._reuse.lost()
             kept = self._graph if self._reuse.rebinds else None
             self._in_use = self._candidate if self._reuse.adopts and self._candidate else kept
@@ -140,7 +140,7 @@ class ResidentWorkerPool:
             return
         with self._using:
             if self._graph is not None:
-                self._graph.foundry.close()
+                self._graph.exporter.close()
             self._graph, self._candidate = self._candidate, None
             self._reuse = self._reuse.adopted()
 
@@ -148,13 +148,13 @@ class ResidentWorkerPool:
         """Let go of the graph of a fresh export whose file is not to be published."""
         if self._candidate is not None:
             with self._using:
-                self._candidate.foundry.close()
+                self._candidate.exporter.close()
                 self._candidate = None
 
     def close(self) -> None:
         """End all workers."""
         for graph in filter(None, (self._graph, self._candidate)):
-            graph.foundry.close()
+            graph.exporter.close()
         self._graph = self._candidate = None
         self._end_verifier()
 

@@ -21,15 +21,13 @@ from multiprocessing.context import ForkServerProcess
 from typing import Any
 
 from modelexport_api.status import Stage
-from modelexport_exporter.core import cgroup
+from modelexport_exporter.core import cgroup, entry_points
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.memory import MemoryWatch
 from modelexport_exporter.core.types import FactoryProgress, ReportProgress
 from modelexport_exporter.isolation import child
 from modelexport_exporter.isolation.death import Death, crashed, explain, too_late
 
-PRELOAD = ("modelexport_exporter.workers.preload",)
-_GUARD = "modelexport_exporter.isolation.fork_server"
 OnOutput = Callable[[str], None]
 """Called with each line that a worker printed."""
 
@@ -39,13 +37,15 @@ _LINE_LIMIT = 2000
 _READ_BYTES = 65536
 
 
-def start_server(preload: Sequence[str] = PRELOAD) -> None:
+def start_server(preload: Sequence[str] = (entry_points.PRELOAD,)) -> None:
     """Begin importing what workers need. Call it from the main thread; returns at once.
 
     The server starts without credentials: what a process is started with stays readable in /proc,
     for itself and for what is forked from it, whatever it deletes later.
     """
-    multiprocessing.get_context("forkserver").set_forkserver_preload([_GUARD, *preload])
+    multiprocessing.get_context("forkserver").set_forkserver_preload(
+        [entry_points.FORK_SERVER, *preload]
+    )
     credentials = {name: os.environ.pop(name) for name in _credentials()}
     try:
         forkserver.ensure_running()

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from modelexport_api.resource import ModelExport
 from modelexport_api.spec import ModelExportSpec
+from modelexport_exporter.core import entry_points
 from modelexport_exporter.core.diagnosis import Diagnosis
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.log import Log
@@ -22,7 +23,7 @@ from modelexport_exporter.isolation import worker
 from modelexport_exporter.isolation.interruption import interruptible
 from modelexport_exporter.source import fetch as fetching
 from modelexport_exporter.source.fetch_code import fetch_code
-from modelexport_exporter.storage.store import Role, locate
+from modelexport_exporter.storage.locate import Stores
 from modelexport_exporter.storage.workspace import workspace
 
 TIMEOUT_SECONDS = 300.0
@@ -34,8 +35,8 @@ class Settings:
 
     work_dir: Path
     timeout_seconds: float = TIMEOUT_SECONDS
-    entry: str = "modelexport_exporter.workers.diagnose:diagnose_model"
-    preload: tuple[str, ...] = worker.PRELOAD
+    entry: str = entry_points.DIAGNOSE
+    preload: tuple[str, ...] = (entry_points.PRELOAD,)
 
 
 def diagnose(
@@ -71,10 +72,11 @@ def diagnose(
 
 
 def _task(spec: ModelExportSpec, directory: Path, report: ProgressReporter) -> ExportTask:
+    stores = Stores(spec)
     code_dir = None
     if spec.model is not None and spec.model.code is not None:
-        code_dir = fetch_code(locate(spec.model.code.uri, spec.storage, Role.CODE), directory)
-    source = locate(spec.source.one, spec.storage, Role.SOURCE)
+        code_dir = fetch_code(stores.code(spec.model.code.uri), directory)
+    source = stores.source(spec.source.one)
     identity = fetching.identify(source, spec.source)
     fetched = fetching.fetch(source, identity, spec.source, directory / "checkpoint", report)
     return ExportTask(spec, fetched.checkpoint, code_dir, directory)

@@ -62,7 +62,7 @@ from modelexport_exporter.report.documents import (
 from modelexport_exporter.report.signing import Signer, take_signer
 from modelexport_exporter.report.triton_config import check_servable
 from modelexport_exporter.source.dependencies import Dependencies
-from modelexport_exporter.storage.store import Role, locate
+from modelexport_exporter.storage.locate import Stores
 from modelexport_exporter.storage.workspace import workspace
 
 __all__ = ["Pipeline", "Settings", "run"]
@@ -90,10 +90,9 @@ class Pipeline(Story):
         self, resource: ModelExport, settings: Settings, log: Log, pool: WorkerPool = worker.run
     ) -> None:
         super().__init__(resource, settings, log, pool)
-        destination = locate(self._spec.destination.uri, self._spec.storage, Role.DESTINATION)
         metadata = resource.metadata
         self._publication = Publication(
-            destination.as_directory(),
+            Stores(self._spec).destination(self._spec.destination.uri),
             resource_key(metadata.name, metadata.namespace, metadata.uid),
             self._spec.destination.layout,
         )

@@ -17,7 +17,8 @@ from modelexport_exporter.core.types import ExportTask
 from modelexport_exporter.report.record import Record
 from modelexport_exporter.source import fetch as fetching
 from modelexport_exporter.source.dependencies import Dependencies, gather
-from modelexport_exporter.storage.store import Location, Role, locate
+from modelexport_exporter.storage.locate import Stores
+from modelexport_exporter.storage.store import Location
 
 
 @dataclass
@@ -34,7 +35,7 @@ class FetchStage:
     @property
     def source(self) -> Location:
         """Return where the checkpoint is."""
-        return locate(self.spec.source.one, self.spec.storage, Role.SOURCE)
+        return Stores(self.spec).source(self.spec.source.one)
 
     def identify(self) -> None:
         """Find out what is asked for, by digests."""

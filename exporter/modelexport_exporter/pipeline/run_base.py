@@ -15,6 +15,7 @@ from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_api.resource import ModelExport
 from modelexport_api.status import Failure, Stage
+from modelexport_exporter.core import entry_points
 from modelexport_exporter.core.errors import ExportFailure, printable
 from modelexport_exporter.core.log import Log
 from modelexport_exporter.core.memory import MemoryWatch
@@ -32,9 +33,9 @@ class Settings:
     """What a run takes besides the resource."""
 
     work_dir: Path
-    export_entry: str = "modelexport_exporter.workers.export:export_model"
-    verify_entry: str = "modelexport_exporter.workers.verify:verify_model"
-    preload: tuple[str, ...] = worker.PRELOAD
+    export_entry: str = entry_points.EXPORT
+    verify_entry: str = entry_points.VERIFY
+    preload: tuple[str, ...] = (entry_points.PRELOAD,)
     signer: Signer | None = None
     """Who signs the provenance, where that was found out before. Absent: the environment tells."""
 

@@ -24,7 +24,7 @@ from modelexport_exporter.pipeline.run_base import Settings, Story
 from modelexport_exporter.publish.layout import REPORT_NAME
 from modelexport_exporter.report.documents import both_reports, failed_documents
 from modelexport_exporter.source.artifact_files import ExistingArtifact, bring, find_artifact
-from modelexport_exporter.storage.store import Role, locate
+from modelexport_exporter.storage.locate import Stores
 from modelexport_exporter.storage.workspace import workspace
 
 VERIFICATIONS_NAME = "verifications"
@@ -35,8 +35,7 @@ class Reverification(Story):
 
     def __init__(self, resource: ModelExport, settings: Settings, log: Log) -> None:
         super().__init__(resource, settings, log)
-        destination = locate(self._spec.destination.uri, self._spec.storage, Role.DESTINATION)
-        self._destination = destination.as_directory()
+        self._destination = Stores(self._spec).destination(self._spec.destination.uri)
         self._artifact: ExistingArtifact | None = None
 
     def run(self) -> PodResult:

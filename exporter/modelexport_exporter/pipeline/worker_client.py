@@ -10,6 +10,7 @@ from typing import Protocol
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Precision
 from modelexport_api.status import Stage, Verdict
+from modelexport_exporter.core import entry_points
 from modelexport_exporter.core.accuracy_loss import describe_refusal
 from modelexport_exporter.core.benchmark_plan import DEADLINE_SECONDS, Benchmark, compile_seconds
 from modelexport_exporter.core.errors import ExportFailure, NotDeterministic
@@ -28,9 +29,6 @@ from modelexport_exporter.isolation import worker
 from modelexport_exporter.isolation.worker import OnOutput
 from modelexport_exporter.pipeline import ladder
 from modelexport_exporter.report.record import Record
-
-REBIND = "modelexport_exporter.workers.resident_exporter:ResidentExporter.rebind"
-"""The entry that only a pool has which keeps graphs."""
 
 
 class WorkerPool(Protocol):
@@ -61,11 +59,7 @@ class Workers:
     log: Log
     deadline: float
     """When the whole export has to end, in `time.monotonic()` seconds."""
-    artifact_entry: str = "modelexport_exporter.workers.artifact:read_artifact"
-    benchmark_entry: str = "modelexport_exporter.workers.benchmark:measure"
-    compiled_entry: str = "modelexport_exporter.workers.benchmark:measure_compiled"
     started: float = field(default_factory=time.monotonic)
-    names_entry: str = "modelexport_exporter.workers.artifact:read_external_names"
     pool: WorkerPool = worker.run
     """Without another one, each call gets a fresh process."""
 
@@ -81,20 +75,20 @@ class Workers:
     def rebind(self, task: ExportTask) -> ConvertedModel:
         """Return the file that the graph of an earlier checkpoint leads to."""
         self.report(Stage.LOAD, 0.0, "binding the weights to the graph of an earlier checkpoint")
-        converted = self._work(self.deadline, REBIND, task)
+        converted = self._work(self.deadline, entry_points.REBIND, task)
         assert isinstance(converted, ConvertedModel)
         self._take_in(converted)
         return converted
 
     def external_names(self, path: Path) -> tuple[str, ...]:
         """Return the files beside an ONNX file that it needs."""
-        names = self._work(self.deadline, self.names_entry, path)
+        names = self._work(self.deadline, entry_points.READ_EXTERNAL_NAMES, path)
         assert isinstance(names, tuple)
         return names
 
     def read(self, task: ExportTask, path: Path, files: tuple[WrittenFile, ...]) -> ConvertedModel:
         """Return what an ONNX file that exists offers."""
-        converted = self._work(self.deadline, self.artifact_entry, task, path, files)
+        converted = self._work(self.deadline, entry_points.READ_ARTIFACT, task, path, files)
         assert isinstance(converted, ConvertedModel)
         self._take_in(converted)
         return converted
@@ -138,7 +132,7 @@ class Workers:
         """Return how long calls take; whatever goes wrong is only told."""
         try:
             deadline = self._within(DEADLINE_SECONDS)
-            found = self._work(deadline, self.benchmark_entry, task, converted)
+            found = self._work(deadline, entry_points.BENCHMARK, task, converted)
         except ExportFailure as failure:
             return Benchmark(None, (_not_measured("latency", failure),))
         assert isinstance(found, Benchmark)
@@ -148,7 +142,7 @@ class Workers:
         if why:
             return Benchmark(found.latency, (*found.left_out, why))
         try:
-            deadline, entry = self._within(allowed), self.compiled_entry
+            deadline, entry = self._within(allowed), entry_points.BENCHMARK_COMPILED
             compiled = self._work(deadline, entry, task, converted, found.latency.dims)
         except ExportFailure as failure:
             return Benchmark(

@@ -12,6 +12,7 @@ import re
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from modelexport_exporter.core.entry_points import REPORT_TEMPLATES
 from modelexport_exporter.report.page import page_of
 from modelexport_exporter.report.report import Report
 
@@ -31,7 +32,7 @@ def render(report: Report) -> bytes:
 
 
 def _render(report: Report) -> bytes:
-    environment = environment_of("modelexport_exporter.report")
+    environment = environment_of(REPORT_TEMPLATES)
     style = read_own(environment, _STYLE)
     return encode(environment.get_template(_TEMPLATE).render(page=page_of(report), style=style))
 

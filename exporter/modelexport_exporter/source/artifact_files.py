@@ -18,7 +18,8 @@ from modelexport_exporter.core.progress import ByteCounter
 from modelexport_exporter.core.types import ReportProgress, WrittenFile
 from modelexport_exporter.publish import manifest as manifests
 from modelexport_exporter.publish.manifest import MANIFEST_NAME
-from modelexport_exporter.storage.store import Location, Role, locate
+from modelexport_exporter.storage.locate import Stores
+from modelexport_exporter.storage.store import Location
 
 _WRONG_DIGEST = "Find out who replaced the file; publish it again."
 
@@ -40,9 +41,10 @@ class ExistingArtifact:
 
 def find_artifact(spec: ModelExportSpec) -> ExistingArtifact:
     """Return what is to be verified: named by the spec, or by the destination's manifest."""
+    stores = Stores(spec)
     if spec.artifact is None:
-        return _published(locate(spec.destination.uri, spec.storage, Role.ARTIFACT))
-    location = locate(spec.artifact.uri, spec.storage, Role.ARTIFACT)
+        return _published(stores.artifact(spec.destination.uri))
+    location = stores.artifact(spec.artifact.uri)
     path = PurePosixPath(location.key)
     if location.key.endswith("/") or not path.name:
         raise ExportFailure(

@@ -20,7 +20,7 @@ from modelexport_exporter.source.fetch_inputs import (
     fetch_inputs,
 )
 from modelexport_exporter.source.fetch_libraries import fetch_libraries
-from modelexport_exporter.storage.store import Role, locate
+from modelexport_exporter.storage.locate import Stores
 
 
 @dataclass(frozen=True)
@@ -57,16 +57,17 @@ class Dependencies:
 
 def gather(spec: ModelExportSpec, directory: Path) -> Dependencies:
     """Bring all of it into a directory. Raises ExportFailure."""
+    stores = Stores(spec)
     dependencies = []
     code_dir = code_sha256 = None
     if spec.model is not None and spec.model.code is not None:
-        code = locate(spec.model.code.uri, spec.storage, Role.CODE)
+        code = stores.code(spec.model.code.uri)
         code_dir = fetch_code(code, directory)
         code_sha256 = identity.directory_digest(code_dir)
         dependencies.append(Dependency(code.uri, {identity.DIRECTORY_DIGEST: code_sha256}))
     inputs = fetch_inputs(spec, directory)
     dependencies += [Dependency(entry.uri, {"sha256": entry.sha256}) for entry in inputs.values()]
-    places = [locate(uri, spec.storage, Role.CODE) for uri in spec.export.runtime_libraries]
+    places = [stores.code(uri) for uri in spec.export.runtime_libraries]
     libraries = fetch_libraries(places, directory)
     dependencies += [
         Dependency(where.uri, {"sha256": identity.sha256_file(path)})

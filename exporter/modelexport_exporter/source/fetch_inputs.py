@@ -14,7 +14,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.core.digests import sha256_file
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.storage.store import Role, locate
+from modelexport_exporter.storage.locate import Stores
 
 GOLDEN = "goldenInputs"
 CALIBRATION = "calibrationInputs"
@@ -43,7 +43,7 @@ def fetch_inputs(spec: ModelExportSpec, directory: Path) -> Mapping[str, Recorde
 
 
 def _fetch(field: str, uri: str, spec: ModelExportSpec, directory: Path) -> RecordedInputs:
-    location = locate(uri, spec.storage, Role.SOURCE)
+    location = Stores(spec).source(uri)
     name = PurePosixPath(location.key).name
     found = location.store.stat(location.key) if not location.key.endswith("/") else None
     if found is None:

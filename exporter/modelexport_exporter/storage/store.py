@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import unquote, urlsplit
 
-from modelexport_api.spec import Storage
 from modelexport_exporter.core.stored_object import StoredObject
 
 OnBytes = Callable[[int], None]
@@ -118,17 +116,3 @@ class Location:
         if not self.key or self.key.endswith("/"):
             return self
         return Location(self.store, self.key + "/")
-
-
-def locate(uri: str, storage: Storage, role: Role) -> Location:
-    """Return the location that a URI of the spec names. Nothing is asked over the network yet."""
-    parts = urlsplit(uri)
-    if parts.scheme == "file":
-        from modelexport_exporter.storage.files import FileStore
-
-        return Location(FileStore(role), unquote(parts.path))
-    from modelexport_exporter.storage.s3 import S3Store
-
-    # Not urlsplit: a key may hold ? and #.
-    bucket, _, key = uri.removeprefix("s3://").partition("/")
-    return Location(S3Store(bucket, storage, role), key)

@@ -19,7 +19,7 @@ from modelexport_exporter.core.types import (
 from modelexport_exporter.workers.verify import verify_model
 
 
-class Verifier:
+class ResidentVerifier:
     """Verifies files of one family."""
 
     def __init__(self) -> None:
