@@ -15,7 +15,7 @@ from batches import OneByOne
 from modelexport_api.resource import ModelExport
 from modelexport_exporter.batch.run import Part, run_share
 from modelexport_exporter.core.log import JsonLog
-from modelexport_exporter.pipeline.run_base import Settings
+from modelexport_exporter.pipeline.context import Settings
 
 
 def main(resource: str, work_dir: str, share: str, shares: str) -> int:

@@ -11,8 +11,8 @@ from modelexport_api.reasons import Reason, is_retryable
 from modelexport_api.resource import ModelExport
 from modelexport_api.status import Artifact, Failure, Progress, Stage, Verdict, VerificationResult
 from modelexport_exporter.core.log import Log
-from modelexport_exporter.pipeline.export_run import run
-from modelexport_exporter.pipeline.run_base import Settings
+from modelexport_exporter.pipeline.context import Settings
+from modelexport_exporter.pipeline.run import run
 
 Answer = Callable[[ModelExport], PodResult]
 

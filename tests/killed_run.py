@@ -17,7 +17,8 @@ from typing import TypedDict
 
 from modelexport_api.resource import ModelExport
 from modelexport_exporter.core.log import JsonLog
-from modelexport_exporter.pipeline.export_run import Settings, run
+from modelexport_exporter.pipeline.context import Settings
+from modelexport_exporter.pipeline.run import run
 from modelexport_exporter.storage.files import FileStore, PendingFile
 from modelexport_exporter.storage.s3 import S3Store
 from modelexport_exporter.storage.s3_upload import PendingPut, PendingUpload

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from modelexport_api.resource import ModelExport
 from modelexport_exporter.core.log import JsonLog
-from modelexport_exporter.pipeline.export_run import Settings, run
+from modelexport_exporter.pipeline.context import Settings
+from modelexport_exporter.pipeline.run import run
 
 
 def main() -> None:

@@ -68,7 +68,7 @@ def _run(resource: ModelExport, work_dir: Path) -> ShareRun:
     """Export or verify one checkpoint, or all of a batch, which may fail as a whole."""
     from modelexport_exporter.batch.judgement import judged
     from modelexport_exporter.batch.run import ShareRun, run_share, run_single
-    from modelexport_exporter.pipeline.run_base import Settings
+    from modelexport_exporter.pipeline.context import Settings
 
     settings = Settings(work_dir)
     if not resource.spec.source.is_batch:

@@ -25,7 +25,7 @@ from modelexport_exporter.batch.run import Part, run_share, run_single
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.log import JsonLog, Log
 from modelexport_exporter.isolation.privacy import set_non_dumpable
-from modelexport_exporter.pipeline.run_base import Settings
+from modelexport_exporter.pipeline.context import Settings
 
 TERMINATION_LOG_ENV = "MODELEXPORT_TERMINATION_LOG"
 WORK_DIR_ENV = "MODELEXPORT_WORK_DIR"

@@ -17,7 +17,8 @@ from bed.fixtures import require
 from modelexport_api.pod import PodResult
 from modelexport_api.resource import ModelExport
 from modelexport_exporter.core.log import JsonLog
-from modelexport_exporter.pipeline.export_run import Settings, run
+from modelexport_exporter.pipeline.context import Settings
+from modelexport_exporter.pipeline.run import run
 
 CODE = Path(__file__).parent / "models.py"
 

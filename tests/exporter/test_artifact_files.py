@@ -16,7 +16,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec, Storage
 from modelexport_api.status import Stage
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.source.artifact_files import bring, find_artifact
+from modelexport_exporter.source.artifact_files import fetch_artifact, find_artifact
 from modelexport_exporter.storage.store import Location
 from modelexport_exporter.workers.artifact import read_external_names
 
@@ -74,7 +74,7 @@ def spec(root: str, storage: Storage) -> Callable[..., ModelExportSpec]:
 
 def failure(spec: ModelExportSpec, tmp_path: Path) -> str:
     with pytest.raises(ExportFailure) as caught:
-        bring(find_artifact(spec), tmp_path / "here", silent, names)
+        fetch_artifact(find_artifact(spec), tmp_path / "here", silent, names)
     assert caught.value.reason is Reason.ARTIFACT_INVALID
     return caught.value.message
 
@@ -85,7 +85,7 @@ def test_a_file_and_its_data_are_brought(
     put(place, "a/m.onnx", model("data/w.bin"))
     put(place, "a/data/w.bin", bytes(8))
     artifact = find_artifact(spec(artifact={"uri": f"{root}a/m.onnx"}))
-    files = bring(artifact, tmp_path / "here", silent, names)
+    files = fetch_artifact(artifact, tmp_path / "here", silent, names)
     assert [file.name for file in files] == ["m.onnx", "data/w.bin"]
     assert files[1].sha256 == hashlib.sha256(bytes(8)).hexdigest()
     assert (tmp_path / "here" / "data" / "w.bin").read_bytes() == bytes(8)
@@ -142,7 +142,7 @@ def test_the_digests_of_a_manifest_count_for_every_file(
     put(place, "out/manifest.json", manifest(f"{root}out/", contents))
     artifact = find_artifact(spec())
     assert artifact.uri == f"{root}out/{prefix}model.onnx"
-    assert len(bring(artifact, tmp_path / "there", silent, names)) == 2
+    assert len(fetch_artifact(artifact, tmp_path / "there", silent, names)) == 2
     put(place, f"out/{prefix}w.bin", bytes(7) + b"x")
     assert f"{prefix}w.bin has sha256" in failure(spec(), tmp_path)
 

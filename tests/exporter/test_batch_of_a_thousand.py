@@ -16,7 +16,7 @@ from modelexport_exporter.batch.plan import directory_of
 from modelexport_exporter.batch.results import Results
 from modelexport_exporter.batch.run import Part, run_share
 from modelexport_exporter.core.log import JsonLog
-from modelexport_exporter.pipeline.run_base import Settings
+from modelexport_exporter.pipeline.context import Settings
 from modelexport_exporter.storage.store import Location
 
 COUNT = 1000

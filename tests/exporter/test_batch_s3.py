@@ -24,7 +24,7 @@ from modelexport_exporter.batch.plan import directory_of
 from modelexport_exporter.batch.results import Results
 from modelexport_exporter.batch.run import Part, run_share
 from modelexport_exporter.core.log import JsonLog
-from modelexport_exporter.pipeline.run_base import Settings
+from modelexport_exporter.pipeline.context import Settings
 from throttling import Throttle, throttling
 
 pytestmark = pytest.mark.s3

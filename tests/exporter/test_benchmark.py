@@ -11,7 +11,8 @@ import pytest
 from modelexport_api.resource import parse
 from modelexport_exporter.core.log import JsonLog
 from modelexport_exporter.pipeline import worker_client as workers
-from modelexport_exporter.pipeline.export_run import Settings, run
+from modelexport_exporter.pipeline.context import Settings
+from modelexport_exporter.pipeline.run import run
 from models import catalog
 
 

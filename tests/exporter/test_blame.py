@@ -37,7 +37,8 @@ from modelexport_exporter.blame import search
 from modelexport_exporter.blame.record_onnx import LEVELS, OFF, Runtime
 from modelexport_exporter.core.blame import Blame
 from modelexport_exporter.core.types import Rung
-from modelexport_exporter.pipeline.export_run import Settings, run
+from modelexport_exporter.pipeline.context import Settings
+from modelexport_exporter.pipeline.run import run
 from modelexport_exporter.verification.runtime.session import Session
 from models import catalog
 from models.catalog import RealModel

@@ -25,7 +25,8 @@ from modelexport_api.pod import SIGNING_KEY_FILE_ENV, PodResult
 from modelexport_api.reasons import ExitCode, Reason
 from modelexport_api.resource import ModelExport
 from modelexport_exporter.core.log import JsonLog
-from modelexport_exporter.pipeline.export_run import Settings, run
+from modelexport_exporter.pipeline.context import Settings
+from modelexport_exporter.pipeline.run import run
 from modelexport_exporter.storage.store import Location
 from triton_rules import parsed
 

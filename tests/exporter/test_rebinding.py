@@ -22,8 +22,8 @@ from modelexport_exporter.batch.rebinding_engine import RebindingEngine
 from modelexport_exporter.batch.resident_workers import ResidentWorkerPool
 from modelexport_exporter.batch.run import run_share
 from modelexport_exporter.core.log import JsonLog
-from modelexport_exporter.pipeline.export_run import run
-from modelexport_exporter.pipeline.run_base import Settings
+from modelexport_exporter.pipeline.context import Settings
+from modelexport_exporter.pipeline.run import run
 from models.code import families
 
 CODE = Path(families.__file__)
@@ -147,7 +147,7 @@ def test_what_the_graph_knows_of_the_first_weights_is_found_by_the_verdict(famil
     result = family.run(family.resource("scaled"))
     assert result.share is not None
     assert result.share.succeeded == 3
-    assert "exported afresh, since the kept graph led to VerificationFailed" in family.heard()
+    assert "the kept graph failed, exporting again: VerificationFailed" in family.heard()
     family.check("scaled", 1, 2, 3)
 
 
@@ -198,7 +198,7 @@ def test_a_worker_that_dies_costs_one_attempt(family: Family) -> None:
     result = family.run(family.resource("normalized"), engine)
     assert result.share is not None
     assert result.share.succeeded == 3
-    assert "exported afresh, since the kept graph led to WorkerDied" in family.heard()
+    assert "the kept graph failed, exporting again: WorkerDied" in family.heard()
     family.check("normalized", 1, 2, 3)
 
 

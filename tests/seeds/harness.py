@@ -25,7 +25,8 @@ from modelexport_api.pod import PodResult
 from modelexport_api.resource import ModelExport
 from modelexport_api.status import Failure, Progress
 from modelexport_exporter.core.log import Level
-from modelexport_exporter.pipeline.export_run import Settings, run
+from modelexport_exporter.pipeline.context import Settings
+from modelexport_exporter.pipeline.run import run
 from seeds.ahead import Ahead, Answer
 from seeds.case import Array, Case, Refusal
 from seeds.compare import cancellation, difference

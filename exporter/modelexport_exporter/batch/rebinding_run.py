@@ -1,7 +1,7 @@
-"""The story of one checkpoint of a batch: by the graph of an earlier one, or afresh.
+"""The run of one checkpoint of a batch: by the graph of an earlier one, or a fresh export.
 
-bring (ahead of its turn) -> rebind (ahead of its turn) -> verify -> publish
-                             any failure: the whole ladder, in fresh processes
+fetch -> rebind (both while earlier checkpoints are verified) -> verify -> publish
+any failure: the whole ladder, in fresh processes
 """
 
 from __future__ import annotations
@@ -15,15 +15,13 @@ from pathlib import Path
 
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
-from modelexport_api.resource import ModelExport
-from modelexport_api.status import Stage
+from modelexport_api.status import Failure, Stage
 from modelexport_exporter.batch.resident_workers import Graph, ResidentWorkerPool
 from modelexport_exporter.core.errors import ExportFailure, printable
-from modelexport_exporter.core.log import Log
 from modelexport_exporter.core.types import ConvertedModel, ExportTask
-from modelexport_exporter.pipeline.export_run import Pipeline
+from modelexport_exporter.pipeline.context import RunContext
+from modelexport_exporter.pipeline.export_run import ExportRun
 from modelexport_exporter.pipeline.fetched import FetchedCheckpoint
-from modelexport_exporter.pipeline.run_base import Settings
 from modelexport_exporter.publish.early_upload import EarlyUpload
 from modelexport_exporter.source.dependencies import Dependencies
 
@@ -39,97 +37,99 @@ class _Rebound:
     made: ConvertedModel | ExportFailure
 
 
-class ItemPipeline(Pipeline):
+class RebindingRun:
     """One run of one checkpoint of a batch."""
 
-    def __init__(
-        self, resource: ModelExport, settings: Settings, log: Log, pool: ResidentWorkerPool
-    ) -> None:
-        super().__init__(resource, settings, log, pool)
-        self._staying = pool
-        self._brought: FetchedCheckpoint | PodResult | None = None
+    def __init__(self, context: RunContext, pool: ResidentWorkerPool) -> None:
+        self.context = context
+        self._export = ExportRun(context)
+        self._pool = pool
+        self._fetched: FetchedCheckpoint | PodResult | None = None
         self._rebound: _Rebound | None = None
         self._upload: EarlyUpload | None = None
 
-    def prepare(self, directory: Path, held: ExitStack, dependencies: Dependencies) -> None:
-        """Bring the checkpoint. Raises ExportFailure."""
-        self._brought = self.bring(directory, held, dependencies)
+    def fetch(self, directory: Path, held: ExitStack, dependencies: Dependencies) -> None:
+        """Fetch the checkpoint. Raises ExportFailure."""
+        self._fetched = self._export.fetch(directory, held, dependencies)
 
     def abandon(self) -> None:
-        """Let what goes on for it, in another thread, end at its next step."""
-        self._report.abandon()
+        """Make work for it in other threads end at its next step."""
+        self.context.report.abandon()
 
     def end_upload(self) -> None:
-        """End what is on its way to the store."""
+        """End a background upload."""
         if self._upload is not None:
             self._upload.stop()
 
-    def _warm_up(self) -> None:
-        """Leave it to the engine, whose thread is the main one."""
-
     def rebind(self) -> None:
-        """Make a file by the graph of an earlier checkpoint, once there is one. Never raises."""
-        if not isinstance(self._brought, FetchedCheckpoint):
+        """Make a file by the graph of an earlier checkpoint, if there is one. Never raises."""
+        if not isinstance(self._fetched, FetchedCheckpoint):
             return
         if self._rebound is not None:
-            if self._staying.stands(self._rebound.graph):
+            if self._pool.is_usable(self._rebound.graph):
                 return
-            self._forget(self._rebound)
-        with self._staying.graph() as graph:
+            self._discard(self._rebound)
+        with self._pool.graph() as graph:
             if graph is None:
                 return
-            task = self._brought.task("rebound")
+            task = self._fetched.task("rebound")
             try:
-                converted = self._workers.rebind(task)
+                converted = self.context.workers.rebind(task)
             except ExportFailure as failure:
                 self._rebound = _Rebound(graph, task, failure)
                 return
             self._rebound = _Rebound(graph, graph.task_of(task, converted), converted)
-        self._upload = self._begin_upload(converted)
+        self._upload = self._export.publisher.begin_upload(converted)
 
-    def _forget(self, rebound: _Rebound) -> None:
+    def _discard(self, rebound: _Rebound) -> None:
         """Drop what was made by a graph whose own first file turned out to be wrong."""
         self.end_upload()
-        self._publication.drop_staged()
+        self._export.publisher.drop_staged()
         shutil.rmtree(rebound.task.output_dir)
         self._rebound = self._upload = None
 
     def run(self) -> PodResult:
-        """Return the result of what was prepared. Raises ExportFailure."""
-        brought = self._brought
-        assert brought is not None
-        if isinstance(brought, PodResult):
-            return brought
-        result = self._by_graph(brought)
+        """Return the result for the fetched checkpoint. Raises ExportFailure."""
+        fetched = self._fetched
+        assert fetched is not None
+        if isinstance(fetched, PodResult):
+            return fetched
+        result = self._publish_rebound(fetched)
         if result is not None:
-            self._staying.hit()
+            self._pool.record_hit()
             return result
         try:
-            result = self._climb(brought)
+            result = self._export.climb(fetched)
         except BaseException:
-            self._staying.reject()
+            self._pool.reject()
             raise
-        self._staying.confirm()
+        self._pool.confirm()
         return result
 
-    def _by_graph(self, brought: FetchedCheckpoint) -> PodResult | None:
+    def _publish_rebound(self, fetched: FetchedCheckpoint) -> PodResult | None:
         """Return the result if the file made by the graph was verified and published."""
         if self._rebound is None:
             return None
-        assert self._staying.keeps(self._rebound.graph)
+        assert self._pool.is_confirmed(self._rebound.graph)
         task, converted = self._rebound.task, self._rebound.made
         started = time.monotonic()
         try:
             if isinstance(converted, ExportFailure):
                 raise converted
-            note = partial(self._note, task, started)
-            return self._proven(task, converted, brought, note, self._upload)
+            record_attempt = partial(self._export.record_attempt, task, started)
+            return self._export.verify_and_publish(
+                task, converted, fetched, record_attempt, self._upload
+            )
         except ExportFailure as failure:
-            if self._stage is Stage.PUBLISH or failure.reason in _ENDS_THE_RUN:
+            if self.context.stage is Stage.PUBLISH or failure.reason in _ENDS_THE_RUN:
                 raise
             self.end_upload()
-            self._staying.missed()
+            self._pool.record_miss()
             message = f"{failure.reason}: {printable(failure.message)}"
-            self._log.log("info", f"exported afresh, since the kept graph led to {message}")
-            self._publication.drop_staged()
+            self.context.log.log("info", f"the kept graph failed, exporting again: {message}")
+            self._export.publisher.drop_staged()
             return None
+
+    def publish_failure(self, failure: Failure) -> str:
+        """Publish the reports of a failure; return the URI of report.json."""
+        return self._export.publish_failure(failure)

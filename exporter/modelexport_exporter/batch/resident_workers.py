@@ -1,8 +1,8 @@
-"""Who works on the checkpoints of a batch: workers that stay as long as they are of use.
+"""The worker pool of a batch: resident workers, kept while they are useful.
 
-Guarantees that a fresh export has fresh processes, so that it fails only for what is its own; that
-nothing made by a graph counts unless the graph's first file was verified; and that a worker's death
-costs one checkpoint's attempt and nothing else.
+Guarantees that a fresh export has fresh processes, so that it fails only for its own reasons; that
+nothing made by a graph is published unless the graph's first file was verified; and that the death
+of a worker costs one attempt of one checkpoint and nothing else.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from modelexport_exporter.core import entry_points
 from modelexport_exporter.core.types import ROUTES, ConvertedModel, ExportTask, Rung
 from modelexport_exporter.isolation import worker
 from modelexport_exporter.isolation.resident import Resident
-from modelexport_exporter.pipeline.run_base import Settings
+from modelexport_exporter.pipeline.context import Settings
 
 
 @dataclass(frozen=True)
 class Graph:
-    """A translated graph: the worker that has it, and what was made of it first."""
+    """A translated graph: the worker that keeps it, and the first file made by it."""
 
     exporter: Resident
     rung: Rung
@@ -32,16 +32,16 @@ class Graph:
     """The nodes of the first file by operator."""
 
     def task_of(self, task: ExportTask, converted: ConvertedModel) -> ExportTask:
-        """Return the task as it is to be verified, of a file that was made by this graph.
+        """Return the verification task of a file that was made by this graph.
 
-        The optimizer sees the weights: a file whose nodes are others than the first one's is
+        The optimizer depends on the weights: a file with other nodes than the first one is
         verified at all sizes again.
         """
         return replace(task, rung=self.rung, proven_graph=converted.op_counts == self.nodes)
 
 
 class ResidentWorkerPool:
-    """Runs what stories ask for in workers that are kept for the next one.
+    """Runs entries in workers that are kept for the next checkpoint.
 
     One thread may rebind while another does all the rest.
     """
@@ -63,13 +63,13 @@ class ResidentWorkerPool:
         self._graph: Graph | None = None
         self._in_use: Graph | None = None
         self._candidate: Graph | None = None
-        """Of a fresh export whose verdict is still open."""
+        """Of a fresh export that is not verified yet."""
         self._verifier: Resident | None = None
         self._reuse = Reuse()
         self._using = threading.Lock()
-        """Held while a graph's worker is asked for something, and to let go of a graph."""
+        """Held while a graph's worker is called, and to close one."""
         self.on_graph: Callable[[], None] = lambda: None
-        """Called when there is a graph that was not there before."""
+        """Called when there is a new graph."""
 
     def __call__(self, entry: str, arguments: tuple[Any, ...], **how: Any) -> object:  # noqa: ANN401
         """Return what the entry's function returned. Raises ExportFailure."""
@@ -79,7 +79,7 @@ class ResidentWorkerPool:
     def _export(self, arguments: tuple[ExportTask], how: dict[str, Any]) -> object:
         self.reject()
         (task,) = arguments
-        if ROUTES[task.rung] is not Exporter.DYNAMO or not self._reuse.adopts:
+        if ROUTES[task.rung] is not Exporter.DYNAMO or not self._reuse.should_adopt:
             return worker.run(self._export_entry, arguments, **how)
         exporter = Resident(self._exporter_entry)
         try:
@@ -105,47 +105,47 @@ class ResidentWorkerPool:
 
     @contextlib.contextmanager
     def graph(self) -> Iterator[Graph | None]:
-        """Yield the graph that the next checkpoint is to be tried with, if there is one.
+        """Yield the graph to try the next checkpoint with, if there is one.
 
-        It is not let go while the block runs. Whether it is kept may not be known yet: `stands`
-        tells when the verdict on its first file is there.
+        It is not closed while the block runs. Its first file may still be in verification:
+        `is_confirmed` returns whether that succeeded.
         """
         with self._using:
             if self._graph is not None and not self._graph.exporter.alive:
-                self._graph, self._reuse = None, self._reuse.lost()
-            kept = self._graph if self._reuse.rebinds else None
-            self._in_use = self._candidate if self._reuse.adopts and self._candidate else kept
+                self._graph, self._reuse = None, self._reuse.record_loss()
+            kept = self._graph if self._reuse.should_rebind else None
+            self._in_use = self._candidate if self._reuse.should_adopt and self._candidate else kept
             yield self._in_use
 
-    def keeps(self, graph: Graph) -> bool:
-        """Tell whether a graph's first file was verified, and it is in use since."""
+    def is_confirmed(self, graph: Graph) -> bool:
+        """Return whether a graph's first file was verified and the graph is kept."""
         return graph is self._graph
 
-    def stands(self, graph: Graph) -> bool:
-        """Tell whether nothing speaks against a graph."""
-        return self.keeps(graph) or graph is self._candidate
+    def is_usable(self, graph: Graph) -> bool:
+        """Return whether a graph is kept or still being verified."""
+        return self.is_confirmed(graph) or graph is self._candidate
 
-    def hit(self) -> None:
-        """Note that a file made by the graph was verified."""
-        self._reuse = self._reuse.hit()
+    def record_hit(self) -> None:
+        """Record that a file made by the graph was verified."""
+        self._reuse = self._reuse.record_hit()
 
-    def missed(self) -> None:
-        """Note that the graph did not lead to a verified file."""
-        self._reuse = self._reuse.missed()
+    def record_miss(self) -> None:
+        """Record that the graph did not lead to a verified file."""
+        self._reuse = self._reuse.record_miss()
 
     def confirm(self) -> None:
-        """Keep the graph of a fresh export, whose file was verified, if it is of use."""
-        if self._candidate is None or not self._reuse.adopts:
+        """Keep the graph of a fresh export whose file was verified, if it is useful."""
+        if self._candidate is None or not self._reuse.should_adopt:
             self.reject()
             return
         with self._using:
             if self._graph is not None:
                 self._graph.exporter.close()
             self._graph, self._candidate = self._candidate, None
-            self._reuse = self._reuse.adopted()
+            self._reuse = self._reuse.record_adoption()
 
     def reject(self) -> None:
-        """Let go of the graph of a fresh export whose file is not to be published."""
+        """Close the graph of a fresh export whose file is not published."""
         if self._candidate is not None:
             with self._using:
                 self._candidate.exporter.close()

@@ -29,8 +29,8 @@ from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.log import Log
 from modelexport_exporter.isolation.interruption import ignore_signals, interruptible
 from modelexport_exporter.isolation.unexpected_error import unexpected_error
-from modelexport_exporter.pipeline import export_run as pipeline
-from modelexport_exporter.pipeline.run_base import Settings
+from modelexport_exporter.pipeline import run as pipeline
+from modelexport_exporter.pipeline.context import Settings
 from modelexport_exporter.report.signing import take_signer
 
 MakeEngine = Callable[[Settings], Engine]

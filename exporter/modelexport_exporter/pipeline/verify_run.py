@@ -1,9 +1,9 @@
-"""The story of mode Verify: an artifact that exists, held against its checkpoint, here and now.
+"""The run of mode Verify: verifies an existing artifact against its checkpoint.
 
     identify -> fetch checkpoint and artifact -> read the artifact -> verify -> publish a report
 
-For another onnxruntime, another GPU, another exporter's file, or doubt. Nothing is converted, and
-nothing at the destination changes but `verifications/<name>-<digest>/`, where the report lies.
+For another onnxruntime, another GPU, or another exporter's file. Nothing is converted, and nothing
+at the destination changes but `verifications/<name>-<digest>/`, which holds the report.
 """
 
 from __future__ import annotations
@@ -12,62 +12,71 @@ from pathlib import Path
 
 from modelexport_api.conditions import stages_of
 from modelexport_api.pod import PodResult
-from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Mode
 from modelexport_api.status import Failure, Stage
 from modelexport_exporter.core.digests import digest_of
-from modelexport_exporter.core.log import Log
 from modelexport_exporter.core.types import ConvertedModel, ExportTask
 from modelexport_exporter.isolation import worker
+from modelexport_exporter.pipeline.context import RunContext
 from modelexport_exporter.pipeline.fetch_stage import FetchStage
-from modelexport_exporter.pipeline.run_base import Settings, Story
 from modelexport_exporter.publish.layout import REPORT_NAME
 from modelexport_exporter.report.documents import both_reports, failed_documents
-from modelexport_exporter.source.artifact_files import ExistingArtifact, bring, find_artifact
+from modelexport_exporter.source.artifact_files import (
+    ExistingArtifact,
+    fetch_artifact,
+    find_artifact,
+)
 from modelexport_exporter.storage.locate import Stores
 from modelexport_exporter.storage.workspace import workspace
 
 VERIFICATIONS_NAME = "verifications"
 
 
-class Reverification(Story):
+class VerifyRun:
     """One run of one resource that verifies."""
 
-    def __init__(self, resource: ModelExport, settings: Settings, log: Log) -> None:
-        super().__init__(resource, settings, log)
-        self._destination = Stores(self._spec).destination(self._spec.destination.uri)
+    def __init__(self, context: RunContext) -> None:
+        self.context = context
+        self._record = context.record
+        self._destination = Stores(context.spec).destination(context.spec.destination.uri)
         self._artifact: ExistingArtifact | None = None
 
     def run(self) -> PodResult:
         """Return the result. Raises ExportFailure."""
-        with workspace(self._settings.work_dir) as directory:
-            self._artifact = artifact = find_artifact(self._spec)
-            fetch_stage = FetchStage(self._spec, directory, self._record, self._report)
+        context, record = self.context, self._record
+        with workspace(context.settings.work_dir) as directory:
+            self._artifact = artifact = find_artifact(context.spec)
+            fetch_stage = FetchStage(context.spec, directory, record, context.report)
             fetch_stage.identify()
-            worker.start_server(self._settings.preload)
+            worker.start_server(context.settings.preload)
             checkpoint = fetch_stage.fetch()
             task = fetch_stage.task(checkpoint)
             converted = self._read(task, artifact, directory / "artifact")
-            self._record.source_files = checkpoint.digests()
-            self._workers.verify(task, converted)
+            record.source_files = checkpoint.digests()
+            context.workers.verify(task, converted)
             fetch_stage.check_unchanged()
             report_uri = self._publish_report(None)
         return PodResult(
             outcome="Succeeded",
-            artifact=self._record.artifact(artifact.directory),
-            verification=self._record.verification,
+            artifact=record.artifact(artifact.directory),
+            verification=record.verification,
             completed=list(stages_of(Mode.VERIFY)),
             report_uri=report_uri,
-            peak_memory_bytes=self._record.peak_memory_bytes or None,
+            peak_memory_bytes=record.peak_memory_bytes or None,
         )
 
     def _read(
         self, task: ExportTask, artifact: ExistingArtifact, directory: Path
     ) -> ConvertedModel:
-        self._report(Stage.FETCH, 1.0, f"downloading {artifact.uri}")
+        report, workers = self.context.report, self.context.workers
+        report(Stage.FETCH, 1.0, f"downloading {artifact.uri}")
         with self._record.time_stage(Stage.FETCH):
-            files = bring(artifact, directory, self._report, self._workers.external_names)
-        return self._workers.read(task, directory / artifact.name, files)
+            files = fetch_artifact(artifact, directory, report, workers.external_names)
+        return workers.read(task, directory / artifact.name, files)
+
+    def publish_failure(self, failure: Failure) -> str:
+        """Publish the report of a failure; return its URI."""
+        return self._publish_report(failure)
 
     def _publish_report(self, failure: Failure | None) -> str:
         directory = self._artifact.directory if self._artifact else self._destination
@@ -81,16 +90,13 @@ class Reverification(Story):
 
     @property
     def _name(self) -> str:
-        """Return a name for the question: the same when a resource asks again."""
-        metadata = self._record.resource.metadata
+        """Return the report's directory: the same when a resource is run again."""
+        metadata = self.context.resource.metadata
         identity, artifact = self._record.identity, self._artifact
         question = {
             "uid": metadata.uid,
             "spec": self._record.spec_sha256,
-            "source": identity.fingerprint if identity else self._spec.source.one,
+            "source": identity.fingerprint if identity else self.context.spec.source.one,
             "artifact": artifact.uri if artifact else None,
         }
         return f"{metadata.name}-{digest_of(question)[:12]}"
-
-    def _tell_failure(self, failure: Failure) -> str:
-        return self._publish_report(failure)

@@ -113,13 +113,13 @@ def download(
     return WrittenFile(name, found.size_bytes, digest)
 
 
-def bring(
+def fetch_artifact(
     artifact: ExistingArtifact,
     target: Path,
     report: ReportProgress,
     external_names: Callable[[Path], tuple[str, ...]],
 ) -> tuple[WrittenFile, ...]:
-    """Bring all files of the artifact here; the model says which ones belong to it."""
+    """Fetch all files of the artifact; the model says which ones belong to it."""
     model = download(artifact, artifact.name, target, report)
     others = external_names(target / artifact.name)
     return (model, *(download(artifact, name, target, report) for name in others))

@@ -1,4 +1,4 @@
-"""When a graph is used again, by tables of what became of the checkpoints before."""
+"""When a graph is used again, given how earlier checkpoints ended."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ def after(history: str) -> Reuse:
     """Return the state after adoptions (a), hits (h), misses (m) and losses (l)."""
     state = Reuse()
     for letter in history:
-        step = {"a": state.adopted, "h": state.hit, "m": state.missed, "l": state.lost}[letter]
+        step = {
+            "a": state.record_adoption,
+            "h": state.record_hit,
+            "m": state.record_miss,
+            "l": state.record_loss,
+        }[letter]
         state = step()
     return state
 
@@ -37,23 +42,23 @@ def after(history: str) -> Reuse:
 )
 def test_the_next_checkpoint(history: str, *, rebinds: bool, adopts: bool) -> None:
     state = after(history)
-    assert (state.rebinds, state.adopts) == (rebinds, adopts)
+    assert (state.should_rebind, state.should_adopt) == (rebinds, adopts)
 
 
 @given(st.text("hm", max_size=60))
-def test_a_stranger_never_costs_more_than_a_fresh_export(letters: str) -> None:
-    """A graph is replaced only after two misses in a row, and given up after three barren ones."""
-    state, misses, barren = after("a"), 0, 0
+def test_a_misfit_never_costs_more_than_a_fresh_export(letters: str) -> None:
+    """A graph is replaced after two misses in a row; reuse ends after three graphs without a hit."""
+    state, misses, unused = after("a"), 0, 0
     hits = 0
     for letter in letters:
-        if not state.rebinds:
-            assert barren >= GIVE_UP
+        if not state.should_rebind:
+            assert unused >= GIVE_UP
             return
         if letter == "h":
-            state, misses, hits = state.hit(), 0, hits + 1
+            state, misses, hits = state.record_hit(), 0, hits + 1
             continue
-        state, misses = state.missed(), misses + 1
-        assert state.adopts == (misses >= ANOTHER_FAMILY)
-        if state.adopts:
-            barren += hits == 0
-            state, misses, hits = state.adopted(), 0, 0
+        state, misses = state.record_miss(), misses + 1
+        assert state.should_adopt == (misses >= ANOTHER_FAMILY)
+        if state.should_adopt:
+            unused += hits == 0
+            state, misses, hits = state.record_adoption(), 0, 0

@@ -28,7 +28,7 @@ from modelexport_exporter.batch.plan import make_plan
 from modelexport_exporter.batch.run import Part, run_share
 from modelexport_exporter.core.log import JsonLog
 from modelexport_exporter.isolation.interruption import interruptible
-from modelexport_exporter.pipeline.run_base import Settings
+from modelexport_exporter.pipeline.context import Settings
 
 
 @dataclass

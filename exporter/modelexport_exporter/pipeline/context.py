@@ -1,0 +1,76 @@
+"""What the steps of one run share: resource, record, log and workers.
+
+A run executes in this process, which stays small: it never imports torch, and everything that
+holds weights or runs a user's code happens in workers.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from modelexport_api.resource import ModelExport
+from modelexport_api.spec import ModelExportSpec
+from modelexport_api.status import Stage
+from modelexport_exporter.core import entry_points
+from modelexport_exporter.core.log import Log
+from modelexport_exporter.core.memory import MemoryWatch
+from modelexport_exporter.core.progress import ProgressReporter
+from modelexport_exporter.isolation import worker
+from modelexport_exporter.pipeline.worker_client import WorkerPool, Workers
+from modelexport_exporter.report.record import Record
+from modelexport_exporter.report.signing import Signer
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run takes besides the resource."""
+
+    work_dir: Path
+    export_entry: str = entry_points.EXPORT
+    verify_entry: str = entry_points.VERIFY
+    preload: tuple[str, ...] = (entry_points.PRELOAD,)
+    signer: Signer | None = None
+    """Signs the provenance. None: the key is read from the environment, if there is one."""
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """One run of one resource."""
+
+    resource: ModelExport
+    settings: Settings
+    log: Log
+    record: Record
+    report: ProgressReporter
+    workers: Workers
+
+    @staticmethod
+    def create(
+        resource: ModelExport, settings: Settings, log: Log, pool: WorkerPool = worker.run
+    ) -> RunContext:
+        """Return the context of a run that starts now."""
+        record, memory = Record(resource), MemoryWatch()
+        report = ProgressReporter(log, memory)
+        workers = Workers(
+            settings.export_entry,
+            settings.verify_entry,
+            record,
+            report,
+            memory,
+            log,
+            deadline=time.monotonic() + resource.spec.active_deadline_seconds,
+            pool=pool,
+        )
+        return RunContext(resource, settings, log, record, report, workers)
+
+    @property
+    def spec(self) -> ModelExportSpec:
+        """Return the spec of the resource."""
+        return self.resource.spec
+
+    @property
+    def stage(self) -> Stage | None:
+        """Return the stage that was reported last."""
+        return self.report.stage
