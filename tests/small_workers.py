@@ -163,7 +163,7 @@ class Counter:
         time.sleep(60)
 
 
-class DyingFoundry:
+class DyingResidentExporter:
     """Exports as the real one does, and dies when it is asked for another checkpoint."""
 
     def export(self, task: ExportTask, report: ReportProgress) -> ConvertedModel:
@@ -183,10 +183,10 @@ class DoubtingVerifier:
     def verify(
         self, task: ExportTask, converted: ConvertedModel, report: ReportProgress
     ) -> VerificationOutcome:
-        from modelexport_exporter.workers.resident_verifier import Verifier
+        from modelexport_exporter.workers.resident_verifier import ResidentVerifier
 
         if task.checkpoint.name != "run-1.pt" or task.rung not in self.refused:
-            return Verifier().verify(task, converted, report)
+            return ResidentVerifier().verify(task, converted, report)
         if ROUTES[task.rung] is Exporter.DYNAMO:
             _wait_for(task.output_dir.parents[1], "*/rebound/model.onnx")
         raise ExportFailure(Reason.VERIFICATION_FAILED, "it is doubted", "Trust it.")

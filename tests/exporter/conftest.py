@@ -11,7 +11,8 @@ import pytest
 from bed.s3 import S3Server
 from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Storage
-from modelexport_exporter.storage.store import Location, Role, locate
+from modelexport_exporter.storage.locate import locate
+from modelexport_exporter.storage.store import Location, Role
 
 Place = Callable[[str, Role], Location]
 

@@ -25,7 +25,8 @@ from modelexport_cli.main import main as modelexport
 from modelexport_exporter.__main__ import INDEX_ENV, TERMINATION_LOG_ENV, WORK_DIR_ENV
 from modelexport_exporter.batch.plan import directory_of
 from modelexport_exporter.batch.results import Results
-from modelexport_exporter.storage.store import Location, Role, locate
+from modelexport_exporter.storage.locate import locate
+from modelexport_exporter.storage.store import Location, Role
 from models.catalog import DIGITS
 from models.digits import held_out, trained
 

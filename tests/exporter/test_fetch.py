@@ -133,7 +133,7 @@ def test_a_version_is_fetched_though_a_newer_one_exists(
     s3: object, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     from modelexport_api.spec import Storage
-    from modelexport_exporter.storage.store import locate
+    from modelexport_exporter.storage.locate import locate
 
     for name, value in s3.environment().items():  # type: ignore[attr-defined]
         monkeypatch.setenv(name, value)

@@ -191,7 +191,7 @@ def test_a_corrupt_checkpoint_costs_nobody_else(family: Family) -> None:
 def test_a_worker_that_dies_costs_one_attempt(family: Family) -> None:
     def engine(settings: Settings) -> RebindingEngine:
         return RebindingEngine(
-            settings, ResidentWorkerPool(settings, foundry="small_workers:DyingFoundry")
+            settings, ResidentWorkerPool(settings, exporter="small_workers:DyingResidentExporter")
         )
 
     family.write("normalized", 1, 2, 3)

@@ -11,8 +11,9 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import Storage
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.storage import s3 as s3_module
+from modelexport_exporter.storage.locate import locate
 from modelexport_exporter.storage.s3 import SMALL_UPLOAD_BYTES
-from modelexport_exporter.storage.store import ConditionFailedError, Location, Role, locate
+from modelexport_exporter.storage.store import ConditionFailedError, Location, Role
 
 Place = Callable[..., Location]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from modelexport_exporter.isolation.worker import PRELOAD
+from modelexport_exporter.core.entry_points import PRELOAD
 from mutants.mutations import Mutant
 from mutants.plan import plan
 from mutants.study import Report, count_mutants, survey
@@ -23,7 +23,7 @@ PROCESSES = int(os.environ.get("MODELEXPORT_MUTANTS_PROCESSES", "2"))
 def processes() -> Iterator[ProcessPoolExecutor]:
     """Give a pool whose processes do one thing each: exporters leave a process changed."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(list(PRELOAD))
+    context.set_forkserver_preload([PRELOAD])
     pool = ProcessPoolExecutor(PROCESSES, mp_context=context, max_tasks_per_child=1)
     try:
         yield pool

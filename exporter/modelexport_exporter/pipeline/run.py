@@ -61,4 +61,4 @@ def fail(failed: Run, failure: ExportFailure) -> PodResult:
         except Exception as second:  # noqa: BLE001 - the first failure is the one to return
             message = f"failed to store the report: {printable(str(second))}"
             context.log.log("warning", message)
-    return context.record.failure(described, report_uri)
+    return context.record.failure_result(described, report_uri)

@@ -47,7 +47,7 @@ def test_the_next_checkpoint(history: str, *, rebinds: bool, adopts: bool) -> No
 
 @given(st.text("hm", max_size=60))
 def test_a_misfit_never_costs_more_than_a_fresh_export(letters: str) -> None:
-    """A graph is replaced after two misses in a row; reuse ends after three graphs without a hit."""
+    """A graph is replaced after two misses in a row; reuse ends after three without a hit."""
     state, misses, unused = after("a"), 0, 0
     hits = 0
     for letter in letters:

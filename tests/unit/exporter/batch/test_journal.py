@@ -18,7 +18,8 @@ from modelexport_exporter.batch.journal import (
 )
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.log import JsonLog
-from modelexport_exporter.storage.store import Location, Role, locate
+from modelexport_exporter.storage.locate import locate
+from modelexport_exporter.storage.store import Location, Role
 
 
 def result(uri: str, index: int = 0) -> ItemResult:
