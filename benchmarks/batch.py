@@ -24,11 +24,10 @@ from rich.console import Console
 from bed import s3
 from bed.runs import Run
 from benchmarks import measure
-from benchmarks.cases import CASES, DIGITS, Case, zip_code
+from benchmarks.cases import CASES, PYTHONPATH, Case, zip_code
 from benchmarks.measure import Measured
 from benchmarks.page import put_table
 
-ROOT = Path(__file__).resolve().parents[1]
 CONSOLE = Console(stderr=True)
 HEAD = (
     "| checkpoints | hand-written script | one ModelExport | throughput | memory |\n"
@@ -111,8 +110,7 @@ def _sized(batch: Batch, arguments: argparse.Namespace) -> Batch:
 
 
 def _measure(server: s3.S3Server, batches: list[Batch]) -> Iterator[Row]:
-    paths = os.pathsep.join(map(str, (ROOT, DIGITS.parent)))
-    environment = {**os.environ, **server.environment(), "PYTHONPATH": paths}
+    environment = {**os.environ, **server.environment(), "PYTHONPATH": PYTHONPATH}
     for batch in batches:
         with tempfile.TemporaryDirectory(prefix="modelexport-bench-", dir="/var/tmp") as scratch:
             ours, peers = _prepare(server, batch, Path(scratch))

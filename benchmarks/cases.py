@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import zipfile
 from dataclasses import dataclass
@@ -12,6 +13,9 @@ import yaml
 
 NETWORKS = Path(__file__).parent / "networks.py"
 DIGITS = Path(__file__).parents[1] / "examples" / "digits" / "model.py"
+
+PYTHONPATH = os.pathsep.join(map(str, (Path(__file__).parents[1], DIGITS.parent)))
+"""Where the scripts that are measured find this package and the file of the digits example."""
 
 TOKENS = {"dtype": "int64", "shape": ["batch", "seq"]}
 

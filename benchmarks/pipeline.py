@@ -24,11 +24,10 @@ from rich.progress import track
 from bed import s3
 from bed.runs import Run
 from benchmarks import measure
-from benchmarks.cases import CASES, Case, zip_code
+from benchmarks.cases import CASES, PYTHONPATH, Case, zip_code
 from benchmarks.measure import Measured
 from benchmarks.page import put_table
 
-ROOT = Path(__file__).resolve().parents[1]
 CONSOLE = Console(stderr=True)
 
 
@@ -74,7 +73,7 @@ def main() -> int:
 
 
 def _measure(server: s3.S3Server, cases: list[Case], rounds: int) -> Iterator[Row]:
-    environment = {**os.environ, **server.environment(), "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, **server.environment(), "PYTHONPATH": PYTHONPATH}
     with tempfile.TemporaryDirectory(prefix="modelexport-bench-", dir="/var/tmp") as scratch:
         for case in cases:
             manifest = _prepare(server, case, Path(scratch))
