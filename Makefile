@@ -10,8 +10,11 @@ UV_VERSION := 0.13.8
 COMPILE = PIP_FIND_LINKS= $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-annotate --custom-compile-command "make lock"
 
+# A process of pytest for each CPU, but never more than memory is likely to last for.
+PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
+
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format lock crds testbed bench coverage coverage-nightly mutants clean
+.PHONY: help setup demo test test-fast test-nightly lint format lock crds testbed bench coverage coverage-nightly mutants clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -31,7 +34,13 @@ demo: setup ## Train a small CNN, export and verify it, show the verdict (no clu
 	@$(BIN)/modelexport run examples/digits/modelexport.yaml
 
 test: setup ## Run the tests; what this machine cannot run is skipped and says how to get it
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(PYTEST) $(PYTEST_ARGS)
+
+test-fast: setup ## Run the unit tests, which need nothing of this machine
+	$(PYTEST) tests/unit $(PYTEST_ARGS)
+
+test-nightly: setup ## Run all tests, and the sweeps that take hours
+	$(PYTEST) -m "nightly or not nightly" $(PYTEST_ARGS)
 
 lint: setup ## ruff, mypy --strict, import-linter, private names of torch
 	$(BIN)/ruff check .
@@ -63,10 +72,10 @@ bench-batch: testbed ## Measure batches against that script in a loop; takes an 
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.batch --write
 
 coverage: setup ## Export everything the documents name, nightly cases too, and write docs/coverage.md
-	MODELEXPORT_COVERAGE=all $(BIN)/python -m pytest tests/seeds -m "nightly or not nightly"
+	MODELEXPORT_COVERAGE=all $(PYTEST) tests/seeds -m "nightly or not nightly"
 
 coverage-nightly: setup ## Export families of real models, and write their part of docs/coverage.md
-	MODELEXPORT_COVERAGE=merge $(BIN)/python -m pytest tests/seeds/test_torchvision_families.py \
+	MODELEXPORT_COVERAGE=merge $(PYTEST) tests/seeds/test_torchvision_families.py \
 		tests/seeds/test_transformers_families.py tests/seeds/test_coverage.py -m "nightly or not nightly"
 
 mutants: setup ## Damage 300 exported files, ask the verification about them, and write docs/mutants.md

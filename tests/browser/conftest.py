@@ -60,7 +60,9 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def exported(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Published]:
+def exported(
+    tmp_path_factory: pytest.TempPathFactory, torch_workers: None
+) -> Callable[..., Published]:
     """Run a model of `models.py` through the whole pipeline."""
 
     def export(factory: str, inputs: list[dict[str, Any]], **spec: object) -> Published:

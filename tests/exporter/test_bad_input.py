@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +15,8 @@ import torch
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_api.resource import ModelExport
+from modelexport_exporter.core.log import JsonLog
+from modelexport_exporter.pipeline import export_run
 from modelexport_exporter.publish.manifest import MANIFEST_NAME
 from zoo.tasks import CODE
 
@@ -30,52 +30,21 @@ DYNAMO = {"export": {"exporter": "Dynamo"}}
 TRACE = {"export": {"exporter": "TorchScript"}}
 
 
-class Runner:
-    """Runs manifests in one process, as long as that lives."""
+Run = Callable[[dict[str, Any]], PodResult]
 
-    def __init__(self, work: Path) -> None:
-        self.work = work
-        self._process: subprocess.Popen[str] | None = None
 
-    def __call__(self, spec: dict[str, Any]) -> PodResult:
+@pytest.fixture
+def run(tmp_path_factory: pytest.TempPathFactory, torch_workers: None) -> Run:
+    """Run a spec through the whole pipeline."""
+
+    def run_spec(spec: dict[str, Any]) -> PodResult:
+        work = tmp_path_factory.mktemp("work")
         resource = ModelExport.model_validate({**HEAD, "spec": spec})
-        process = self._process = self._process or self._start()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(json.dumps(resource.to_wire()) + "\n")
-        process.stdin.flush()
-        answer = process.stdout.readline()
-        if not answer:
-            self.close()
-        assert answer, "the pipeline raised"
-        assert list(self.work.iterdir()) == [], "the workspace is cleaned up"
-        return PodResult.model_validate_json(answer)
+        result = export_run.run(resource, export_run.Settings(work), JsonLog(sys.stderr))
+        assert list(work.iterdir()) == [], "the workspace is cleaned up"
+        return result
 
-    def _start(self) -> subprocess.Popen[str]:
-        tests = str(Path(__file__).parents[1])
-        return subprocess.Popen(
-            [sys.executable, "-m", "many_runs", str(self.work)],
-            env={**os.environ, "PYTHONPATH": tests, "OMP_NUM_THREADS": "1"},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-
-    def close(self) -> None:
-        """End the process; the next manifest gets another."""
-        process, self._process = self._process, None
-        if process is not None:
-            with process:
-                pass  # closes its stdin, and waits
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
-    """What all tests here share, because importing torch is most of the time."""
-    runner = Runner(tmp_path_factory.mktemp("work"))
-    yield runner
-    runner.close()
+    return run_spec
 
 
 def spec_in(directory: Path, factory: str = "rude:Plain", **changes: Any) -> dict[str, Any]:  # noqa: ANN401
@@ -214,7 +183,7 @@ RUDE = {
 
 
 @pytest.mark.parametrize("name", RUDE)
-def test_a_model_that_misbehaves(name: str, run: Runner, tmp_path: Path) -> None:
+def test_a_model_that_misbehaves(name: str, run: Run, tmp_path: Path) -> None:
     case = RUDE[name]
     result = run(spec_in(tmp_path, f"rude:{case.factory}", **case.changes))
     check(result, case.reason, case.said, case.hint, tmp_path / "out")
@@ -227,7 +196,7 @@ WELL_ROUNDED = {
 
 
 @pytest.mark.parametrize("name", WELL_ROUNDED)
-def test_what_another_rung_can_do(name: str, run: Runner, tmp_path: Path) -> None:
+def test_what_another_rung_can_do(name: str, run: Run, tmp_path: Path) -> None:
     factory, changes = WELL_ROUNDED[name]
     result = run(spec_in(tmp_path, f"rude:{factory}", **changes))
     assert result.failure is None
@@ -235,7 +204,7 @@ def test_what_another_rung_can_do(name: str, run: Runner, tmp_path: Path) -> Non
     assert result.artifact.exporter.startswith("TorchScript")
 
 
-def test_a_factory_that_disturbs_its_process_does_no_harm(run: Runner, tmp_path: Path) -> None:
+def test_a_factory_that_disturbs_its_process_does_no_harm(run: Run, tmp_path: Path) -> None:
     result = run(spec_in(tmp_path, "rude:disturbs"))
     assert result.failure is None
     assert (tmp_path / "out" / MANIFEST_NAME).exists()
@@ -336,7 +305,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_file_that_is_wrong(name: str, run: Runner, tmp_path: Path) -> None:
+def test_a_file_that_is_wrong(name: str, run: Run, tmp_path: Path) -> None:
     case = WRONG[name]
     for path, content in case.files.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
@@ -345,7 +314,7 @@ def test_a_file_that_is_wrong(name: str, run: Runner, tmp_path: Path) -> None:
     check(result, case.reason, case.said, case.hint, tmp_path / "out")
 
 
-def test_a_zip_with_a_folder_on_top(run: Runner, tmp_path: Path) -> None:
+def test_a_zip_with_a_folder_on_top(run: Run, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "mine.zip", "w") as archive:
         archive.writestr("code/mine.py", "build = 1")
     result = run(spec_in(tmp_path, **code("mine.zip")))
@@ -353,9 +322,7 @@ def test_a_zip_with_a_folder_on_top(run: Runner, tmp_path: Path) -> None:
     check(result, Reason.FACTORY_NOT_FOUND, said, "content of code", tmp_path / "out")
 
 
-def test_a_link_that_leads_nowhere_does_not_hide_its_neighbours(
-    run: Runner, tmp_path: Path
-) -> None:
+def test_a_link_that_leads_nowhere_does_not_hide_its_neighbours(run: Run, tmp_path: Path) -> None:
     (tmp_path / "loop.pt").symlink_to("loop.pt")
     result = run(spec_in(tmp_path, **source("typo.pt")))
     said = ("typo.pt not found", "loop.pt, model.pt")

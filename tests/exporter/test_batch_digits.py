@@ -186,6 +186,7 @@ def test_a_single_checkpoint_may_use_placeholders(pods: Pods, place: Place) -> N
     assert result.share is None
 
 
+@pytest.mark.usefixtures("torch_workers")
 def test_the_command_runs_and_diagnoses_a_batch(
     pods: Pods, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,6 +15,8 @@ from modelexport_exporter.pipeline.context import Settings
 from modelexport_exporter.pipeline.run import run
 from models import catalog
 
+pytestmark = pytest.mark.usefixtures("torch_workers")
+
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler (apt install g++)")
 def test_torch_compile_is_measured_beside_eager_and_onnxruntime(

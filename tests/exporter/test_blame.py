@@ -273,6 +273,7 @@ def test_intermediate_values_are_looked_at_in_shares_of_memory(
     assert subject.blame(damage.apply(subject.model)) == whole
 
 
+@pytest.mark.usefixtures("torch_workers")
 def test_the_user_gets_the_node_the_line_and_a_repro_that_runs(tmp_path: Path) -> None:
     model = catalog.SINE
     manifest = model.manifest(

@@ -22,6 +22,8 @@ from modelexport_exporter.pipeline.diagnose_run import Settings, diagnose
 from modelexport_exporter.workers.diagnose import diagnose_model
 from zoo.tasks import spec_for, task_for
 
+pytestmark = pytest.mark.usefixtures("torch_workers")
+
 ROWS: list[dict[str, Any]] = [{"name": "x", "shape": ["batch", 4]}]
 
 

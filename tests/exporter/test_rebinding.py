@@ -26,6 +26,8 @@ from modelexport_exporter.pipeline.context import Settings
 from modelexport_exporter.pipeline.run import run
 from models.code import families
 
+pytestmark = pytest.mark.usefixtures("torch_workers")
+
 CODE = Path(families.__file__)
 X = {"name": "x", "shape": ["batch", 6]}
 

@@ -29,6 +29,8 @@ Ask = Callable[..., ModelExport]
 CODE = b"""\
 import torch
 
+pytestmark = pytest.mark.usefixtures("torch_workers")
+
 
 def build():
     return torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -16,15 +15,15 @@ from mutants.mutations import Mutant
 from mutants.plan import plan
 from mutants.study import Report, count_mutants, survey
 
-PROCESSES = int(os.environ.get("MODELEXPORT_MUTANTS_PROCESSES", "2"))
+PROCESSES = 2
 
 
 @contextmanager
-def processes() -> Iterator[ProcessPoolExecutor]:
+def processes(count: int = PROCESSES) -> Iterator[ProcessPoolExecutor]:
     """Give a pool whose processes do one thing each: exporters leave a process changed."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([PRELOAD])
-    pool = ProcessPoolExecutor(PROCESSES, mp_context=context, max_tasks_per_child=1)
+    pool = ProcessPoolExecutor(count, mp_context=context, max_tasks_per_child=1)
     try:
         yield pool
     finally:

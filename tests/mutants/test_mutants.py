@@ -6,8 +6,7 @@ runs, and decides anew which mutants count.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import Future
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,7 @@ from mutants.crew import full_run, processes
 from mutants.mutations import CONTROL, OPERATORS
 from mutants.page import PAGE, Listed, errs_more_than_a_right_file_may, parse
 from mutants.plan import EACH
-from mutants.study import Report, judge_again
+from mutants.study import judge_again
 from mutants.subjects import SUBJECTS
 
 NAMES = [subject.name for subject in SUBJECTS]
@@ -29,28 +28,12 @@ def listed(name: str) -> list[Listed]:
     return own[:: len(own) // AGAIN][:AGAIN]
 
 
-@pytest.fixture(scope="module")
-def reports(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[dict[str, Future[Report]]]:
-    """Comparator the models of the tests that were selected, two at a time."""
-    items = [getattr(item, "callspec", None) for item in request.session.items]
-    names = [spec.params["name"] for spec in items if spec and spec.params.get("name") in NAMES]
-    with processes() as pool:
-        yield {
-            name: pool.submit(
-                judge_again,
-                name,
-                tmp_path_factory.mktemp(name),
-                [(entry.operator, entry.where) for entry in listed(name)],
-            )
-            for name in dict.fromkeys(names)
-        }
-
-
+@pytest.mark.usefixtures("torch_workers")
 @pytest.mark.parametrize("name", NAMES)
-def test_mutants_are_caught_as_the_page_says(name: str, reports: dict[str, Future[Report]]) -> None:
-    report = reports[name].result()
+def test_mutants_are_caught_as_the_page_says(name: str, tmp_path: Path) -> None:
+    again = [(entry.operator, entry.where) for entry in listed(name)]
+    with processes(1) as pool:
+        report = pool.submit(judge_again, name, tmp_path, again).result()
     assert [whole.ours.why for whole in report.wholes if whole.ours.refused] == []
     found = {finding.mutant.name: finding.ours for finding in report.findings}
     said = {f"{entry.operator} {entry.where}": entry.caught for entry in listed(name)}

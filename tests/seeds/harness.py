@@ -27,7 +27,6 @@ from modelexport_api.status import Failure, Progress
 from modelexport_exporter.core.log import Level
 from modelexport_exporter.pipeline.context import Settings
 from modelexport_exporter.pipeline.run import run
-from seeds.ahead import Ahead, Answer
 from seeds.case import Array, Case, Refusal
 from seeds.compare import cancellation, difference
 from seeds.feeds import feeds_for
@@ -93,8 +92,8 @@ class Function(torch.nn.Module):
 def build_module(case: Case) -> torch.nn.Module:
     """Return the case's module: from its factory, with statistics that are not trivial, settled.
 
-    The same weights whenever it is called: the checkpoint is written from one, in another process
-    perhaps, and the reference is one.
+    The same weights whenever it is called: the checkpoint is written from one, and the reference
+    is another.
     """
     name, _, attribute = case.factory.partition(":")
     torch.manual_seed(0)
@@ -139,7 +138,7 @@ def manifest(case: Case, checkpoint: Path, destination: Path) -> dict[str, Any]:
     }
 
 
-def run_pipeline(case: Case, directory: Path) -> Answer:
+def export(case: Case, directory: Path) -> Exported:
     """Run the pipeline on the case below the directory."""
     checkpoint = case.checkpoint(build_module(case), directory)
     destination = directory / "artifact"
@@ -147,15 +146,8 @@ def run_pipeline(case: Case, directory: Path) -> Answer:
     log = Lines()
     begin = time.monotonic()
     result = run(resource, Settings(directory / "work"), log)
-    return Answer(result, destination, tuple(log.lines), time.monotonic() - begin)
-
-
-def export(case: Case, directory: Path, ahead: Ahead | None = None) -> Exported:
-    """Return the case's export, which may have run ahead."""
-    answer = (ahead.answer(case) if ahead else None) or run_pipeline(case, directory)
-    return Exported(
-        case, build_module(case), answer.result, answer.directory, answer.log, answer.seconds
-    )
+    seconds = time.monotonic() - begin
+    return Exported(case, build_module(case), result, destination, tuple(log.lines), seconds)
 
 
 def eager(case: Case, module: torch.nn.Module, feed: Mapping[str, Array]) -> list[Array]:
@@ -221,14 +213,13 @@ class Bench:
 
     directory: Path
     recorder: Recorder
-    ahead: Ahead | None = None
 
     def check(self, case: Case, opened: Callable[[Path], Any] = open_session) -> Exported:
         """Export the case, record how it ended, and fail the test unless it ended as expected.
 
         `opened`: makes what runs the file, with the interface of onnxruntime's session.
         """
-        exported = export(case, self.directory, self.ahead)
+        exported = export(case, self.directory)
         failure = exported.result.failure
         if failure is None:
             problem, error = judge(exported, opened(exported.model_path))
