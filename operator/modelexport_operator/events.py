@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from modelexport_api import API_VERSION, KIND
-from modelexport_operator import names
+from modelexport_operator import clock, names
 from modelexport_operator.client import CONFLICT, ApiError
 from modelexport_operator.decisions import Event
 
@@ -85,7 +85,7 @@ def manifest(
             "name": f"{subject.name[:200].rstrip('-.')}.{digest}",
             "namespace": subject.namespace,
         },
-        "eventTime": now.isoformat(timespec="microseconds").replace("+00:00", "Z"),
+        "eventTime": clock.format_micro(now),
         "reportingController": names.COMPONENT,
         "reportingInstance": instance[:128],
         "action": "Reconcile",

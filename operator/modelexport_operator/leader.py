@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
+from modelexport_operator import clock
 from modelexport_operator.client import CONFLICT, NOT_FOUND, ApiError
 from modelexport_operator.settings import LeaseSettings
 
@@ -151,7 +152,7 @@ class Election:
         return lease
 
     def _new_lease(self) -> dict[str, Any]:
-        now = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+        now = clock.format_micro(datetime.now(UTC))
         lease = self._lease or {
             "apiVersion": "coordination.k8s.io/v1",
             "kind": "Lease",

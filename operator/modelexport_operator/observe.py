@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from modelexport_api.resource import ManifestError, ModelExport, parse
 from modelexport_api.status import ConditionType, Failure, ModelExportStatus
-from modelexport_operator import names
+from modelexport_operator import clock, names
 from modelexport_operator.pods import ObservedPod
 from modelexport_operator.rejections import Rejection
 
@@ -115,7 +115,7 @@ def resource(body: Object) -> ObservedResource:
         deleting="deletionTimestamp" in meta,
         suspend=spec.get("suspend") is True,
         ttl_seconds=spec.get("ttlSecondsAfterFinished"),
-        ended_at=_time(ended.get("lastTransitionTime")) if ended else None,
+        ended_at=clock.parse(ended.get("lastTransitionTime")) if ended else None,
     )
 
 
@@ -139,13 +139,13 @@ def job(body: Object) -> ObservedJob:
         owner_uid=owners[0]["uid"] if owners else "",
         resource_version=meta.get("resourceVersion", ""),
         run=_number(annotations.get(names.RUN_ANNOTATION), 1),
-        created=_time(meta.get("creationTimestamp")),
-        admitted=_time(status.get("startTime") or meta.get("creationTimestamp")),
+        created=clock.parse(meta.get("creationTimestamp")),
+        admitted=clock.parse(status.get("startTime") or meta.get("creationTimestamp")),
         succeeded=status.get("succeeded") or 0,
         failed=status.get("failed") or 0,
         complete=complete is not None,
         failed_reason=failed.get("reason", "Failed") if failed else None,
-        finished_at=_time(ended.get("lastTransitionTime")) if ended else None,
+        finished_at=clock.parse(ended.get("lastTransitionTime")) if ended else None,
         stopped=_failure(annotations.get(names.FAILURE_ANNOTATION)),
         active_deadline_seconds=spec.get("activeDeadlineSeconds"),
         backoff_limit=spec.get("backoffLimitPerIndex", spec.get("backoffLimit", 0)),
@@ -184,10 +184,6 @@ def _failure(text: str | None) -> Failure | None:
         return Failure.model_validate_json(text) if text else None
     except ValidationError:
         return None
-
-
-def _time(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
 
 
 def _number(text: str | None, default: int) -> int:

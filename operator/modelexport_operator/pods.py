@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from modelexport_api.items import ShareCounts
 from modelexport_api.pod import CONTAINER, PodResult
 from modelexport_api.status import Progress
-from modelexport_operator import names
+from modelexport_operator import clock, names
 
 Object = Mapping[str, Any]
 
@@ -86,7 +86,7 @@ def observe_pod(body: Object) -> ObservedPod:
     return ObservedPod(
         name=meta["name"],
         phase=status.get("phase", "Pending"),
-        created=_time(meta.get("creationTimestamp")),
+        created=clock.parse(meta.get("creationTimestamp")),
         scheduled=bool(spec.get("nodeName")) or _is_true(conditions, "PodScheduled"),
         unschedulable=unschedulable.get("message", "") if unschedulable else None,
         waiting_reason=waiting.get("reason"),
@@ -127,7 +127,7 @@ def _failure(status: Object) -> tuple[str, str]:
 
 def _start_time(state: Object) -> datetime | None:
     entry = state.get("running") or state.get("terminated") or {}
-    return None if entry.get("reason") in NEVER_RAN else _time(entry.get("startedAt"))
+    return None if entry.get("reason") in NEVER_RAN else clock.parse(entry.get("startedAt"))
 
 
 def _parse_terminated(state: Object | None) -> Terminated | None:
@@ -141,7 +141,7 @@ def _parse_terminated(state: Object | None) -> Terminated | None:
     return Terminated(
         exit_code=state.get("exitCode", -1),
         reason=state.get("reason", ""),
-        finished_at=_time(state.get("finishedAt")),
+        finished_at=clock.parse(state.get("finishedAt")),
         result=result,
         message=message,
     )
@@ -162,10 +162,6 @@ def _is_unschedulable(condition: Object) -> bool:
 
 def _is_true(conditions: list[Object], kind: str) -> bool:
     return any(c.get("type") == kind and c.get("status") == "True" for c in conditions)
-
-
-def _time(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
 
 
 def _number(text: str | None) -> int | None:

@@ -108,7 +108,7 @@ class User:
         return self.cluster.get("modelexport", name, "--namespace", self.namespace)
 
     def wait(self, name: str, condition: str, seconds: int = 300) -> Ended:
-        """`kubectl wait`, as users do; what else became of it is in the error."""
+        """`kubectl wait`; a failure contains the state of the export and its pods."""
         try:
             self.kubectl(
                 *("wait", f"modelexport/{name}"),
@@ -119,7 +119,7 @@ class User:
         return Ended(name, self.get(name))
 
     def describe(self, name: str) -> str:
-        """Return everything that explains a surprise."""
+        """Return the state of an export, its pods and the operator, for error messages."""
         pods = ("--selector", f"modelexport.dev/name={name}")
         return "\n".join(
             [
@@ -140,9 +140,10 @@ class User:
         return items
 
     def admitted_pods(self, name: str) -> list[dict[str, Any]]:
-        """Without those that the kubelet turned away, as it heard late of a resource of its node.
+        """Return the pods without those that the kubelet rejected (OutOfnvidia.com/gpu).
 
-        The scheduler may hear of it first; the Job then makes another pod (OutOfnvidia.com/gpu).
+        The scheduler may learn of a node's new resource before the kubelet; the Job then creates
+        another pod.
         """
         return [
             pod

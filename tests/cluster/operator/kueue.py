@@ -72,7 +72,7 @@ class Kueue:
         self.quota = quota
         self.flavor = Flavor()
         self.workloads: dict[str, Workload] = {}
-        self.refusals = 0
+        self.rejections = 0
         """Answers 422 to a changed template."""
         self._world = world
         self._to_evict: set[str] = set()
@@ -108,7 +108,7 @@ class Kueue:
             try:
                 self._look()
             except ApiException as error:
-                if error.status not in {404, 409}:  # gone, or changed: look again
+                if error.status not in {404, 409}:  # deleted or changed: read again
                     self.broken = error
                     return
 
@@ -208,7 +208,7 @@ class Kueue:
         except ApiException as error:
             if error.status != 422:
                 raise
-            self.refusals += 1
+            self.rejections += 1
             return False
         return True
 

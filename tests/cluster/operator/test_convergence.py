@@ -79,7 +79,7 @@ def test_a_job_deleted_after_the_end_is_not_created_again(
     second = operators.start()
     eventually(second.leads, "the operator leads")
     world.create("another")
-    world.job("another")  # by now the operator has seen everything
+    world.job("another")  # by now the operator has observed everything
     assert not world.jobs("digits")
     assert world.export("digits")["status"]["phase"] == "Succeeded"
 

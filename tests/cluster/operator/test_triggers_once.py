@@ -35,7 +35,7 @@ def test_completions_while_the_operator_is_down_are_exported(
     trainings.create(PYTORCH, "train")
     first.kill()
     trainings.write(PYTORCH, "train", dated(DONE, now()))
-    trainings.trigger("later", SOURCE)  # nobody has seen it when the next one completes
+    trainings.trigger("later", SOURCE)  # not observed yet when the next one completes
     trainings.done(PYTORCH, "second", DONE, when=now(1))
     operators.start()
     trainings.wait_for("auto", "second", "train")
@@ -68,7 +68,7 @@ def test_hundreds_of_existing_completions_are_exported_across_a_restart(
     for number, name in enumerate(names):
         trainings.done(PYTORCH, name, DONE, when=now(-7200 + number))
     first = operators.start()
-    template = {"spec": {**SPEC, "suspend": True}}  # exports are what counts here, not their Jobs
+    template = {"spec": {**SPEC, "suspend": True}}  # this test needs the exports, not their Jobs
     trainings.trigger("auto", SOURCE, startPolicy="All", template=template)
     eventually(lambda: len(trainings.sources("auto")) > 100, "some are exported", 60)
     first.kill()
@@ -77,7 +77,7 @@ def test_hundreds_of_existing_completions_are_exported_across_a_restart(
     eventually(lambda: trainings.count("auto", "triggered") == 300, "all are recorded")
     trainings.ready("auto", "Watching")
     assert second.memory() < 150 * 2**20
-    # None of them is older than an hour beside the youngest, so that each is remembered.
+    # None is more than an hour older than the youngest, so that the ledger keeps each.
     assert len(trainings.get("auto")["status"]["processed"]) == 300
 
 
@@ -139,7 +139,7 @@ def test_a_resumed_trigger_exports_what_still_exists(
     assert trainings.ready("auto", "Suspended")["status"] == "False"
     trainings.done(PYTORCH, "train", DONE)
     trainings.trigger("other", SOURCE)
-    trainings.wait_for("other", "train")  # by now the operator has seen it
+    trainings.wait_for("other", "train")  # by now the operator has observed it
     assert trainings.children("auto") == []
     trainings.change("auto", suspend=False)
     trainings.wait_for("auto", "train")
@@ -158,7 +158,7 @@ def test_history_limits_delete_the_oldest_and_none_is_created_again(
         trainings.done(PYTORCH, name, DONE)
     trainings.wait_for("auto", *names)
     by_name = {source_of(child): child for child in trainings.children("auto")}
-    foreign = trainings.world.create("foreign")  # labelled like a child, and owned by nobody
+    foreign = trainings.world.create("foreign")  # labelled like a child, without an owner
     trainings.world.patch("foreign", {"metadata": {"labels": by_name["a"]["metadata"]["labels"]}})
     trainings.finish(foreign, now(-60))
     for second, name in enumerate(["a", "b", "c"]):

@@ -81,7 +81,7 @@ class Trainings:
 
     world: World
 
-    # What people do.
+    # Actions of users.
 
     def trigger(self, name: str, source: Object, **spec: Any) -> Object:  # noqa: ANN401 - JSON
         """Create a trigger whose exports take their source from the object's name."""
@@ -127,7 +127,7 @@ class Trainings:
     def delete(self, kind: WatchedKind, name: str) -> None:
         self.world.custom.delete_namespaced_custom_object(*self._of(kind), name)
 
-    # What the controller of the kind does.
+    # Actions of the kind's controller.
 
     def write(self, kind: WatchedKind, name: str, status: Object) -> None:
         self.world.custom.patch_namespaced_custom_object_status(
@@ -139,7 +139,7 @@ class Trainings:
         self.create(kind, name)
         self.write(kind, name, dated(status, when or now()))
 
-    # What is seen.
+    # Observations.
 
     def ready(self, name: str, reason: str, seconds: float = 30.0) -> Object:
         """Wait until the condition Ready has the reason for the newest spec; return it."""

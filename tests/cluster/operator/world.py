@@ -97,7 +97,7 @@ class World:
         self.batch: Any = kubernetes.client.BatchV1Api(client)
         self.custom: Any = kubernetes.client.CustomObjectsApi(client)
 
-    # What a user does.
+    # Actions of a user.
 
     def create(self, name: str, labels: dict[str, str] | None = None, **spec: object) -> Object:
         body = {
@@ -167,7 +167,7 @@ class World:
         whole: Object = self.export(name)["status"]
         return whole
 
-    # What Kubernetes made of it.
+    # The state in Kubernetes.
 
     def jobs(self, name: str) -> list[Object]:
         uid = self.export(name)["metadata"]["uid"]
@@ -212,7 +212,7 @@ class World:
         items: list[Object] = self._json(listed)
         return items
 
-    # What the kubelet does.
+    # Actions of the kubelet.
 
     def bind(self, pod: str) -> None:
         target = {"target": {"apiVersion": "v1", "kind": "Node", "name": NODE["metadata"]["name"]}}

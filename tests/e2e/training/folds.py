@@ -1,6 +1,6 @@
 """A training Job: the digits network, once for each fold, each into a checkpoint of its own.
 
-Runs in a pod of its own, beside model.py of examples/digits; it knows nothing of ModelExport.
+Runs in its own pod, with model.py of examples/digits; it does not depend on ModelExport.
 OUTPUT is where it writes, CORRUPT the number of a fold whose upload is cut off.
 """
 

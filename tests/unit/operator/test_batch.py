@@ -29,8 +29,8 @@ from unit.operator.objects import (
 
 INDEX = "s3://models/onnx/batches/x/index.html"
 DONE = batch_job({**ended("Complete"), "succeeded": 2, "completedIndexes": "0,1"})
-GIVEN_UP = batch_job({**ended("Failed", "FailedIndexes"), "failedIndexes": "0"})
-ALL_GIVEN_UP = batch_job({**ended("Failed", "FailedIndexes"), "failedIndexes": "0,1"})
+ABANDONED = batch_job({**ended("Failed", "FailedIndexes"), "failedIndexes": "0"})
+ALL_ABANDONED = batch_job({**ended("Failed", "FailedIndexes"), "failedIndexes": "0,1"})
 WRONG = batch_job(ended("Failed", "PodFailurePolicy"))
 
 Pods = tuple[ObservedPod, ...]
@@ -48,9 +48,9 @@ ENDS: list[tuple[str, ObservedJob, Pods, int, str, tuple[int, int]]] = [
     ("all published", DONE, (FIRST, SECOND), 0, "Published", (5, 0)),
     ("one may fail", DONE, (ONE_FAILED, SECOND), 1, "PartiallyPublished", (4, 1)),
     ("one failed too many", DONE, (ONE_FAILED, SECOND), 0, "TooManyFailed", (4, 1)),
-    ("a share was given up", GIVEN_UP, (KILLED, SECOND), 1, "TooManyFailed", (3, 2)),
-    ("a share may be given up", GIVEN_UP, (KILLED, SECOND), 2, "PartiallyPublished", (3, 2)),
-    ("all may fail", ALL_GIVEN_UP, (KILLED,), 5, "PartiallyPublished", (1, 4)),
+    ("an abandoned share", ABANDONED, (KILLED, SECOND), 1, "TooManyFailed", (3, 2)),
+    ("an abandoned share is allowed", ABANDONED, (KILLED, SECOND), 2, "PartiallyPublished", (3, 2)),
+    ("all may fail", ALL_ABANDONED, (KILLED,), 5, "PartiallyPublished", (1, 4)),
 ]
 
 
@@ -105,7 +105,7 @@ def test_too_many_failures_name_an_example_and_the_results_manifest() -> None:
 
 
 def test_an_abandoned_share_is_the_example_if_there_is_no_other() -> None:
-    status = decided(GIVEN_UP, (KILLED, SECOND)).status
+    status = decided(ABANDONED, (KILLED, SECOND)).status
     assert status is not None
     assert status.failure is not None
     assert "share 0, whose last pod ended with: the kernel killed" in status.failure.message
@@ -119,8 +119,8 @@ WHOLE: list[tuple[str, ObservedJob, Pods, str]] = [
         "NothingMatched",
     ),
     (
-        "no pod came as far as the listing",
-        ALL_GIVEN_UP,
+        "no pod listed the checkpoints",
+        ALL_ABANDONED,
         (of_index(0, terminated(75, failure(Reason.STORE_UNAVAILABLE, Stage.FETCH))),),
         "RetriesExhausted",
     ),
@@ -156,7 +156,7 @@ def test_stored_counts_are_kept_after_their_pods_are_deleted() -> None:
     assert (status.items.succeeded, status.items.running) == (4, 0)
 
 
-@pytest.mark.parametrize("found", [DONE, GIVEN_UP], ids=["complete", "with failed indexes"])
+@pytest.mark.parametrize("found", [DONE, ABANDONED], ids=["complete", "with failed indexes"])
 def test_after_a_lost_result_the_job_runs_again(found: ObservedJob) -> None:
     decision = decided(found, (KILLED,))
     assert isinstance(decision.action, CreateJob)
@@ -172,14 +172,16 @@ def test_a_result_lost_twice_is_a_failure() -> None:
     assert status.failure.reason == Reason.RESULT_LOST
 
 
-OTHERS_GO_ON: list[tuple[str, Pods]] = [
+OTHERS_CONTINUE: list[tuple[str, Pods]] = [
     ("killed for its memory", (KILLED, of_index(1, running()))),
     ("cannot start on its node", (of_index(0, waiting("ErrImagePull")), of_index(1, running()))),
-    ("its command is missing there", (of_index(0, terminated(128, reason="StartError")), SECOND)),
+    ("its command is missing", (of_index(0, terminated(128, reason="StartError")), SECOND)),
 ]
 
 
-@pytest.mark.parametrize("pods", [row[1] for row in OTHERS_GO_ON], ids=[r[0] for r in OTHERS_GO_ON])
+@pytest.mark.parametrize(
+    "pods", [row[1] for row in OTHERS_CONTINUE], ids=[r[0] for r in OTHERS_CONTINUE]
+)
 def test_the_failure_of_one_pod_never_stops_the_others(pods: Pods) -> None:
     assert decided(batch_job(), pods).action is None
 

@@ -34,12 +34,12 @@ ROWS: list[tuple[str, Observation, bool]] = [
     ("waits for a node", Observation(resource(LIMIT), job(), (pod(),)), True),
     ("waits for a pod", Observation(resource(LIMIT), job()), True),
     ("waits in a queue", Observation(resource(LIMIT), QUEUED), True),
-    ("may wait for ever", Observation(resource(), job(), (pod(),)), False),
+    ("no deadline", Observation(resource(), job(), (pod(),)), False),
     ("has no Job: it is suspended", Observation(resource(LIMIT)), False),
     ("runs", Observation(resource(LIMIT), job(), (running(),)), False),
     ("ran, and is evicted", Observation(resource(LIMIT, STARTED), QUEUED), False),
     ("ran, and is retried", Observation(resource(LIMIT), job(), (terminated(137),)), False),
-    ("ran, its pods are gone", Observation(resource(LIMIT), job({"failed": 1})), False),
+    ("ran, its pods are deleted", Observation(resource(LIMIT), job({"failed": 1})), False),
 ]
 
 

@@ -50,10 +50,10 @@ INIT = {"name": "warm", "state": {"terminated": {"exitCode": 3}}}
 DISRUPTED = {"type": "DisruptionTarget", "status": "True"}
 
 ROWS: list[tuple[str, ObservedJob, tuple[ObservedPod, ...], Reason, str]] = [
-    ("the pod's own words", BY_POLICY, (NOT_FOUND,), Reason.SOURCE_NOT_FOUND, "found this"),
+    ("the pod's own result", BY_POLICY, (NOT_FOUND,), Reason.SOURCE_NOT_FOUND, "found this"),
     ("a permanent code first", BY_POLICY, (UNREACHABLE, MISMATCH), Reason.VERIFICATION_FAILED, ""),
-    ("a code without words", BY_POLICY, (terminated(13),), Reason.INTERNAL_ERROR, "exit code 13"),
-    ("retries are over", EXHAUSTED, (UNREACHABLE,), Reason.RETRIES_EXHAUSTED, "StoreUnavailable: "),
+    ("a code, no result", BY_POLICY, (terminated(13),), Reason.INTERNAL_ERROR, "exit code 13"),
+    ("no retries left", EXHAUSTED, (UNREACHABLE,), Reason.RETRIES_EXHAUSTED, "StoreUnavailable: "),
     ("killed each time", EXHAUSTED, (terminated(137),), Reason.RETRIES_EXHAUSTED, "SIGKILL"),
     ("no device left for the pod", EXHAUSTED,
         (unstarted("UnexpectedAdmissionError", "no healthy devices"),),
@@ -70,7 +70,7 @@ ROWS: list[tuple[str, ObservedJob, tuple[ObservedPod, ...], Reason, str]] = [
     ("out of memory: the peak", EXHAUSTED, (oom(),), Reason.OUT_OF_MEMORY, "1900 MiB"),
     ("out of memory: the stage", EXHAUSTED, (oom(),), Reason.OUT_OF_MEMORY, "during Verify"),
     (
-        "the exporter noticed it itself",
+        "detected by the exporter",
         BY_POLICY,
         (terminated(18, failure(Reason.OUT_OF_MEMORY, Stage.LOAD), "OOMKilled"),),
         Reason.OUT_OF_MEMORY,

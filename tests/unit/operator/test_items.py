@@ -32,13 +32,13 @@ KNOWN: list[tuple[str, list[ObservedPod], dict[int, ShareCounts], set[int]]] = [
         set(),
     ),
     (
-        "the next pod has not said anything yet",
+        "the next pod has not reported yet",
         [of_index(0, terminated(75, result_of(share(0, 2)))), of_index(0, running(), before=1)],
         {0: share(0, 2)},
         set(),
     ),
     (
-        "a result goes before everything",
+        "a result takes precedence",
         [
             of_index(0, terminated(0, result_of(share(0, 1, failed=1))), before=1),
             of_index(0, terminated(137), share(0, 3)),
@@ -48,7 +48,7 @@ KNOWN: list[tuple[str, list[ObservedPod], dict[int, ShareCounts], set[int]]] = [
     ),
     ("no index", [terminated(0, result_of(share(0, 3)))], {}, set()),
     (
-        "a share says that it is another",
+        "a pod that reports another share",
         [of_index(1, terminated(0, result_of(share(0, 3))))],
         {1: share(0, 3)},
         {1},
@@ -81,11 +81,11 @@ def test_the_counts_of_a_batch_are_the_sum_of_its_shares() -> None:
 
 ENDED = [
     ("all shares reported", {0: share(0, 3), 1: share(1, 2)}, set(), (5, 0, {})),
-    ("given up in the middle", {0: share(0, 1), 1: share(1, 2)}, {0}, (3, 2, {"PodKilled": 2})),
-    ("given up after its end", {0: share(0, 3), 1: share(1, 2)}, {0}, (5, 0, {})),
-    ("given up without a word", {1: share(1, 2)}, {0}, (2, 3, {"PodKilled": 3})),
+    ("abandoned in the middle", {0: share(0, 1), 1: share(1, 2)}, {0}, (3, 2, {"PodKilled": 2})),
+    ("abandoned after its end", {0: share(0, 3), 1: share(1, 2)}, {0}, (5, 0, {})),
+    ("abandoned without counts", {1: share(1, 2)}, {0}, (2, 3, {"PodKilled": 3})),
     (
-        "given up, and others failed",
+        "abandoned, and others failed",
         {0: share(0, 1, failed=1), 1: share(1, 1, failed=1)},
         {0},
         (2, 3, {"CheckpointCorrupt": 2, "PodKilled": 1}),

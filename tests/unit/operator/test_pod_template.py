@@ -25,7 +25,7 @@ ROWS: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
         {"spec": {"nodeSelector": {"a": "1", "b": "3"}}},
     ),
     (
-        "null takes a default away",
+        "null removes a default",
         {"spec": {"runtimeClassName": "nvidia"}},
         {"spec": {"runtimeClassName": None}},
         {"spec": {}},
@@ -64,25 +64,25 @@ ROWS: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
         {"spec": {"volumes": [{"name": "work", "persistentVolumeClaim": {"claimName": "c"}}]}},
     ),
     (
-        "mounts go by their path",
+        "mounts merge by path",
         exporter(volumeMounts=[{"name": "a", "mountPath": "/a"}, {"name": "b", "mountPath": "/b"}]),
         exporter(volumeMounts=[{"name": "c", "mountPath": "/a"}]),
         exporter(volumeMounts=[{"name": "c", "mountPath": "/a"}, {"name": "b", "mountPath": "/b"}]),
     ),
     (
-        "tolerations add up",
+        "tolerations are appended",
         {"spec": {"tolerations": [{"key": "a"}]}},
         {"spec": {"tolerations": [{"key": "b"}, {"key": "a"}]}},
         {"spec": {"tolerations": [{"key": "a"}, {"key": "b"}]}},
     ),
     (
-        "memory does not touch the GPU",
+        "memory keeps the GPU",
         exporter(resources={"limits": {GPU: 1, "memory": "4Gi"}}),
         exporter(resources={"limits": {"memory": "32Gi"}}),
         exporter(resources={"limits": {GPU: 1, "memory": "32Gi"}}),
     ),
     (
-        "another vendor's GPU takes its place",
+        "another vendor's GPU replaces it",
         exporter(resources={"limits": {GPU: 1, "memory": "4Gi"}, "requests": {GPU: 1}}),
         exporter(resources={"limits": {"amd.com/gpu": 2}}),
         exporter(resources={"limits": {"amd.com/gpu": 2, "memory": "4Gi"}, "requests": {}}),
@@ -94,7 +94,7 @@ ROWS: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
         exporter(resources={"limits": {"memory": "4Gi"}}),
     ),
     (
-        "a resource claim takes the GPU's place",
+        "a resource claim replaces the GPU",
         exporter(resources={"limits": {GPU: 1}}),
         exporter(resources={"claims": [{"name": "gpu"}]}),
         exporter(resources={"limits": {}, "claims": [{"name": "gpu"}]}),

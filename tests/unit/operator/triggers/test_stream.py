@@ -127,6 +127,6 @@ def test_an_unprocessed_event_is_sent_again() -> None:
     events = [event("ADDED", "d", "10"), event("DELETED", "d", "11")]
     server = Server([TWO_PAGES, ONE_PAGE], [events, events[1:]])
     stream = Stream(server, JOBS, 60)
-    taken(stream, 5)  # its reader went away with the second event in its hands
+    taken(stream, 5)  # the reader stops while it processes the second event
     assert names(taken(stream, 3)) == [["d"], [], ["d"]]
     assert server.asked[-1].endswith("from 10")

@@ -35,7 +35,7 @@ def training(kind: str, status: Object, version: str = "batch/v1", **meta: Any) 
 
 
 SUCCEEDED: dict[str, Object] = {
-    # SuccessCriteriaMet comes first, while pods still end.
+    # SuccessCriteriaMet is set first, while pods are still ending.
     "Job": {
         "conditions": [
             condition("SuccessCriteriaMet", reason="CompletionsReached"),
@@ -86,7 +86,7 @@ VERSIONS = {
     "JobSet": "jobset.x-k8s.io/v1alpha2",
 }
 
-# kind, what it is doing, status
+# kind, state, status
 UNFINISHED: list[tuple[str, str, Object]] = [
     *((kind, "is new", {}) for kind in VERSIONS),
     ("Job", "runs", {"active": 1, "startTime": ENDED}),
@@ -155,7 +155,7 @@ UNFINISHED: list[tuple[str, str, Object]] = [
     ),
 ]
 
-# kind, what it went through, status
+# kind, history, status
 HARD_WON: list[tuple[str, str, Object]] = [
     (
         "PyTorchJob",
