@@ -68,7 +68,7 @@ def parameters(function: Callable[..., Any]) -> list[str]:
 
 
 def is_constant_in_trace(value_of: Callable[[torch.Tensor], Any]) -> bool:
-    kinds = []
+    kinds: list[str] = []
 
     def forward(x: torch.Tensor) -> torch.Tensor:
         kinds.extend(value_of(entry).node().kind() for entry in (x, IMAGE))
@@ -79,7 +79,7 @@ def is_constant_in_trace(value_of: Callable[[torch.Tensor], Any]) -> bool:
 
 
 def sees_the_cast(mode: type) -> bool:
-    seen = []
+    seen: list[str] = []
 
     class Mode(mode):  # type: ignore[misc]
         def __torch_dispatch__(self, func: Any, _: object, args: Any, kwargs: Any = None) -> object:  # noqa: ANN401

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 import torch
 import torch.jit.frontend
+import torch.nn.functional as F  # noqa: N812
+from torch import _tensor
 from torch._decomp import decomposition_table
 from torch.fx.experimental import _config
 from torch.jit import _builtins
@@ -54,8 +56,8 @@ PATCHES: dict[str, tuple[Callable[[], AbstractContextManager[Any]], Look]] = {
         lambda: decomposition_table.get(torch.ops.aten.gru.input),
     ),
     "builtins": (show_inner_calls, builtins),
-    "functional": (show_inner_calls, lambda: torch.nn.functional.has_torch_function_unary),
-    "torch._tensor": (show_inner_calls, lambda: torch._tensor.has_torch_function_unary),
+    "functional": (show_inner_calls, lambda: vars(F)["has_torch_function_unary"]),
+    "torch._tensor": (show_inner_calls, lambda: vars(_tensor)["has_torch_function_unary"]),
     "oneDNN": (without_one_dnn, lambda: torch.backends.mkldnn.enabled),
     "annotations": (readable_annotations, lambda: torch.jit.frontend.build_def),
     "sizes 0 and 1": (treat_0_and_1_as_any_size, lambda: _config.backed_size_oblivious),
