@@ -1,4 +1,4 @@
-"""The documentation leads somewhere: links, anchors, files and reasons exist."""
+"""The documentation leads somewhere: links, anchors, files, make targets and reasons exist."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "tests" /
 _LINK = re.compile(r"\]\(([^()\s]+)\)")
 _CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"`([\w.-]+(?:/[\w.-]+)+\.py)`")
+_TARGET = re.compile(r"\bmake ([a-z][a-z-]+)\b")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
@@ -70,6 +71,12 @@ def test_the_index_leads_to_every_page() -> None:
 def test_every_file_that_is_named_exists(page: Path) -> None:
     """Files are named by the end of their path: `pipeline/ladder.py`."""
     assert [name for name in _FILE.findall(page.read_text()) if name not in _endings()] == []
+
+
+def test_every_make_target_that_is_named_exists() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    code = (part for page in PAGES for part in _CODE.findall(page.read_text()))
+    assert {name for part in code for name in _TARGET.findall(part)} <= targets
 
 
 def test_every_reason_of_the_readme_exists() -> None:
