@@ -120,7 +120,8 @@ def test_operator_that_torch_onnx_does_not_translate() -> None:
 
 class Special(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.special.bessel_j0(x)
+        found: torch.Tensor = torch.special.bessel_j0(x)
+        return found
 
 
 def test_surplus_output_names(tmp_path: Path) -> None:
@@ -145,7 +146,8 @@ def model_of(op: str, element: int, domain: str = "") -> bytes:
         [helper.make_tensor_value_info("y", element, [2])],
     )
     opsets = [helper.make_opsetid("", 18), helper.make_opsetid("custom", 1)]
-    return helper.make_model(graph, opset_imports=opsets, ir_version=10).SerializeToString()
+    made: bytes = helper.make_model(graph, opset_imports=opsets, ir_version=10).SerializeToString()
+    return made
 
 
 def error_of_loading(model: bytes) -> str:
