@@ -141,9 +141,7 @@ CASES = {
         for rung in case.rungs
     ],
 )
-def test_the_damaged_node_is_blamed_with_its_module_and_line(
-    make: Make, case: Case, rung: Rung
-) -> None:
+def test_damaged_node_is_blamed_with_module_and_line(make: Make, case: Case, rung: Rung) -> None:
     subject = make(case.model, rung)
     damage = [
         item for item in damages(subject.model) if (item.op, item.kind) == (case.op, case.kind)
@@ -187,7 +185,7 @@ def run_repro(directory: Path) -> float:
     return float(done.stdout.rpartition("relative error ")[2])
 
 
-def test_a_loop_is_blamed_as_one_node(make: Make) -> None:
+def test_loop_is_blamed_as_one_node(make: Make) -> None:
     subject = make(LOOP, Rung.SCRIPT)
     damaged = onnx.ModelProto()
     damaged.CopyFrom(subject.model)
@@ -200,7 +198,7 @@ def test_a_loop_is_blamed_as_one_node(make: Make) -> None:
     assert_repro_shows(blame)
 
 
-def test_the_same_mistake_in_many_places_is_blamed_at_the_first(make: Make) -> None:
+def test_repeated_error_is_blamed_at_its_first_node(make: Make) -> None:
     """As a wrong translation makes it: no single node would make the outputs right."""
     subject = make(DECODER, Rung.DYNAMO)
     damaged = onnx.ModelProto()
@@ -228,7 +226,7 @@ class Miscompiling(Runtime):
         return super().session(other, level, dump)
 
 
-def test_onnxruntimes_own_optimizations_are_blamed_by_their_level(make: Make) -> None:
+def test_onnxruntime_optimizations_are_blamed_by_level(make: Make) -> None:
     subject = make(MIXTURE, Rung.DYNAMO)
     runtime = Miscompiling(Provider.CPU, subject.plugins.session_setup())
     blame = subject.blame(subject.model, runtime)
@@ -237,14 +235,14 @@ def test_onnxruntimes_own_optimizations_are_blamed_by_their_level(make: Make) ->
     assert blame.sentence().endswith("only after onnxruntime's extended graph optimizations")
 
 
-def test_a_file_that_agrees_is_not_blamed(make: Make) -> None:
+def test_matching_file_is_not_blamed(make: Make) -> None:
     subject = make(MIXTURE, Rung.DYNAMO)
     blame = subject.blame(subject.model)
     assert blame.sentence() == ""
     assert blame.why_not == "the file agreed when it ran once more"
 
 
-def test_a_search_that_fails_says_why(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_search_reports_why(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     subject = make(MIXTURE, Rung.DYNAMO)
     monkeypatch.setattr(search, "SECONDS", 0.0)
     blame = subject.blame(next(damages(subject.model)).apply(subject.model))
@@ -254,7 +252,7 @@ def test_a_search_that_fails_says_why(make: Make, monkeypatch: pytest.MonkeyPatc
     assert broken.blame(subject.model).why_not.startswith("KeyError")
 
 
-def test_a_repro_that_is_too_large_is_left_out(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repro_that_is_too_large_is_omitted(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("modelexport_exporter.blame.repro.MOST_BYTES", 100)
     subject = make(MIXTURE, Rung.DYNAMO)
     blame = subject.blame(next(damages(subject.model)).apply(subject.model))
@@ -263,7 +261,7 @@ def test_a_repro_that_is_too_large_is_left_out(make: Make, monkeypatch: pytest.M
     assert "at most" in blame.no_repro
 
 
-def test_intermediate_values_are_looked_at_in_shares_of_memory(
+def test_intermediate_values_are_recorded_in_chunks(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     subject = make(MIXTURE, Rung.DYNAMO)
@@ -274,7 +272,7 @@ def test_intermediate_values_are_looked_at_in_shares_of_memory(
 
 
 @pytest.mark.usefixtures("torch_workers")
-def test_the_user_gets_the_node_the_line_and_a_repro_that_runs(tmp_path: Path) -> None:
+def test_failure_has_node_line_and_a_repro_that_runs(tmp_path: Path) -> None:
     model = catalog.SINE
     manifest = model.manifest(
         f"file://{model.checkpoint(tmp_path)}",
@@ -310,7 +308,7 @@ EACH = 6
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("rung", [Rung.DYNAMO, Rung.TRACE], ids=lambda rung: rung.value)
-def test_most_damages_are_blamed_on_their_node(make: Make, rung: Rung) -> None:
+def test_most_damaged_nodes_are_blamed(make: Make, rung: Rung) -> None:
     """Damages drawn at random among all that make a file wrong and leave it running."""
     found: Counter[str] = Counter()
     misses = []

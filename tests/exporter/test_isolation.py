@@ -34,7 +34,7 @@ def run(behaviour: str, *, seconds: float = 60, output: list[str] | None = None)
     )
 
 
-def test_a_result_comes_back() -> None:
+def test_result_is_returned() -> None:
     assert run("") == "fine"
 
 
@@ -52,21 +52,21 @@ def test_a_result_comes_back() -> None:
         ("typed", Reason.CAPTURE_FAILED, "no"),
     ],
 )
-def test_every_end_is_typed(behaviour: str, reason: Reason, said: str) -> None:
+def test_every_end_has_a_reason(behaviour: str, reason: Reason, said: str) -> None:
     with pytest.raises(ExportFailure) as caught:
         run(behaviour)
     assert caught.value.reason is reason
     assert said in caught.value.message
 
 
-def test_the_stage_of_a_failure_survives() -> None:
+def test_failure_keeps_its_stage() -> None:
     with pytest.raises(ExportFailure) as caught:
         run("typed")
     assert caught.value.stage is Stage.CAPTURE
     assert caught.value.hint == "yes"
 
 
-def test_a_worker_that_hangs_is_stopped_at_the_deadline() -> None:
+def test_hanging_worker_is_killed_at_the_deadline() -> None:
     begin = time.monotonic()
     with pytest.raises(ExportFailure) as caught:
         run("hang", seconds=1)
@@ -74,7 +74,7 @@ def test_a_worker_that_hangs_is_stopped_at_the_deadline() -> None:
     assert time.monotonic() - begin < 10
 
 
-def test_what_user_code_prints_comes_as_lines(capfd: pytest.CaptureFixture[str]) -> None:
+def test_output_of_user_code_arrives_line_by_line(capfd: pytest.CaptureFixture[str]) -> None:
     lines: list[str] = []
     run("print", output=lines)
     assert "to stderr" in lines
@@ -106,13 +106,13 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": tests}
 
 
-def test_what_a_worker_started_ends_with_it() -> None:
+def test_child_processes_end_with_the_worker() -> None:
     orphan = run("orphan")
     assert isinstance(orphan, int)
     assert_gone(orphan)
 
 
-def test_a_worker_ends_with_a_supervisor_that_is_killed(tmp_path: Path) -> None:
+def test_worker_ends_with_a_killed_supervisor(tmp_path: Path) -> None:
     script = "from exporter import test_isolation as t; t.run('hang')"
     supervisor = subprocess.Popen([sys.executable, "-c", script], env=environment())
     workers = wait_for_children(supervisor.pid)
@@ -185,7 +185,7 @@ def remove_cgroup(group: Path, seconds: float) -> None:
         time.sleep(0.05)
 
 
-def test_a_worker_that_the_kernel_kills_for_memory_says_so(small_cgroup: Path) -> None:
+def test_worker_killed_for_memory_is_out_of_memory(small_cgroup: Path) -> None:
     script = (
         f"import os; open('{small_cgroup}/cgroup.procs', 'w').write(str(os.getpid()))\n"
         "from modelexport_exporter.core.errors import ExportFailure\n"

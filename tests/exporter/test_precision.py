@@ -76,7 +76,7 @@ def verified(task: ExportTask, converted: ConvertedModel) -> VerificationOutcome
 
 @pytest.mark.parametrize("rung", [Rung.DYNAMO, Rung.TRACE])
 @pytest.mark.parametrize("precision", PRECISIONS)
-def test_a_trained_network_verifies_and_its_loss_is_told(
+def test_trained_network_verifies_and_its_loss_is_reported(
     tmp_path: Path, precision: str, rung: Rung
 ) -> None:
     task, converted = exported(tmp_path, precision, rung=rung)
@@ -93,7 +93,7 @@ def test_a_trained_network_verifies_and_its_loss_is_told(
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-def test_the_same_bytes_each_time_smaller_and_of_standard_operators(
+def test_file_is_reproducible_smaller_and_of_standard_operators(
     tmp_path: Path, precision: str
 ) -> None:
     _, native = exported(tmp_path / "native", "Native")
@@ -125,13 +125,13 @@ def spoil(path: Path) -> None:
 
 
 @pytest.mark.parametrize("precision", ["Float16", "DynamicInt8"])
-def test_a_damaged_file_is_not_excused_by_its_precision(tmp_path: Path, precision: str) -> None:
+def test_damaged_file_of_reduced_precision_is_a_mismatch(tmp_path: Path, precision: str) -> None:
     task, converted = exported(tmp_path, precision)
     spoil(converted.model_path)
     assert verified(task, converted).summary.verdict is Verdict.MISMATCH
 
 
-def test_bfloat16_is_refused_on_a_cpu_by_name(tmp_path: Path) -> None:
+def test_bfloat16_is_refused_on_a_cpu(tmp_path: Path) -> None:
     task, converted = exported(tmp_path, "BFloat16")
     assert task.spec.verification.provider is Provider.CPU
     with pytest.raises(ExportFailure, match="no kernels for it") as caught:
@@ -139,7 +139,7 @@ def test_bfloat16_is_refused_on_a_cpu_by_name(tmp_path: Path) -> None:
     assert caught.value.reason is Reason.PROVIDER_UNAVAILABLE
 
 
-def test_a_model_without_products_is_not_called_quantized(tmp_path: Path) -> None:
+def test_model_without_products_cannot_be_quantized(tmp_path: Path) -> None:
     with pytest.raises(ExportFailure, match="quantizes products with weights") as caught:
         exported(tmp_path, "DynamicInt8", catalog.DIVIDED_POOL)
     assert caught.value.reason is Reason.CONVERSION_FAILED

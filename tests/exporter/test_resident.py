@@ -42,17 +42,17 @@ def ask() -> Iterator[Calls]:
     calls.resident.close()
 
 
-def test_it_keeps_what_it_knows_between_calls(ask: Calls) -> None:
+def test_resident_keeps_its_state_between_calls(ask: Calls) -> None:
     assert [ask("add", 2), ask("add", 3)] == [2, 5]
     assert ask.stages == [Stage.LOAD, Stage.LOAD]
 
 
-def test_what_it_printed_is_heard_before_its_answer(ask: Calls) -> None:
+def test_output_arrives_before_the_result(ask: Calls) -> None:
     ask("say", "one")
     assert ask.lines == ["one"]
 
 
-def test_a_failure_is_an_answer_and_it_stays(ask: Calls) -> None:
+def test_resident_survives_a_failure(ask: Calls) -> None:
     ask("add", 1)
     with pytest.raises(ExportFailure) as caught:
         ask("fail")
@@ -60,21 +60,21 @@ def test_a_failure_is_an_answer_and_it_stays(ask: Calls) -> None:
     assert ask("add", 1) == 2
 
 
-def test_a_defect_is_an_answer_and_it_stays(ask: Calls) -> None:
+def test_resident_survives_an_unexpected_error(ask: Calls) -> None:
     with pytest.raises(ExportFailure, match="ZeroDivisionError") as caught:
         ask("crash")
     assert caught.value.reason is Reason.INTERNAL_ERROR
     assert ask("add", 1) == 1
 
 
-def test_its_death_is_a_typed_end(ask: Calls) -> None:
+def test_death_of_a_resident_has_a_reason(ask: Calls) -> None:
     with pytest.raises(ExportFailure, match="SIGKILL") as caught:
         ask("die")
     assert caught.value.reason is Reason.WORKER_DIED
     assert not ask.resident.alive
 
 
-def test_who_is_late_is_ended(ask: Calls) -> None:
+def test_resident_is_killed_at_the_deadline(ask: Calls) -> None:
     ask("add", 1)
     with pytest.raises(ExportFailure) as caught:
         ask("sleep", seconds=0.5)
@@ -82,7 +82,7 @@ def test_who_is_late_is_ended(ask: Calls) -> None:
     assert not ask.resident.alive
 
 
-def test_calls_cost_no_pause(ask: Calls) -> None:
+def test_calls_return_without_polling_delay(ask: Calls) -> None:
     """A poll's pause in each of thousands of calls would be most of a batch's time."""
     ask("add", 1)
     began = time.monotonic()

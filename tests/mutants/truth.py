@@ -145,7 +145,7 @@ def _other_results(reference: EagerReference, feed: Mapping[str, Array]) -> Iter
     """Yield what the model returns with other roundings; not every model runs in float64."""
     for seed in range(RUNS):
         with contextlib.suppress(PerturbedArithmeticUnavailable):
-            yield reference.rounded_at_random(feed, seed) if seed else reference.in_float64(feed)
+            yield reference.with_random_rounding(feed, seed) if seed else reference.in_float64(feed)
 
 
 def change(session: Any, cases: Sequence[Case]) -> Change:  # noqa: ANN401

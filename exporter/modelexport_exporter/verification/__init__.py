@@ -1,5 +1,5 @@
-"""What the verdict is made of: samples, a reference, a session, tolerances and a budget.
+"""Verification: samples, the eager reference, the onnxruntime session, tolerances and the verdict.
 
-Guarantees that the artifact is held against eager PyTorch on inputs that the spec allows, on the
-provider that was asked for, with every limit a pure function that tests can tabulate.
+Guarantees that the artifact is compared with eager PyTorch on inputs that the spec allows, on the
+requested execution provider, within limits that are pure functions.
 """

@@ -1,8 +1,8 @@
-"""Whether the rows of a batch are computed for themselves, so that a server may batch requests.
+"""Whether rows of a batch are computed independently, so that a server may batch requests.
 
-A name does not tell: a first dim that is dynamic in every input and output may as well be time, or
-the model may normalise over it; a server that batches would then answer each request with numbers
-that depend on other people's requests. So the file is run on a few rows, and on each row alone.
+A dim's name does not decide it: a first dim that is dynamic in every input and output may be time,
+or the model may normalise over it, and a server that batches would mix the requests of different
+clients. So the file runs on a few rows together, and on each row alone.
 """
 
 from __future__ import annotations
@@ -20,13 +20,17 @@ Named = Sequence[tuple[str, Array]]
 
 ROWS = 3
 TOLERANCES = {"float64": 1e-5, "float32": 1e-3}
-"""Relative to the output's peak. Kernels round differently for other sizes (1e-6 of float32's peak
-for a matrix product); rows that mix differ by far more."""
+"""Largest difference by dtype, relative to the output's peak. Kernels round differently at other
+sizes (1e-6 of the peak for a float32 matrix product); rows that mix differ by much more."""
 OTHER_FLOATS = 3e-2
+"""The same for float16 and bfloat16."""
 
 
-def rows_are_independent(arrays: Mapping[str, Array], run: Callable[[Any], Named]) -> bool:
-    """Tell whether the first rows give together what each of them gives alone."""
+def is_batch_independent(arrays: Mapping[str, Array], run: Callable[[Any], Named]) -> bool:
+    """Return whether the first rows have the same outputs together as each of them alone.
+
+    `arrays`: inputs by name, the batch being the first dim of each. `run`: runs the file.
+    """
     count = min(ROWS, *(len(array) for array in arrays.values()))
     together = run({name: array[:count] for name, array in arrays.items()})
     alone = [

@@ -33,7 +33,7 @@ from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstim
 from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
     PerturbedArithmeticUnavailable,
 )
-from modelexport_exporter.verification.numerics.ties import break_ties, ranks
+from modelexport_exporter.verification.numerics.ties import break_ties, has_ranking
 from modelexport_exporter.verification.numerics.tolerance import Source, Tolerance, choose_tolerance
 from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.samples.determinism import (
@@ -80,7 +80,7 @@ class Comparator:
         self._spec = spec
         self._reference = reference
         self._run_file = run_file
-        self._ranks = ranks(operators)
+        self._has_ranking = has_ranking(operators)
         self._clock = clock
         self._ordinary_peaks: dict[str, float] = {}
         self._noise: dict[str, float] = {}
@@ -177,7 +177,7 @@ class Comparator:
             if self._simulation is not None:
                 results = self._reference.in_precision(arrays, self._simulation, run)
             elif run:
-                results = self._reference.rounded_at_random(arrays, run)
+                results = self._reference.with_random_rounding(arrays, run)
             else:
                 results = self._try_float64(arrays)
         except PerturbedArithmeticUnavailable:
@@ -279,7 +279,7 @@ class Comparator:
         self, sample: Sample, arrays: Mapping[str, Array], where: str
     ) -> list[OutputComparison] | None:
         """Compare the sample again with its ties broken; None if ties cannot be the cause."""
-        if not self._ranks:
+        if not self._has_ranking:
             return None
         moved = break_ties(self._spec.inputs, arrays, sample.seed)
         if moved is None:

@@ -1,4 +1,4 @@
-"""Eager PyTorch on the original module: what the artifact is held against."""
+"""Eager PyTorch on the original module: the reference that the artifact is compared with."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from modelexport_exporter.precision.noise import Simulation
 from modelexport_exporter.torch_internals.aten_mode import AtenMode, op_name
 from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
     in_float64,
-    reported_as_unavailable,
-    rounded_at_random,
+    raising_unavailable,
+    with_random_rounding,
 )
 
 Array = NDArray[Any]
 
 NAN_OPS = frozenset({"isnan", "nan_to_num", "nansum", "nanmedian"})
-"""ATen ops that a module calls to treat NaN apart from numbers."""
+"""ATen ops by which a module tests for NaN or replaces it."""
 
 
 class OpNames(AtenMode):
@@ -38,7 +38,7 @@ class OpNames(AtenMode):
         self.names: set[str] = set()
 
     def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
-        """Note the op and run it."""
+        """Record the op's name and run it."""
         self.names.add(op_name(func))
         return func(*args, **kwargs)
 
@@ -54,10 +54,9 @@ class EagerReference:
         device: str = "cpu",
         code_dir: Path | None = None,
     ) -> None:
-        """Put the module on the device, in the mode that it has, with TF32 off as in onnxruntime.
+        """Move the module to the device, with TF32 off as in onnxruntime.
 
-        An ExportedProgram has its devices written into its graph, and cannot be switched to eval
-        mode: it stays as it is.
+        An ExportedProgram is not moved: its graph names its devices.
         """
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.backends.cudnn.allow_tf32 = False
@@ -69,14 +68,14 @@ class EagerReference:
 
     @cached_property
     def float_dtypes(self) -> frozenset[str]:
-        """Return the floating-point types of weights, buffers and inputs: the precision it has."""
+        """Return the floating-point dtypes of weights, buffers and inputs."""
         tensors = [*self._module.parameters(), *self._module.buffers()]
         weights = {_name(tensor.dtype) for tensor in tensors if tensor.is_floating_point()}
         given = {entry.dtype.value for entry in self._call.inputs if entry.kind not in NUMBERS}
         return frozenset(weights | given)
 
     def weights(self, keys: Mapping[str, str]) -> dict[str, Array]:
-        """Return weights of the state_dict by the name of the input that takes them."""
+        """Return tensors of the state_dict. `keys`: the key by the name of the input."""
         tensors = self.state()
         return {name: to_array(tensors[key]) for name, key in keys.items()}
 
@@ -85,14 +84,17 @@ class EagerReference:
         return dict([*self._module.named_parameters(), *self._module.named_buffers()])
 
     def handles_nan(self, arrays: Mapping[str, Array]) -> bool:
-        """Tell whether the module asks on these arrays which of its numbers are NaN."""
+        """Return whether the module tests for NaN when it is called with these arrays."""
         values = self._values(arrays)
         with torch.no_grad(), OpNames() as called:
             self._call_module(values)
         return not NAN_OPS.isdisjoint(called.names)
 
     def run(self, arrays: Mapping[str, Array], where: str) -> list[Array]:
-        """Call the module; return its output tensors in order, nested ones flattened."""
+        """Return the module's output tensors in order, nested ones flattened.
+
+        `where`: describes the arrays in a failure's message. Raises ExportFailure.
+        """
         values = self._values(arrays)
         try:
             with torch.inference_mode():
@@ -103,27 +105,27 @@ class EagerReference:
             raise _failure(error, where, self._code_dir) from error
 
     def in_float64(self, arrays: Mapping[str, Array]) -> list[Array]:
-        """Return what the module computes in float64. Raises PerturbedArithmeticUnavailable."""
+        """Return its outputs computed in float64. Raises PerturbedArithmeticUnavailable."""
         values = self._values(arrays)
         return [to_array(leaf) for leaf in in_float64(lambda: self._call_module(values))]
 
-    def rounded_at_random(self, arrays: Mapping[str, Array], seed: int) -> list[Array]:
-        """Return what it computes when its ops round at random. Same exceptions."""
+    def with_random_rounding(self, arrays: Mapping[str, Array], seed: int) -> list[Array]:
+        """Return its outputs when its ops round at random. Same exceptions."""
         values = self._values(arrays)
-        leaves = rounded_at_random(lambda: self._call_module(values), seed)
+        leaves = with_random_rounding(lambda: self._call_module(values), seed)
         return [to_array(leaf) for leaf in leaves]
 
     def in_precision(
         self, arrays: Mapping[str, Array], simulation: Simulation, seed: int
     ) -> list[Array]:
-        """Return what it computes in a simulated precision. Same exceptions."""
+        """Return its outputs in a simulated precision. Same exceptions."""
         values = self._values(arrays)
-        with reported_as_unavailable():
+        with raising_unavailable():
             leaves = simulation.run(lambda: self._call_module(values), seed)
         return [to_array(leaf) for leaf in leaves]
 
     def observe(self, arrays: Mapping[str, Array], simulation: Simulation) -> None:
-        """Let a simulation see one of the inputs that the file was calibrated with."""
+        """Let a simulation measure the ranges of activations on one of the calibration inputs."""
         values = self._values(arrays)
         simulation.observe(lambda: self._call_module(values))
 
@@ -152,8 +154,8 @@ def _failure(error: Exception, where: str, code_dir: Path | None) -> ExportFailu
     frame = user_frame(error, code_dir)
     return ExportFailure(
         Reason.INPUTS_MISMATCH,
-        f"the model itself fails at {where}, which the spec declares: {text}"
+        f"the original model fails at {where}, which the spec declares: {text}"
         + (f" ({frame})" if frame else ""),
         "Declare in dims only sizes that the model supports, and in inputs[].range the values that "
-        "it takes (token ids below the size of the vocabulary, say).",
+        "it accepts (for example token ids below the size of the vocabulary).",
     )

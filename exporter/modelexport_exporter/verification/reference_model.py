@@ -1,7 +1,6 @@
-"""The original module, on the device that its file is to run on: what both workers begin with.
+"""The original module on the device of its file, for verification and for the benchmark.
 
-One of them gives the verdict, the other measures latency; the same provider, plugins, threads and
-precision of products on both sides of each.
+Both use the same provider, plugins, threads and precision of matrix products on both sides.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from modelexport_exporter.verification.reference import EagerReference
 
 @dataclass(frozen=True)
 class ReferenceModel:
-    """The module with its weights, and what runs its file."""
+    """The module with its weights, and the provider and plugins that its file runs with."""
 
     provider: Provider
     plugins: Plugins
@@ -33,12 +32,12 @@ class ReferenceModel:
 
     @property
     def on_gpu(self) -> bool:
-        """Tell whether the file runs on a GPU."""
+        """Return whether the file runs on a GPU."""
         return self.provider in GPU
 
 
-def load_original(task: ExportTask, progress: ReportProgress) -> ReferenceModel:
-    """Load the task's checkpoint for a process that calls it. Raises ExportFailure."""
+def load_reference_model(task: ExportTask, progress: ReportProgress) -> ReferenceModel:
+    """Load the task's checkpoint in the process that calls it. Raises ExportFailure."""
     torch.set_num_threads(cpu_count())
     provider = choose_provider(
         task.spec.verification.provider, torch.cuda.is_available(), task.spec.export.precision

@@ -33,7 +33,7 @@ from modelexport_exporter.core.machine import free_memory
 from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, ReportProgress
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
-from modelexport_exporter.verification.reference_model import load_original
+from modelexport_exporter.verification.reference_model import load_reference_model
 from modelexport_exporter.verification.runtime.session import Session
 from modelexport_exporter.verification.samples.sample_source import plain_source
 from modelexport_exporter.verification.samples.sizes import volume
@@ -104,7 +104,7 @@ class _Bench:
     def __init__(
         self, task: ExportTask, converted: ConvertedModel, *, with_session: bool = True
     ) -> None:
-        self._original = original = load_original(task, silent)
+        self._original = original = load_reference_model(task, silent)
         self.spec = original.bound_inputs.spec
         self._samples = plain_source(task, self.spec)
         if with_session:

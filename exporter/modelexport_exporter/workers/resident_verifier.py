@@ -1,6 +1,6 @@
-"""A worker that stays: it verifies one checkpoint's file after the other.
+"""Resident verification worker: verifies the files of several checkpoints, one after the other.
 
-The imports and the user's code are there already. Each module is built and loaded anew.
+Imports and the user's code are loaded once; each checkpoint's module is built and loaded again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class ResidentVerifier:
         self, task: ExportTask, converted: ConvertedModel, progress: ReportProgress
     ) -> VerificationOutcome:
         """Do what `verify_model` does. Raises ExportFailure."""
-        # Beside one that is verified by its weights alone, the next one is exported.
+        # While a file is verified by its weights alone, the next checkpoint is exported.
         busy = 2 if task.proven_graph else 1
         try:
             with sharing_cpus(busy):
@@ -37,9 +37,9 @@ class ResidentVerifier:
         finally:
             forget()
             if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
-                # onnxruntime has an allocator of its own, which finds only what torch gives back.
+                # onnxruntime has its own allocator, which can use only memory that torch has freed.
                 torch.cuda.empty_cache()
             if not self._settled:
-                # What was imported until now stays: no later collection has to look at it.
+                # Imported objects live until the end: later collections need not visit them.
                 gc.freeze()
                 self._settled = True

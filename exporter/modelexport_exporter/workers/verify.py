@@ -1,8 +1,7 @@
-"""Verification: the artifact in onnxruntime against eager PyTorch on the original module.
+"""Verification worker: compares the artifact in onnxruntime with eager PyTorch.
 
-Runs in a child process. Samples come from `given`, which of them run from `admission`; whether both
-agree on one is `judge`'s, and what all of them come to `verdict`'s. Outputs live as long as their
-sample is compared.
+Runs in a child process. `SampleSource` draws samples, `SampleScheduler` decides which of them run,
+`Comparator` compares one, and `verdict` sums up. Outputs are freed after their sample.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ from modelexport_exporter.core.types import (
 from modelexport_exporter.diagnosis.explain import explaining, find_pitfalls
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
 from modelexport_exporter.report.triton_config import batch_dim, with_session_shapes
-from modelexport_exporter.verification.batch_independence import rows_are_independent
+from modelexport_exporter.verification.batch_independence import is_batch_independent
 from modelexport_exporter.verification.comparator import Comparator, Named, RunFile
 from modelexport_exporter.verification.numerics.in_precision import simulation_for
-from modelexport_exporter.verification.reference_model import ReferenceModel, load_original
+from modelexport_exporter.verification.reference_model import ReferenceModel, load_reference_model
 from modelexport_exporter.verification.runtime.session import Session
 from modelexport_exporter.verification.samples.budget import TIME_BUDGET_SECONDS
 from modelexport_exporter.verification.samples.sample_scheduler import SampleScheduler
@@ -49,19 +48,19 @@ from modelexport_exporter.verification.verdict import verdict_on
 Array = NDArray[Any]
 
 MORE_WITHIN_SECONDS = 2.0
-"""Further samples run only as long as all of them together took less."""
+"""Further samples run while all samples together took less."""
 
 MEASURED_BELOW_SECONDS = 1.0
-"""The model's noise is measured on a sample where both agree if the samples before took less."""
+"""The model's noise is measured once, even if both agree, where no sample took longer."""
 
 PROVEN_GRAPH = (
     "samples at all sizes: the same graph was verified on them with the weights of another "
     "checkpoint of this batch"
 )
 LARGE_MODEL_BYTES = 256 << 20
-"""From here on weights are not prepacked on a CPU: that would copy all of them into memory.
+"""Weights of this size and more are not prepacked on a CPU, which would copy them into memory.
 
-onnxruntime then packs them anew for each multiplication; outputs differ by rounding only.
+onnxruntime then packs them for each multiplication; outputs differ by rounding only.
 """
 
 
@@ -69,15 +68,15 @@ onnxruntime then packs them anew for each multiplication; outputs differ by roun
 def verify_model(
     task: ExportTask, converted: ConvertedModel, progress: ReportProgress
 ) -> VerificationOutcome:
-    """Compare the artifact with eager on every sample that the budget allows."""
+    """Compare both on every sample that the budget allows. Raises ExportFailure."""
     started = time.monotonic()
     progress(Stage.VERIFY, 0.0, "loading the original module")
     free_large_blocks_at_once()
-    original = load_original(task, _as_verification(progress))
-    module, bound_inputs, reference = original.module, original.bound_inputs, original.reference
-    given = samples_of_task(task, bound_inputs.spec, converted.model_path, reference.state())
+    model = load_reference_model(task, _as_verification(progress))
+    module, bound_inputs, reference = model.module, model.bound_inputs, model.reference
+    samples = samples_of_task(task, bound_inputs.spec, converted.model_path, reference.state())
     with explaining(module, bound_inputs, task.code_dir):
-        run = _Verification(replace(task, spec=bound_inputs.spec), converted, original, given)
+        run = _Verification(replace(task, spec=bound_inputs.spec), converted, model, samples)
         run.over_all_samples(progress)
     outcome = run.outcome(time.monotonic() - started)
     if outcome.summary.verdict is Verdict.VERIFIED:
@@ -90,7 +89,7 @@ def verify_model(
         module,
         bound_inputs.call,
         converted.model_path,
-        Runtime(original.provider, original.plugins.session_setup()),
+        Runtime(model.provider, model.plugins.session_setup()),
         device=reference.device,
         code_dir=task.code_dir,
         weights=reference.weights(converted.weight_inputs),
@@ -99,38 +98,38 @@ def verify_model(
 
 
 def _as_verification(progress: ReportProgress) -> ReportProgress:
-    """Return a report for the second load of the model, which is a part of this stage."""
+    """Return a reporter for the second load of the model, as a part of this stage."""
     return lambda _stage, _fraction, message: progress(Stage.VERIFY, 0.0, message)
 
 
 class _Verification:
-    """The state of one verification: sessions, costs so far, results so far."""
+    """The state of one verification."""
 
     def __init__(
         self,
         task: ExportTask,
         converted: ConvertedModel,
-        original: ReferenceModel,
-        given: SampleSource,
+        model: ReferenceModel,
+        samples: SampleSource,
     ) -> None:
         self._spec = task.spec
-        # On a GPU this process waits, and its CPU time says nothing.
-        self._clock = time.monotonic if original.on_gpu else busy_seconds
-        self._given = given
-        self._admissions = SampleScheduler(task.spec, TIME_BUDGET_SECONDS)
+        # On a GPU this process waits, so that its CPU time is meaningless.
+        self._clock = time.monotonic if model.on_gpu else busy_seconds
+        self._samples = samples
+        self._scheduler = SampleScheduler(task.spec, TIME_BUDGET_SECONDS)
         if task.proven_graph:
-            self._admissions.left_out.append(PROVEN_GRAPH)
+            self._scheduler.left_out.append(PROVEN_GRAPH)
         self._results: list[SampleComparison] = []
         self.smallest_failure = SmallestFailure()
         self._measured = task.proven_graph
         self._converted = converted
         self._session = Session(
             converted.model_path,
-            original.provider,
-            prepack=original.on_gpu or self._is_small(converted),
-            setup=original.plugins.session_setup(),
+            model.provider,
+            prepack=model.on_gpu or self._is_small(converted),
+            setup=model.plugins.session_setup(),
         )
-        reference = original.reference
+        reference = model.reference
         self._run_file = _runner(self._session, reference.weights(converted.weight_inputs))
         self._comparator = Comparator(
             task.spec,
@@ -143,69 +142,69 @@ class _Verification:
 
     def over_all_samples(self, progress: ReportProgress) -> None:
         """Run the plan, within the budget."""
-        plan = self._given.plan()
+        plan = self._samples.plan()
         for position, planned in enumerate(plan):
-            for sample in self._admissions.admissible(planned):
+            for sample in self._scheduler.admissible(planned):
                 where = describe_sizes(sample.dims)
                 progress(Stage.VERIFY, position / len(plan), f"comparing at {where}")
                 self._run(sample)
                 release_memory()
-        for sample in self._given.more():
-            spent = self._admissions.spent
-            if spent > MORE_WITHIN_SECONDS or not self._admissions.admit(sample).fits:
+        for sample in self._samples.more():
+            spent = self._scheduler.spent
+            if spent > MORE_WITHIN_SECONDS or not self._scheduler.admit(sample).fits:
                 break
             self._run(sample)
         progress(Stage.VERIFY, 1.0, f"compared {len(self._results)} samples")
 
     def outcome(self, seconds: float) -> VerificationOutcome:
-        """Return the verdict on what ran."""
+        """Return the verdict on all samples that ran; `seconds`: of the whole verification."""
         outputs = [output for sample in self._results for output in sample.outputs]
-        told = [output for output in outputs if not output.inconclusive]
-        elsewhere = fallbacks(self._session.assignment, self._session.provider)
-        noise = [output.noise for output in told if output.noise is not None]
+        conclusive = [output for output in outputs if not output.inconclusive]
+        fallen_back = fallbacks(self._session.assignment, self._session.provider)
+        noise = [output.noise for output in conclusive if output.noise is not None]
         return VerificationOutcome(
             summary=VerificationResult(
                 verdict=verdict_on(self._results),
                 provider=self._session.provider.value,
                 samples=len(self._results),
-                max_abs_error=max((output.max_abs_error for output in told), default=0.0),
-                max_rel_error=max((output.max_rel_error for output in told), default=0.0),
+                max_abs_error=max((output.max_abs_error for output in conclusive), default=0.0),
+                max_rel_error=max((output.max_rel_error for output in conclusive), default=0.0),
                 tolerance_source=self._comparator.tolerance_source,
                 max_noise=max(noise, default=None),
-                fallback_nodes=on_cpu(elsewhere),
+                fallback_nodes=on_cpu(fallen_back),
             ),
             samples=tuple(self._results),
             seconds=seconds,
-            left_out=tuple(self._admissions.left_out),
+            left_out=tuple(self._scheduler.left_out),
             losses=self._comparator.losses.all(),
-            fallbacks=elsewhere,
+            fallbacks=fallen_back,
             output_shapes=self._session.output_shapes,
-            rows_independent=self._rows_independent(),
+            rows_independent=self._check_batch_independence(),
         )
 
-    def _rows_independent(self) -> bool | None:
-        """Tell whether a server may batch requests, where one is asked for that would."""
-        wrong = verdict_on(self._results) is not Verdict.VERIFIED
-        if wrong or self._spec.destination.layout is not Layout.TRITON:
+    def _check_batch_independence(self) -> bool | None:
+        """Return whether a server may batch requests; None unless the layout is Triton's."""
+        verified = verdict_on(self._results) is Verdict.VERIFIED
+        if not verified or self._spec.destination.layout is not Layout.TRITON:
             return None
         outputs = with_session_shapes(self._converted.outputs, self._session.output_shapes)
         batch = batch_dim(self._spec, [*self._converted.inputs, *outputs])
         samples = [
             sample
-            for sample in self._given.plan()
+            for sample in self._samples.plan()
             if sample.values in ORDINARY and batch and sample.dims.get(batch, 0) > 1
         ]
         if not samples:
             return None
-        arrays = self._given.arrays(min(samples, key=self._admissions.volume))
+        arrays = self._samples.arrays(min(samples, key=self._scheduler.volume))
         fed = {name: arrays[name] for name in self._session.input_names if name in arrays}
-        return rows_are_independent(fed, lambda rows: self._run_file(rows, "rows of a batch"))
+        return is_batch_independent(fed, lambda rows: self._run_file(rows, "rows of a batch"))
 
     def _is_small(self, converted: ConvertedModel) -> bool:
         size = sum(entry.size_bytes for entry in converted.files)
         if size < LARGE_MODEL_BYTES:
             return True
-        self._admissions.left_out.append(
+        self._scheduler.left_out.append(
             f"onnxruntime's prepacking, which would copy {size / 1e9:.1f} GB of weights into "
             "memory: all samples ran without it (session.disable_prepacking)"
         )
@@ -214,22 +213,22 @@ class _Verification:
     def _run(self, sample: Sample) -> None:
         started = self._clock()
         where = f"{describe_sizes(sample.dims)} ({sample.label} values, seed {sample.seed})"
-        arrays = self._given.arrays(sample)
+        arrays = self._samples.arrays(sample)
         compared = self._comparator.compare_sample(
             sample,
             arrays,
             where,
-            recorded=self._given.outputs(sample),
-            measure=self._is_telling(sample),
+            recorded=self._samples.outputs(sample),
+            measure=self._measures_noise(sample),
         )
         if compared is not None:
             self._results.append(compared)
-            self.smallest_failure.note(self._admissions.volume(sample), arrays, compared)
-        self._admissions.note(sample, self._clock() - started)
+            self.smallest_failure.note(self._scheduler.volume(sample), arrays, compared)
+        self._scheduler.note(sample, self._clock() - started)
 
-    def _is_telling(self, sample: Sample) -> bool:
-        """Tell whether to learn the model's noise here: once, at ordinary sizes, if it is cheap."""
-        slowest = self._admissions.slowest
+    def _measures_noise(self, sample: Sample) -> bool:
+        """Return whether to measure the noise: once, on an ordinary sample, if it is fast."""
+        slowest = self._scheduler.slowest
         if self._measured or sample.values not in ORDINARY or slowest is None:
             return False
         self._measured = slowest < MEASURED_BELOW_SECONDS
@@ -237,10 +236,10 @@ class _Verification:
 
 
 def _runner(session: Session, weights: Mapping[str, Array]) -> RunFile:
-    """Return what runs the file.
+    """Return a function that runs the file.
 
-    Not a method: a session in a cycle would be left to the garbage collector, and one that hosts
-    Python operators must end before the next one begins.
+    Not a method: a session in a reference cycle would wait for the garbage collector, and one that
+    hosts Python operators must end before the next one starts.
     """
 
     def run_file(arrays: Mapping[str, Array], where: str) -> Named:

@@ -1,4 +1,4 @@
-"""The simulation that a file of another precision than its model's is judged by."""
+"""The simulation that a file of reduced precision is compared with."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from modelexport_exporter.core.types import ExportTask
 from modelexport_exporter.precision.noise import Simulation
 from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
     PerturbedArithmeticUnavailable,
-    reported_as_unavailable,
+    raising_unavailable,
 )
 from modelexport_exporter.verification.reference import EagerReference
 
@@ -16,10 +16,10 @@ from modelexport_exporter.verification.reference import EagerReference
 def simulation_for(
     task: ExportTask, spec: ModelExportSpec, reference: EagerReference
 ) -> Simulation | None:
-    """Return the simulation of the spec's precision, calibrated as the file; None for Native.
+    """Return the simulation of the spec's precision, calibrated like the file; None for Native.
 
-    Where the calibration inputs are not at hand, or the module does not run below a dispatch mode,
-    activations have the ranges that they have: less is explained by them.
+    Without calibration inputs, or if the module does not run under a dispatch mode, activations
+    keep their own ranges, and the simulation explains a smaller error.
     """
     precision = spec.export.precision
     if precision is Precision.NATIVE:
@@ -28,7 +28,7 @@ def simulation_for(
     samples = read_golden(task.calibration_inputs, spec) if task.calibration_inputs else ()
     for sample in samples:
         try:
-            with reported_as_unavailable():
+            with raising_unavailable():
                 reference.observe(sample.inputs, simulation)
         except PerturbedArithmeticUnavailable:
             break

@@ -1,9 +1,8 @@
-"""How far an output moves when the model itself is rounded otherwise: pure, on numpy arrays.
+"""Estimates the model's own rounding error from its runs in perturbed arithmetic: pure.
 
-The model in float64 and the model rounded at random give other results than eager PyTorch. Where
-they stay close, their distance is the noise that the model has by itself. Where they do not, the
-element hangs on rounding (an argmax over two equal scores, a pixel on an edge): it is unsettled,
-and nothing can be told by it.
+The model in float64 and the model rounded at random differ from eager PyTorch. A small distance is
+the model's noise. A large one means that the element depends on rounding (an argmax over two equal
+scores, a pixel on an edge): it is unsettled, and comparing it is meaningless.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Settled:
-    """What the runs with other roundings say about an output."""
+    """The noise of an output, and its elements that depend on rounding."""
 
     noise: float
-    """The largest distance of an element that is settled."""
+    """The largest absolute distance of a settled element."""
     unsettled: Array | None
     """A mask over the flat output; None where every element is settled."""
 
@@ -33,27 +32,27 @@ class Settled:
 
 
 class NoiseEstimate:
-    """The distances between one output of eager and the model's other results."""
+    """The distances between one output of eager and those of the runs in perturbed arithmetic."""
 
     def __init__(self, expected: Array) -> None:
         self._expected = expected.reshape(-1)
         self._shape = expected.shape
         self._moved = np.zeros(expected.size, np.float32)
         self.runs = 0
-        """How many other results were taken in."""
+        """Number of outputs that were added."""
         self.reshaped = False
-        """Whether one of them had another shape: it depends on values that rounding changes."""
+        """Whether one of them had another shape, which then depends on rounding."""
 
-    def add(self, own: Array) -> None:
-        """Take in another result, of any floating-point type."""
+    def add(self, output: Array) -> None:
+        """Add the output of a run in perturbed arithmetic, of any floating-point dtype."""
         self.runs += 1
-        if own.shape != self._shape:
+        if output.shape != self._shape:
             self.reshaped = True
             return
-        np.maximum(self._moved, _distance(self._expected, own.reshape(-1)), out=self._moved)
+        np.maximum(self._moved, _distance(self._expected, output.reshape(-1)), out=self._moved)
 
     def settled(self, bound: float) -> Settled:
-        """Tell the noise, and which elements moved farther than `bound`."""
+        """Return the noise; elements that moved farther than `bound` (absolute) are unsettled."""
         unsettled = self._moved > np.float32(bound)
         if not unsettled.any():
             return Settled(float(self._moved.max(initial=0.0)), None)

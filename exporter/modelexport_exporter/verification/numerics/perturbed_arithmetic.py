@@ -1,18 +1,18 @@
-"""The model with other roundings than its own: in float64, or each result rounded at random.
+"""Perturbed arithmetic: the model computed in float64, or with each result rounded at random.
 
-What a model errs by itself is the distance between its results in its own precision and these.
+The distance of these results from those in the model's own precision is its own rounding error.
 
 - `in_float64`: every ATen op computes in float64. The floating-point arguments of an op are widened
-  as it is called, so weights are widened one at a time and never copied as a whole, and a cast that
-  the model writes down (`x.float()`, `dtype=torch.float32`) becomes one to float64.
-- `rounded_at_random`: every ATen op computes in float64 from arguments in the model's own
-  precision, and its result is moved to a number beside it, unless it is exact. This is the CESTAC
-  method of La Porte and Vignes (1974), by operator instead of by instruction: results that are
-  settled hardly move, those that hang on rounding jump. What is exact (zeros, ones, halves) stays,
-  so a tie that the model's code decides is not taken for noise.
+  when it is called, so weights are widened one at a time and never copied as a whole, and a cast in
+  the model's code (`x.float()`, `dtype=torch.float32`) casts to float64.
+- `with_random_rounding`: every ATen op computes in float64 from arguments in the model's own
+  precision, and an inexact result is rounded at random to one of its neighbours. This is the CESTAC
+  method of La Porte and Vignes (1974), by operator instead of by instruction: settled results
+  hardly move, those that depend on rounding move far. Exact results (zeros, ones, halves) stay, so
+  that ties which the model's code decides do not count as noise.
 
-Tensors that an op writes into or returns a view of keep their type. Not every model runs in this
-way (its code may compare types); `PerturbedArithmeticUnavailable` says so.
+Tensors that an op writes into or returns a view of keep their dtype. Some models do not run in this
+way, for example if their code compares dtypes: they raise `PerturbedArithmeticUnavailable`.
 """
 
 from __future__ import annotations
@@ -50,46 +50,51 @@ COMPARING = frozenset(
         torch.rnn_tanh_cell,
     }
 )
-"""Functions that refuse arguments of two types."""
+"""Functions that refuse arguments of two dtypes."""
 
 
-class PerturbedArithmeticUnavailable(Exception):  # noqa: N818 - an answer, not a defect
-    """The model cannot be computed with other roundings."""
+class PerturbedArithmeticUnavailable(Exception):  # noqa: N818 - a result, no error
+    """The model does not run in perturbed arithmetic."""
 
 
 def in_float64(call: Callable[[], Any]) -> Any:  # noqa: ANN401
-    """Return what the call returns in float64. Raises PerturbedArithmeticUnavailable."""
-    with reported_as_unavailable(), _default_dtype(torch.float64), torch.no_grad(), _widened():
+    """Return the call's result, computed in float64. Raises PerturbedArithmeticUnavailable."""
+    with (
+        raising_unavailable(),
+        _default_dtype(torch.float64),
+        torch.no_grad(),
+        _widening(),
+    ):
         return call()
 
 
-def rounded_at_random(call: Callable[[], Any], seed: int) -> Any:  # noqa: ANN401
-    """Return what the call returns when its ops round at random. Same exceptions."""
-    with reported_as_unavailable(), torch.no_grad(), _RoundedAtRandom(seed):
+def with_random_rounding(call: Callable[[], Any], seed: int) -> Any:  # noqa: ANN401
+    """Return the call's result when its ops round at random. Same exceptions."""
+    with raising_unavailable(), torch.no_grad(), _RoundAtRandom(seed):
         return call()
 
 
 class _InFloat64(AtenMode):
-    """While active, ATen ops compute in float64 whatever their arguments' precision."""
+    """While active, ATen ops compute in float64, whatever their arguments' dtype."""
 
     def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
-        return _call_widened(func, args, kwargs)
+        return _call_wide(func, args, kwargs)
 
 
 @contextmanager
-def _widened() -> Iterator[None]:
-    # nn.LSTM and its like compare, in Python, the type of their input with that of their weights.
+def _widening() -> Iterator[None]:
+    # nn.LSTM, nn.GRU and nn.RNN compare the dtype of their input with that of their weights.
     recurrent: Any = torch.nn.RNNBase
     check = recurrent.check_input
     recurrent.check_input = lambda *_: None
     try:
-        with _InFloat64(), _WidenedCalls():
+        with _InFloat64(), _WidenCalls():
             yield
     finally:
         recurrent.check_input = check
 
 
-class _WidenedCalls(TorchFunctionMode):
+class _WidenCalls(TorchFunctionMode):
     """Widens the arguments of functions that compare their types before any ATen op is called."""
 
     def __torch_function__(
@@ -104,7 +109,7 @@ class _WidenedCalls(TorchFunctionMode):
         return func(*tree_map(_widen, args), **tree_map(_widen, kwargs or {}))
 
 
-class _RoundedAtRandom(AtenMode):
+class _RoundAtRandom(AtenMode):
     """While active, inexact results of ATen ops are rounded up or down at random."""
 
     def __init__(self, seed: int) -> None:
@@ -114,17 +119,17 @@ class _RoundedAtRandom(AtenMode):
 
     def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
         plain = func(*args, **kwargs)
-        if aliased(func) or not _holds_narrow(plain):
+        if aliased(func) or not _has_narrow(plain):
             return plain
         try:
-            wide = _call_widened(func, args, kwargs)
+            wide = _call_wide(func, args, kwargs)
         except (RuntimeError, NotImplementedError):  # no kernel for float64
             return plain
         if isinstance(plain, torch.Tensor):
-            return self._rounded(plain, wide)
-        return type(plain)(self._rounded(one, two) for one, two in zip(plain, wide, strict=True))
+            return self._round(plain, wide)
+        return type(plain)(self._round(one, two) for one, two in zip(plain, wide, strict=True))
 
-    def _rounded(self, plain: Any, wide: Any) -> Any:  # noqa: ANN401
+    def _round(self, plain: Any, wide: Any) -> Any:  # noqa: ANN401
         if not isinstance(plain, torch.Tensor) or plain.dtype not in NARROW:
             return plain
         if plain.shape != wide.shape:
@@ -140,7 +145,7 @@ class _RoundedAtRandom(AtenMode):
         return torch.where(exact | ~torch.isfinite(wide), nearest, moved.to(plain.dtype))
 
 
-def _call_widened(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
+def _call_wide(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
     if func in REINTERPRETING:
         msg = f"{func} reads the bits of a float"
         raise PerturbedArithmeticUnavailable(msg)
@@ -162,7 +167,7 @@ def _widen(value: Any) -> Any:  # noqa: ANN401
     return value
 
 
-def _holds_narrow(result: Any) -> bool:  # noqa: ANN401
+def _has_narrow(result: Any) -> bool:  # noqa: ANN401
     leaves = result if isinstance(result, tuple | list) else (result,)
     return any(isinstance(leaf, torch.Tensor) and leaf.dtype in NARROW for leaf in leaves)
 
@@ -178,8 +183,8 @@ def _default_dtype(dtype: torch.dtype) -> Iterator[None]:
 
 
 @contextmanager
-def reported_as_unavailable() -> Iterator[None]:
-    """Raise PerturbedArithmeticUnavailable for whatever the block raises."""
+def raising_unavailable() -> Iterator[None]:
+    """Raise PerturbedArithmeticUnavailable for any exception of the block."""
     try:
         yield
     except PerturbedArithmeticUnavailable:

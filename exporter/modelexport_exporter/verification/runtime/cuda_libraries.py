@@ -1,13 +1,12 @@
-"""Whether onnxruntime finds the CUDA libraries it needs, checked without a GPU.
+"""Checks without a GPU whether onnxruntime finds the CUDA libraries that it needs.
 
 onnxruntime's CUDA provider is a shared library that links to cuBLAS, cuRAND, the CUDA runtime and
 more, and opens cuDNN, cuFFT and NVRTC when an operator first needs them. Where one is missing,
-onnxruntime logs a line and runs the model on the CPU. An image without a CUDA base takes them from
+onnxruntime logs a line and runs the model on the CPU. An image without a CUDA base gets them from
 Python packages, through `onnxruntime.preload_dlls()`.
 
 `python -m modelexport_exporter.verification.runtime.cuda_libraries` exits with 1 and the list of
-what is missing. The driver's libcuda.so.1 comes from the node, never from the image: it is not
-looked for.
+missing libraries. The driver's libcuda.so.1 is not checked: the node provides it, not the image.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ from pathlib import Path
 DRIVER = "libcuda.so.1"
 CUDA, TENSORRT = "CUDA", "TensorRT"
 TENSORRT_PACKAGE = "tensorrt_libs"
-"""Where PyPI's tensorrt keeps its shared libraries, on no path that the loader searches."""
+"""The Python package with TensorRT's shared libraries, which the loader does not search."""
 OPENED_LATER = ("libcudnn.so", "libcufft.so", "libnvrtc.so")
-"""Opened by name at first use, so in no dynamic section; each major version has its own name."""
+"""Opened at first use, so not in the dynamic section; the names end with the major version."""
 
 _DT_NEEDED, _DT_STRTAB, _PT_LOAD, _PT_DYNAMIC = 1, 5, 1, 2
 
 
 def preload() -> str:
-    """Load the CUDA libraries of Python packages into this process; return what it printed."""
+    """Load the CUDA libraries of Python packages into this process; return the printed text."""
     import onnxruntime
 
     printed = io.StringIO()
@@ -50,14 +49,14 @@ def missing_libraries(provider: str = CUDA) -> list[str]:
     if provider == TENSORRT:
         _preload_tensorrt()
     linked = [name for name in needed_libraries(library.read_bytes()) if name != DRIVER]
-    missing = [name for name in linked if not _loads(name, library.parent)]
+    missing = [name for name in linked if not _can_load(name, library.parent)]
     if provider == TENSORRT:
         return missing
-    return missing + _not_mapped(OPENED_LATER, Path("/proc/self/maps").read_text().splitlines())
+    return missing + _list_unmapped(OPENED_LATER, Path("/proc/self/maps").read_text().splitlines())
 
 
 def provider_library(provider: str = CUDA) -> Path:
-    """Return where onnxruntime keeps a provider."""
+    """Return the path of a provider's shared library."""
     import onnxruntime
 
     name = f"libonnxruntime_providers_{provider.lower()}.so"
@@ -65,7 +64,7 @@ def provider_library(provider: str = CUDA) -> Path:
 
 
 def _preload_tensorrt() -> None:
-    """Load TensorRT's libraries from their Python package, so that their names are known."""
+    """Load TensorRT's libraries from their Python package, so that the loader knows their names."""
     spec = importlib.util.find_spec(TENSORRT_PACKAGE)
     for place in (spec.submodule_search_locations or ()) if spec else ():
         for pattern in ("libnvinfer.so.*", "libnvinfer_plugin.so.*", "libnvonnxparser.so.*"):
@@ -107,22 +106,22 @@ def _string_at(elf: bytes, offset: int) -> str:
     return elf[offset : elf.index(b"\0", offset)].decode()
 
 
-def _loads(name: str, beside: Path) -> bool:
-    """Tell whether the loader finds a library: by its name, or next to the provider."""
-    for candidate in (name, str(beside / name)):
+def _can_load(name: str, directory: Path) -> bool:
+    """Return whether a library can be loaded by its name, or from the directory."""
+    for candidate in (name, str(directory / name)):
         with contextlib.suppress(OSError):
             ctypes.CDLL(candidate)
             return True
     return False
 
 
-def _not_mapped(prefixes: Iterable[str], maps: Iterable[str]) -> list[str]:
+def _list_unmapped(prefixes: Iterable[str], maps: Iterable[str]) -> list[str]:
     loaded = {Path(line.split()[-1]).name for line in maps if ".so" in line}
     return [prefix for prefix in prefixes if not any(name.startswith(prefix) for name in loaded)]
 
 
 def main() -> int:
-    """Print what is missing; return the exit code."""
+    """Print the missing libraries; return the exit code."""
     missing = missing_libraries()
     if missing:
         sys.stderr.write(

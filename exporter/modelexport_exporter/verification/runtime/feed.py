@@ -1,4 +1,4 @@
-"""Arrays into an onnxruntime session and out of it: bfloat16, Python numbers, sequences."""
+"""Feeds arrays to an onnxruntime session and reads its outputs, bfloat16 and sequences included."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ _TENSOR = "tensor("
 def run_session(session: Any, arrays: Mapping[str, Array]) -> Named:  # noqa: ANN401
     """Return the outputs by name, in order; the tensors of a sequence `ys` are `ys.0`, `ys.1`.
 
-    Arrays that the file does not take, because it ignores them, are left out.
+    Arrays for which the file has no input are ignored. Raises ExportFailure.
     """
     feed = {
-        entry.name: _as_declared(arrays[entry.name], entry.type) for entry in session.get_inputs()
+        entry.name: _as_double(arrays[entry.name], entry.type) for entry in session.get_inputs()
     }
     outputs = session.get_outputs()
     if any(not entry.type.startswith(_TENSOR) for entry in outputs):
-        return _with_sequences([entry.name for entry in outputs], session.run(None, feed))
+        return _split_sequences([entry.name for entry in outputs], session.run(None, feed))
     values = session.run_with_ort_values(
         None, {name: _to_value(array) for name, array in feed.items()}
     )
     return [(entry.name, _to_array(value)) for entry, value in zip(outputs, values, strict=True)]
 
 
-def _as_declared(array: Array, declared: str) -> Array:
-    """Return a Python number in the file's type: a scripted graph takes floats as doubles."""
+def _as_double(array: Array, declared: str) -> Array:
+    """Return a 0-dim array in the file's dtype: a scripted graph takes floats as doubles."""
     return array.astype(np.float64) if declared == _DOUBLE and not array.ndim else array
 
 
-def _with_sequences(names: list[str], values: list[Any]) -> Named:
+def _split_sequences(names: list[str], values: list[Any]) -> Named:
     found: Named = []
     for name, value in zip(names, values, strict=True):
         if isinstance(value, list):

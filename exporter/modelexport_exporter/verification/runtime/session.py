@@ -1,7 +1,7 @@
-"""An onnxruntime session that runs where it says, or a typed failure.
+"""An onnxruntime session on the requested provider, or a typed failure.
 
 onnxruntime falls back to the CPU without an error when a provider cannot be loaded. A verdict for a
-GPU that was reached on a CPU is worth nothing, so the provider is read back from the session.
+GPU must not be reached on a CPU, so the provider is read back from the session.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ class Session:
         setup: SessionSetup | None = None,
         production: bool = False,
     ) -> None:
-        """Load the file. `prepack=False` keeps weights where they are mapped from the file.
+        """Load the file. Raises ExportFailure. `prepack=False` leaves weights mapped from the file.
 
-        `setup`: what plugins and libraries add to the runtime. `production`: keep memory between
-        runs, which is faster.
+        `setup`: configures the session for plugins and libraries. `production`: keep memory
+        between runs, which is faster.
         """
         for entry in needed(provider):
             _require_libraries(entry)
@@ -79,11 +79,11 @@ class Session:
         )
         self.provider = _read_back(self._session, provider)
         self.assignment = _assignment(self._session)
-        """Who runs each node, after onnxruntime's first optimizations."""
+        """The provider of each node, after onnxruntime's first optimizations."""
         check_obtained(self.assignment, provider, onnxruntime.__version__)
         self.input_names = tuple(entry.name for entry in self._session.get_inputs())
         self.output_names = tuple(entry.name for entry in self._session.get_outputs())
-        """Of what `run` returned last, where the file returns sequences."""
+        """Of the last `run`, if the file returns sequences."""
         self.output_shapes = {
             entry.name: tuple("?" if size is None else size for size in entry.shape)
             for entry in self._session.get_outputs()
@@ -97,28 +97,28 @@ class Session:
         setup: SessionSetup,
         plain_options: Callable[[], Any],
     ) -> Any:  # noqa: ANN401
-        """Load the file as it is, or with unknown operators of PyTorch run by PyTorch."""
+        """Load the file; if needed and allowed, PyTorch runs operators unknown to onnxruntime."""
 
-        def options() -> Any:  # noqa: ANN401
-            made = plain_options()
-            setup.configure(made)
-            return made
+        def configured_options() -> Any:  # noqa: ANN401
+            options = plain_options()
+            setup.configure(options)
+            return options
 
         try:
-            return _open(model_path, provider, options())
+            return _open(model_path, provider, configured_options())
         except UnknownOperator:
             if not setup.torch_runs_its_own:
                 raise
         with hosted_by_torch(model_path) as (copy, self._torch_nodes):
-            with_python = options()
+            with_python = configured_options()
             if self._torch_nodes.names:
                 with_python.register_custom_ops_library(library_path())
             return _open(copy, provider, with_python)
 
     def run(self, arrays: Mapping[str, Array], where: str) -> list[Array]:
-        """Run on arrays by name; names that the file dropped because it ignores them are left out.
+        """Return the outputs for arrays by input name; names that the file lacks are ignored.
 
-        `where` says in a failure's message which inputs these are.
+        `where`: describes the arrays in a failure's message. Raises ExportFailure.
         """
         try:
             outputs = run_session(self._session, arrays)
@@ -136,7 +136,7 @@ def _options(*, prepack: bool, arena: bool) -> Any:  # noqa: ANN401 - onnxruntim
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = cpu_count()
     options.log_severity_level = _ERRORS_ONLY
-    # Arenas keep the largest sample's memory; one verification has no use for that.
+    # Arenas keep the largest sample's memory, which a single verification does not reuse.
     options.enable_cpu_mem_arena = arena
     options.enable_mem_pattern = arena
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
@@ -170,8 +170,8 @@ def _read_back(session: Any, expected: Provider) -> Provider:  # noqa: ANN401
     if obtained != NAMES[expected]:
         raise ExportFailure(
             Reason.PROVIDER_UNAVAILABLE,
-            f"onnxruntime was asked for {NAMES[expected]} and runs the model on {obtained}: "
-            "it could not start the provider and fell back in silence",
+            f"onnxruntime runs the model on {obtained}, although {NAMES[expected]} was requested: "
+            "it could not start that provider and fell back without an error",
             "Check that the node's driver is new enough for the CUDA version of onnxruntime-gpu "
             f"{onnxruntime.__version__}, or set verification.provider to {Provider.CPU.value}.",
         )
@@ -201,7 +201,7 @@ def _require_libraries(provider: Provider) -> None:
         package = "modelexport" if provider is Provider.TENSORRT else "onnxruntime-gpu"
         raise ExportFailure(
             Reason.PROVIDER_UNAVAILABLE,
-            f"onnxruntime's {provider.value} provider needs libraries that are not here: "
+            f"onnxruntime's {provider.value} provider needs libraries that are missing: "
             f"{', '.join(missing)}",
             f"Install {package}[{extra}] in the exporter's image; python -m "
             "modelexport_exporter.verification.runtime.cuda_libraries checks it without a GPU.",

@@ -1,12 +1,12 @@
-"""How much verifying may cost, and whether the next sample fits: pure, from what earlier ones took.
+"""The time and memory budget of verification, and whether the next sample fits: pure.
 
-The rule. The smallest sample always runs. Any other runs if its estimate fits what is left of the
-time (TIME_BUDGET_SECONDS in all; on a CPU, time that other processes took does not count) and of
-the memory (MEMORY_SHARE of what is free now). The estimate is linear in the number of input
-elements, its slope the steepest that samples of a comparable volume showed; attention, quadratic in
-one dim, is met because each dim runs alone at its maximum before all do together. The corner where
-all dims are at their maximum is made smaller in one dim where it does not fit; other samples are
-left out. Both are told.
+The smallest sample always runs. Any other runs if its estimate fits into the remaining time
+(TIME_BUDGET_SECONDS in all; on a CPU, time of other processes does not count) and memory
+(MEMORY_SHARE of the free memory). The estimate is linear in the number of input elements, with the
+steepest slope among samples of comparable volume; attention, quadratic in one dim, is covered
+because each dim runs alone at its maximum before all do together. The sample with all dims at their
+maximum is shrunk in one dim if it does not fit; other samples are left out. The report lists
+both.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from dataclasses import dataclass
 TIME_BUDGET_SECONDS = 30.0
 MEMORY_SHARE = 0.8
 HEADROOM = 0.9
-"""A sample that is made smaller takes this part of what fits: estimates are no promises."""
+"""A shrunk sample uses this part of what fits, because estimates are not exact."""
 COMPARABLE = 2
-"""Samples below half of the largest volume say more about start-up than about the slope."""
+"""Samples below half of the largest volume measure start-up rather than the slope."""
 START_UP_SECONDS = 0.5
-"""So much of a sample's time is taken for start-up while all samples had one volume."""
+"""Assumed start-up time while all samples had the same volume."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a sample took."""
+    """The cost of one sample."""
 
     volume: int
     seconds: float
     peak_bytes: int
-    """The process's peak of resident memory after it."""
+    """The process's peak resident memory after it."""
 
 
 @dataclass(frozen=True)
 class Room:
-    """What is left."""
+    """The remaining time and memory."""
 
     seconds: float
     free_bytes: int
@@ -44,7 +44,7 @@ class Room:
 
 @dataclass(frozen=True)
 class Admission:
-    """Whether a sample runs; `factor`: the part of its volume that would fit, if it does not."""
+    """Whether a sample runs; `factor`: the part of its volume that would fit otherwise."""
 
     fits: bool
     factor: float = 1.0
@@ -88,7 +88,7 @@ def estimate_growth(costs: Sequence[Cost], volume: int) -> float:
 def _comparable(costs: Sequence[Cost]) -> list[Cost]:
     """Return the costs of the largest volumes, each volume once, at its fastest.
 
-    The fastest: what else runs on the machine slows single samples down.
+    The fastest, because other processes slow single samples down.
     """
     largest = max(cost.volume for cost in costs)
     fastest: dict[int, Cost] = {}

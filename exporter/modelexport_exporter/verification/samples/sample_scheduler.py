@@ -1,7 +1,7 @@
-"""Which of the planned samples run: each is held against what the earlier ones cost.
+"""Schedules the planned samples within the budget.
 
-`budget` estimates and decides; this keeps the costs, makes the dearest corner smaller where it does
-not fit, and writes down what was left out.
+`budget` estimates and decides; this class records costs, shrinks the largest sample if it does not
+fit, and lists the samples that are left out.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from modelexport_exporter.verification.samples.sizes import describe_sizes, shri
 
 
 class SampleScheduler:
-    """The costs so far, and what they leave room for."""
+    """Decides which samples run, from the costs of those that ran."""
 
     def __init__(self, spec: ModelExportSpec, seconds: float) -> None:
-        """Admit samples of a spec for so many seconds in all."""
+        """Schedule samples of a spec for `seconds` in all."""
         self._spec = spec
         self._seconds = seconds
         self._costs: list[Cost] = []
         self.left_out: list[str] = []
-        """A sentence for each sample that did not run."""
+        """One sentence for each sample that did not run."""
 
     @property
     def spent(self) -> float:
-        """Return the seconds that all samples took together."""
+        """Return the time of all samples together, in seconds."""
         return sum(cost.seconds for cost in self._costs)
 
     @property
     def slowest(self) -> float | None:
-        """Return the seconds of the slowest sample; None before the first."""
+        """Return the time of the slowest sample in seconds; None before the first."""
         return max((cost.seconds for cost in self._costs), default=None)
 
     def note(self, sample: Sample, seconds: float) -> None:
-        """Take in what a sample took."""
+        """Record the cost of a sample."""
         self._costs.append(Cost(self.volume(sample), seconds, peak_memory()))
 
     def admit(self, sample: Sample) -> Admission:
@@ -46,29 +46,30 @@ class SampleScheduler:
         return admit(self._costs, self.volume(sample), room)
 
     def admissible(self, planned: Sample) -> Iterator[Sample]:
-        """Yield the sample, or what of it fits: each one is run before the next is decided.
+        """Yield the sample, or smaller ones that fit; the caller runs each before the next.
 
-        A corner that seems too dear is first run at a quarter, which tells more about its cost.
+        The largest sample runs at a quarter of its volume first if it does not seem to fit, which
+        improves the estimate.
         """
-        verdict = self.admit(planned)
+        admission = self.admit(planned)
         ran: list[Sample] = []
         for part in (0.25, 1.0) if self._is_corner(planned) else ():
-            if verdict.fits:
+            if admission.fits:
                 break
-            smaller = shrink(planned, self._spec.dims, min(part, verdict.factor * HEADROOM))
+            smaller = shrink(planned, self._spec.dims, min(part, admission.factor * HEADROOM))
             if smaller is None or not self.admit(smaller).fits:
                 break
             if ran and self.volume(smaller) <= self.volume(ran[-1]):
                 break
             ran.append(smaller)
             yield smaller
-            verdict = self.admit(planned)
-        if verdict.fits:
+            admission = self.admit(planned)
+        if admission.fits:
             yield planned
         else:
             instead = f"{describe_sizes(ran[-1].dims)} ran instead" if ran else "left out"
             where = f"{describe_sizes(planned.dims)} ({planned.label} values)"
-            self.left_out.append(f"{where}: {verdict.why}; {instead}")
+            self.left_out.append(f"{where}: {admission.why}; {instead}")
 
     def volume(self, sample: Sample) -> int:
         """Return the number of elements of a sample's inputs."""

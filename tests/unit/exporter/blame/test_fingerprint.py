@@ -21,14 +21,14 @@ FLOATS = arrays(
 
 
 @given(FLOATS)
-def test_a_value_is_itself_in_any_shape(array: np.ndarray) -> None:
+def test_fingerprint_does_not_depend_on_the_shape(array: np.ndarray) -> None:
     flat = fingerprint(array.reshape(-1))
     assert distance(fingerprint(array), flat) == 0
     assert flat.size == array.size
 
 
 @given(FLOATS, st.data())
-def test_any_element_that_is_off_is_seen_in_an_array_that_is_kept_whole(
+def test_any_wrong_element_of_a_small_array_is_found(
     array: np.ndarray, data: st.DataObject
 ) -> None:
     array = array.reshape(-1)[:200]
@@ -39,7 +39,7 @@ def test_any_element_that_is_off_is_seen_in_an_array_that_is_kept_whole(
 
 
 @given(FLOATS)
-def test_rounding_is_no_distance(array: np.ndarray) -> None:
+def test_distance_of_rounding_is_small(array: np.ndarray) -> None:
     rounded = (array * np.float32(1 + 1e-6)).astype(np.float32)
     assert distance(fingerprint(array), fingerprint(rounded)) < 1e-5
 
@@ -48,18 +48,18 @@ TOLERANCE = 1e-4
 LARGE = np.random.default_rng(0).normal(size=(3, 700, 900)).astype(np.float32)
 
 
-def test_one_channel_of_a_large_value_is_seen() -> None:
+def test_wrong_channel_of_a_large_array_is_found() -> None:
     other = LARGE.copy()
     other[1, 17] = -other[1, 17]
     assert distance(fingerprint(LARGE), fingerprint(other)) > 50 * TOLERANCE
 
 
-def test_a_transposed_value_is_another_value() -> None:
+def test_transposed_array_is_different() -> None:
     square = LARGE[0, :700, :700]
     assert distance(fingerprint(square), fingerprint(np.ascontiguousarray(square.T))) > 0.1
 
 
-def test_a_fingerprint_is_small() -> None:
+def test_fingerprint_is_small() -> None:
     kept = fingerprint(LARGE)
     assert kept.places.nbytes + kept.sums.nbytes <= 4096
 
@@ -67,9 +67,9 @@ def test_a_fingerprint_is_small() -> None:
 @pytest.mark.parametrize(
     ("one", "other", "expected"),
     [
-        pytest.param([1.0, -np.inf], [1.0, -np.inf], 0.0, id="masked alike"),
+        pytest.param([1.0, -np.inf], [1.0, -np.inf], 0.0, id="equal masks"),
         pytest.param(
-            [1.0, -np.inf], [1.0, float(np.finfo(np.float32).min)], 0.0, id="masked otherwise"
+            [1.0, -np.inf], [1.0, float(np.finfo(np.float32).min)], 0.0, id="mask of another number"
         ),
         pytest.param([1.0, np.nan], [1.0, 2.0], math.inf, id="NaN on one side"),
         pytest.param([1.0, 2.0], [1.0, 2.0, 3.0], math.inf, id="another size"),
@@ -95,7 +95,7 @@ def test_distance(one: list[float], other: list[float], expected: float) -> None
         pytest.param(np.arange(1000), True, id="tokens"),
     ],
 )
-def test_whether_a_value_can_be_another_by_chance(array: np.ndarray, telling: bool) -> None:
+def test_distinctive_values(array: np.ndarray, telling: bool) -> None:
     assert fingerprint(array).is_telling is telling
 
 
@@ -106,7 +106,7 @@ def test_whether_a_value_can_be_another_by_chance(array: np.ndarray, telling: bo
         pytest.param([np.inf, 1.0], [np.inf, 1.0], 0.0, id="the same infinity"),
         pytest.param([np.inf, 1.0], [-np.inf, 1.0], math.inf, id="the other infinity"),
         pytest.param([np.nan, 1.0], [np.nan, 1.0], 0.0, id="NaN on both sides"),
-        pytest.param([0.0, 0.0], [0.0, 1e-9], 1.0, id="something instead of nothing"),
+        pytest.param([0.0, 0.0], [0.0, 1e-9], 1.0, id="nonzero for zero"),
         pytest.param([1.0], [[1.0]], math.inf, id="another shape"),
     ],
 )

@@ -90,7 +90,7 @@ def test_suspects(case: Case) -> None:
     assert found == {names[name] for name in case.suspected}
 
 
-def test_strictly_a_square_does_not_speak_for_its_sign() -> None:
+def test_strict_search_suspects_the_source_of_a_matching_square() -> None:
     file, names = trace(
         "x\nSub: x -> a\nPow: a -> b\nDiv: a b -> c", {"x": 0, "a": 9, "b": 2, "c": 8}
     )
@@ -100,13 +100,13 @@ def test_strictly_a_square_does_not_speak_for_its_sign() -> None:
     assert names["a"] in match.suspects(file, right, file.outputs, strict=True)
 
 
-def test_values_are_ranked_by_what_is_suspected_behind_them() -> None:
+def test_values_are_ranked_by_number_of_suspected_steps() -> None:
     file, names = trace("x\nA: x -> a\nB: x -> b\nC: a b -> c\nD: c -> d", {"x": 0})
     ranked = match.rank(file, {names[name] for name in "abcd"})
     assert ranked == {names["a"]: 1, names["b"]: 1, names["c"]: 3, names["d"]: 4}
 
 
-def test_a_region_ends_at_what_agrees() -> None:
+def test_region_ends_at_matching_values() -> None:
     file, names = trace("x\nA: x -> a\nB: a -> b\nC: b -> c\nD: c -> d", {"x": 0})
     steps = match.region(file, {names["b"], names["c"], names["d"]}, names["c"])
     assert [file.steps[at].op for at in steps] == ["B", "C"]

@@ -19,7 +19,7 @@ WHOLE = """
 """
 
 
-def test_a_fused_convolution_that_is_wrong() -> None:
+def test_wrong_fused_convolution_is_paired() -> None:
     """Only the value behind the normalisation makes right what follows."""
     file, here = trace(FUSED, {"x": 0, "ab": 7, "c": 8, "d": 9})
     eager, there = trace(WHOLE, {"x": 0, "a": 1, "b": 2, "c": 3, "d": 4})
@@ -35,7 +35,7 @@ def test_a_fused_convolution_that_is_wrong() -> None:
     assert op.op == "aten.convolution.default"
 
 
-def test_a_value_handed_on_proves_nothing() -> None:
+def test_moved_value_proves_nothing() -> None:
     file, here = trace(
         "x\nCos: x -> a\nReshape: a -> b\nExp: b -> c", {"x": 0, "a": 7, "b": 7, "c": 9}
     )
@@ -48,14 +48,14 @@ def test_a_value_handed_on_proves_nothing() -> None:
     assert view.heals(pair, here["c"], fingerprint(contents(3)))
 
 
-def test_an_output_is_proven_by_being_eagers() -> None:
+def test_output_that_equals_eagers_is_proof() -> None:
     file, here = trace("x\nCos: x -> a", {"x": 0, "a": 7})
     eager, there = trace("x\nsin: x -> a", {"x": 0, "a": 1})
     view = View(file, eager, 1e-4, [0])
     assert view.is_output(Pair(here["a"], there["a"]))
 
 
-def test_the_missing_bias_is_to_blame_and_not_the_product_before_it() -> None:
+def test_missing_bias_is_blamed_instead_of_the_product_before_it() -> None:
     file, here = trace(
         "x\nMatMul: x -> a\nAdd: a -> b\nTanh: b -> c", {"x": 0, "a": 1, "b": 1, "c": 9}
     )
@@ -70,7 +70,7 @@ def test_the_missing_bias_is_to_blame_and_not_the_product_before_it() -> None:
     assert [file.steps[at].name for at in view.nodes(pair)] == ["Add_b"]
 
 
-def test_the_error_before_is_that_of_what_agrees() -> None:
+def test_error_before_is_that_of_matching_inputs() -> None:
     file, here = trace(FUSED, {"x": 0, "ab": 7, "c": 3, "d": 9})
     eager, there = trace(WHOLE, {"x": 0, "a": 1, "b": 2, "c": 3, "d": 4})
     view = View(file, eager, 1e-4, [0])
@@ -91,5 +91,5 @@ def test_the_error_before_is_that_of_what_agrees() -> None:
         ("Gather", "aten.embedding.default", True),
     ],
 )
-def test_kinship(node: str, aten: str, kin: bool) -> None:
+def test_correspondence(node: str, aten: str, kin: bool) -> None:
     assert are_kin(node, aten) is kin

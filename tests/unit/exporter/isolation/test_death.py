@@ -25,23 +25,27 @@ def death(
         pytest.param(
             death(-9, after=KILLED, in_factory=True), Reason.OUT_OF_MEMORY, id="kernel in factory"
         ),
-        pytest.param(death(-9), Reason.WORKER_DIED, id="killed by somebody"),
+        pytest.param(death(-9), Reason.WORKER_DIED, id="killed from outside"),
         pytest.param(death(-11), Reason.WORKER_DIED, id="segfault"),
-        pytest.param(death(-11, after=KILLED), Reason.WORKER_DIED, id="segfault beside a kill"),
+        pytest.param(
+            death(-11, after=KILLED),
+            Reason.WORKER_DIED,
+            id="segfault while another process is killed for memory",
+        ),
         pytest.param(death(-11, in_factory=True), Reason.FACTORY_FAILED, id="segfault in factory"),
         pytest.param(death(0, in_factory=True), Reason.FACTORY_FAILED, id="exit 0 in factory"),
         pytest.param(death(0), Reason.CAPTURE_FAILED, id="exit 0 in forward"),
-        pytest.param(death(255), Reason.WORKER_DIED, id="an exit nobody saw"),
+        pytest.param(death(255), Reason.WORKER_DIED, id="unobserved exit"),
         pytest.param(death(None), Reason.WORKER_DIED, id="unknown"),
     ],
 )
-def test_a_death_has_one_reason(what: Death, reason: Reason) -> None:
+def test_reason_of_a_death(what: Death, reason: Reason) -> None:
     assert explain(what).reason is reason
 
 
-def test_out_of_memory_says_limit_and_peak() -> None:
+def test_out_of_memory_message_has_limit_and_peak() -> None:
     assert "limit 4.00 GiB, peak 4.00 GiB" in explain(death(-9, after=KILLED)).message
 
 
-def test_the_last_words_are_shown() -> None:
+def test_message_has_the_last_output() -> None:
     assert "Fatal Python error" in explain(death(-6, output="Fatal Python error: x")).message

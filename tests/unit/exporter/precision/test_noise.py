@@ -34,25 +34,25 @@ def network() -> torch.nn.Module:
 X = torch.randn(5, 3, 6, 6, generator=torch.Generator().manual_seed(1))
 
 
-def test_the_noise_of_a_precision_is_about_its_roundoff(network: torch.nn.Module) -> None:
+def test_noise_of_a_precision_is_about_its_unit_roundoff(network: torch.nn.Module) -> None:
     assert 5e-5 < error(network, X, Precision.FLOAT16) < 3e-3
     assert 5e-4 < error(network, X, Precision.BFLOAT16) < 3e-2
     assert 5e-4 < error(network, X, Precision.DYNAMIC_INT8) < 5e-2
     assert 5e-4 < error(network, X, Precision.STATIC_INT8) < 8e-2
 
 
-def test_float16_is_what_torch_computes_in_float16(network: torch.nn.Module) -> None:
+def test_float16_simulation_is_close_to_torch_in_float16(network: torch.nn.Module) -> None:
     with torch.no_grad():
         half = network.half()(X.half()).float()
     assert float((simulate(network.float(), X, Precision.FLOAT16) - half).abs().max()) < 2e-3
 
 
-def test_a_scripted_module_is_simulated_too(network: torch.nn.Module) -> None:
+def test_scripted_module_is_simulated(network: torch.nn.Module) -> None:
     scripted = torch.jit.script(network)
     assert error(scripted, X, Precision.FLOAT16) == error(network, X, Precision.FLOAT16)
 
 
-def test_dynamic_quantization_leaves_convolutions_alone() -> None:
+def test_dynamic_quantization_does_not_quantize_convolutions() -> None:
     convolution = torch.nn.Conv2d(3, 8, 3).eval()
     assert error(convolution, X, Precision.DYNAMIC_INT8) == 0
     assert error(convolution, X, Precision.STATIC_INT8) > 0
@@ -66,7 +66,7 @@ def test_products_of_two_activations_are_not_quantized() -> None:
     assert error(Scores(), X, Precision.STATIC_INT8) == 0
 
 
-def test_values_beyond_the_calibrated_range_are_cut_off() -> None:
+def test_values_beyond_the_calibrated_range_are_clamped() -> None:
     linear = torch.nn.Linear(2, 1, bias=False)
     linear.weight.data = torch.ones(1, 2)
     simulation = Simulation.of(Precision.STATIC_INT8, linear.parameters())
@@ -75,13 +75,13 @@ def test_values_beyond_the_calibrated_range_are_cut_off() -> None:
     assert float(found) == pytest.approx(1.5, abs=0.02)
 
 
-def test_what_overflows_float16_is_cut_off_and_never_infinite() -> None:
+def test_values_beyond_float16_are_clamped_to_its_largest_number() -> None:
     assert float(simulate(torch.nn.Identity(), torch.ones(1), Precision.FLOAT16)) == 1
     found = simulate(torch.nn.Hardtanh(-1e9, 1e9), torch.full((1,), 1e6), Precision.FLOAT16)
     assert float(found) == 65504
 
 
-def test_seeds_round_differently_and_each_seed_always_alike(network: torch.nn.Module) -> None:
+def test_rounding_depends_on_the_seed_only(network: torch.nn.Module) -> None:
     for precision in (Precision.FLOAT16, Precision.STATIC_INT8):
         nearest, one, other = (simulate(network, X, precision, seed) for seed in (0, 1, 2))
         assert not torch.equal(nearest, one)

@@ -74,7 +74,7 @@ def test_products_compute_in_float16_between_float32_inputs_and_outputs() -> Non
     np.testing.assert_allclose(run(made), np.maximum(X @ W, 0), rtol=0, atol=2e-3)
 
 
-def test_what_overflows_stays_in_float32_with_what_stands_between() -> None:
+def test_operators_that_overflow_and_those_between_stay_in_float32() -> None:
     """Mean of squares: 300 * 300 is beyond float16."""
     made = model(
         helper.make_node("Pow", ["x", "two"], ["s"]),
@@ -108,7 +108,7 @@ def test_angles_of_positions_stay_in_float32() -> None:
     np.testing.assert_allclose(run(made, positions), want, atol=2e-3)
 
 
-def test_branches_stay_in_float32_and_see_what_is_around_them_as_float32() -> None:
+def test_branches_stay_in_float32_and_read_float32() -> None:
     def branch(name: str, op: str) -> onnx.GraphProto:
         node = helper.make_node(op, ["h"], [name])
         return helper.make_graph(
@@ -132,7 +132,7 @@ def test_branches_stay_in_float32_and_see_what_is_around_them_as_float32() -> No
     np.testing.assert_allclose(run(made), want, atol=4e-3)
 
 
-def test_scales_that_onnx_fixes_to_float32_stay() -> None:
+def test_inputs_that_onnx_fixes_to_float32_stay() -> None:
     made = model(
         helper.make_node("Resize", ["x", "", "s"], ["y"], mode="linear"),
         weights={"s": np.array([1, 2], np.float32)},
@@ -149,7 +149,7 @@ def test_scales_that_onnx_fixes_to_float32_stay() -> None:
         pytest.param(22, {}, id="22: they do"),
     ],
 )
-def test_the_opset_says_what_takes_bfloat16(opset: int, kept: dict[str, int]) -> None:
+def test_operators_that_take_bfloat16_depend_on_the_opset(opset: int, kept: dict[str, int]) -> None:
     made = model(
         helper.make_node("Conv", ["x", "w"], ["c"]),
         helper.make_node("Tanh", ["c"], ["y"]),
@@ -162,7 +162,7 @@ def test_the_opset_says_what_takes_bfloat16(opset: int, kept: dict[str, int]) ->
 
 
 @pytest.mark.parametrize("target", [F16, BF16], ids=["float16", "bfloat16"])
-def test_what_a_mask_calls_never_stays_finite(target: ir.DataType) -> None:
+def test_most_negative_float32_stays_finite(target: ir.DataType) -> None:
     given = np.array([-3.4e38, np.inf, 1.0], np.float32)
     found = convert(ir.tensor(given), target, "w").numpy().astype(np.float32)
     assert np.isfinite(found[0])

@@ -48,7 +48,7 @@ def test_flatten(value: object, expected: list[torch.Tensor]) -> None:
     assert all(torch.equal(one, two) for one, two in zip(found, expected, strict=True))
 
 
-def test_a_string_is_no_output() -> None:
+def test_string_output_is_refused() -> None:
     with pytest.raises(ExportFailure, match="an output of forward is a str"):
         list(flatten((A, "label")))
 
@@ -56,7 +56,7 @@ def test_a_string_is_no_output() -> None:
 @pytest.mark.parametrize(
     "dtype", [np.float32, np.float16, ml_dtypes.bfloat16, np.int64, np.uint8, np.bool_]
 )
-def test_arrays_and_tensors_are_the_same_both_ways(dtype: Any) -> None:  # noqa: ANN401
+def test_arrays_and_tensors_convert_both_ways(dtype: Any) -> None:  # noqa: ANN401
     for array in (np.arange(6).reshape(2, 3).astype(dtype), np.ones((), dtype)):
         back = to_array(to_tensor(array))
         assert back.dtype == array.dtype
@@ -76,36 +76,36 @@ class Picky(torch.nn.Module):
 ROWS = Call.of([Leaf(Input(name="x", shape=["n", 3]))], {}, {})
 
 
-def test_a_model_that_writes_into_its_inputs_leaves_the_sample_alone() -> None:
+def test_model_that_writes_into_its_inputs_does_not_change_the_sample() -> None:
     array = np.zeros((2, 3), np.float32)
     EagerReference(InPlace(), ROWS).run({"x": array}, "")
     assert not array.any()
 
 
 @pytest.mark.parametrize("training", [False, True])
-def test_the_module_stays_in_the_mode_that_loading_chose(training: bool) -> None:
+def test_module_keeps_its_training_mode(training: bool) -> None:
     module = torch.nn.Dropout(0.5).train(training)
     array = np.ones((50, 3), np.float32)
     (result,) = EagerReference(module, ROWS).run({"x": array}, "")
     assert np.array_equal(result, array) is not training
 
 
-def test_a_failure_at_a_declared_size_is_the_specs() -> None:
+def test_failure_of_the_original_model_is_an_inputs_mismatch() -> None:
     reference = EagerReference(Picky(), ROWS)
-    with pytest.raises(ExportFailure, match="the model itself fails at n=5") as caught:
+    with pytest.raises(ExportFailure, match="the original model fails at n=5") as caught:
         reference.run({"x": np.ones((5, 3), np.float32)}, "n=5")
     assert caught.value.reason is Reason.INPUTS_MISMATCH
     assert "RuntimeError: shape" in caught.value.message
     assert "in forward: return x.reshape(2, -1)" in caught.value.message
 
 
-def test_the_precision_is_that_of_weights_and_inputs() -> None:
+def test_float_dtypes_are_those_of_weights_and_inputs() -> None:
     module = torch.nn.Linear(3, 3).half()
     tokens = Call.of([Leaf(Input(name="x", dtype=DType.INT64, shape=["n", 3]))], {}, {})
     assert EagerReference(module, tokens).float_dtypes == {"float16", "int64"}
 
 
-def test_an_exported_program_runs_as_it_is() -> None:
+def test_exported_program_is_not_moved() -> None:
     program = torch.export.export(torch.nn.Linear(3, 2), (torch.ones(4, 3),))
     (result,) = EagerReference(program.module(), ROWS).run({"x": np.ones((4, 3), np.float32)}, "")
     assert result.shape == (4, 2)

@@ -26,7 +26,7 @@ def spread_of(expected: list[float], *others: list[float]) -> NoiseEstimate:
         pytest.param([1, 2], [[1, 2]], 1.0, 0.0, None, id="exact"),
         pytest.param([1, 2], [[1.25, 2]], 1.0, 0.25, None, id="noise"),
         pytest.param([1, 2], [[1.25, 2], [1, 2.5]], 1.0, 0.5, None, id="the largest of all runs"),
-        pytest.param([1, 2], [[1.25, 7]], 1.0, 0.25, [False, True], id="one hangs on rounding"),
+        pytest.param([1, 2], [[1.25, 7]], 1.0, 0.25, [False, True], id="one depends on rounding"),
         pytest.param([1, np.nan], [[1, np.nan]], 1.0, 0.0, None, id="NaN is settled"),
         pytest.param([1, np.inf], [[1, np.inf]], 1.0, 0.0, None, id="infinity is settled"),
         pytest.param([1, np.nan], [[1, 3]], 1.0, 0.0, [False, True], id="NaN or a number"),
@@ -55,7 +55,7 @@ def test_integers_that_flip_are_unsettled() -> None:
     assert settled.unsettled.tolist() == [False, True, False]
 
 
-def test_another_shape_is_told_and_not_compared() -> None:
+def test_other_shape_is_recorded_and_not_compared() -> None:
     estimate = NoiseEstimate(np.zeros((3, 2), F32))
     estimate.add(np.ones((4, 2)))
     assert estimate.reshaped
@@ -66,7 +66,7 @@ FLOATS = hnp.arrays(F32, 6, elements=st.floats(-1e3, 1e3, width=32))
 
 
 @given(FLOATS, FLOATS, FLOATS)
-def test_more_runs_never_settle_what_fewer_did_not(
+def test_more_runs_never_reduce_noise(
     expected: NDArray[F32], one: NDArray[F32], other: NDArray[F32]
 ) -> None:
     estimate = NoiseEstimate(expected)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
     PerturbedArithmeticUnavailable,
     in_float64,
-    rounded_at_random,
+    with_random_rounding,
 )
 
 
@@ -59,9 +59,7 @@ MODELS = [
 
 
 @pytest.mark.parametrize(("make", "x"), MODELS)
-def test_float64_is_what_the_module_computes_in_float64(
-    make: Callable[[], nn.Module], x: Tensor
-) -> None:
+def test_in_float64_equals_the_converted_module(make: Callable[[], nn.Module], x: Tensor) -> None:
     module = seeded(make)
     got = in_float64(lambda: module(x))
     assert got.dtype is torch.float64
@@ -76,40 +74,40 @@ def test_float64_is_what_the_module_computes_in_float64(
 
 
 @pytest.mark.parametrize(("make", "x"), MODELS)
-def test_rounding_at_random_moves_by_rounding_and_keeps_types(
+def test_random_rounding_moves_by_rounding_and_keeps_dtypes(
     make: Callable[[], nn.Module], x: Tensor
 ) -> None:
     module = seeded(make)
     with torch.no_grad():
         plain = module(x)
-    one, again, other = (rounded_at_random(lambda: module(x), seed) for seed in (1, 1, 2))
+    one, again, other = (with_random_rounding(lambda: module(x), seed) for seed in (1, 1, 2))
     assert one.dtype is plain.dtype
     assert torch.equal(one, again)
     assert not torch.equal(one, other)
     assert (one - plain).abs().max() < 1e-5
 
 
-def test_what_is_exact_stays() -> None:
+def test_exact_results_stay() -> None:
     x = torch.tensor([0.5, 1.5, -2.5, 0.0, float("inf")])
 
     def round_halves() -> Tensor:
         return (x * 2 / 2 + 1 - 1).round()
 
-    assert torch.equal(rounded_at_random(round_halves, seed=3), x.round())
+    assert torch.equal(with_random_rounding(round_halves, seed=3), x.round())
 
 
-def test_a_decision_that_hangs_on_rounding_falls_both_ways() -> None:
+def test_decision_that_depends_on_rounding_goes_both_ways() -> None:
     third = torch.full((64,), 1 / 3)
 
     def reaches_one() -> Tensor:
         return (third * 3.0 / 7.0 * 7.0 >= 1).float()
 
-    decided = [rounded_at_random(reaches_one, seed) for seed in (1, 2, 3)]
+    decided = [with_random_rounding(reaches_one, seed) for seed in (1, 2, 3)]
     assert 0 < torch.stack(decided).mean() < 1
 
 
 @pytest.mark.parametrize("kind", [nn.RNN, nn.GRU, nn.LSTM])
-def test_recurrent_layers_run_in_float64_behind_others(
+def test_recurrent_layers_run_in_float64_after_other_layers(
     kind: Callable[[int, int], nn.RNNBase],
 ) -> None:
     module = seeded(lambda: nn.Sequential(nn.Linear(8, 8), kind(8, 4)))
@@ -126,13 +124,13 @@ class Particular(nn.Module):
         return doubled / 3
 
 
-def test_a_type_check_in_the_models_code_makes_float64_unavailable() -> None:
+def test_dtype_check_in_the_models_code_makes_float64_unavailable() -> None:
     with pytest.raises(PerturbedArithmeticUnavailable, match="expected float32, got"):
         in_float64(lambda: Particular()(ROWS))
     assert torch.get_default_dtype() is torch.float32
-    assert rounded_at_random(lambda: Particular()(ROWS), 1).dtype is torch.float32
+    assert with_random_rounding(lambda: Particular()(ROWS), 1).dtype is torch.float32
 
 
-def test_the_bits_of_a_float_have_no_float64() -> None:
+def test_reading_the_bits_of_a_float_is_unavailable() -> None:
     with pytest.raises(PerturbedArithmeticUnavailable, match="reads the bits"):
         in_float64(lambda: ROWS.view(torch.int32))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from modelexport_api.spec import DType, Input
 from modelexport_exporter.sampling.draw import NUMPY_DTYPES
-from modelexport_exporter.verification.numerics.ties import break_ties, ranks
+from modelexport_exporter.verification.numerics.ties import break_ties, has_ranking
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from modelexport_exporter.verification.numerics.ties import break_ties, ranks
     [({"TopK", "Conv"}, True), ({"NonMaxSuppression"}, True), ({"ArgMax", "Gemm"}, False)],
 )
 def test_ranking_operators(operators: set[str], expected: bool) -> None:
-    assert ranks(operators) is expected
+    assert has_ranking(operators) is expected
 
 
 @given(
@@ -26,7 +26,7 @@ def test_ranking_operators(operators: set[str], expected: bool) -> None:
     size=st.integers(2, 200),
     seed=st.integers(0, 9),
 )
-def test_constant_floats_become_distinct_and_stay_near(
+def test_constant_floats_become_distinct_and_stay_close(
     dtype: DType, value: float, size: int, seed: int
 ) -> None:
     entry = Input(name="x", dtype=dtype, shape=[size])
@@ -39,7 +39,7 @@ def test_constant_floats_become_distinct_and_stay_near(
 
 
 @given(value=st.sampled_from([0.0, 0.3, 1.0]), size=st.integers(2, 100))
-def test_a_range_is_never_left(value: float, size: int) -> None:
+def test_broken_ties_are_within_the_range(value: float, size: int) -> None:
     entry = Input(name="x", shape=[size], range=[0, 1])
     apart = break_ties([entry], {"x": np.full(size, value, np.float32)}, 0)
     assert apart is not None
@@ -48,9 +48,10 @@ def test_a_range_is_never_left(value: float, size: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("high", "distinct"), [pytest.param(50, True, id="room"), pytest.param(3, False, id="no room")]
+    ("high", "distinct"),
+    [pytest.param(50, True, id="wide range"), pytest.param(3, False, id="narrow range")],
 )
-def test_integers_become_distinct_where_there_is_room(high: int, distinct: bool) -> None:
+def test_integers_become_distinct_if_the_range_allows(high: int, distinct: bool) -> None:
     entry = Input(name="i", dtype=DType.INT64, shape=[10], range=[0, high])
     apart = break_ties([entry], {"i": np.zeros(10, np.int64)}, 0)
     assert (apart is not None) is distinct
@@ -59,6 +60,6 @@ def test_integers_become_distinct_where_there_is_room(high: int, distinct: bool)
         assert 0 <= apart["i"].min() <= apart["i"].max() <= high
 
 
-def test_without_ties_there_is_nothing_to_break() -> None:
+def test_distinct_values_stay() -> None:
     entry = Input(name="x", shape=[4])
     assert break_ties([entry], {"x": np.arange(4, dtype=np.float32)}, 0) is None

@@ -19,12 +19,12 @@ from modelexport_exporter.verification.numerics.tolerance import (
         pytest.param("float16", [], 1e-2, 2e-2, id="float16"),
         pytest.param("bfloat16", ["bfloat16"], 8e-2, 1e-1, id="bfloat16"),
         pytest.param("float32", ["float16", "float32"], 1e-2, 2e-2, id="half weights"),
-        pytest.param("float32", ["float64"], 8e-6, 2e-4, id="the output rounds last"),
-        pytest.param("float32", ["int64", "float32"], 8e-6, 2e-4, id="ids are no precision"),
-        pytest.param("int64", [], 0.0, 0.0, id="integers have none"),
+        pytest.param("float32", ["float64"], 8e-6, 2e-4, id="output rounds last"),
+        pytest.param("float32", ["int64", "float32"], 8e-6, 2e-4, id="integers do not count"),
+        pytest.param("int64", [], 0.0, 0.0, id="integers"),
     ],
 )
-def test_the_least_limit_at_a_peak_of_two(
+def test_smallest_limit_at_a_peak_of_two(
     output: str, computed_in: list[str], calibrated: float, uncalibrated: float
 ) -> None:
     known = choose_tolerance(None, output, computed_in)
@@ -38,11 +38,11 @@ def test_the_least_limit_at_a_peak_of_two(
 @pytest.mark.parametrize(
     ("declared", "limit"),
     [
-        pytest.param(SpecTolerance(rtol=0.01, atol=0.5), 0.52, id="what the spec says wins"),
-        pytest.param(SpecTolerance(), 0.0, id="zeros mean bit for bit"),
+        pytest.param(SpecTolerance(rtol=0.01, atol=0.5), 0.52, id="declared"),
+        pytest.param(SpecTolerance(), 0.0, id="zero means equal"),
     ],
 )
-def test_an_explicit_tolerance_is_not_calibrated(declared: SpecTolerance, limit: float) -> None:
+def test_declared_tolerance_is_not_calibrated(declared: SpecTolerance, limit: float) -> None:
     tolerance = choose_tolerance(declared, "float16", ["bfloat16"])
     assert tolerance.limit(2.0) == pytest.approx(limit)
     assert tolerance.source == "Spec"
@@ -50,7 +50,7 @@ def test_an_explicit_tolerance_is_not_calibrated(declared: SpecTolerance, limit:
     assert tolerance.unsettled_from == float("inf")
 
 
-def test_floors_lie_below_what_holds_without_calibration_and_below_what_is_unsettled() -> None:
+def test_floors_are_below_uncalibrated_and_unsettled_limits() -> None:
     for dtype, floor in FLOORS.items():
         assert floor <= UNCALIBRATED[dtype] < UNSETTLED[dtype]
 

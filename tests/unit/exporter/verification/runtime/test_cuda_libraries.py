@@ -29,7 +29,7 @@ def test_onnxruntime_finds_every_cuda_library_without_a_cuda_base_image() -> Non
 
 
 @needs_provider
-def test_without_the_packages_the_missing_libraries_are_listed(
+def test_missing_libraries_are_listed_without_the_packages(
     tmp_path: Path,
 ) -> None:
     """`preload_dlls` does nothing here, as where the packages are not installed."""
@@ -57,7 +57,7 @@ def test_needed_libraries_are_read_from_the_dynamic_section() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads ELF files")
-def test_a_small_library_too() -> None:
+def test_needed_libraries_of_a_small_library() -> None:
     library = next(CAPI.glob("*pybind11_state*.so"))
     needed = needed_libraries(library.read_bytes())
     assert needed

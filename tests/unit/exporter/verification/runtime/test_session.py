@@ -45,17 +45,17 @@ def write(
         pytest.param(Provider.CUDA, True, Provider.CUDA, id="CUDA on request"),
     ],
 )
-def test_the_provider(requested: Provider | None, cuda: bool, expected: Provider) -> None:
+def test_chosen_provider(requested: Provider | None, cuda: bool, expected: Provider) -> None:
     assert choose_provider(requested, cuda_available=cuda) is expected
 
 
-def test_a_number_stays_one(tmp_path: Path) -> None:
+def test_number_is_a_0_dim_array(tmp_path: Path) -> None:
     session = Session(write(tmp_path / "m.onnx", "Neg", shape=()), Provider.CPU)
     (answer,) = session.run({"x": np.array(2.5, dtype=np.float32)}, "here")
     assert answer.shape == ()
 
 
-def test_a_requested_gpu_that_torch_does_not_see() -> None:
+def test_requested_gpu_that_torch_does_not_see_is_refused() -> None:
     with pytest.raises(ExportFailure, match="torch sees no GPU") as caught:
         choose_provider(Provider.CUDA, cuda_available=False)
     assert caught.value.reason is Reason.PROVIDER_UNAVAILABLE
@@ -63,7 +63,7 @@ def test_a_requested_gpu_that_torch_does_not_see() -> None:
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
-def test_a_silent_fallback_to_the_cpu_is_no_cuda_session(tmp_path: Path) -> None:
+def test_silent_fallback_to_the_cpu_is_refused(tmp_path: Path) -> None:
     """onnxruntime really does that here: it offers CUDA, finds no driver, and runs on the CPU."""
     if "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
         pytest.skip("needs onnxruntime-gpu")
@@ -82,7 +82,7 @@ def test_missing_cuda_libraries_are_named(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("prepack", [True, False])
-def test_a_session_runs_and_says_where(tmp_path: Path, prepack: bool) -> None:
+def test_session_runs_and_reports_its_provider(tmp_path: Path, prepack: bool) -> None:
     session = Session(write(tmp_path / "m.onnx", "Relu"), Provider.CPU, prepack=prepack)
     array = np.array([[-1, 0, 2]], np.float32)
     assert session.provider is Provider.CPU
@@ -103,7 +103,7 @@ def test_a_session_runs_and_says_where(tmp_path: Path, prepack: bool) -> None:
     ids=lambda value: getattr(value, "__name__", str(value)),
 )
 @pytest.mark.parametrize("rows", [2, 0])
-def test_every_dtype_goes_in_and_comes_out(
+def test_every_dtype_can_be_fed_and_returned(
     tmp_path: Path, element: int, dtype: type[np.generic], rows: int
 ) -> None:
     session = Session(write(tmp_path / "m.onnx", "Identity", element), Provider.CPU)
@@ -119,14 +119,14 @@ def test_inputs_that_the_file_ignores_are_not_fed(tmp_path: Path) -> None:
     assert len(session.run({"x": array, "unused": array}, "")) == 1
 
 
-def test_a_failing_run_names_the_sample(tmp_path: Path) -> None:
+def test_failed_run_names_the_sample(tmp_path: Path) -> None:
     session = Session(write(tmp_path / "m.onnx", "Relu"), Provider.CPU)
     with pytest.raises(ExportFailure, match=r"at n=2 \(zeros values, seed 4\): .*x") as caught:
         session.run({"x": np.ones((2, 4), np.float32)}, "n=2 (zeros values, seed 4)")
     assert caught.value.reason is Reason.RUNTIME_FAILED
 
 
-def test_a_file_that_is_no_model(tmp_path: Path) -> None:
+def test_file_that_is_not_onnx_is_a_runtime_failure(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(b"\x00")
     with pytest.raises(ExportFailure, match="cannot load the exported file") as caught:
@@ -134,21 +134,21 @@ def test_a_file_that_is_no_model(tmp_path: Path) -> None:
     assert caught.value.reason is Reason.RUNTIME_FAILED
 
 
-def test_an_element_type_without_a_kernel(tmp_path: Path) -> None:
+def test_dtype_without_a_kernel_is_a_runtime_failure(tmp_path: Path) -> None:
     path = write(tmp_path / "m.onnx", "Sin", TensorProto.BFLOAT16)
     with pytest.raises(ExportFailure, match="cannot load the exported file") as caught:
         Session(path, Provider.CPU)
     assert "Export the model in float32" in caught.value.hint
 
 
-def test_the_session_tells_who_runs_each_node(tmp_path: Path) -> None:
+def test_session_reports_the_provider_of_each_node(tmp_path: Path) -> None:
     session = Session(write(tmp_path / "m.onnx", "Relu"), Provider.CPU)
     assert [(node.op, node.provider) for node in session.assignment] == [
         ("Relu", "CPUExecutionProvider")
     ]
 
 
-def test_missing_tensorrt_is_named_before_it_is_loaded(tmp_path: Path) -> None:
+def test_missing_tensorrt_is_reported_before_loading(tmp_path: Path) -> None:
     """Where the package is not installed, as in the exporter's image."""
     if "TensorrtExecutionProvider" not in onnxruntime.get_available_providers():
         pytest.skip("needs onnxruntime-gpu")

@@ -42,7 +42,7 @@ LONG = Cost(volume=1024, seconds=1.3, peak_bytes=2 * GB)
         ),
         pytest.param(
             [MINIMUM, LONG], 16384, Room(1.0, 15 * GB), (False, "about 16 s, 1 s are left"),
-            id="both: the scarcer one is told",
+            id="both: the scarcer one is reported",
         ),
         pytest.param(
             [MINIMUM, Cost(128, 5.0, GB), LONG], 16384, PLENTY, (True, ""),
@@ -70,7 +70,7 @@ COSTS = st.builds(
 
 
 @given(st.lists(COSTS, min_size=1, max_size=5), st.integers(1, 10**8), st.floats(0, 60))
-def test_what_is_told_to_fit_fits_unless_costs_are_all_start_up(
+def test_shrunk_sample_fits_unless_all_cost_is_start_up(
     costs: list[Cost], volume: int, seconds: float
 ) -> None:
     room = Room(seconds, 10 * GB)

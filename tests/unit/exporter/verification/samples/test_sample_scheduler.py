@@ -30,7 +30,7 @@ def scheduler_after(seconds: float, monkeypatch: pytest.MonkeyPatch) -> SampleSc
     return made
 
 
-def test_what_fits_runs_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sample_that_fits_runs_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     made = scheduler_after(60.0, monkeypatch)
     assert list(made.admissible(at(1000))) == [at(1000)]
     assert made.left_out == []
@@ -38,7 +38,7 @@ def test_what_fits_runs_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     assert made.slowest == pytest.approx(1.0)
 
 
-def test_a_corner_that_does_not_fit_is_made_smaller_and_told(
+def test_largest_sample_that_does_not_fit_is_shrunk_and_listed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made = scheduler_after(6.0, monkeypatch)
@@ -52,12 +52,12 @@ def test_a_corner_that_does_not_fit_is_made_smaller_and_told(
     assert sentence.endswith("batch=250 ran instead")
 
 
-def test_another_sample_that_does_not_fit_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_sample_that_does_not_fit_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     made = scheduler_after(2.0, monkeypatch)
     assert list(made.admissible(at(500))) == []
     assert made.left_out[0].endswith("left out")
 
 
-def test_nothing_is_known_before_the_first_sample() -> None:
+def test_no_costs_before_the_first_sample() -> None:
     assert SampleScheduler(SPEC, 0.0).slowest is None
     assert list(SampleScheduler(SPEC, 0.0).admissible(at(1))) == [at(1)]
