@@ -230,7 +230,7 @@ def test_sizes_that_the_model_refuses_are_an_inputs_mismatch(tmp_path: Path) -> 
     task = task_for(replace(catalog.MINILM, dims=longer), tmp_path)
     short = task_for(catalog.MINILM, tmp_path)
     converted = convert(short, external=True)
-    with pytest.raises(ExportFailure, match="the original model fails at batch=1, seq=700") as caught:
+    with pytest.raises(ExportFailure, match="original model fails at batch=1, seq=700") as caught:
         verify(task, converted)
     assert caught.value.reason is Reason.INPUTS_MISMATCH
     assert "Declare in dims" in caught.value.hint
