@@ -16,7 +16,8 @@ from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_api.resource import ModelExport
 from modelexport_exporter.core.log import JsonLog
-from modelexport_exporter.pipeline import export_run
+from modelexport_exporter.pipeline import run as pipeline
+from modelexport_exporter.pipeline.context import Settings
 from modelexport_exporter.publish.manifest import MANIFEST_NAME
 from zoo.tasks import CODE
 
@@ -40,7 +41,7 @@ def run(tmp_path_factory: pytest.TempPathFactory, torch_workers: None) -> Run:
     def run_spec(spec: dict[str, Any]) -> PodResult:
         work = tmp_path_factory.mktemp("work")
         resource = ModelExport.model_validate({**HEAD, "spec": spec})
-        result = export_run.run(resource, export_run.Settings(work), JsonLog(sys.stderr))
+        result = pipeline.run(resource, Settings(work), JsonLog(sys.stderr))
         assert list(work.iterdir()) == [], "the workspace is cleaned up"
         return result
 
