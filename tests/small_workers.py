@@ -70,7 +70,7 @@ def export(task: ExportTask, report: ReportProgress) -> ConvertedModel:
 def verify(
     task: ExportTask, converted: ConvertedModel, report: ReportProgress
 ) -> VerificationOutcome:
-    """Agree, unless told otherwise."""
+    """Verify successfully, unless the checkpoint says otherwise."""
     report(Stage.VERIFY, 0.5, "comparing")
     assert converted.model_path.is_file()
     wrong = behaviour(task) == "mismatch"
@@ -104,7 +104,7 @@ def act(name: str, report: ReportProgress | None = None) -> object:
         "hang": lambda: time.sleep(600),
         "memory error": _raise(MemoryError("no more")),
         "disk full": _raise(OSError(28, "No space left on device", "/somewhere")),
-        "defect": _raise(KeyError("oops")),
+        "bug": _raise(KeyError("oops")),
         "typed": _raise(ExportFailure(Reason.CAPTURE_FAILED, "no", "yes", stage=Stage.CAPTURE)),
         "orphan": lambda: subprocess.Popen(["sleep", "600"]).pid,
         "credentials": _credentials,

@@ -31,12 +31,12 @@ def diagnose_manifest(
     except ManifestError as error:
         print(f"{manifest}: {error}", file=sys.stderr)
         return int(ExitCode.MANIFEST)
-    from modelexport_exporter.batch.first import first_of
+    from modelexport_exporter.batch.first_checkpoint import first_checkpoint
     from modelexport_exporter.pipeline.diagnose_run import Settings, diagnose
 
     settings = Settings(work_dir or default_work_dir(), timeout)
     with open_log(sys.stderr, _STAGES) as log:
-        diagnosis = diagnose(resource, settings, log, first_of)
+        diagnosis = diagnose(resource, settings, log, first_checkpoint)
         if diagnosis.failure is None:
             log.complete()
     written = write_skeletons(diagnosis, skeletons) if skeletons is not None else []

@@ -66,7 +66,7 @@ def default_work_dir() -> Path:
 
 def _run(resource: ModelExport, work_dir: Path) -> ShareRun:
     """Export or verify one checkpoint, or all of a batch, which may fail as a whole."""
-    from modelexport_exporter.batch.judgement import judged
+    from modelexport_exporter.batch.max_failed import apply_max_failed
     from modelexport_exporter.batch.run import ShareRun, run_share, run_single
     from modelexport_exporter.pipeline.context import Settings
 
@@ -79,4 +79,4 @@ def _run(resource: ModelExport, work_dir: Path) -> ShareRun:
         return ShareRun(result)
     with open_log(sys.stderr) as log:
         run = run_share(resource, settings, log)
-    return replace(run, result=judged(run.result, resource.spec.max_failed))
+    return replace(run, result=apply_max_failed(run.result, resource.spec.max_failed))

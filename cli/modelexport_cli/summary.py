@@ -13,7 +13,7 @@ from rich.text import Text
 from modelexport_api.pod import PodResult
 from modelexport_api.status import Artifact, Failure, VerificationResult
 from modelexport_cli.screen import console_for, marks, print_table, print_value
-from modelexport_exporter.batch.items import ItemResult, badness
+from modelexport_exporter.batch.item_result import ItemResult, badness
 from modelexport_exporter.batch.results import Results
 from modelexport_exporter.report import text
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.batch.index_page import render
-from modelexport_exporter.batch.items import ItemResult
+from modelexport_exporter.batch.item_result import ItemResult
 from modelexport_exporter.batch.results import Results, reasons_of
 
 pytestmark = pytest.mark.browser

@@ -24,7 +24,7 @@ Place = Callable[..., Location]
 
 
 def silent(_stage: Stage, _fraction: float, _message: str) -> None:
-    """Tell nobody."""
+    """Ignore progress."""
 
 
 def names(path: Path) -> tuple[str, ...]:
@@ -37,7 +37,7 @@ def put(place: Place, name: str, content: bytes) -> None:
 
 
 def model(location: str | None = None) -> bytes:
-    """A graph that adds a weight, from a file beside it where one is named."""
+    """A graph that adds a weight, from an external file where one is named."""
     weight = onnx.numpy_helper.from_array(np.ones(2, np.float32), "w")
     if location is not None:
         weight.data_location = onnx.TensorProto.EXTERNAL

@@ -154,11 +154,11 @@ def test_nothing_matches(runs: Runs) -> None:
     assert result.exit_code is ExitCode.SOURCE
     said = result.failure.message
     assert f"{runs.root}run/*.safetensors matches nothing" in said
-    assert "lie 2 objects: a.pt, b.pt" in said
+    assert "there are 2 objects: a.pt, b.pt" in said
 
     result = runs.run(runs.resource({"uri": f"{runs.root}rum/*.pt"}))
     assert result.failure is not None
-    assert f"nothing lies below {runs.root}rum/" in result.failure.message
+    assert f"there is nothing below {runs.root}rum/" in result.failure.message
     assert "has run/" in result.failure.message
 
 

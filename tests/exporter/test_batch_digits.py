@@ -201,5 +201,5 @@ def test_the_command_runs_and_diagnoses_a_batch(
     assert status["conditions"][-1]["reason"] == "Published"
     assert modelexport(["diagnose", str(manifest), *work]) == 0
     said = capsys.readouterr()
-    assert "a batch of 2 checkpoints: this is about the first" in said.err
+    assert "batch of 2 checkpoints: diagnosing the first" in said.err
     assert "no problem found" in said.out

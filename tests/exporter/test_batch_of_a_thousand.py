@@ -94,4 +94,4 @@ def test_a_thousand_checkpoints_in_four_pods_one_of_which_is_killed(
     for item in json.loads(plan)["items"]:
         sizes[item["share"]] += item["sizeBytes"]
     assert max(sizes) - min(sizes) < COUNT, "the shares are even"
-    assert seconds < 120, "it costs nothing beside exports that take seconds each"
+    assert seconds < 120, "a small cost next to exports of seconds each"

@@ -13,7 +13,7 @@ from modelexport_api.reasons import ExitCode, Reason
 from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Exporter
 from modelexport_api.status import Support
-from modelexport_exporter.batch.first import first_of
+from modelexport_exporter.batch.first_checkpoint import first_checkpoint
 from modelexport_exporter.core.diagnosis import Diagnosis
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.log import JsonLog
@@ -119,7 +119,7 @@ def test_a_factory_that_ends_or_stops_the_process(
     )
     with (tmp_path / "log").open("w") as stream:
         diagnosis = diagnose(
-            resource, Settings(tmp_path / "work", timeout), JsonLog(stream), first_of
+            resource, Settings(tmp_path / "work", timeout), JsonLog(stream), first_checkpoint
         )
     assert diagnosis.failure is not None
     assert diagnosis.failure.reason is reason

@@ -257,8 +257,8 @@ def test_an_unused_input_is_told(tmp_path: Path) -> None:
     spec = spec_for("shapes:TwoInputs", inputs=inputs, export={"exporter": "TorchScript"})
     task = task_for(spec, state_of(shapes.TwoInputs)(tmp_path), tmp_path)
     converted = export_model(task, ignore)
-    told = [finding.subject for finding in converted.findings]
-    assert told == ([] if len(converted.inputs) == 3 else ["input c"])
+    reported = [finding.subject for finding in converted.findings]
+    assert reported == ([] if len(converted.inputs) == 3 else ["input c"])
     assert_same_as_eager(task, converted, {"batch": 3})
 
 
@@ -276,11 +276,13 @@ def test_half_precision_weights_export_as_the_module_has_them(tmp_path: Path) ->
 
 
 def test_progress_names_the_factory_before_it_is_called(tmp_path: Path) -> None:
-    told: list[tuple[Stage, str]] = []
+    reported: list[tuple[Stage, str]] = []
     task = task_for(spec_for("vision.digits:build"), digits_file(tmp_path), tmp_path)
-    converted = export_model(task, lambda stage, _fraction, message: told.append((stage, message)))
-    assert (Stage.LOAD, "calling factory vision.digits:build") in told
-    assert list(dict.fromkeys(stage for stage, _ in told)) == [
+    converted = export_model(
+        task, lambda stage, _fraction, message: reported.append((stage, message))
+    )
+    assert (Stage.LOAD, "calling factory vision.digits:build") in reported
+    assert list(dict.fromkeys(stage for stage, _ in reported)) == [
         Stage.LOAD,
         Stage.CAPTURE,
         Stage.CONVERT,

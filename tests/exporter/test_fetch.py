@@ -121,11 +121,11 @@ def test_the_fingerprint_changes_with_the_content(place: Place) -> None:
 
 def test_progress_is_told_in_bytes(place: Place, tmp_path: Path) -> None:
     where = put(place("model.pt", Role.SOURCE), b"x" * 3_000_000)
-    told: list[tuple[Stage, float, str]] = []
+    reported: list[tuple[Stage, float, str]] = []
     spec = source(where)
     identity = fetch.identify(where, spec)
-    fetch.fetch(where, identity, spec, tmp_path / "c", lambda *progress: told.append(progress))
-    assert told[-1] == (Stage.FETCH, 1.0, "3.0 MB")
+    fetch.fetch(where, identity, spec, tmp_path / "c", lambda *progress: reported.append(progress))
+    assert reported[-1] == (Stage.FETCH, 1.0, "3.0 MB")
 
 
 @pytest.mark.s3

@@ -48,7 +48,7 @@ def test_result_is_returned() -> None:
         ("die in the factory", Reason.FACTORY_FAILED, "exited with code 5 while model.factory"),
         ("memory error", Reason.OUT_OF_MEMORY, "no more"),
         ("disk full", Reason.DISK_FULL, "/somewhere"),
-        ("defect", Reason.INTERNAL_ERROR, "KeyError"),
+        ("bug", Reason.INTERNAL_ERROR, "KeyError"),
         ("typed", Reason.CAPTURE_FAILED, "no"),
     ],
 )

@@ -233,7 +233,7 @@ def test_a_wrong_pin_stops_before_anything_is_loaded(
     ("behaviour", "reason"),
     [
         ("_exit", Reason.FACTORY_FAILED),
-        ("defect", Reason.INTERNAL_ERROR),
+        ("bug", Reason.INTERNAL_ERROR),
         ("memory error", Reason.OUT_OF_MEMORY),
     ],
 )

@@ -1,4 +1,4 @@
-"""A worker that stays: it keeps what it knows, and its ends are as typed as any worker's."""
+"""A resident worker keeps its state between calls; its failures are typed like any worker's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from modelexport_exporter.isolation.resident import Resident
 
 
 class Calls:
-    """What a resident was asked and what it said meanwhile."""
+    """Calls a resident worker, and records its progress and output."""
 
     def __init__(self) -> None:
         worker.start_server(("small_workers",))

@@ -1,4 +1,4 @@
-"""Mode Verify on both kinds of store: what is told apart, and that nothing else is published."""
+"""Mode Verify on both kinds of store: its results, and that nothing else is published."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def checkpoint(seed: int, path: Path) -> bytes:
 
 
 def foreign(seed: int, path: Path, opset: int = 17) -> bytes:
-    """The network as an exporter of somebody else writes it: other names, another opset."""
+    """The network as another exporter writes it: other names, another opset."""
     torch.onnx.export(
         network(seed),
         (torch.zeros(3, 4),),
@@ -144,7 +144,7 @@ def flipped(model: bytes) -> bytes:
 def test_what_was_published_is_verified_again_and_a_changed_bit_is_found(
     place: Place, put: Callable[[str, bytes], None], ask: Ask, tmp_path: Path, root: str
 ) -> None:
-    """From the destination's manifest, in the layout in which it lies."""
+    """From the destination's manifest, in its layout."""
     destination = {"uri": f"{root}repository/small/", "layout": "Triton"}
     first = verify(ask(mode="Export", destination=destination), tmp_path)
     assert first.artifact is not None

@@ -1,8 +1,8 @@
-"""Many checkpoints in one ModelExport: the shell around what exports one.
+"""Many checkpoints in one ModelExport.
 
-    listing -> destinations -> shares = plan.json, taken once
+    listing -> destinations -> shares = plan.json, written once
     then per pod: loop over its share -> shares/<k>.json -> results.json, results.csv, index.html
 
-Guarantees that every checkpoint gets an answer of its own, that a bad one never spoils the others,
-and that a pod which is started again goes on where it was.
+Guarantees that every checkpoint gets a result of its own, that a bad one never affects the others,
+and that a restarted pod continues where it stopped.
 """

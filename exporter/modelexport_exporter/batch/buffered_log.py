@@ -1,4 +1,4 @@
-"""The log of a checkpoint whose turn has not come: it tells what happened when it has."""
+"""The log of a checkpoint that is prepared ahead: messages are written when it is exported."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from modelexport_exporter.core.log import Level, Log
 
 
 class BufferedLog:
-    """Keeps messages until there is somebody to tell; progress ahead of its turn is dropped."""
+    """Keeps messages until a log is attached; progress before that is dropped."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -18,14 +18,14 @@ class BufferedLog:
         self._kept: list[tuple[Level, str, dict[str, Any]]] = []
 
     def attach(self, log: Log) -> None:
-        """Tell this log from now on, beginning with what was kept."""
+        """Write to this log from now on, beginning with the kept messages."""
         with self._lock:
             kept, self._kept, self._log = self._kept, [], log
         for level, message, fields in kept:
             log.log(level, message, **fields)
 
     def log(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
-        """Tell something that happened, or keep it."""
+        """Write a message, or keep it."""
         with self._lock:
             if self._log is None:
                 self._kept.append((level, message, fields))
@@ -33,6 +33,6 @@ class BufferedLog:
         self._log.log(level, message, **fields)
 
     def progress(self, progress: Progress, **fields: Any) -> None:  # noqa: ANN401
-        """Tell how far the export is, if anybody listens."""
+        """Report progress if a log is attached."""
         if self._log is not None:
             self._log.progress(progress, **fields)

@@ -1,4 +1,4 @@
-"""Where each checkpoint's artifact goes: the placeholders of destination.uri, filled in first.
+"""The destination of each checkpoint: destination.uri with its placeholders replaced.
 
     s3://models/run-7/fold-3.ckpt   {name} fold-3.ckpt   {stem} fold-3   {parent} run-7
     s3://models/run-7/epoch-2.5/    {name} epoch-2.5     {stem} epoch-2.5   (a directory)
@@ -6,7 +6,7 @@
 
 {stem} drops one suffix, of an object only. {parent} is one name: the directory's, or the bucket's.
 {index} counts from 0 without leading zeros, in the order of `uris` or of the names that a glob
-matched. No two checkpoints get one destination, and none gets the batch's own directory. Pure.
+matched. No two checkpoints share a destination, and none uses the batch's own directory. Pure.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from modelexport_api.spec import ModelExportSpec, Source
 from modelexport_exporter.core.errors import ExportFailure
 
 BATCHES = "batches"
-"""The directory of all batches, below what their destinations have in common."""
+"""The directory of all batches, below the common root of their destinations."""
 
 _FILE = "file://"
 
 
 def root_of(template: str) -> str:
-    """Return what all destinations begin with: up to the slash before the first placeholder."""
+    """Return the common root of all destinations: up to the slash before the first placeholder."""
     root = re.split(PLACEHOLDER, template, maxsplit=1)[0]
     if root != template:
         root = root[: root.rfind("/") + 1]
@@ -38,13 +38,13 @@ def root_of(template: str) -> str:
         raise ExportFailure(
             Reason.INVALID_MANIFEST,
             f"destination.uri {template} has a placeholder in its bucket",
-            "Name one bucket; placeholders belong into what follows it.",
+            "Name one bucket; placeholders may follow it.",
         )
     return root if root.endswith("/") else f"{root}/"
 
 
-def resolved(template: str, uri: str, index: int) -> str:
-    """Return one checkpoint's destination. Raises ExportFailure for a name that cannot be one."""
+def resolve(template: str, uri: str, index: int) -> str:
+    """Return one checkpoint's destination. Raises ExportFailure for an invalid name."""
     values = _values(uri, index)
     if template.startswith(_FILE):
         values = {name: quote(value) for name, value in values.items()}
@@ -53,7 +53,7 @@ def resolved(template: str, uri: str, index: int) -> str:
         if before != after and after in {"", ".", ".."}:
             raise ExportFailure(
                 Reason.INVALID_MANIFEST,
-                f"{uri} would be published to {found}: {after!r} is no name of a directory",
+                f"{uri} would be published to {found}: {after!r} is not a valid directory name",
                 "Choose other placeholders for spec.destination.uri.",
             )
     return found
@@ -72,10 +72,10 @@ def _values(uri: str, index: int) -> Mapping[str, str]:
 
 
 def resolve_all(spec: ModelExportSpec, uris: Sequence[str]) -> list[str]:
-    """Return the destination of each checkpoint; refuse whatever must not happen. Raises."""
+    """Return the destination of each checkpoint. Raises ExportFailure for invalid ones."""
     template = spec.destination.uri
     own = f"{root_of(template)}{BATCHES}"
-    found = [resolved(template, uri, index) for index, uri in enumerate(uris)]
+    found = [resolve(template, uri, index) for index, uri in enumerate(uris)]
     taken: dict[str, str] = {}
     for uri, destination in zip(uris, found, strict=True):
         place = destination.rstrip("/")
@@ -89,8 +89,8 @@ def resolve_all(spec: ModelExportSpec, uris: Sequence[str]) -> list[str]:
 
 
 def check_rules(spec: ModelExportSpec, uri: str, destination: str) -> None:
-    """Fail where the API would refuse the destination if it were written out."""
-    broken = violations(_written_out(spec, destination))
+    """Raise ExportFailure where the API rules refuse the destination."""
+    broken = violations(_with_destination(spec, destination))
     if broken:
         raise ExportFailure(
             Reason.INVALID_MANIFEST,
@@ -100,25 +100,25 @@ def check_rules(spec: ModelExportSpec, uri: str, destination: str) -> None:
 
 
 def item_of(resource: ModelExport, uri: str, destination: str) -> ModelExport:
-    """Return one checkpoint of a batch as an export of its own: same name, same uid."""
+    """Return one checkpoint of a batch as an export of its own, with the same name and uid."""
     spec = resource.spec
     source = spec.source.model_copy(update={"uri": uri, "uris": None})
-    single = _written_out(spec, destination).model_copy(update={"source": source})
+    single = _with_destination(spec, destination).model_copy(update={"source": source})
     return resource.model_copy(update={"spec": single})
 
 
 def single_of(resource: ModelExport) -> ModelExport:
-    """Return an export of one checkpoint with its destination written out. Raises ExportFailure."""
+    """Return an export of one checkpoint with its destination resolved. Raises ExportFailure."""
     spec = resource.spec
-    destination = resolved(spec.destination.uri, spec.source.one, 0)
+    destination = resolve(spec.destination.uri, spec.source.one, 0)
     if destination == spec.destination.uri:
         return resource
     check_rules(spec, spec.source.one, destination)
     return item_of(resource, spec.source.one, destination)
 
 
-def _written_out(spec: ModelExportSpec, destination: str) -> ModelExportSpec:
-    """Return the spec of one checkpoint, whose name is no pattern to anybody."""
+def _with_destination(spec: ModelExportSpec, destination: str) -> ModelExportSpec:
+    """Return the spec of one checkpoint at a destination; its source is a placeholder."""
     return spec.model_copy(
         update={
             "source": Source(uri="s3://bucket/checkpoint"),
@@ -133,6 +133,6 @@ def _collide(first: str, second: str, destination: str) -> ExportFailure:
     return ExportFailure(
         Reason.DESTINATIONS_COLLIDE,
         f"{destination} would be the destination of both {first} and {second}",
-        "Nothing was exported. Tell them apart in spec.destination.uri: {name} keeps the suffix, "
+        "Nothing was exported. Use a placeholder in spec.destination.uri: {name} keeps the suffix, "
         "{parent} is the directory, {index} the number.",
     )

@@ -1,7 +1,7 @@
-"""What a share's loop asks of whatever exports one checkpoint.
+"""The interface between a share's loop and the engine that exports one checkpoint.
 
-The loop knows which checkpoint is next and what its answer means for the batch; an engine knows how
-an answer is come by, and what of one checkpoint's work can serve the next.
+The loop decides which checkpoint is next and what its result means for the batch; an engine
+produces the result, and decides what one checkpoint's work can be reused for.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ class Engine(Protocol):
     """Exports the checkpoints of a share, one after the other."""
 
     def export(self, item: ModelExport, following: Sequence[ModelExport], log: Log) -> PodResult:
-        """Return what became of one checkpoint; never raise for what concerns only that one.
+        """Return the result of one checkpoint; never raise for what concerns only that one.
 
         `item` is an ordinary ModelExport: its source.uri is one literal checkpoint, its
         destination.uri has no placeholders; name, namespace and uid are the batch's. `following`
-        is what will be asked for next, in order, so that it can be made ready ahead. Reason
-        Interrupted tells that a signal came.
+        are the next checkpoints, in order, so that they can be prepared ahead. Reason Interrupted
+        means that a signal came.
         """
 
     def close(self) -> None:
-        """Drop what was kept for the next checkpoint. Called once, whatever happened."""
+        """Drop what was kept for the next checkpoint. Called once, also after a failure."""

@@ -1,7 +1,7 @@
-"""Which failures are worth another attempt, and which ones concern the batch as a whole. Pure.
+"""Which failures are retried, and which ones end the whole batch. Pure.
 
-The promise is that one bad checkpoint never spoils the others, so a failure is the batch's only if
-no checkpoint can be the cause, and only after two checkpoints have met it and none has got through.
+One bad checkpoint never affects the others: a failure ends the batch only if no checkpoint can be
+the cause, and only after two checkpoints failed for it and none succeeded.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from modelexport_api.reasons import Reason, is_retryable
 from modelexport_api.status import Failure
-from modelexport_exporter.batch.items import ItemResult
+from modelexport_exporter.batch.item_result import ItemResult
 
 SHARED_BY_ALL = frozenset(
     {
@@ -21,21 +21,21 @@ SHARED_BY_ALL = frozenset(
         Reason.SIGNING_FAILED,
     }
 )
-"""Reasons that speak of code, machine, samples and key: what all checkpoints have in common.
+"""Reasons about code, machine, samples and key, which all checkpoints share.
 
-Left out on purpose: DestinationDenied, since the plan was written below the same root before;
-InvalidManifest, AccessDenied and DestinationExists, which one URI can bring about; FactoryFailed,
-since a factory may read what lies beside a checkpoint.
+Excluded on purpose: DestinationDenied, since the plan was written below the same root before;
+InvalidManifest, AccessDenied and DestinationExists, which one URI can cause; FactoryFailed, since a
+factory may read files next to a checkpoint.
 """
 
 ATTEMPTS = 3
 PAUSES = (2.0, 8.0)
-"""Seconds before the second and the third attempt, each spread by half its length."""
+"""Seconds before the second and the third attempt, each varied at random by ± 50 %."""
 _PROOFS = 2
 
 
-def tries_again(failure: Failure, attempts: int) -> bool:
-    """Tell whether a checkpoint gets another attempt in this process."""
+def should_retry(failure: Failure, attempts: int) -> bool:
+    """Return whether a checkpoint gets another attempt in this process."""
     return (
         is_retryable(failure.reason)
         and failure.reason is not Reason.INTERRUPTED
@@ -43,13 +43,13 @@ def tries_again(failure: Failure, attempts: int) -> bool:
     )
 
 
-def pause_before(attempt: int, spread: float) -> float:
-    """Return how long to wait before an attempt (2, 3, …); `spread`: 0 to 1, by chance."""
-    return PAUSES[min(attempt - 2, len(PAUSES) - 1)] * (0.5 + spread)
+def retry_delay(attempt: int, jitter: float) -> float:
+    """Return the seconds to wait before an attempt (2, 3, …); `jitter`: random, 0 to 1."""
+    return PAUSES[min(attempt - 2, len(PAUSES) - 1)] * (0.5 + jitter)
 
 
-def concerns_all(tried: Sequence[ItemResult], share_total: int) -> bool:
-    """Tell whether the checkpoints that were tried failed for what all of them share."""
+def is_shared_failure(tried: Sequence[ItemResult], share_total: int) -> bool:
+    """Return whether the failures of all tried checkpoints have one shared cause."""
     reasons = {result.reason for result in tried}
     enough = len(tried) >= min(_PROOFS, share_total)
     return enough and len(reasons) == 1 and reasons <= SHARED_BY_ALL

@@ -1,8 +1,8 @@
-"""Which names a glob means, as shells have it: pure.
+"""Which names a glob matches, by the rules of shells: pure.
 
-`*`, `?` and `[abc]` match within a name and never a slash; `**` as a whole name stands for any
-number of directories; a pattern that ends in a slash means directories. Every other character
-stands for itself, and so does one of these in brackets (`[*]`). Hidden names are names like any.
+`*`, `?` and `[abc]` match within a name and never a slash; `**` as a whole name matches any number
+of directories; a pattern that ends in a slash matches directories. Every other character matches
+itself, and so does one of these in brackets (`[*]`). Hidden names are matched like others.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from modelexport_api.types import is_glob
 
 _DEEP = "**"
 _ENCODED = {"%2a": "[*]", "%3f": "[?]", "%5b": "[[]"}
-"""What a file:// URI writes for a character of a name that would mean something to a glob."""
+"""How a file:// URI encodes a character of a name that is special in a glob."""
 
 
 @dataclass(frozen=True)
@@ -27,24 +27,24 @@ class Glob:
 
     @property
     def wants_directories(self) -> bool:
-        """Tell whether directories are meant, not objects."""
+        """Return whether the pattern matches directories, not objects."""
         return self.pattern.endswith("/")
 
     @property
     def prefix(self) -> str:
-        """Return what every match begins with."""
+        """Return the prefix of every match."""
         return re.split(r"[*?\[]", self.pattern, maxsplit=1)[0]
 
     @property
     def depth(self) -> int | None:
-        """Return how many directories below the prefix's own an object may lie; None: any."""
+        """Return how many directories below the prefix's own an object may be; None: any."""
         rest = self.pattern[len(self.prefix) :]
         if self.wants_directories or _DEEP in rest.split("/"):
             return None
         return rest.count("/")
 
     def matches(self, key: str) -> bool:
-        """Tell whether a key (of a directory: with its slash) is meant."""
+        """Return whether a key (of a directory: with its slash) matches."""
         if key.endswith("/") != self.wants_directories:
             return False
         return _matches(self._names, key.rstrip("/").split("/"))
@@ -52,7 +52,7 @@ class Glob:
     @property
     def _names(self) -> list[str]:
         names = self.pattern.rstrip("/").split("/")
-        # At the end it has to stand for something, or a/** would mean a, too.
+        # At the end it has to match something, or a/** would match a, too.
         return [*names, "*"] if names[-1] == _DEEP else names
 
 
@@ -72,12 +72,12 @@ def of_uri(uri: str) -> tuple[str, Glob]:
 
 
 def names_store(uri: str) -> bool:
-    """Tell whether what stands for the store in a URI is free of patterns."""
+    """Return whether the store part of a URI has no pattern."""
     return not is_glob(of_uri(uri)[0])
 
 
 def _matches(names: list[str], parts: list[str]) -> bool:
-    """Go through the parts once, with every place in the pattern that they may have led to."""
+    """Match the parts in one pass over all possible positions in the pattern."""
     places = _with_skipped(names, {0})
     for part in parts:
         reached = {place for place in places if place < len(names) and names[place] == _DEEP}
@@ -93,7 +93,7 @@ def _matches(names: list[str], parts: list[str]) -> bool:
 
 
 def _with_skipped(names: list[str], places: set[int]) -> set[int]:
-    """Add the places behind each `**`, since it may stand for nothing."""
+    """Add the positions after each `**`, since it may match nothing."""
     found = set(places)
     for place in sorted(places):
         after = place

@@ -1,8 +1,8 @@
-"""index.html: all verdicts of a batch on one page, the worst on top, each with its report.
+"""index.html: all results of a batch on one page, failures first, each with its report.
 
 It loads nothing. Its one script, which the content security policy names by its digest, filters and
-sorts the rows; without it the table is there all the same. Everything is escaped: names and
-messages come from checkpoints and users.
+sorts the rows; the table is complete without it. Everything is escaped: names and messages come
+from checkpoints and users.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 from markupsafe import Markup, escape
 
 from modelexport_exporter.batch.destinations import BATCHES
-from modelexport_exporter.batch.items import ItemResult, badness
+from modelexport_exporter.batch.item_result import ItemResult, badness
 from modelexport_exporter.batch.results import Results
 from modelexport_exporter.core.entry_points import BATCH_TEMPLATES, REPORT_TEMPLATES
 from modelexport_exporter.report import text
@@ -27,12 +27,12 @@ _TEMPLATE, _STYLES, _SCRIPT = "index.html.j2", ("report.css", "index.css"), "ind
 _PACKAGES = (BATCH_TEMPLATES, REPORT_TEMPLATES)
 _SHOWN_MESSAGE = 300
 _LAST = 1e300
-"""Sorts behind every error; JSON and scripts have no number for infinity."""
+"""Sorts after every error; JSON and scripts have no number for infinity."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A checkpoint as it is shown."""
+    """A checkpoint as it is displayed."""
 
     name: str
     uri: str
@@ -61,9 +61,9 @@ class Page:
 
 
 def render(results: Results, directory_uri: str) -> bytes:
-    """Return index.html; a page that cannot be made says so, since results.json has everything."""
+    """Return index.html; if rendering fails, a page that says so and names results.json."""
     try:
-        return _rendered(page_of(results, directory_uri))
+        return _render_page(page_of(results, directory_uri))
     except Exception as error:  # noqa: BLE001 - no batch fails for its page
         why = escape(f"{type(error).__name__}: {error}")
         page = f"<!doctype html><title>ModelExport</title><p>See results.json; no page: {why}"
@@ -79,7 +79,7 @@ def page_of(results: Results, directory_uri: str) -> Page:
         reasons = ", ".join(f"{count} × {reason}" for reason, count in results.reasons.items())
         tone, sentence = "bad", f"{text.grouped(results.failed)} failed: {reasons}."
     elif results.pending:
-        tone, sentence = "again", "The others are still to come, or the batch was stopped."
+        tone, sentence = "again", "The others are still pending, or the batch was stopped."
     return Page(
         title=f"{results.name}: {done}",
         name=results.name,
@@ -136,9 +136,9 @@ def _sortable(share: float | None) -> float:
 
 
 def link_to(report_uri: str | None, directory_uri: str) -> str:
-    """Return the way from the index to a report's page; empty where there is none below its root.
+    """Return the link from the index to a report's page; empty if it is not below the root.
 
-    Relative, so that it holds wherever the bucket is served or copied to.
+    Relative, so that it works wherever the bucket is served or copied to.
     """
     root = directory_uri.rstrip("/").rpartition(f"/{BATCHES}/")[0] + "/"
     if report_uri is None or not report_uri.startswith(root):
@@ -147,7 +147,7 @@ def link_to(report_uri: str | None, directory_uri: str) -> str:
     return "../../" + quote(unquote(below) if root.startswith("file://") else below)
 
 
-def _rendered(page: Page) -> bytes:
+def _render_page(page: Page) -> bytes:
     environment = environment_of(*_PACKAGES)
     style = Markup("\n").join(read_own(environment, name) for name in _STYLES)
     script = read_own(environment, _SCRIPT)

@@ -1,10 +1,10 @@
-"""shares/<k>.json: what became of a share's checkpoints so far, so that a pod can be started again.
+"""shares/<k>.json: the results of a share so far, so that a restarted pod can continue.
 
-Written by one pod only, at most every two seconds, and before it ends. Before each checkpoint a
-small marker says that it was begun: whoever finds the marker of one that never ended knows that the
-process was killed hard, and a checkpoint of which two processes died is not tried a third time. A
-process that is asked to stop (SIGTERM) takes its marker back: that is nobody's fault.
-What the journal misses because of the two seconds is found by the manifests at the destinations.
+Written by one pod only, at most every two seconds, and before it ends. Before each checkpoint the
+pod writes a marker; a leftover marker means that the process was killed (SIGKILL, OOM), and a
+checkpoint during which two processes were killed is not tried a third time. A process that is
+asked to stop (SIGTERM) removes its marker: no checkpoint is the cause. Results of the last two
+seconds may be missing: the manifests at the destinations replace them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pydantic import Field
 
 from modelexport_api.base import ApiModel
 from modelexport_api.reasons import Reason
-from modelexport_exporter.batch.items import ItemResult
+from modelexport_exporter.batch.item_result import ItemResult
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.log import Log
 from modelexport_exporter.storage.store import Location
@@ -34,19 +34,19 @@ class Journal(ApiModel):
 
     results: list[ItemResult] = Field(default_factory=list)
     kills: dict[str, int] = Field(default_factory=dict)
-    """How many processes were killed while they worked on a checkpoint, by its URI."""
+    """How many processes were killed during a checkpoint, by its URI."""
 
 
-class Begun(ApiModel):
-    """The content of shares/<k>.begun: the checkpoint that is in work, if one is."""
+class InProgress(ApiModel):
+    """The content of the marker, shares/<k>.begun: the checkpoint in progress, if there is one."""
 
     uri: str | None = None
 
 
-def resumed(journal: Journal | None, begun: Begun | None, *, again: bool) -> Journal:
-    """Return the journal that a process begins with.
+def resume_journal(journal: Journal | None, begun: InProgress | None, *, again: bool) -> Journal:
+    """Return the journal that a process starts with.
 
-    `again`: a new run that looks at everything anew, not a pod that goes on.
+    `again`: a new run, which tries every checkpoint again, not a restarted pod.
     """
     journal = journal or Journal()
     known = {result.uri for result in journal.results}
@@ -56,8 +56,8 @@ def resumed(journal: Journal | None, begun: Begun | None, *, again: bool) -> Jou
     return Journal(results=[] if again else journal.results, kills=kills)
 
 
-class Keeper:
-    """Keeps the journal of one share."""
+class JournalWriter:
+    """Writes the journal of one share."""
 
     def __init__(
         self,
@@ -76,10 +76,10 @@ class Keeper:
         self._kills: dict[str, int] = {}
 
     def resume(self, *, again: bool) -> None:
-        """Take up what an earlier process left, and write down that it was killed. Raises."""
+        """Continue an earlier process's journal, and record that it was killed. Raises."""
         answer = self._marker.store.read(self._marker.key)
-        begun = _parsed(Begun, answer[0]) if answer else None
-        journal = resumed(read_journal(self._where), begun, again=again)
+        begun = _parse(InProgress, answer[0]) if answer else None
+        journal = resume_journal(read_journal(self._where), begun, again=again)
         self._results = {result.uri: result for result in journal.results}
         self._kills = dict(journal.kills)
         self._is_current = False
@@ -89,40 +89,40 @@ class Keeper:
 
     @property
     def results(self) -> list[ItemResult]:
-        """Return what became of the checkpoints, in the order in which they ended."""
+        """Return the results of checkpoints, in the order in which they finished."""
         return list(self._results.values())
 
     def kills(self, uri: str) -> int:
-        """Return how many processes were killed while they worked on it."""
+        """Return how many processes were killed during a checkpoint."""
         return self._kills.get(uri, 0)
 
     def has(self, uri: str) -> bool:
-        """Tell whether a checkpoint has its answer."""
+        """Return whether a checkpoint has its result."""
         return uri in self._results
 
     def begin(self, uri: str) -> None:
-        """Write down that a checkpoint is begun; a store that refuses hinders nobody."""
-        self._mark(Begun(uri=uri))
+        """Write the marker of a checkpoint; an error of the store is only logged."""
+        self._mark(InProgress(uri=uri))
 
     def stop(self) -> None:
-        """Write down that no checkpoint is in work."""
-        self._mark(Begun())
+        """Remove the checkpoint from the marker."""
+        self._mark(InProgress())
 
     def record(self, result: ItemResult) -> None:
-        """Keep what became of a checkpoint; write it if the last time is long enough ago."""
+        """Add the result of a checkpoint; write the journal if the last write is old enough."""
         self._results[result.uri] = result
         self._kills.pop(result.uri, None)
         self._is_current = False
         if self._clock() - self._written_at >= INTERVAL_SECONDS:
-            self._quietly(self.flush)
+            self._log_failure(self.flush)
 
     def close(self) -> None:
-        """Write what is not written yet, now that nothing is in work. Raises ExportFailure."""
+        """Write the journal and delete the marker. Raises ExportFailure."""
         self.flush()
-        self._quietly(lambda: self._marker.store.delete([self._marker.key]))
+        self._log_failure(lambda: self._marker.store.delete([self._marker.key]))
 
     def flush(self) -> None:
-        """Write what is not written yet. Raises ExportFailure."""
+        """Write the journal if it changed. Raises ExportFailure."""
         if self._is_current:
             return
         journal = Journal(results=self.results, kills=self._kills)
@@ -131,31 +131,31 @@ class Keeper:
         self._where.store.write(self._where.key, content)
         self._is_current = True
 
-    def _mark(self, begun: Begun) -> None:
+    def _mark(self, begun: InProgress) -> None:
         content = begun.model_dump_json(by_alias=True, exclude_none=True).encode()
-        self._quietly(lambda: self._marker.store.write(self._marker.key, content))
+        self._log_failure(lambda: self._marker.store.write(self._marker.key, content))
 
-    def _quietly(self, write: Callable[[], None]) -> None:
+    def _log_failure(self, write: Callable[[], None]) -> None:
         try:
             write()
         except ExportFailure as failure:
             if failure.reason is Reason.INTERRUPTED:
                 raise
-            self._log.log("warning", f"the journal could not be written: {failure.message}")
+            self._log.log("warning", f"failed to write the journal: {failure.message}")
 
 
 def journal_of(directory: Location, share: int) -> Location:
-    """Return where a share's journal lies."""
+    """Return the location of a share's journal."""
     return directory.child(f"{SHARES}{share}.json")
 
 
 def read_journal(where: Location) -> Journal | None:
-    """Return a share's journal; None where there is none, or none that can be read."""
+    """Return a share's journal; None if there is none that can be read."""
     answer = where.store.read(where.key)
-    return _parsed(Journal, answer[0]) if answer else None
+    return _parse(Journal, answer[0]) if answer else None
 
 
-def _parsed(kind: type[Content], content: bytes) -> Content | None:
+def _parse(kind: type[Content], content: bytes) -> Content | None:
     try:
         return kind.model_validate_json(content)
     except ValueError:

@@ -1,8 +1,7 @@
-"""Which checkpoints a batch is made of: what a glob matches in a store, or what `uris` names.
+"""The checkpoints of a batch: what a glob matches in a store, or what `uris` names.
 
-A glob that matches nothing is the batch's failure; a URI that names nothing is that checkpoint's
-own, found when its turn comes. What lies beside checkpoints is no business of this module: the glob
-decides.
+A glob that matches nothing is a failure of the batch; a URI that names nothing is a failure of that
+checkpoint, found when it is exported.
 """
 
 from __future__ import annotations
@@ -27,19 +26,19 @@ _MOST_NAMES = 1000
 
 @dataclass(frozen=True)
 class Listed:
-    """A checkpoint as it was seen when the listing was taken."""
+    """A checkpoint at the time of the listing."""
 
     uri: str
     size_bytes: int = 0
     etag: str | None = None
-    """Of a directory: a digest of its files' etags. None: there was nothing to be seen."""
+    """Of a directory: a digest of its files' etags. None: not found."""
 
 
 def list_checkpoints(spec: ModelExportSpec) -> list[Listed]:
     """Return the checkpoints, those of a glob in the order of their names. Raises ExportFailure."""
     stores = Stores(spec)
     if spec.source.uris is not None:
-        return _look_at(spec.source.uris, stores)
+        return _stat_all(spec.source.uris, stores)
     return _matching(spec.source.one, stores)
 
 
@@ -47,7 +46,7 @@ def _matching(uri: str, stores: Stores) -> list[Listed]:
     if not names_store(uri):
         raise ExportFailure(
             Reason.INVALID_MANIFEST,
-            f"{uri} has a pattern in its bucket",
+            f"{uri} has a pattern in its bucket name",
             "Name one bucket; *, ? and [abc] match in what follows it. Several buckets: list the "
             "checkpoints in spec.source.uris.",
         )
@@ -65,7 +64,7 @@ def _matching(uri: str, stores: Stores) -> list[Listed]:
 
 
 def _directories(found: Iterable[StoredObject]) -> list[StoredObject]:
-    """Return every directory that holds objects, at any depth, as large as what is in it."""
+    """Return every directory that contains objects, at any depth, with the sum of their sizes."""
     contents: dict[str, list[StoredObject]] = {}
     for entry in found:
         parts = entry.key.split("/")[:-1]
@@ -79,13 +78,13 @@ def _directory(key: str, entries: list[StoredObject]) -> StoredObject:
     return StoredObject(key, size, digest_of([[entry.key, entry.etag] for entry in entries]))
 
 
-def _look_at(uris: list[str], stores: Stores) -> list[Listed]:
+def _stat_all(uris: list[str], stores: Stores) -> list[Listed]:
     with ThreadPoolExecutor(_THREADS, thread_name_prefix="listing") as pool:
-        return list(pool.map(lambda uri: _look(uri, stores), uris))
+        return list(pool.map(lambda uri: _stat_uri(uri, stores), uris))
 
 
-def _look(uri: str, stores: Stores) -> Listed:
-    """Return what one URI names, as far as that can be told now."""
+def _stat_uri(uri: str, stores: Stores) -> Listed:
+    """Return what one URI names; without size and etag if it cannot be read now."""
     where = stores.source(uri)
     try:
         found = _stat(where)
@@ -115,21 +114,21 @@ def _nothing_matched(
 
 
 def _neighbours(glob: Glob, store: Store, found: list[StoredObject]) -> str:
-    """Say where it was looked, and what lies there or in the nearest directory that exists."""
+    """Describe the searched prefix, and its content or that of the nearest existing directory."""
     looked = store.uri(glob.prefix)
     if found:
         kind = "directories" if glob.wants_directories else "objects"
         entries = _directories(found) if glob.wants_directories else found
         names = [entry.key.removeprefix(glob.prefix.rpartition("/")[0] + "/") for entry in entries]
-        return f"below {looked} lie {len(entries)} {kind}: {_some(names)}"
+        return f"below {looked} there are {len(entries)} {kind}: {_some(names)}"
     directory = glob.prefix
     while directory.rstrip("/"):
         directory = directory.rstrip("/").rpartition("/")[0]
         directory += "/" if directory or glob.prefix.startswith("/") else ""
         names = store.names(directory, _MOST_NAMES)
         if names:
-            return f"nothing lies below {looked}; {store.uri(directory)} has {_some(names)}"
-    return f"nothing lies below {looked}"
+            return f"there is nothing below {looked}; {store.uri(directory)} has {_some(names)}"
+    return f"there is nothing below {looked}"
 
 
 def _some(names: list[str]) -> str:

@@ -1,8 +1,8 @@
-"""One pod's way through its share: each checkpoint gets an answer, whatever becomes of the others.
+"""Exports a pod's share: each checkpoint gets a result, independent of the others.
 
-    journal: done? -> killed too often? -> begin -> engine, a few times -> journal
+    journal: done? -> killed too often? -> begin -> engine, up to three times -> journal
 
-Ends early only for a signal, for the deadline, and for what concerns the batch as a whole.
+Ends early only for a signal, for the deadline, and for a failure that all checkpoints share.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from modelexport_api.reasons import Reason
 from modelexport_api.resource import ModelExport
 from modelexport_api.status import Failure, Stage
 from modelexport_exporter.batch.engine import Engine
-from modelexport_exporter.batch.failures import concerns_all, pause_before, tries_again
-from modelexport_exporter.batch.items import ItemResult, ended, killed
-from modelexport_exporter.batch.journal import MOST_KILLS, Keeper
+from modelexport_exporter.batch.failures import is_shared_failure, retry_delay, should_retry
+from modelexport_exporter.batch.item_result import ItemResult, finished_result, killed_result
+from modelexport_exporter.batch.journal import MOST_KILLS, JournalWriter
 from modelexport_exporter.batch.plan import PlanItem, Planned
 from modelexport_exporter.batch.results import counts_of
 from modelexport_exporter.batch.share_log import ShareLog
@@ -31,16 +31,16 @@ from modelexport_exporter.isolation.interruption import ignore_signals
 from modelexport_exporter.isolation.unexpected_error import unexpected_error
 
 AHEAD = 2
-"""How many of the next checkpoints an engine is told: one to be bound, one to be downloaded."""
+"""How many of the next checkpoints an engine prepares: one to bind, one to download."""
 
 
 @dataclass
 class Loop:
-    """Goes through a share."""
+    """Exports a share."""
 
     planned: Planned
     share: int
-    keeper: Keeper
+    journal: JournalWriter
     engine: Engine
     log: Log
     pause: Callable[[float], None] = time.sleep
@@ -52,7 +52,7 @@ class Loop:
     def __post_init__(self) -> None:
         self._deadline = self.clock() + self.planned.resource.spec.active_deadline_seconds
         self._items = self.planned.plan.share(self.share)
-        self._counts = counts_of(self.planned, self.share, self.keeper.results)
+        self._counts = counts_of(self.planned, self.share, self.journal.results)
         self._log = ShareLog(self.log, len(self._items), self.counts)
 
     def counts(self) -> ShareCounts:
@@ -60,11 +60,11 @@ class Loop:
         return self._counts.model_copy(update={"running": self._running})
 
     def run(self) -> Failure | None:
-        """Try all that is left; return what ended it early, if anything did."""
-        left = [item for item in self._items if not self.keeper.has(item.uri)]
+        """Export all that is left; return the failure that ended the share early, if any."""
+        left = [item for item in self._items if not self.journal.has(item.uri)]
         before = len(self._items) - len(left)
-        message = f"{len(left)} of {len(self.planned.plan.items)} checkpoints are to be done here"
-        self._log.move(Stage.FETCH, before, 0, message)
+        message = f"{len(left)} of {len(self.planned.plan.items)} checkpoints to export in this pod"
+        self._log.report(Stage.FETCH, before, 0, message)
         try:
             for place, item in enumerate(left):
                 ahead = left[place + 1 : place + 1 + AHEAD]
@@ -73,42 +73,42 @@ class Loop:
                     return failure
         except ExportFailure as failure:  # a signal came between two checkpoints
             ignore_signals()
-            self.keeper.stop()
+            self.journal.stop()
             return failure.describe()
         return None
 
     def _try(self, item: PlanItem, ahead: Sequence[PlanItem], done: int) -> Failure | None:
-        """Find the answer of one checkpoint; return a failure that is not its own."""
+        """Export one checkpoint; return a failure that ends the batch."""
         if self.clock() >= self._deadline:
             return _too_late()
-        kills = self.keeper.kills(item.uri)
+        kills = self.journal.kills(item.uri)
         if kills >= MOST_KILLS:
-            self._record(killed(item, kills), done)
+            self._record(killed_result(item, kills), done)
             return None
-        self.keeper.begin(item.uri)
+        self.journal.begin(item.uri)
         self._running = 1
         try:
-            # Once a pod has died here, nothing is got ready ahead: it may not have been this one.
+            # Once a pod was killed here, nothing is prepared ahead: that may have been the cause.
             following = () if kills else ahead
-            result = self._answer(item, following, done)
+            result = self._retry(item, following, done)
         finally:
             self._running = 0
         if result.reason is Reason.INTERRUPTED:
             ignore_signals()
-            self.keeper.stop()
+            self.journal.stop()
             return _failure(result)
         self._tried.append(result)
         self._record(result, done)
-        concerned = concerns_all(self._tried, len(self._items))
-        return _failure(result) if concerned else None
+        shared = is_shared_failure(self._tried, len(self._items))
+        return _failure(result) if shared else None
 
     def _record(self, result: ItemResult, done: int) -> None:
-        self.keeper.record(result)
-        self._counts = counts_of(self.planned, self.share, self.keeper.results)
-        self._log.ended(result, done + 1)
+        self.journal.record(result)
+        self._counts = counts_of(self.planned, self.share, self.journal.results)
+        self._log.item_finished(result, done + 1)
 
-    def _answer(self, item: PlanItem, following: Sequence[PlanItem], done: int) -> ItemResult:
-        """Export one checkpoint, again where trying again can help."""
+    def _retry(self, item: PlanItem, following: Sequence[PlanItem], done: int) -> ItemResult:
+        """Export one checkpoint, with retries where they can help."""
         started, attempts = self.clock(), 0
         log = self._log.item(item.name, done)
         while True:
@@ -118,12 +118,12 @@ class Loop:
             )
             self.peak_memory_bytes = max(self.peak_memory_bytes, result.peak_memory_bytes or 0)
             failure = result.failure
-            if failure is None or not tries_again(failure, attempts):
-                return ended(item, result, self.clock() - started, attempts)
-            seconds = pause_before(attempts + 1, random.random())  # noqa: S311 - no secret
+            if failure is None or not should_retry(failure, attempts):
+                return finished_result(item, result, self.clock() - started, attempts)
+            seconds = retry_delay(attempts + 1, random.random())  # noqa: S311 - no secret
             log.log(
                 "warning",
-                f"{failure.reason}: {failure.message}; tried again in {seconds:.1f} s",
+                f"{failure.reason}: {failure.message}; retrying in {seconds:.1f} s",
             )
             self.pause(seconds)
 
@@ -132,12 +132,12 @@ class Loop:
             return self.engine.export(item, following, log)
         except ExportFailure as failure:
             return PodResult(outcome="Failed", failure=failure.describe())
-        except Exception as error:  # noqa: BLE001 - a defect is this checkpoint's failure, too
+        except Exception as error:  # noqa: BLE001 - an unexpected error is this checkpoint's failure
             failed = unexpected_error(error, log).describe()
             return PodResult(outcome="Failed", failure=failed)
 
     def _single(self, item: PlanItem) -> ModelExport:
-        """Return a checkpoint as an export of its own, which may take what is left of the time."""
+        """Return a checkpoint as an export of its own, limited to the remaining time."""
         resource = self.planned.item(item)
         left = max(1, math.ceil(self._deadline - self.clock()))
         spec = resource.spec.model_copy(update={"active_deadline_seconds": left})
@@ -145,17 +145,17 @@ class Loop:
 
 
 def _failure(result: ItemResult) -> Failure:
-    """Return a checkpoint's failure as that of the batch."""
+    """Return a checkpoint's failure as the batch's."""
     assert result.reason is not None
     of_all = result.reason is not Reason.INTERRUPTED
-    said = f"{result.name}: {result.message}" if of_all else result.message
-    described = ExportFailure(result.reason, said, result.hint, stage=result.stage)
+    message = f"{result.name}: {result.message}" if of_all else result.message
+    described = ExportFailure(result.reason, message, result.hint, stage=result.stage)
     return described.describe()
 
 
 def _too_late() -> Failure:
     return ExportFailure(
         Reason.DEADLINE_EXCEEDED,
-        "not all checkpoints were done within spec.activeDeadlineSeconds",
+        "not all checkpoints were exported within spec.activeDeadlineSeconds",
         "Raise spec.activeDeadlineSeconds, or spec.parallelism. What was published stays.",
     ).describe()

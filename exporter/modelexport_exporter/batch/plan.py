@@ -1,8 +1,8 @@
-"""plan.json: the listing of a batch, taken once, with everybody's destination and share.
+"""plan.json: the checkpoints of a batch, listed once, each with its destination and share.
 
-Whichever pod comes first writes it, by a conditional write; all others read it. So what arrives in
-the bucket later changes nothing, and a pod that is started again does the share that it had.
-A run without a uid is nobody's second attempt, so that it always looks anew.
+The first pod writes it, by a conditional write; all others read it. So objects that arrive in the
+bucket later change nothing, and a restarted pod has the same share. A run without a uid is never a
+restart, so it always lists again.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class PlanItem(ApiModel):
 
     index: int
     name: str
-    """What to call it in a sentence: its URI without what all of the batch begin with."""
+    """The short name: the URI without the common prefix of the batch."""
     uri: str
     destination: str
     share: int
     size_bytes: int
     etag: str | None = None
-    """What was seen when the listing was taken; what is exported is what is there then."""
+    """At the time of the listing; what is exported is the content at the time of the export."""
 
 
 class Plan(ApiModel):
@@ -49,18 +49,18 @@ class Plan(ApiModel):
     items: list[PlanItem]
 
     def share(self, number: int) -> list[PlanItem]:
-        """Return what one pod has to do, in order."""
+        """Return the checkpoints of one pod, in order."""
         return [item for item in self.items if item.share == number]
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A batch whose checkpoints are known."""
+    """A batch with its plan."""
 
     resource: ModelExport
     plan: Plan
     directory: Location
-    """Where plan, journals and results lie."""
+    """The directory of plan, journals and results."""
 
     def item(self, entry: PlanItem) -> ModelExport:
         """Return a checkpoint as an export of its own."""
@@ -68,7 +68,7 @@ class Planned:
 
 
 def plan_of(resource: ModelExport, listed: list[Listed], shares: int) -> Plan:
-    """Return the plan of what was listed. Raises ExportFailure for destinations that cannot be."""
+    """Return the plan for listed checkpoints. Raises ExportFailure for invalid destinations."""
     uris = [entry.uri for entry in listed]
     destinations, names = resolve_all(resource.spec, uris), short_names(uris)
     chosen = share_out([entry.size_bytes for entry in listed], shares)
@@ -90,7 +90,7 @@ def plan_of(resource: ModelExport, listed: list[Listed], shares: int) -> Plan:
 
 
 def short_names(uris: Sequence[str]) -> list[str]:
-    """Return URIs without the directories that all of them begin with."""
+    """Return URIs without their common parent directories."""
     parts = [uri.rstrip("/").split("/") for uri in uris]
     parents = [names[:-1] for names in parts]
     same = takewhile(lambda pair: pair[0] == pair[1], zip(min(parents), max(parents), strict=False))
@@ -103,7 +103,7 @@ def short_names(uris: Sequence[str]) -> list[str]:
 
 
 def directory_of(resource: ModelExport) -> Location:
-    """Return where the batch keeps its plan, journals and results. Raises ExportFailure."""
+    """Return the directory of plan, journals and results. Raises ExportFailure."""
     metadata, spec = resource.metadata, resource.spec
     key = resource_key(metadata.name, metadata.namespace, metadata.uid)
     root = root_of(spec.destination.uri)
@@ -111,7 +111,7 @@ def directory_of(resource: ModelExport) -> Location:
 
 
 def make_plan(resource: ModelExport, shares: int) -> Planned:
-    """Return the batch's plan: the one that is there, or a new one. Raises ExportFailure."""
+    """Return the batch's plan: the existing one, or a new one. Raises ExportFailure."""
     directory = directory_of(resource)
     where = directory.child(PLAN_NAME)
     again = resource.metadata.uid is None
@@ -123,7 +123,7 @@ def make_plan(resource: ModelExport, shares: int) -> Planned:
 
 
 def _write(where: Location, plan: Plan, *, again: bool) -> Plan:
-    """Store the plan; return the one that is in force, which may be another pod's."""
+    """Store the plan; return the one in force, which may be another pod's."""
     content = plan.model_dump_json(by_alias=True, exclude_none=True).encode()
     if again:
         where.store.write(where.key, content)
@@ -151,6 +151,6 @@ def _read(where: Location) -> Plan | None:
 def _unreadable(where: Location) -> ExportFailure:
     return ExportFailure(
         Reason.DESTINATION_EXISTS,
-        f"{where.uri} is no plan of this version of ModelExport",
-        "Somebody else wrote it. Delete it, and create the ModelExport again.",
+        f"{where.uri} is not a plan of this version of ModelExport",
+        "Another program wrote it. Delete it, and create the ModelExport again.",
     )

@@ -1,4 +1,4 @@
-"""What a batch came to: every checkpoint with its answer, as JSON, as CSV, and as counts. Pure."""
+"""The results of a batch: every checkpoint, as JSON, as CSV, and as counts. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import Field
 
 from modelexport_api.base import ApiModel
 from modelexport_api.items import ShareCounts
-from modelexport_exporter.batch.items import ItemResult, pending
+from modelexport_exporter.batch.item_result import ItemResult, pending_result
 from modelexport_exporter.batch.plan import Planned
 
 RESULTS_NAME = "results.json"
@@ -41,9 +41,9 @@ class Results(ApiModel):
 
 
 def results_of(planned: Planned, known: list[ItemResult]) -> Results:
-    """Return the results of a batch of which so much is known."""
+    """Return the results of a batch from the known results of its checkpoints."""
     by_index = {result.index: result for result in known}
-    items = [by_index.get(item.index) or pending(item) for item in planned.plan.items]
+    items = [by_index.get(item.index) or pending_result(item) for item in planned.plan.items]
     outcomes = Counter(item.outcome for item in items)
     metadata = planned.resource.metadata
     return Results(
@@ -68,7 +68,7 @@ def reasons_of(items: list[ItemResult]) -> dict[str, int]:
 def counts_of(
     planned: Planned, share: int, known: list[ItemResult], *, running: int = 0
 ) -> ShareCounts:
-    """Return how far a share is."""
+    """Return the counts of a share."""
     failed = sorted((item for item in known if item.reason), key=lambda item: item.index)
     first = failed[0] if failed else None
     example = f"{first.name}: {first.reason}: {first.message}" if first else ""
@@ -86,7 +86,7 @@ def counts_of(
 
 
 def table_of(results: Results) -> bytes:
-    """Return results.csv: the same rows, for a spreadsheet, which must not take one for code."""
+    """Return results.csv: the same rows for a spreadsheet, with formulas quoted."""
     written = io.StringIO()
     table = csv.writer(written, lineterminator="\n")
     table.writerow([ItemResult.model_fields[name].alias for name in COLUMNS])

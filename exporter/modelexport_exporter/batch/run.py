@@ -1,8 +1,8 @@
-"""The story of a pod: one checkpoint, or a share of a batch. Never raises.
+"""What a pod runs: one checkpoint, or a share of a batch. Never raises.
 
     plan -> journal -> loop over the share -> journal -> results of all shares
 
-A single checkpoint goes straight to the pipeline, its destination's placeholders filled in.
+A single checkpoint goes to the pipeline, with the placeholders of its destination resolved.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from modelexport_api.spec import Mode
 from modelexport_api.status import Failure, Stage
 from modelexport_exporter.batch.destinations import single_of
 from modelexport_exporter.batch.engine import Engine
-from modelexport_exporter.batch.journal import Keeper
+from modelexport_exporter.batch.journal import JournalWriter
 from modelexport_exporter.batch.loop import Loop
-from modelexport_exporter.batch.outputs import publish_results
 from modelexport_exporter.batch.plan import Planned, make_plan
+from modelexport_exporter.batch.publish_results import publish_results
 from modelexport_exporter.batch.rebinding_engine import RebindingEngine
 from modelexport_exporter.batch.results import Results
 from modelexport_exporter.core.errors import ExportFailure
@@ -49,7 +49,7 @@ WHOLE = Part()
 
 @dataclass(frozen=True)
 class ShareRun:
-    """What a share came to, and what is known of the whole batch."""
+    """The result of a share, and the results of the whole batch."""
 
     result: PodResult
     results: Results | None = None
@@ -71,46 +71,49 @@ def run_share(
     part: Part = WHOLE,
     make_engine: MakeEngine = RebindingEngine,
 ) -> ShareRun:
-    """Do one share of a batch. Call it from the main thread."""
+    """Export one share of a batch. Call it from the main thread."""
     with interruptible():
         try:
             settings = _with_signer(resource, settings)
             planned = make_plan(resource, part.shares)
             with _closing(make_engine(settings)) as engine:
-                loop = Loop(planned, part.share, _keeper(planned, part, log), engine, log)
+                loop = Loop(planned, part.share, _open_journal(planned, part, log), engine, log)
                 failure = loop.run()
-            return _outcome(planned, loop, failure, log)
+            return _finish(planned, loop, failure, log)
         except ExportFailure as failure:
             ignore_signals()
             return ShareRun(_failed(failure.describe(Stage.FETCH)))
-        except Exception as error:  # noqa: BLE001 - a defect must reach the user as a result, too
+        except Exception as error:  # noqa: BLE001 - an unexpected error is a result, too
             ignore_signals()
             return ShareRun(_failed(unexpected_error(error, log).describe()))
 
 
 def _with_signer(resource: ModelExport, settings: Settings) -> Settings:
-    """Return settings with the key, which the environment holds once. Raises ExportFailure."""
+    """Return settings with the signing key, which can be taken from the environment only once.
+
+    Raises ExportFailure.
+    """
     if resource.spec.mode is not Mode.EXPORT:
         return settings
     required = resource.spec.destination.signing_secret_name is not None
     return replace(settings, signer=take_signer(os.environ, required=required))
 
 
-def _keeper(planned: Planned, part: Part, log: Log) -> Keeper:
-    keeper = Keeper(planned.directory, part.share, log)
-    keeper.resume(again=planned.resource.metadata.uid is None)
-    return keeper
+def _open_journal(planned: Planned, part: Part, log: Log) -> JournalWriter:
+    journal = JournalWriter(planned.directory, part.share, log)
+    journal.resume(again=planned.resource.metadata.uid is None)
+    return journal
 
 
-def _outcome(planned: Planned, loop: Loop, failure: Failure | None, log: Log) -> ShareRun:
-    """Store the answers; return them. Raises ExportFailure where they would be lost."""
+def _finish(planned: Planned, loop: Loop, failure: Failure | None, log: Log) -> ShareRun:
+    """Store the results and return them. Raises ExportFailure if they would be lost."""
     try:
-        loop.keeper.close()
+        loop.journal.close()
         results, index = publish_results(planned)
     except ExportFailure as second:
         if failure is None:
             raise
-        log.log("warning", f"the results could not be stored: {second.message}")
+        log.log("warning", f"failed to store the results: {second.message}")
         return ShareRun(_failed(failure).model_copy(update={"share": loop.counts()}))
     result = PodResult(
         outcome="Failed" if failure else "Succeeded",

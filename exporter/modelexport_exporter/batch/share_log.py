@@ -1,7 +1,7 @@
-"""Tells of a share what the log of one export tells: progress over all of it, and counts of items.
+"""The log of a share: progress over all its checkpoints, and counts of items.
 
-Whoever exports one checkpoint reports as if it were alone; here its percent becomes a part of the
-share's, its messages get the checkpoint's name, and every line carries how many are how far.
+The export of one checkpoint reports as a single export does; here its percentage becomes a part of
+the share's, its messages get the checkpoint's name, and progress lines carry the counts.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from modelexport_api.items import ShareCounts
 from modelexport_api.status import Progress, Stage
-from modelexport_exporter.batch.items import ItemResult
+from modelexport_exporter.batch.item_result import ItemResult
 from modelexport_exporter.core.log import Level, Log
 from modelexport_exporter.report import text
 
@@ -21,7 +21,7 @@ _ALL = 100
 
 
 class ShareLog:
-    """The log of a share; `counts` tells how many are how far now."""
+    """The log of a share; `counts` returns the current counts."""
 
     def __init__(self, log: Log, total: int, counts: Callable[[], ShareCounts]) -> None:
         self._log = log
@@ -36,17 +36,17 @@ class ShareLog:
         return _ItemLog(self, name, position)
 
     def log(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
-        """Tell something that happened."""
+        """Write a message."""
         self._log.log(level, message, **fields)
 
-    def ended(self, result: ItemResult, done: int) -> None:
-        """Tell what became of a checkpoint, and how many of the share have ended."""
+    def item_finished(self, result: ItemResult, done: int) -> None:
+        """Log the result of a checkpoint, and how many of the share are done."""
         level: Level = "info" if result.outcome == "Succeeded" else "warning"
-        self._log.log(level, sentence(result), item=result.index)
-        self.move(self._stage, done, 0, f"{done} of {self._total} done")
+        self._log.log(level, describe_result(result), item=result.index)
+        self.report(self._stage, done, 0, f"{done} of {self._total} done")
 
-    def move(self, stage: Stage, done: int, percent: int, message: str, **fields: Any) -> None:  # noqa: ANN401
-        """Tell how far the share is when one more checkpoint is at a percent."""
+    def report(self, stage: Stage, done: int, percent: int, message: str, **fields: Any) -> None:  # noqa: ANN401
+        """Report the share's progress, with the current checkpoint at a percentage."""
         with self._lock:
             share = done + percent / _ALL
             found = int(share / self._total * _ALL) if self._total else _ALL
@@ -54,13 +54,13 @@ class ShareLog:
             progress = Progress(stage=stage, percent=self._percent, message=message)
         self._log.progress(progress, share=self._counts(), **fields)
 
-    def numbered(self, name: str, position: int, message: str) -> str:
-        """Return a message with the checkpoint that it speaks of."""
+    def add_item_name(self, name: str, position: int, message: str) -> str:
+        """Return a message with the name and number of its checkpoint."""
         return f"{name} ({position + 1} of {self._total}): {message}"[:_MESSAGE_LIMIT]
 
 
 class _ItemLog:
-    """The log that one export gets."""
+    """The log of one checkpoint's export."""
 
     def __init__(self, share: ShareLog, name: str, position: int) -> None:
         self._share = share
@@ -68,18 +68,19 @@ class _ItemLog:
         self._position = position
 
     def log(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
-        """Tell something that happened; what a worker prints is left as it is."""
-        told = message if fields.get("worker") else f"{self._name}: {message}"
-        self._share.log(level, told, **fields)
+        """Write a message with the checkpoint's name; worker output stays as it is."""
+        if not fields.get("worker"):
+            message = f"{self._name}: {message}"
+        self._share.log(level, message, **fields)
 
     def progress(self, progress: Progress, **fields: Any) -> None:  # noqa: ANN401
-        """Tell how far the export is, as a part of the share."""
-        message = self._share.numbered(self._name, self._position, progress.message)
-        self._share.move(progress.stage, self._position, progress.percent, message, **fields)
+        """Report progress as a part of the share's."""
+        message = self._share.add_item_name(self._name, self._position, progress.message)
+        self._share.report(progress.stage, self._position, progress.percent, message, **fields)
 
 
-def sentence(result: ItemResult) -> str:
-    """Return what became of a checkpoint, in a line."""
+def describe_result(result: ItemResult) -> str:
+    """Return a checkpoint's result in one line."""
     if result.reason is not None:
         return f"{result.name}: {result.reason}: {result.message}"
     parts = ["verified", "up to date" if result.reused else ""]

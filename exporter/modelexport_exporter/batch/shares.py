@@ -1,8 +1,8 @@
-"""Which pod does which checkpoint: pure, and the same for everybody who computes it.
+"""Which pod exports which checkpoint: pure and deterministic.
 
-The largest first, each to the share with the least to do so far, so that shares end at about the
-same time. A checkpoint costs something whatever its size; without that, one large file would stand
-against a thousand small ones.
+Largest first, each to the share with the least load so far, so that shares end at about the same
+time. Each checkpoint has a fixed cost besides its size; without it, one large file would weigh as
+much as a thousand small ones.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import heapq
 from collections.abc import Sequence
 
 EACH_COSTS = 32 * 1024 * 1024
-"""What a checkpoint costs besides its size, in bytes: capture, sessions, samples, requests."""
+"""The fixed cost of a checkpoint, in bytes: capture, sessions, samples, requests."""
 
 
 def share_out(sizes: Sequence[int], shares: int) -> list[int]:

@@ -7,7 +7,7 @@ import io
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_cli.summary import print_summary
-from modelexport_exporter.batch.items import ItemResult
+from modelexport_exporter.batch.item_result import ItemResult
 from modelexport_exporter.batch.results import Results
 from unit.cli.results import FAILED, SUCCEEDED, TOO_MANY, batch
 

@@ -1,4 +1,4 @@
-"""What happens before a checkpoint's turn is told when it comes."""
+"""Messages of a checkpoint that is prepared ahead are written once it is exported."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from modelexport_exporter.core.log import Level
 AHEAD = Progress(stage=Stage.FETCH, percent=10)
 
 
-class Heard:
+class RecordedLog:
     def __init__(self) -> None:
         self.lines: list[object] = []
 
@@ -23,10 +23,10 @@ class Heard:
 
 
 def test_messages_wait_and_progress_does_not() -> None:
-    log, heard = BufferedLog(), Heard()
+    log, recorded = BufferedLog(), RecordedLog()
     log.log("warning", "cast", worker=True)
     log.progress(AHEAD)
-    log.attach(heard)
+    log.attach(recorded)
     log.progress(AHEAD)
     log.log("info", "now")
-    assert heard.lines == [("warning", "cast", {"worker": True}), AHEAD, ("info", "now", {})]
+    assert recorded.lines == [("warning", "cast", {"worker": True}), AHEAD, ("info", "now", {})]

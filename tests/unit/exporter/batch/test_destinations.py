@@ -9,8 +9,8 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import Layout
 from modelexport_exporter.batch.destinations import (
     item_of,
+    resolve,
     resolve_all,
-    resolved,
     root_of,
     single_of,
 )
@@ -39,7 +39,7 @@ GLOB = {"uri": "s3://b/run/*.pt"}
     ],
 )
 def test_placeholders(template: str, uri: str, expected: str) -> None:
-    assert resolved(template, uri, 7) == expected
+    assert resolve(template, uri, 7) == expected
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ def test_placeholders(template: str, uri: str, expected: str) -> None:
     ],
 )
 def test_what_is_no_name_of_a_directory(template: str, uri: str) -> None:
-    with pytest.raises(ExportFailure, match="no name of a directory") as caught:
-        resolved(template, uri, 0)
+    with pytest.raises(ExportFailure, match="not a valid directory name") as caught:
+        resolve(template, uri, 0)
     assert caught.value.reason is Reason.INVALID_MANIFEST
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.batch.index_page import link_to, page_of, render
-from modelexport_exporter.batch.items import ItemResult
+from modelexport_exporter.batch.item_result import ItemResult
 from modelexport_exporter.batch.results import Results, reasons_of
 
 DIRECTORY = "s3://o/onnx/batches/folds-abc/"

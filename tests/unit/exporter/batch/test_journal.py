@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from modelexport_api.spec import Storage
-from modelexport_exporter.batch.items import ItemResult
+from modelexport_exporter.batch.item_result import ItemResult
 from modelexport_exporter.batch.journal import (
-    Begun,
+    InProgress,
     Journal,
-    Keeper,
+    JournalWriter,
     journal_of,
     read_journal,
-    resumed,
+    resume_journal,
 )
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.log import JsonLog
@@ -30,33 +30,38 @@ def result(uri: str, index: int = 0) -> ItemResult:
     ("journal", "begun", "again", "uris", "kills"),
     [
         pytest.param(None, None, False, [], {}, id="nothing was there"),
-        pytest.param(Journal(results=[result("a")]), None, False, ["a"], {}, id="goes on"),
+        pytest.param(Journal(results=[result("a")]), None, False, ["a"], {}, id="restarted"),
         pytest.param(
-            Journal(results=[result("a")]), Begun(uri="b"), False, ["a"], {"b": 1}, id="killed once"
+            Journal(results=[result("a")]),
+            InProgress(uri="b"),
+            False,
+            ["a"],
+            {"b": 1},
+            id="killed once",
         ),
-        pytest.param(Journal(kills={"b": 1}), Begun(uri="b"), False, [], {"b": 2}, id="twice"),
+        pytest.param(Journal(kills={"b": 1}), InProgress(uri="b"), False, [], {"b": 2}, id="twice"),
         pytest.param(
-            Journal(results=[result("b")]), Begun(uri="b"), False, ["b"], {}, id="killed later"
+            Journal(results=[result("b")]), InProgress(uri="b"), False, ["b"], {}, id="killed later"
         ),
-        pytest.param(Journal(kills={"b": 1}), Begun(), False, [], {"b": 1}, id="stopped"),
+        pytest.param(Journal(kills={"b": 1}), InProgress(), False, [], {"b": 1}, id="stopped"),
         pytest.param(
             Journal(results=[result("a")], kills={"b": 1}),
-            Begun(uri="b"),
+            InProgress(uri="b"),
             True,
             [],
             {"b": 2},
-            id="a new run looks anew, and remembers kills",
+            id="a new run tries again, and remembers kills",
         ),
     ],
 )
 def test_what_is_taken_up(
     journal: Journal | None,
-    begun: Begun | None,
+    begun: InProgress | None,
     again: bool,
     uris: list[str],
     kills: dict[str, int],
 ) -> None:
-    found = resumed(journal, begun, again=again)
+    found = resume_journal(journal, begun, again=again)
     assert [entry.uri for entry in found.results] == uris
     assert found.kills == kills
 
@@ -74,8 +79,8 @@ def directory(tmp_path: Path) -> Location:
     return locate(f"file://{tmp_path}/batches/x/", Storage(), Role.DESTINATION)
 
 
-def keeper(directory: Location, clock: Clock, log: Path) -> Keeper:
-    made = Keeper(directory, 0, JsonLog(log.open("w")), clock)
+def keeper(directory: Location, clock: Clock, log: Path) -> JournalWriter:
+    made = JournalWriter(directory, 0, JsonLog(log.open("w")), clock)
     made.resume(again=False)
     return made
 
@@ -125,7 +130,7 @@ def test_a_refused_marker_hinders_nobody(directory: Location, tmp_path: Path) ->
     marker.unlink(missing_ok=True)
     marker.mkdir()
     kept.begin("a")
-    assert "could not be written" in (tmp_path / "log").read_text()
+    assert "failed to write the journal" in (tmp_path / "log").read_text()
 
 
 def test_a_journal_that_cannot_be_written_at_the_end_is_told(

@@ -21,8 +21,8 @@ from modelexport_api.reasons import ExitCode, Reason
 from modelexport_api.resource import ModelExport
 from modelexport_api.status import Stage
 from modelexport_exporter.batch import loop as loops
-from modelexport_exporter.batch.items import ItemResult
-from modelexport_exporter.batch.journal import Keeper
+from modelexport_exporter.batch.item_result import ItemResult
+from modelexport_exporter.batch.journal import JournalWriter
 from modelexport_exporter.batch.loop import Loop
 from modelexport_exporter.batch.plan import make_plan
 from modelexport_exporter.batch.run import Part, run_share
@@ -68,9 +68,9 @@ class Bench:
         """The loop of the first share, as a process of a pod begins it."""
         planned = make_plan(self.resource(uid="u", **spec), 1)
         log = JsonLog(io.StringIO())
-        keeper = Keeper(planned.directory, 0, log)
-        keeper.resume(again=False)
-        return Loop(planned, 0, keeper, self.engine, log, pause, clock)
+        journal = JournalWriter(planned.directory, 0, log)
+        journal.resume(again=False)
+        return Loop(planned, 0, journal, self.engine, log, pause, clock)
 
     @property
     def log(self) -> list[dict[str, Any]]:
@@ -83,7 +83,7 @@ class Bench:
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    monkeypatch.setattr(loops, "pause_before", lambda _attempt, _spread: 0.0)
+    monkeypatch.setattr(loops, "retry_delay", lambda _attempt, _spread: 0.0)
     made = Bench(tmp_path)
     made.write("fold-1.pt", "fold-2.pt", "fold-3.pt")
     return made
@@ -98,8 +98,8 @@ def test_every_checkpoint_is_exported_and_told(bench: Bench) -> None:
     result = bench.run()
     assert result.exit_code is ExitCode.DONE
     assert bench.engine.asked == ["fold-1.pt", "fold-2.pt", "fold-3.pt"]
-    told = counts(result)
-    assert (told.batch_total, told.share_total, told.succeeded, told.failed) == (3, 3, 3, 0)
+    found = counts(result)
+    assert (found.batch_total, found.share_total, found.succeeded, found.failed) == (3, 3, 3, 0)
     assert result.report_uri is not None
     assert result.report_uri.endswith("/index.html")
     assert result.completed == list(Stage)
@@ -128,13 +128,13 @@ def test_one_bad_checkpoint_never_spoils_the_others(bench: Bench) -> None:
     bench.engine.answers["fold-1.pt"] = [failed(Reason.CHECKPOINT_CORRUPT, "no zip archive")]
     result = bench.run()
     assert result.outcome == "Succeeded"
-    told = counts(result)
-    assert (told.succeeded, told.failed) == (2, 1)
-    assert told.reasons == {"CheckpointCorrupt": 1}
-    assert told.example == "fold-1.pt: CheckpointCorrupt: no zip archive"
+    found = counts(result)
+    assert (found.succeeded, found.failed) == (2, 1)
+    assert found.reasons == {"CheckpointCorrupt": 1}
+    assert found.example == "fold-1.pt: CheckpointCorrupt: no zip archive"
 
 
-def test_a_defect_is_the_checkpoints_failure(bench: Bench) -> None:
+def test_an_unexpected_error_fails_only_its_checkpoint(bench: Bench) -> None:
     bench.engine.answers["fold-2.pt"] = [KeyError("oops")]
     assert counts(bench.run()).reasons == {"InternalError": 1}
     assert any("Traceback" in line["message"] for line in bench.log)
@@ -145,8 +145,8 @@ def test_what_may_pass_is_tried_again_a_few_times(bench: Bench) -> None:
     bench.engine.answers["fold-1.pt"] = [busy, failed(Reason.SOURCE_CHANGED)]
     bench.engine.answers["fold-2.pt"] = [busy] * 9
     bench.engine.answers["fold-3.pt"] = [failed(Reason.CHECKPOINT_CORRUPT)]
-    told = counts(bench.run())
-    assert told.reasons == {"CheckpointCorrupt": 1, "StoreUnavailable": 1}
+    found = counts(bench.run())
+    assert found.reasons == {"CheckpointCorrupt": 1, "StoreUnavailable": 1}
     assert [item.attempts for item in bench.results()] == [3, 3, 1]
 
 
@@ -210,8 +210,8 @@ def test_a_local_run_looks_anew_and_tries_what_failed_again(bench: Bench) -> Non
     bench.engine.answers["fold-1.pt"] = [failed(Reason.CHECKPOINT_CORRUPT)]
     assert counts(bench.run()).failed == 1
     bench.write("fold-0.pt")
-    told = counts(bench.run())
-    assert (told.batch_total, told.succeeded) == (4, 4)
+    found = counts(bench.run())
+    assert (found.batch_total, found.succeeded) == (4, 4)
 
 
 def test_a_signal_while_it_waits_ends_the_pod_and_is_no_kill(bench: Bench) -> None:
@@ -222,11 +222,11 @@ def test_a_signal_while_it_waits_ends_the_pod_and_is_no_kill(bench: Bench) -> No
     assert failure is not None
     assert failure.reason is Reason.INTERRUPTED
     assert bench.engine.asked == ["fold-1.pt"]
-    assert not bench.loop().keeper.kills(f"file://{bench.directory}/run/fold-1.pt")
+    assert not bench.loop().journal.kills(f"file://{bench.directory}/run/fold-1.pt")
 
 
 def test_a_checkpoint_that_kills_twice_is_left_out(bench: Bench) -> None:
-    """Killed hard: nothing runs any more, which an exception stands for that nobody catches."""
+    """SIGKILL: simulated by an exception that no handler catches."""
 
     class Killed(BaseException):
         pass

@@ -14,11 +14,11 @@ from batches import batch, failed, verified
 from modelexport_api.items import ShareCounts
 from modelexport_api.pod import MAX_TERMINATION_BYTES, PodResult, encode_termination
 from modelexport_api.reasons import Reason
-from modelexport_exporter.batch.items import ItemResult, badness, ended
-from modelexport_exporter.batch.journal import Keeper
-from modelexport_exporter.batch.judgement import judged
-from modelexport_exporter.batch.outputs import publish_results
+from modelexport_exporter.batch.item_result import ItemResult, badness, finished_result
+from modelexport_exporter.batch.journal import JournalWriter
+from modelexport_exporter.batch.max_failed import apply_max_failed
 from modelexport_exporter.batch.plan import Planned, make_plan
+from modelexport_exporter.batch.publish_results import publish_results
 from modelexport_exporter.batch.results import (
     COLUMNS,
     Results,
@@ -45,7 +45,7 @@ def answers(planned: Planned, share: int | None = None) -> list[ItemResult]:
         if item.index == 4:
             result = failed(Reason.CHECKPOINT_CORRUPT, "=cmd|' /C calc'!A0")
         if share in {None, item.share}:
-            found.append(ended(item, result, 1.234, 1))
+            found.append(finished_result(item, result, 1.234, 1))
     return found
 
 
@@ -78,7 +78,7 @@ def test_the_worst_first(planned: Planned) -> None:
 
 def test_counts_fit_into_a_termination_message(planned: Planned) -> None:
     every = [
-        ended(item, failed(reason, "x" * 2048), 1.0, 3)
+        finished_result(item, failed(reason, "x" * 2048), 1.0, 3)
         for item, reason in zip(planned.plan.items, Reason, strict=False)
     ]
     counts = counts_of(planned, 0, every, running=1)
@@ -93,7 +93,7 @@ def test_counts_fit_into_a_termination_message(planned: Planned) -> None:
 )
 def test_as_many_may_fail_as_the_spec_says(planned: Planned, allowed: int, outcome: str) -> None:
     counts = counts_of(planned, 0, answers(planned))
-    result = judged(PodResult(outcome="Succeeded", share=counts), allowed)
+    result = apply_max_failed(PodResult(outcome="Succeeded", share=counts), allowed)
     assert result.outcome == outcome
     if outcome == "Failed":
         assert result.failure is not None
@@ -108,11 +108,11 @@ def test_whoever_ends_last_leaves_all_answers(planned: Planned, tmp_path: Path) 
     log = JsonLog((tmp_path / "log").open("w"))
 
     def pod(share: int, start: threading.Barrier) -> None:
-        keeper = Keeper(planned.directory, share, log)
+        journal = JournalWriter(planned.directory, share, log)
         for result in answers(planned, share):
-            keeper.record(result)
+            journal.record(result)
         start.wait()
-        keeper.flush()
+        journal.flush()
         publish_results(planned, lambda _seconds: None)
 
     directory = Path(planned.directory.key)

@@ -1,4 +1,4 @@
-"""Capture sizes: inside the ranges, away from 0 and 1, and told apart where that is possible."""
+"""Capture sizes: inside the ranges, away from 0 and 1, and different where that is possible."""
 
 from __future__ import annotations
 

@@ -20,13 +20,13 @@ from modelexport_exporter.core.progress import (
 
 class Lines:
     def __init__(self) -> None:
-        self.told: list[Progress] = []
+        self.reported: list[Progress] = []
 
     def log(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
         raise AssertionError(level, message, fields)
 
     def progress(self, progress: Progress, **_fields: Any) -> None:  # noqa: ANN401
-        self.told.append(progress)
+        self.reported.append(progress)
 
 
 class Clock:
@@ -57,7 +57,7 @@ def test_progress_is_throttled_but_a_new_stage_is_told_at_once() -> None:
     report(Stage.LOAD, 0.0, "c")
     clock.now += 1.0
     report(Stage.LOAD, 0.5, "d")
-    assert [progress.message for progress in lines.told] == ["a", "c", "d"]
+    assert [progress.message for progress in lines.reported] == ["a", "c", "d"]
 
 
 @given(st.lists(st.tuples(st.sampled_from(list(Stage)), st.floats(-1, 2))))
@@ -67,15 +67,17 @@ def test_the_percentage_never_goes_back(steps: list[tuple[Stage, float]]) -> Non
     for stage, fraction in steps:
         clock.now += 2
         report(stage, fraction, "x" * 300)
-    percents = [progress.percent for progress in lines.told]
+    percents = [progress.percent for progress in lines.reported]
     assert percents == sorted(percents)
 
 
 def test_an_abandoned_transfer_stops_at_its_next_chunk() -> None:
-    told: list[str] = []
-    counter = ByteCounter(lambda *progress: told.append(progress[2]), Stage.FETCH, 4_000_000, "got")
+    reported: list[str] = []
+    counter = ByteCounter(
+        lambda *progress: reported.append(progress[2]), Stage.FETCH, 4_000_000, "got"
+    )
     counter(2_000_000)
-    assert told == ["got 2.0 of 4.0 MB"]
+    assert reported == ["got 2.0 of 4.0 MB"]
     counter.abandon()
     with pytest.raises(AbandonedError):
         counter(1)

@@ -75,7 +75,7 @@ def test_tensorrt_leaves_the_rest_to_cuda_and_tf32_is_off() -> None:
             nodes(f"Conv@{CUDA}", f"Shape@{CPU}", f"Gather@{CPU}"),
             (Fallback("Shape", CPU, 1, True), Fallback("Gather", CPU, 1, True)),
             0,
-            id="shapes are told and harmless",
+            id="shape arithmetic is reported and harmless",
         ),
         pytest.param(
             Provider.CUDA,
@@ -89,7 +89,7 @@ def test_tensorrt_leaves_the_rest_to_cuda_and_tf32_is_off() -> None:
             nodes(f"Conv@{TRT}", f"TopK@{CUDA}", f"Det@{CPU}"),
             (Fallback("TopK", CUDA, 1, False), Fallback("Det", CPU, 1, False)),
             1,
-            id="what TensorRT leaves to CUDA is told, not counted",
+            id="nodes that TensorRT leaves to CUDA are reported, not counted",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""The ladder as a table: which rung is next, and which failure is told."""
+"""The ladder as a table: which rung is next, and which failure is reported."""
 
 from __future__ import annotations
 

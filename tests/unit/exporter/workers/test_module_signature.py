@@ -1,4 +1,4 @@
-"""Which modules can share a graph, as far as their parts tell."""
+"""Which modules can share a graph, by their tensors and submodules."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Writes results.json, results.csv and index.html, so that the last pod to end leaves all answers.
+"""Writes results.json, results.csv and index.html: the last pod to end writes all results.
 
-Each pod that ends makes all three from the journals of all shares. results.json is written only in
-place of the one that was read before the journals were; so whoever writes it last has seen them
-all. The other two are made from it, and made again as long as somebody writes it meanwhile.
+Each pod that ends makes all three from the journals of all shares. results.json only replaces the
+version that was read before the journals, so the last writer has read all of them. The other two
+are made from it, and made again if another pod writes it meanwhile.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from modelexport_exporter.batch.index_page import render
-from modelexport_exporter.batch.items import ItemResult
+from modelexport_exporter.batch.item_result import ItemResult
 from modelexport_exporter.batch.journal import journal_of, read_journal
 from modelexport_exporter.batch.plan import Planned
 from modelexport_exporter.batch.results import RESULTS_NAME, Results, results_of, table_of
@@ -23,14 +23,14 @@ TABLE_NAME = "results.csv"
 INDEX_NAME = "index.html"
 _THREADS = 8
 _LOST = 2
-"""Who loses the race this often was seen by a winner: it read the journals after the first loss."""
+"""After this many lost races, a winner has read this pod's journal: it was written before."""
 _ROUNDS = 50
 
 
 def publish_results(
     planned: Planned, pause: Callable[[float], None] = time.sleep
 ) -> tuple[Results, Location]:
-    """Write the results from all journals; return them, and where the index lies. Raises."""
+    """Write the results from all journals; return them and the index's location. Raises."""
     where = planned.directory.child(RESULTS_NAME)
     index = planned.directory.child(INDEX_NAME)
     lost = 0

@@ -1,4 +1,4 @@
-"""What became of one checkpoint of a batch, as journals and results keep it. Pure."""
+"""The result of one checkpoint of a batch, as in journals and results.json. Pure."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from modelexport_exporter.batch.plan import PlanItem
 
 
 class ItemResult(ApiModel):
-    """One checkpoint with its verdict, or the reason why it has none."""
+    """One checkpoint with its verdict, or the reason of its failure."""
 
     index: int
     name: str
     uri: str
     destination: str
     outcome: Literal["Succeeded", "Failed", "Pending"]
-    """Pending: the batch ended before its turn came."""
+    """Pending: the batch ended before this checkpoint was tried."""
     artifact_uri: str | None = None
     sha256: str | None = None
     """Of the ONNX file."""
@@ -29,7 +29,7 @@ class ItemResult(ApiModel):
     provider: str | None = None
     max_rel_error: float | str | None = None
     limit_share: float | str | None = None
-    """The largest error as a share of what was allowed where it came; 1 is the limit."""
+    """The largest error as a share of its limit; 1 is the limit."""
     seconds: float | None = None
     reused: bool = False
     """The artifact of an earlier run was up to date."""
@@ -41,8 +41,8 @@ class ItemResult(ApiModel):
     report_uri: str | None = None
 
 
-def pending(item: PlanItem) -> ItemResult:
-    """Return what is known of a checkpoint that nobody has tried."""
+def pending_result(item: PlanItem) -> ItemResult:
+    """Return the result of a checkpoint that was not tried."""
     return ItemResult(
         index=item.index,
         name=item.name,
@@ -52,8 +52,8 @@ def pending(item: PlanItem) -> ItemResult:
     )
 
 
-def ended(item: PlanItem, result: PodResult, seconds: float, attempts: int) -> ItemResult:
-    """Return what became of a checkpoint."""
+def finished_result(item: PlanItem, result: PodResult, seconds: float, attempts: int) -> ItemResult:
+    """Return the result of a checkpoint that was tried."""
     artifact, proof, failure = result.artifact, result.verification, result.failure
     return ItemResult(
         index=item.index,
@@ -79,16 +79,16 @@ def ended(item: PlanItem, result: PodResult, seconds: float, attempts: int) -> I
     )
 
 
-def killed(item: PlanItem, times: int) -> ItemResult:
-    """Return what became of a checkpoint that every pod died of."""
+def killed_result(item: PlanItem, times: int) -> ItemResult:
+    """Return the result of a checkpoint during which several pods were killed."""
     failure = Failure(
         reason=Reason.POD_KILLED,
-        message=f"the process was killed {times} times while it worked on this checkpoint; it is "
-        "left out, so that the others are done",
+        message=f"the process was killed {times} times during this checkpoint; it is skipped, so "
+        "that the others are exported",
         hint="The usual cause is memory: raise resources.limits.memory in spec.podTemplate, and "
         "export this checkpoint alone.",
     )
-    return ended(item, PodResult(outcome="Failed", failure=failure), 0.0, times)
+    return finished_result(item, PodResult(outcome="Failed", failure=failure), 0.0, times)
 
 
 def badness(result: ItemResult) -> tuple[int, float, int]:
@@ -99,5 +99,5 @@ def badness(result: ItemResult) -> tuple[int, float, int]:
 
 
 def _figure(value: float | None) -> float | str | None:
-    """Return a number that JSON can hold, or its name."""
+    """Return a number that JSON can represent, or its name."""
     return value if value is None or math.isfinite(value) else str(value)

@@ -1,4 +1,4 @@
-"""The first checkpoint of a batch, for what looks at one model only: `modelexport diagnose`."""
+"""The first checkpoint of a batch, for `modelexport diagnose`, which examines one model."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from modelexport_exporter.batch.listing import list_checkpoints
 from modelexport_exporter.core.log import Log
 
 
-def first_of(resource: ModelExport, log: Log) -> ModelExport:
-    """Return an export of one checkpoint: of the batch's first. Raises ExportFailure."""
+def first_checkpoint(resource: ModelExport, log: Log) -> ModelExport:
+    """Return an export of the batch's first checkpoint. Raises ExportFailure."""
     if not resource.spec.source.is_batch:
         return resource
     listed = list_checkpoints(resource.spec)
     uri = listed[0].uri
-    log.log("info", f"a batch of {len(listed)} checkpoints: this is about the first, {uri}")
+    log.log("info", f"batch of {len(listed)} checkpoints: diagnosing the first, {uri}")
     return item_of(resource, uri, resource.spec.destination.uri)

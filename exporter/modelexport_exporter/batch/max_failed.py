@@ -1,4 +1,4 @@
-"""Whether a batch as a whole succeeded: pure. In a cluster the operator judges the same way."""
+"""spec.maxFailed, for a batch that runs without the operator, which applies the same rule. Pure."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from modelexport_api.reasons import Reason
 from modelexport_exporter.core.errors import ExportFailure
 
 
-def judged(result: PodResult, max_failed: int) -> PodResult:
-    """Return the result of a share that is the whole batch, failed if too many failed."""
+def apply_max_failed(result: PodResult, max_failed: int) -> PodResult:
+    """Return the result of a share that is the whole batch: failed if too many checkpoints did."""
     counts = result.share
     if result.failure is not None or counts is None or counts.failed <= max_failed:
         return result
