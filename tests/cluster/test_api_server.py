@@ -70,7 +70,7 @@ def test_suspend_and_ttl_may_change(cluster: ControlPlane, namespace: str) -> No
 
 def test_kubectl_explains_every_level(cluster: ControlPlane) -> None:
     explained = cluster.kubectl("explain", "modelexport.spec.verification.tolerance")
-    assert "Allowed absolute error" in explained
+    assert "Maximum absolute error" in explained
 
 
 def test_get_shows_the_columns(cluster: ControlPlane, namespace: str) -> None:

@@ -55,4 +55,4 @@ def test_get_shows_the_columns(cluster: ControlPlane, namespace: str) -> None:
 
 def test_kubectl_explains_the_template(cluster: ControlPlane) -> None:
     explained = cluster.kubectl("explain", "modelexporttrigger.spec.template.spec.destination.uri")
-    assert "Directory for the ONNX file" in explained
+    assert "Directory to publish to" in explained
