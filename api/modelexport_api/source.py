@@ -70,7 +70,7 @@ class Source(ApiModel):
         default=None,
         description="Path of the state_dict inside a checkpoint that contains other entries, "
         "such as `model` or `state.ema`. If not set: the whole checkpoint, or its only entry "
-        "with a common name.",
+        "named state_dict, model_state_dict, model or module.",
     )
     allow_pickle: bool = Field(
         default=False,
