@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
 
-from modelexport_exporter.plugins.lenient_graph import UsedFunctions, lenient_graph
-from modelexport_exporter.plugins.symbolic_call import called_as_written
+from modelexport_exporter.plugins.legacy.symbolic_call import call_as_written
+from modelexport_exporter.plugins.used_functions import UsedFunctions, note_used_functions
 from modelexport_exporter.torch_internals.symbolics import (
     Key,
     Symbolic,
@@ -81,8 +81,8 @@ def choose(changes: Mapping[Key, Symbolic], opset: int) -> Chosen:
 @contextmanager
 def registered(chosen: Chosen, opset: int) -> Iterator[UsedFunctions]:
     """Let the user's symbolic functions win while the block runs."""
-    adapted = {name: called_as_written(function) for name, function in chosen.functions.items()}
-    with register_symbolics(adapted, opset), lenient_graph() as used:
+    adapted = {name: call_as_written(function) for name, function in chosen.functions.items()}
+    with register_symbolics(adapted, opset), note_used_functions() as used:
         yield used
 
 

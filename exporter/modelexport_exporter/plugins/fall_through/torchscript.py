@@ -18,8 +18,7 @@ from modelexport_exporter.plugins.fall_through.operators import (
     CannotFallThroughError,
     write_node,
 )
-from modelexport_exporter.plugins.legacy.older_helpers import constant_of
-from modelexport_exporter.plugins.symbolic_call import python_value, translated_schema
+from modelexport_exporter.plugins.graph_values import constant_of, python_value, translated_schema
 from modelexport_exporter.torch_internals.symbolics import (
     is_list,
     is_none,

@@ -10,36 +10,9 @@ from typing import Any
 
 import torch
 
-from modelexport_exporter.torch_internals.symbolics import as_scalar_of, read_attribute
+from modelexport_exporter.plugins.graph_values import constant_of, number_of
+from modelexport_exporter.torch_internals.symbolics import as_scalar_of
 from modelexport_exporter.torch_internals.torchscript_exporter import symbolic_helper
-
-_CONSTANT = "onnx::Constant"
-
-
-def constant_of(value: object) -> object:
-    """Return what a constant Value holds: a number, a list of numbers, or a tensor; None for None.
-
-    Any other Value, and anything that is no Value, is returned as it is.
-    """
-    if not isinstance(value, torch.Value):
-        return value
-    node = value.node()
-    if node.mustBeNone():
-        return None
-    if node.kind() == _CONSTANT:
-        return read_attribute(node, "value")
-    if node.kind() in {"prim::ListConstruct", "prim::TupleConstruct"}:
-        items = [number_of(constant_of(item)) for item in node.inputs()]
-        if not any(isinstance(item, torch.Value) for item in items):
-            return items
-    return value
-
-
-def number_of(value: object) -> object:
-    """Return the number in a tensor of one element; anything else as it is."""
-    if isinstance(value, torch.Tensor) and value.numel() == 1:
-        return value.item()
-    return value
 
 
 def _scalar(x: object) -> object:

@@ -29,8 +29,12 @@ from modelexport_exporter.core.providers import (
     needed,
     session_providers,
 )
+from modelexport_exporter.plugins.fall_through.torch_nodes import (
+    TorchNodes,
+    hosted_by_torch,
+    library_path,
+)
 from modelexport_exporter.plugins.runtime import SessionSetup, UnknownOperator, unknown_operator
-from modelexport_exporter.plugins.torch_nodes import TorchNodes, hosted_by_torch, library_path
 from modelexport_exporter.verification.runtime.cuda_libraries import missing_libraries
 from modelexport_exporter.verification.runtime.feed import run_session
 

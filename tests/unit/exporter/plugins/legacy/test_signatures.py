@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelexport_exporter.plugins.signatures import Signature, bind, read_signature
+from modelexport_exporter.plugins.legacy.signatures import Signature, bind, read_signature
 
 ELU = ["self", "alpha", "scale", "input_scale"]
 

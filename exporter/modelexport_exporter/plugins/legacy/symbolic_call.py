@@ -8,24 +8,20 @@ a Value, gets numbers.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 
-from modelexport_exporter.plugins.legacy.older_helpers import constant_of, number_of
+from modelexport_exporter.plugins.graph_values import python_value, translated_schema
 from modelexport_exporter.plugins.legacy.older_torch import SymbolicContext
-from modelexport_exporter.plugins.signatures import Binding, Signature, bind, read_signature
-from modelexport_exporter.torch_internals.operators import schemas_of_kind
+from modelexport_exporter.plugins.legacy.signatures import Binding, Signature, bind, read_signature
 from modelexport_exporter.torch_internals.symbolics import GraphContext, Symbolic, unpacks_constants
 
-_TENSORS = ("Tensor", "Optional[Tensor]", "List[Tensor]", "List[Optional[Tensor]]")
-_PYTHON_TYPES: dict[str, Callable[[Any], object]] = {"bool": bool, "int": int, "float": float}
 _INPLACE = "inplace"
-_NO_SCHEMA = "(no schema)"
 
 
-def called_as_written(function: Symbolic) -> Symbolic:
+def call_as_written(function: Symbolic) -> Symbolic:
     """Return a symbolic function with today's convention that calls one of any year."""
     signature = read_signature(function)
     if signature is None or hasattr(function, "to_function_proto"):
@@ -40,39 +36,6 @@ def called_as_written(function: Symbolic) -> Symbolic:
         return _call(function, signature, first, inputs, schema)
 
     return symbolic
-
-
-def translated_schema(g: GraphContext) -> torch.FunctionSchema | None:
-    """Return the schema of the operator that is translated; None for what has none.
-
-    By the time of the translation numbers are constant tensors, so that the node itself often
-    matches no schema any more: then it is the first whose arguments the inputs can be.
-    """
-    node: Any = g.original_node
-    if node is None:
-        return None
-    text = node.schema()
-    if text and _NO_SCHEMA not in text:
-        return torch.parse_schema(text)
-    inputs = list(node.inputs())
-    schemas = schemas_of_kind(node.kind())
-    return next((schema for schema in schemas if _can_be(schema, inputs)), None)
-
-
-def _can_be(schema: torch.FunctionSchema, inputs: Sequence[Any]) -> bool:
-    """Tell whether the inputs of a node can be the arguments of the schema."""
-    if len(schema.arguments) != len(inputs) or any(entry.is_out for entry in schema.arguments):
-        return False
-    return all(
-        ("Tensor" in str(entry.real_type)) or constant_of(value) is not value or not _wide(value)
-        for entry, value in zip(schema.arguments, inputs, strict=True)
-    )
-
-
-def _wide(value: Any) -> bool:  # noqa: ANN401
-    """Tell whether a Value is known to be a tensor with dims, which no number can be."""
-    kind = value.type()
-    return isinstance(kind, torch.TensorType) and bool(kind.dim())
 
 
 def _call(
@@ -131,17 +94,6 @@ def _in_order(function: Symbolic, binding: Binding) -> list[int]:
             break
         order.append(binding.keywords[name])
     return order
-
-
-def python_value(value: Any, kind: str) -> Any:  # noqa: ANN401
-    """Return a constant that is no tensor as the Python value it was in the model."""
-    if kind in _TENSORS:
-        return value
-    found = constant_of(value)
-    if isinstance(found, torch.Tensor):
-        found = found.tolist() if kind.startswith("List") else number_of(found)
-    cast = _PYTHON_TYPES.get(kind)
-    return cast(found) if cast and isinstance(found, bool | int | float) else found
 
 
 def _context(g: GraphContext) -> SymbolicContext:
