@@ -5,6 +5,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+NIGHTLY := build/nightly-torch
+NIGHTLY_TESTS ?= tests/unit/exporter/torch_internals tests/seeds
 UV_VERSION := 0.13.8
 # The lock is universal: one file for every Python and platform; uv takes what this machine needs.
 COMPILE = PIP_FIND_LINKS= $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
@@ -14,7 +16,7 @@ COMPILE = PIP_FIND_LINKS= $(BIN)/uv pip compile --quiet --universal --python-ver
 PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-nightly lint format lock crds testbed bench coverage coverage-nightly mutants clean
+.PHONY: help setup demo test test-fast test-nightly lint format lock crds testbed bench coverage coverage-nightly nightly-torch mutants clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -77,6 +79,17 @@ coverage: setup ## Export everything the documents name, nightly cases too, and 
 coverage-nightly: setup ## Export families of real models, and write their part of docs/coverage.md
 	MODELEXPORT_COVERAGE=merge $(PYTEST) tests/seeds/test_torchvision_families.py \
 		tests/seeds/test_transformers_families.py tests/seeds/test_coverage.py -m "nightly or not nightly"
+
+nightly-torch: setup ## Run the tests of private names and the seeds on the newest torch, pre-releases included
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(NIGHTLY)
+	$(BIN)/uv pip install --quiet --python $(NIGHTLY) --require-hashes -r requirements/dev.txt
+	$(BIN)/uv pip install --quiet --python $(NIGHTLY) --no-deps --editable .
+	$(BIN)/uv pip install --python $(NIGHTLY) --prerelease allow --upgrade-package torch torch
+	@new=$$($(NIGHTLY)/bin/python -c 'import importlib.metadata as m; print(m.version("torch"))'); \
+	grep -q "^torch==$$new " requirements/dev.txt && \
+		echo "The registry has no torch newer than the locked $$new: the tests run on that." || \
+		echo "The tests run on torch $$new, which is newer than the locked one."
+	$(subst $(BIN),$(NIGHTLY)/bin,$(PYTEST)) $(NIGHTLY_TESTS) $(PYTEST_ARGS)
 
 mutants: setup ## Damage 300 exported files, ask the verification about them, and write docs/mutants.md
 	PYTHONPATH=tests $(BIN)/python -m mutants
