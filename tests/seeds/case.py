@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from modelexport_api.reasons import Reason
+from modelexport_exporter.torch_internals.op_registries import OLDEST_OPSET
 
 Array = NDArray[Any]
 Feed = Mapping[str, Array]
@@ -86,6 +87,15 @@ class Case:
     """Changes the module that the factory made before it is written, and before it is asked."""
     checkpoint: Callable[[torch.nn.Module, Path], Path] = as_state_dict
     call: Callable[[torch.nn.Module, Mapping[str, torch.Tensor]], object] = in_order
+
+    @property
+    def pinned(self) -> str:
+        """Return what fixes the route: `TorchScript`, `Dynamo`, or an opset such as `opset 13`."""
+        exporter = self.export.get("exporter", "Auto")
+        if exporter != "Auto":
+            return str(exporter)
+        opset = self.export.get("opset", OLDEST_OPSET)
+        return f"opset {opset}" if opset < OLDEST_OPSET else ""
 
 
 def tensor(

@@ -10,12 +10,15 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from modelexport_exporter.torch_internals.op_registries import OLDEST_OPSET
 from seeds.recording import Finding, Outcome
 from seeds.rows import ROWS
 
 PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
 _CASES = "## Cases"
 _NIGHTLY = "nightly"
+_FREE = "free"
+_BY_TORCHSCRIPT = ("Script", "Trace")
 _HEAD = """\
 # Coverage
 
@@ -41,10 +44,11 @@ def parse(page: str) -> dict[str, Finding]:
     _, _, text = page.partition(_CASES)
     lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
     found = {}
-    for case, rows, outcome, by, when in lines[1:]:
+    for case, rows, outcome, by, pinned, when in lines[1:]:
         name = case.strip("`")
         ids = () if rows == "–" else tuple(rows.split(", "))
-        found[name] = Finding(ids, name, Outcome(outcome), by, when == _NIGHTLY)
+        free = "" if pinned == _FREE else pinned
+        found[name] = Finding(ids, name, Outcome(outcome), by, when == _NIGHTLY, free)
     return found
 
 
@@ -61,8 +65,22 @@ def _totals(cases: list[Finding]) -> list[str]:
     return [
         f"{len(cases)} cases: {outcomes[Outcome.RIGHT]} right, "
         f"{outcomes[Outcome.REFUSED]} refused by name, {outcomes[Outcome.WRONG]} wrong; "
-        f"{len(covered)} of {len(ROWS)} rows."
+        f"{len(covered)} of {len(ROWS)} rows.",
+        "",
+        _torchscript(cases),
     ]
+
+
+def _torchscript(cases: list[Finding]) -> str:
+    """Return how many cases need the TorchScript route, and how many only ask for it."""
+    pins = [case.pinned for case in cases if case.by in _BY_TORCHSCRIPT]
+    needed = pins.count("")
+    old = sum(pin.startswith("opset") for pin in pins)
+    return (
+        f"{needed} cases need the TorchScript route: they do not pin it, and fail without it.\n"
+        f"{old} more ask for an opset below {OLDEST_OPSET}, for which it is tried first, and "
+        f"{len(pins) - needed - old} pin it."
+    )
 
 
 def _rows(cases: list[Finding]) -> list[str]:
@@ -109,8 +127,8 @@ def _list(cases: list[Finding]) -> list[str]:
     head = [
         _CASES,
         "",
-        "| case | rows | outcome | route or reason | when |",
-        "|---|---|---|---|---|",
+        "| case | rows | outcome | route or reason | asks for | when |",
+        "|---|---|---|---|---|---|",
     ]
     return [*head, *(_line(case) for case in cases)]
 
@@ -118,4 +136,5 @@ def _list(cases: list[Finding]) -> list[str]:
 def _line(case: Finding) -> str:
     when = _NIGHTLY if case.nightly else "always"
     rows = ", ".join(case.rows) or "–"
-    return f"| `{case.case}` | {rows} | {case.outcome} | {case.by} | {when} |"
+    pinned = case.pinned or _FREE
+    return f"| `{case.case}` | {rows} | {case.outcome} | {case.by} | {pinned} | {when} |"

@@ -235,7 +235,9 @@ class Bench:
         case = exported.case
         rows = tuple(case.rows.split())
         self.recorder.add(
-            Finding(rows, case.name, outcome, by, case.nightly, error, exported.seconds)
+            Finding(
+                rows, case.name, outcome, by, case.nightly, case.pinned, error, exported.seconds
+            )
         )
 
     def _accept_published(self, exported: Exported, problem: str) -> None:

@@ -25,6 +25,8 @@ class Finding:
     by: str
     """The rung that won, or the reason of the refusal."""
     nightly: bool = False
+    pinned: str = ""
+    """`TorchScript`, `Dynamo` or `opset 13` where the case asks for it; empty: any route."""
     error: float = field(default=0.0, compare=False)
     """The worst error that the tests saw, relative to the output's scale."""
     seconds: float = field(default=0.0, compare=False)

@@ -12,10 +12,14 @@ def test_a_page_lists_what_was_found() -> None:
         Finding(("A2",), "scaled", Outcome.RIGHT, "Dynamo"),
         Finding(("D3", "A1"), "baked", Outcome.REFUSED, "VerificationFailed", nightly=True),
         Finding((), "loose", Outcome.WRONG, "Trace"),
+        Finding(("A2",), "old", Outcome.RIGHT, "Trace", pinned="opset 13"),
+        Finding(("A2",), "script", Outcome.RIGHT, "Script", pinned="TorchScript"),
     ]
     page = render(findings)
     assert parse(page) == {finding.case: finding for finding in findings}
-    assert "3 cases: 1 right, 1 refused by name, 1 wrong; 3 of" in page
+    assert "5 cases: 3 right, 1 refused by name, 1 wrong; 3 of" in page
+    assert "1 cases need the TorchScript route" in page
+    assert "1 more ask for an opset below 18, for which it is tried first, and 1 pin it." in page
     assert "| A1 | add |  | 1: VerificationFailed 1 |  |" in page
 
 
