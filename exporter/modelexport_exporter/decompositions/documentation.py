@@ -1,21 +1,30 @@
-"""The page docs/decompositions.md, written from the catalogue."""
+"""The page docs/decompositions.md, written from the library."""
 
 from __future__ import annotations
 
-from types import ModuleType
+from collections.abc import Collection
 
-from modelexport_exporter.decompositions import FAMILIES
-from modelexport_exporter.decompositions.capture.calls import CALLS
-from modelexport_exporter.decompositions.complex.pairs import FORMS
-from modelexport_exporter.decompositions.registry import COMPOSITES, DECOMPOSITIONS, Why
+from modelexport_exporter.decompositions.capture import CALLS
+from modelexport_exporter.decompositions.complex.programs import FORMS
+from modelexport_exporter.decompositions.library import COMPOSITES, FAMILIES
+from modelexport_exporter.decompositions.registry import Decomposition, Family
 
 _INTRODUCTION = """\
 # Decompositions
 
-Operators that torch.onnx cannot translate (unsupported), or translates into something that computes
-another result or does not load (wrong), are rewritten with other ATen operators before conversion.
-A model without such operators is left as it is. `export.rewrites.disabled` names operators to leave
-to torch.onnx (`aten::elu`; `*` for all); operators that a plugin translates are left to the plugin.
+Operators that torch.onnx cannot translate, or translates incorrectly, are rewritten with other ATen
+operators before conversion. A model without such operators is left as it is.
+`export.rewrites.disabled` names operators to leave to torch.onnx (`aten::elu`; `*` for all);
+operators that a plugin translates are left to the plugin.
+
+The column *without it* says what is wrong if the operator is left to torch.onnx and onnxruntime,
+with a link to the upstream report where one is known. A nightly test exports each operator without
+its decomposition and expects that failure; when upstream has fixed it, the test fails and asks to
+delete the decomposition.
+
+torchlib, torch.onnx's own library, files the same operators under core (arithmetic, reductions,
+sorting, scatter and gather, integers and booleans), nn (activations, attention, losses, pooling,
+resizing), linalg, fft and special (Bessel, gamma and error functions, orthogonal polynomials).
 
 Every result is verified against eager PyTorch like any other. Accuracy is relative to the largest
 magnitude of the output; where none is given, the method is exact up to rounding.
@@ -28,15 +37,15 @@ These are refused by torch.export, or tied to the sizes of the example, when a d
 _COMPLEX = """\
 ## Complex numbers
 
-Inputs and outputs of a file are real, and what lies between them may be complex. torch.onnx holds
-a complex tensor as pairs of real and imaginary parts, and translates few operators of it. These are
-computed on the pairs where an argument or the result is complex; composite operators are taken
-apart first. Programs without complex tensors are left as they are.
+Inputs and outputs of a file are real; tensors inside the graph may be complex. torch.onnx holds a
+complex tensor as pairs of real and imaginary parts, and translates few operators of it. These are
+computed on the pairs where an argument or the result is complex; composite operators are decomposed
+first. Programs without complex tensors are left as they are.
 """
 _COMPOSITE = """\
 ## Composite operators
 
-These consist of operators above and are taken apart first:
+These consist of operators above and are decomposed first:
 """
 
 
@@ -44,31 +53,34 @@ def page() -> str:
     """Return the whole page."""
     sections = [_INTRODUCTION]
     sections += [_section(family) for family in FAMILIES]
-    sections.append(_CAPTURE + "\n" + _listed({name for name, _ in CALLS.values()}))
-    sections.append(_COMPLEX + "\n" + _listed(set(FORMS)))
-    sections.append(_COMPOSITE + "\n" + _listed(COMPOSITES))
+    sections.append(_CAPTURE + "\n" + _list({name for name, _ in CALLS.values()}))
+    sections.append(_COMPLEX + "\n" + _list(set(FORMS)))
+    sections.append(_COMPOSITE + "\n" + _list(COMPOSITES))
     return "\n".join(sections)
 
 
-def _section(family: ModuleType) -> str:
-    """Return a family's table; overloads of one function are one row."""
-    title = family.__name__.rpartition(".")[2].replace("_", " ").capitalize()
-    rows: dict[tuple[str, str, Why], list[str]] = {}
-    for name, entry in DECOMPOSITIONS.items():
-        if entry.function.__module__ == family.__name__:
-            rows.setdefault((entry.method, entry.accuracy, entry.why), []).append(name)
-    lines = [f"## {title}", "", str(family.__doc__).strip(), ""]
-    lines += ["| operators | torch.onnx | method | accuracy |", "| --- | --- | --- | --- |"]
-    for (method, accuracy, why), names in rows.items():
+def _section(family: Family) -> str:
+    """Return a family's table; overloads that are computed alike are one row."""
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for name, entry in family.decompositions.items():
+        cells = (_describe_defect(entry), _escape(entry.method), _escape(entry.accuracy))
+        rows.setdefault(cells, []).append(name)
+    lines = [f"## {family.title}", "", family.description, ""]
+    lines += ["| operators | without it | method | accuracy |", "| --- | --- | --- | --- |"]
+    for cells, names in rows.items():
         operators = ", ".join(f"`{name}`" for name in names)
-        cells = (operators, why.value.lower(), _cell(method), _cell(accuracy))
-        lines.append(f"| {' | '.join(cells)} |")
+        lines.append(f"| {' | '.join((operators, *cells))} |")
     return "\n".join(lines) + "\n"
 
 
-def _cell(text: str) -> str:
+def _describe_defect(entry: Decomposition) -> str:
+    defect = _escape(entry.defect) if entry.defect else "torch.onnx does not translate it"
+    return f"{defect} ([report]({entry.report}))" if entry.report else defect
+
+
+def _escape(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _listed(names: set[str]) -> str:
+def _list(names: Collection[str]) -> str:
     return ", ".join(f"`{name}`" for name in sorted(names)) + ".\n"

@@ -1,7 +1,7 @@
-"""What the library holds: for each ATen operator its decomposition, and why there is one.
+"""A family of decompositions: which ATen operators it replaces, and what is wrong without it.
 
 A decomposition is a Python function with the operator's ATen signature that calls operators which
-torch.onnx translates rightly. It is registered under the operator's name with the overload,
+torch.onnx translates correctly. It is registered under the operator's name with the overload,
 `aten::median.dim`; the default overload has none, `aten::erfinv`.
 """
 
@@ -9,19 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Applies = Callable[..., bool]
-
-
-class Why(StrEnum):
-    """Why torch.onnx is not left to translate the operator."""
-
-    UNSUPPORTED = "Unsupported"
-    WRONG = "Wrong"
-    """The file is written, and computes something else or does not load."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +22,10 @@ class Decomposition:
     name: str
     """`aten::median.dim`"""
     function: Callable[..., Any]
-    why: Why
+    defect: str
+    """What torch.onnx or onnxruntime computes instead; empty: torch.onnx does not translate it."""
+    report: str
+    """The upstream thread about that; empty where none is known."""
     method: str
     accuracy: str
     applies: Applies
@@ -43,34 +37,39 @@ class Decomposition:
         return self.name.partition(".")[0]
 
 
-DECOMPOSITIONS: dict[str, Decomposition] = {}
-COMPOSITES: set[str] = set()
-"""Operators that consist of operators above: torch's own definition of them is applied first."""
+class Family:
+    """Decompositions that belong together: one file, and one table of the documentation."""
+
+    def __init__(self, title: str, description: str | None) -> None:
+        self.title = title
+        self.description = (description or "").strip()
+        self.decompositions: dict[str, Decomposition] = {}
+        self.composites: set[str] = set()
+        """Operators that torch defines by decomposed ones: its definition is applied first."""
+
+    def decomposes(
+        self,
+        *names: str,
+        method: str,
+        defect: str = "",
+        report: str = "",
+        accuracy: str = "exact",
+        applies: Applies | None = None,
+    ) -> Callable[[Function], Function]:
+        """Register the function as the decomposition of these overloads."""
+
+        def register(function: Function) -> Function:
+            for name in names:
+                self.decompositions[name] = Decomposition(
+                    name, function, defect, report, method, accuracy, applies or _always
+                )
+            return function
+
+        return register
 
 
-def decomposes(
-    *names: str,
-    why: Why = Why.UNSUPPORTED,
-    method: str,
-    accuracy: str = "exact",
-    applies: Applies | None = None,
-) -> Callable[[Function], Function]:
-    """Register the function as the decomposition of these overloads."""
-
-    def register(function: Function) -> Function:
-        for name in names:
-            assert name not in DECOMPOSITIONS, name
-            DECOMPOSITIONS[name] = Decomposition(
-                name, function, why, method, accuracy, applies or (lambda *_, **__: True)
-            )
-        return function
-
-    return register
-
-
-def composites(*names: str) -> None:
-    """Name operators whose own definition leads to a decomposition."""
-    COMPOSITES.update(names)
+def _always(*_: object, **__: object) -> bool:
+    return True
 
 
 def enabled(name: str, disabled: Collection[str]) -> bool:

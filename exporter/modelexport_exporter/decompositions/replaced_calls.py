@@ -12,8 +12,7 @@ from typing import Any
 
 from torch.overrides import TorchFunctionMode
 
-from modelexport_exporter.decompositions.capture import pools  # noqa: F401 (adds to CALLS)
-from modelexport_exporter.decompositions.capture.calls import CALLS
+from modelexport_exporter.decompositions.capture import CALLS
 from modelexport_exporter.decompositions.registry import enabled
 from modelexport_exporter.decompositions.torchscript.calls import TracedCalls
 from modelexport_exporter.decompositions.torchscript.elementary_symbolics import (

@@ -12,6 +12,7 @@ import torch
 from torch.export import ExportedProgram
 
 from modelexport_exporter.decompositions.complex.programs import complex_as_pairs
+from modelexport_exporter.decompositions.library import COMPOSITES, DECOMPOSITIONS
 from modelexport_exporter.decompositions.programs import (
     Table,
     arguments,
@@ -20,12 +21,7 @@ from modelexport_exporter.decompositions.programs import (
     functional,
     guarded,
 )
-from modelexport_exporter.decompositions.registry import (
-    COMPOSITES,
-    DECOMPOSITIONS,
-    Decomposition,
-    enabled,
-)
+from modelexport_exporter.decompositions.registry import Decomposition, enabled
 from modelexport_exporter.torch_internals.operators import (
     OpOverload,
     composite_definition,

@@ -1,7 +1,7 @@
 """Calls that torch.export refuses, or ties to the example's sizes, in a form that it captures.
 
-Each function has the signature of the one it stands for, and returns NotImplemented where that one
-is captured well.
+Each function has the signature of the one that it replaces, and returns NotImplemented where
+torch.export captures that one correctly.
 """
 
 from __future__ import annotations
@@ -16,35 +16,23 @@ import torch.nn.functional as F  # noqa: N812
 from torch import SymInt, Tensor
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
+from modelexport_exporter.decompositions.capture.registry import (
+    Call,
+    Replacements,
+    Result,
+    is_open,
+)
 from modelexport_exporter.decompositions.ops.linalg import distance
 from modelexport_exporter.torch_internals.symbolic_sizes import check
 
-Call = Callable[..., Any]
-Result = Any
-"""A tensor, several, or NotImplemented."""
-CALLS: dict[Any, tuple[str, Call]] = {}
-"""From the function that is called to its operator's name and what is called in its place."""
-
-
-def is_open(size: object) -> bool:
-    """Return whether the size is that of a dynamic dim."""
-    return isinstance(size, SymInt)
-
-
-def replaces_call(name: str, *functions: Any) -> Callable[[Call], Call]:  # noqa: ANN401
-    def register(replacement: Call) -> Call:
-        for function in functions:
-            CALLS[function] = (f"aten::{name}", replacement)
-        return replacement
-
-    return register
+CALLS = Replacements()
 
 
 def _options(dtype: torch.dtype | None, device: Any) -> dict[str, Any]:  # noqa: ANN401
     return {"dtype": dtype or torch.get_default_dtype(), "device": device}
 
 
-@replaces_call("linspace", torch.linspace)
+@CALLS.replaces("linspace", torch.linspace)
 def linspace(
     start: float,
     end: float,
@@ -64,7 +52,7 @@ def linspace(
     return torch.where(position < steps // 2, low, torch.where(position == 0, low, high))
 
 
-@replaces_call("logspace", torch.logspace)
+@CALLS.replaces("logspace", torch.logspace)
 def logspace(
     start: float,
     end: float,
@@ -76,7 +64,7 @@ def logspace(
     return NotImplemented if exponents is NotImplemented else torch.pow(base, exponents)
 
 
-@replaces_call("chunk", torch.chunk, Tensor.chunk)
+@CALLS.replaces("chunk", torch.chunk, Tensor.chunk)
 def chunk(x: Tensor, chunks: int, dim: int = 0) -> Result:
     size = x.shape[dim]
     if not is_open(size):
@@ -88,7 +76,7 @@ def chunk(x: Tensor, chunks: int, dim: int = 0) -> Result:
     return _cut(x, dim, [torch.sym_min(k * each, size) for k in range(chunks + 1)])
 
 
-@replaces_call("tensor_split", torch.tensor_split, Tensor.tensor_split)
+@CALLS.replaces("tensor_split", torch.tensor_split, Tensor.tensor_split)
 def tensor_split(
     x: Tensor,
     indices_or_sections: object = None,
@@ -109,7 +97,7 @@ def _cut(x: Tensor, dim: int, places: list[Any]) -> Result:
     return tuple(x.narrow(dim, begin, end - begin) for begin, end in pairwise(places))
 
 
-@replaces_call("tril_indices", torch.tril_indices)
+@CALLS.replaces("tril_indices", torch.tril_indices)
 def tril_indices(
     row: int | SymInt,
     col: int | SymInt,
@@ -121,7 +109,7 @@ def tril_indices(
     return _triangle(row, col, device, lambda i, j: j - i <= offset)
 
 
-@replaces_call("triu_indices", torch.triu_indices)
+@CALLS.replaces("triu_indices", torch.triu_indices)
 def triu_indices(
     row: int | SymInt,
     col: int | SymInt,
@@ -146,7 +134,7 @@ def _triangle(
     return inside(i, j).nonzero().mT
 
 
-@replaces_call("take_along_dim", torch.take_along_dim, Tensor.take_along_dim)
+@CALLS.replaces("take_along_dim", torch.take_along_dim, Tensor.take_along_dim)
 def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Result:
     if dim is None:
         return x.reshape(-1).gather(0, indices.reshape(-1))
@@ -162,12 +150,12 @@ def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Result
     return source.gather(dim, indices.expand(*wide[:own], indices.shape[own], *wide[own + 1 :]))
 
 
-@replaces_call("cdist", torch.cdist)
+@CALLS.replaces("cdist", torch.cdist)
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: object = None) -> Result:
     return distance(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
 
 
-@replaces_call("cov", torch.cov, Tensor.cov)
+@CALLS.replaces("cov", torch.cov, Tensor.cov)
 def cov(
     x: Tensor,
     *,
@@ -183,7 +171,7 @@ def cov(
     return result.squeeze() if x.dim() < 2 else result
 
 
-@replaces_call("corrcoef", torch.corrcoef, Tensor.corrcoef)
+@CALLS.replaces("corrcoef", torch.corrcoef, Tensor.corrcoef)
 def corrcoef(x: Tensor) -> Result:
     if x.dim() < 2 or x.dtype.is_complex:
         return NotImplemented
@@ -192,7 +180,7 @@ def corrcoef(x: Tensor) -> Result:
     return (matrix / deviation.unsqueeze(1) / deviation.unsqueeze(0)).clamp(-1, 1)
 
 
-@replaces_call("linalg_matrix_norm", torch.linalg.matrix_norm)
+@CALLS.replaces("linalg_matrix_norm", torch.linalg.matrix_norm)
 def matrix_norm(
     a: Tensor,
     ord: float | str = "fro",  # noqa: A002
@@ -211,7 +199,7 @@ def matrix_norm(
     return torch.amax(sums, (-2, -1), keepdim) if ord > 0 else torch.amin(sums, (-2, -1), keepdim)
 
 
-@replaces_call("fill_diagonal_", Tensor.fill_diagonal_)
+@CALLS.replaces("fill_diagonal_", Tensor.fill_diagonal_)
 def fill_diagonal_(x: Tensor, fill_value: float, wrap: bool = False) -> Result:
     if x.dim() != 2 or wrap:
         return NotImplemented
@@ -219,7 +207,7 @@ def fill_diagonal_(x: Tensor, fill_value: float, wrap: bool = False) -> Result:
     return x.masked_fill_(diagonal, fill_value)
 
 
-@replaces_call("gaussian_nll_loss", F.gaussian_nll_loss)
+@CALLS.replaces("gaussian_nll_loss", F.gaussian_nll_loss)
 def gaussian_nll_loss(
     input: Tensor,  # noqa: A002
     target: Tensor,
@@ -250,7 +238,7 @@ def _resized(x: Tensor, size: int, dim: int) -> Result:
 
 
 def _transform(name: str, function: Call, bins: Callable[[int], int]) -> None:
-    @replaces_call(name, function)
+    @CALLS.replaces(name, function)
     def resized(
         x: Tensor,
         n: int | None = None,
@@ -271,7 +259,7 @@ _transform("fft_irfft", torch.fft.irfft, lambda n: n // 2 + 1)
 _transform("fft_hfft", torch.fft.hfft, lambda n: n // 2 + 1)
 
 
-@replaces_call("interpolate", F.interpolate)
+@CALLS.replaces("interpolate", F.interpolate)
 def interpolate(x: Tensor, *_: object, **__: object) -> Result:
     """State what resizing asks of a dim that was cut to a size known only at run time."""
     for size in x.shape[2:]:

@@ -6,7 +6,12 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from modelexport_exporter.decompositions.capture.calls import Call, Result, is_open, replaces_call
+from modelexport_exporter.decompositions.capture.registry import (
+    Call,
+    Replacements,
+    Result,
+    is_open,
+)
 from modelexport_exporter.decompositions.ops.ceil_windows import (
     Sizes,
     averaged,
@@ -14,6 +19,8 @@ from modelexport_exporter.decompositions.ops.ceil_windows import (
     max_pooled,
     strided_max,
 )
+
+CALLS = Replacements()
 
 
 def _max_pool(dims: int) -> Call:
@@ -56,9 +63,9 @@ def _avg_pool(dims: int) -> Call:
     return avg_pool
 
 
-replaces_call("max_pool1d", torch.max_pool1d, F.max_pool1d)(_max_pool(1))
-replaces_call("max_pool2d", torch.max_pool2d, F.max_pool2d)(_max_pool(2))
-replaces_call("max_pool3d", torch.max_pool3d, F.max_pool3d)(_max_pool(3))
-replaces_call("avg_pool1d", F.avg_pool1d)(_avg_pool(1))
-replaces_call("avg_pool2d", F.avg_pool2d)(_avg_pool(2))
-replaces_call("avg_pool3d", F.avg_pool3d)(_avg_pool(3))
+CALLS.replaces("max_pool1d", torch.max_pool1d, F.max_pool1d)(_max_pool(1))
+CALLS.replaces("max_pool2d", torch.max_pool2d, F.max_pool2d)(_max_pool(2))
+CALLS.replaces("max_pool3d", torch.max_pool3d, F.max_pool3d)(_max_pool(3))
+CALLS.replaces("avg_pool1d", F.avg_pool1d)(_avg_pool(1))
+CALLS.replaces("avg_pool2d", F.avg_pool2d)(_avg_pool(2))
+CALLS.replaces("avg_pool3d", F.avg_pool3d)(_avg_pool(3))

@@ -11,11 +11,13 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from modelexport_exporter.decompositions.capture.calls import Result, replaces_call
+from modelexport_exporter.decompositions.capture.registry import Replacements, Result
 from modelexport_exporter.torch_internals.operators import scan
 
+CALLS = Replacements()
 
-@replaces_call("lstm", torch.lstm)
+
+@CALLS.replaces("lstm", torch.lstm)
 def lstm(x: Tensor, hx: Any, *arguments: Any) -> Result:  # noqa: ANN401
     if not _is_projected(hx):
         return NotImplemented

@@ -11,27 +11,28 @@ import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.complex.pairs import (
+    Forms,
     Number,
     constant,
-    form_of,
     halves,
     made,
     parts,
     whole,
 )
 
+FORMS = Forms()
 _UNROLLED = 16
 """The largest whole exponent that is multiplied out."""
 
 
-@form_of("aten::exp")
+@FORMS.form_of("aten::exp")
 def exp(x: Tensor) -> Tensor:
     real, imaginary = halves(x)
     size = torch.exp(real)
     return made(size * torch.cos(imaginary), size * torch.sin(imaginary))
 
 
-@form_of("aten::log")
+@FORMS.form_of("aten::log")
 def log(x: Tensor) -> Tensor:
     return made(torch.log(_size(x)), torch.atan2(*reversed(halves(x))))
 
@@ -44,7 +45,7 @@ def _size(x: Tensor) -> Tensor:
     return larger * torch.sqrt(1 + ratio * ratio)
 
 
-@form_of("aten::sqrt")
+@FORMS.form_of("aten::sqrt")
 def sqrt(x: Tensor) -> Tensor:
     """Return the root with a real part that is not negative."""
     real, imaginary = halves(x)
@@ -56,36 +57,36 @@ def sqrt(x: Tensor) -> Tensor:
     return made(torch.where(right, half, other), torch.where(torch.signbit(imaginary), -size, size))
 
 
-@form_of("aten::rsqrt")
+@FORMS.form_of("aten::rsqrt")
 def rsqrt(x: Tensor) -> Tensor:
     return torch.reciprocal(sqrt(x))
 
 
-@form_of("aten::sin")
+@FORMS.form_of("aten::sin")
 def sin(x: Tensor) -> Tensor:
     a, b = halves(x)
     return made(torch.sin(a) * torch.cosh(b), torch.cos(a) * torch.sinh(b))
 
 
-@form_of("aten::cos")
+@FORMS.form_of("aten::cos")
 def cos(x: Tensor) -> Tensor:
     a, b = halves(x)
     return made(torch.cos(a) * torch.cosh(b), -torch.sin(a) * torch.sinh(b))
 
 
-@form_of("aten::sinh")
+@FORMS.form_of("aten::sinh")
 def sinh(x: Tensor) -> Tensor:
     a, b = halves(x)
     return made(torch.sinh(a) * torch.cos(b), torch.cosh(a) * torch.sin(b))
 
 
-@form_of("aten::cosh")
+@FORMS.form_of("aten::cosh")
 def cosh(x: Tensor) -> Tensor:
     a, b = halves(x)
     return made(torch.cosh(a) * torch.cos(b), torch.sinh(a) * torch.sin(b))
 
 
-@form_of("aten::tanh")
+@FORMS.form_of("aten::tanh")
 def tanh(x: Tensor) -> Tensor:
     """Return sinh(x) / cosh(x), divided by cosh² of the real part, which would overflow."""
     a, b = halves(x)
@@ -95,19 +96,19 @@ def tanh(x: Tensor) -> Tensor:
     return made(t * (1 + u * u) / below, u * fall / below)
 
 
-@form_of("aten::sgn")
+@FORMS.form_of("aten::sgn")
 def sgn(x: Tensor) -> Tensor:
     size = _size(x).unsqueeze(-1)
     zero = size == 0
     return whole(torch.where(zero, 0.0, parts(x) / torch.where(zero, 1.0, size)))
 
 
-@form_of("aten::sigmoid")
+@FORMS.form_of("aten::sigmoid")
 def sigmoid(x: Tensor) -> Tensor:
     return (torch.tanh(x * 0.5) + 1) * 0.5
 
 
-@form_of("aten::pow.Tensor_Scalar")
+@FORMS.form_of("aten::pow.Tensor_Scalar")
 def power(x: Tensor, exponent: Number) -> Tensor:
     if exponent == 0:
         return torch.ones_like(x)
@@ -121,25 +122,25 @@ def power(x: Tensor, exponent: Number) -> Tensor:
     return torch.sqrt(x) if exponent == 0.5 else torch.exp(torch.log(x) * exponent)
 
 
-@form_of("aten::pow.Tensor_Tensor")
+@FORMS.form_of("aten::pow.Tensor_Tensor")
 def power_of_tensors(x: Tensor, exponent: Tensor) -> Tensor:
     dtype = torch.promote_types(x.dtype, exponent.dtype)
     base = whole(parts(x, dtype))
     return torch.exp(torch.log(base) * whole(parts(exponent, dtype)))
 
 
-@form_of("aten::eq.Tensor", "aten::eq.Scalar")
+@FORMS.form_of("aten::eq.Tensor", "aten::eq.Scalar")
 def equal(x: Tensor, y: Tensor | Number) -> Tensor:
     difference = parts(x - y)
     return (difference == 0).all(-1)
 
 
-@form_of("aten::ne.Tensor", "aten::ne.Scalar")
+@FORMS.form_of("aten::ne.Tensor", "aten::ne.Scalar")
 def unequal(x: Tensor, y: Tensor | Number) -> Tensor:
     return ~equal(x, y)
 
 
-@form_of("aten::isnan")
+@FORMS.form_of("aten::isnan")
 def isnan(x: Tensor) -> Tensor:
     return torch.isnan(parts(x)).any(-1)
 
@@ -152,7 +153,7 @@ def _with_a_number(x: Tensor, y: Tensor | Number, *, alpha: Number = 1) -> bool:
 def _of_two(operator: Callable[[Tensor, Tensor], Tensor], *names: str) -> None:
     """Register an operator of two operands: what is real or a number becomes a complex tensor."""
 
-    @form_of(*names, applies=_with_a_number)
+    @FORMS.form_of(*names, applies=_with_a_number)
     def combined(x: Tensor, y: Tensor | Number, *, alpha: Number = 1) -> Tensor:
         dtype = torch.result_type(x, y)
         x = whole(parts(x, dtype))
@@ -166,22 +167,22 @@ _of_two(torch.mul, "aten::mul.Tensor", "aten::mul.Scalar")
 _of_two(torch.div, "aten::div.Tensor", "aten::div.Scalar")
 
 
-@form_of("aten::addcmul")
+@FORMS.form_of("aten::addcmul")
 def addcmul(x: Tensor, a: Tensor, b: Tensor, *, value: Number = 1) -> Tensor:
     return x + (a * b if value == 1 else a * b * value)
 
 
-@form_of("aten::addcdiv")
+@FORMS.form_of("aten::addcdiv")
 def addcdiv(x: Tensor, a: Tensor, b: Tensor, *, value: Number = 1) -> Tensor:
     return x + (a / b if value == 1 else a / b * value)
 
 
-@form_of("aten::cumsum")
+@FORMS.form_of("aten::cumsum")
 def cumsum(x: Tensor, dim: int, *, dtype: torch.dtype | None = None) -> Tensor:
     return whole(torch.cumsum(parts(x, dtype or x.dtype), dim % x.dim()))
 
 
-@form_of("aten::prod.dim_int")
+@FORMS.form_of("aten::prod.dim_int")
 def prod(x: Tensor, dim: int, keepdim: bool = False, *, dtype: torch.dtype | None = None) -> Tensor:
     factors = (x if dtype is None else x.to(dtype)).unbind(dim)
     result = factors[0]
@@ -190,7 +191,7 @@ def prod(x: Tensor, dim: int, keepdim: bool = False, *, dtype: torch.dtype | Non
     return result.unsqueeze(dim) if keepdim else result
 
 
-@form_of("aten::mm", "aten::bmm", "aten::matmul", "aten::mv", "aten::dot")
+@FORMS.form_of("aten::mm", "aten::bmm", "aten::matmul", "aten::mv", "aten::dot")
 def matmul(a: Tensor, b: Tensor) -> Tensor:
     """Return a @ b, from two or four products of real matrices."""
     dtype = torch.promote_types(a.dtype, b.dtype)
@@ -202,7 +203,7 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
     return made(ar @ br - ai @ bi, ar @ bi + ai @ br)
 
 
-@form_of("aten::addmm", "aten::baddbmm")
+@FORMS.form_of("aten::addmm", "aten::baddbmm")
 def added(x: Tensor, a: Tensor, b: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
     product = matmul(a, b) if alpha == 1 else matmul(a, b) * alpha
     if beta == 0:

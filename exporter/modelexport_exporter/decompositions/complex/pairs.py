@@ -27,20 +27,19 @@ class Form:
     """Called with the operator's arguments: whether torch.onnx needs it for these."""
 
 
-FORMS: dict[str, Form] = {}
-"""By the operator's name, with its overload."""
+class Forms(dict[str, Form]):
+    """By the operator's name, with its overload."""
 
+    def form_of(
+        self, *names: str, applies: Callable[..., bool] = lambda *_, **__: True
+    ) -> Callable[[Function], Function]:
+        """Register the function as the form of these operators."""
 
-def form_of(
-    *names: str, applies: Callable[..., bool] = lambda *_, **__: True
-) -> Callable[[Function], Function]:
-    """Register the function as the form of these operators."""
+        def register(function: Function) -> Function:
+            self.update(dict.fromkeys(names, Form(function, applies)))
+            return function
 
-    def register(function: Function) -> Function:
-        FORMS.update(dict.fromkeys(names, Form(function, applies)))
-        return function
-
-    return register
+        return register
 
 
 def parts(x: Tensor, dtype: torch.dtype | None = None) -> Tensor:

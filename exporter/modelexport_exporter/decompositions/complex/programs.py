@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch.export import ExportedProgram
 
-from modelexport_exporter.decompositions.complex import functions, shapes  # noqa: F401 (add to FORMS)
-from modelexport_exporter.decompositions.complex.pairs import FORMS
+from modelexport_exporter.decompositions.complex import functions, shapes
+from modelexport_exporter.decompositions.library import DECOMPOSITIONS
 from modelexport_exporter.decompositions.programs import (
     Table,
     arguments,
@@ -22,7 +22,7 @@ from modelexport_exporter.decompositions.programs import (
     functional,
     guarded,
 )
-from modelexport_exporter.decompositions.registry import DECOMPOSITIONS, enabled
+from modelexport_exporter.decompositions.registry import enabled
 from modelexport_exporter.torch_internals import pytree
 from modelexport_exporter.torch_internals.operators import (
     OpOverload,
@@ -31,6 +31,8 @@ from modelexport_exporter.torch_internals.operators import (
 )
 from modelexport_exporter.torch_internals.translation import has_complex_function
 
+FORMS = {**functions.FORMS, **shapes.FORMS}
+"""Operators that are computed on pairs, by their names with overloads."""
 _DEEPEST = 8
 """How often what an operator consists of consists of others."""
 

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.complex.pairs import (
+    Forms,
     Number,
     constant,
-    form_of,
     halves,
     made,
     made_of,
@@ -20,13 +20,15 @@ from modelexport_exporter.decompositions.complex.pairs import (
 )
 from modelexport_exporter.decompositions.sizes import Size
 
+FORMS = Forms()
 
-@form_of("aten::unsqueeze")
+
+@FORMS.form_of("aten::unsqueeze")
 def unsqueeze(x: Tensor, dim: int) -> Tensor:
     return whole(parts(x).unsqueeze(dim % (x.dim() + 1)))
 
 
-@form_of("aten::squeeze", "aten::squeeze.dim", "aten::squeeze.dims")
+@FORMS.form_of("aten::squeeze", "aten::squeeze.dim", "aten::squeeze.dims")
 def squeeze(x: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     if dim is None:
         dim = range(x.dim())
@@ -34,38 +36,38 @@ def squeeze(x: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     return whole(parts(x).squeeze(dims))
 
 
-@form_of("aten::select.int")
+@FORMS.form_of("aten::select.int")
 def select(x: Tensor, dim: int, index: Size) -> Tensor:
     return whole(parts(x).select(dim % x.dim(), index))
 
 
-@form_of("aten::expand")
+@FORMS.form_of("aten::expand")
 def expand(x: Tensor, size: Sequence[Size], *, implicit: bool = False) -> Tensor:
     return whole(parts(x).expand(*size, 2))
 
 
-@form_of("aten::repeat")
+@FORMS.form_of("aten::repeat")
 def repeat(x: Tensor, repeats: Sequence[Size]) -> Tensor:
     return whole(parts(x).repeat(*repeats, 1))
 
 
-@form_of("aten::index.Tensor")
+@FORMS.form_of("aten::index.Tensor")
 def index(x: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     result: Tensor = torch.ops.aten.index.Tensor(parts(x), indices)
     return whole(result)
 
 
-@form_of("aten::index_select")
+@FORMS.form_of("aten::index_select")
 def index_select(x: Tensor, dim: int, chosen: Tensor) -> Tensor:
     return whole(parts(x).index_select(dim % x.dim(), chosen))
 
 
-@form_of("aten::gather")
+@FORMS.form_of("aten::gather")
 def gather(x: Tensor, dim: int, chosen: Tensor, *, sparse_grad: bool = False) -> Tensor:
     return whole(parts(x).gather(dim % x.dim(), chosen.unsqueeze(-1).expand(*chosen.shape, 2)))
 
 
-@form_of("aten::index_put")
+@FORMS.form_of("aten::index_put")
 def index_put(
     x: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
 ) -> Tensor:
@@ -74,7 +76,7 @@ def index_put(
     return whole(result)
 
 
-@form_of("aten::slice_scatter")
+@FORMS.form_of("aten::slice_scatter")
 def slice_scatter(
     x: Tensor,
     src: Tensor,
@@ -89,23 +91,23 @@ def slice_scatter(
     return whole(placed)
 
 
-@form_of("aten::select_scatter")
+@FORMS.form_of("aten::select_scatter")
 def select_scatter(x: Tensor, src: Tensor, dim: int, index: Size) -> Tensor:
     pairs = parts(src, x.dtype)
     return whole(torch.select_scatter(parts(x), pairs, dim % x.dim(), index))
 
 
-@form_of("aten::split.Tensor", "aten::split_with_sizes")
+@FORMS.form_of("aten::split.Tensor", "aten::split_with_sizes")
 def split(x: Tensor, size: Any, dim: int = 0) -> list[Tensor]:  # noqa: ANN401
     return [whole(piece) for piece in torch.split(parts(x), size, dim % x.dim())]
 
 
-@form_of("aten::unbind.int")
+@FORMS.form_of("aten::unbind.int")
 def unbind(x: Tensor, dim: int = 0) -> list[Tensor]:
     return [whole(piece) for piece in parts(x).unbind(dim % x.dim())]
 
 
-@form_of("aten::constant_pad_nd")
+@FORMS.form_of("aten::constant_pad_nd")
 def constant_pad_nd(x: Tensor, pad: Sequence[Size], value: Number = 0) -> Tensor:
     real, imaginary = halves(x)
     number = complex(value)
@@ -115,7 +117,7 @@ def constant_pad_nd(x: Tensor, pad: Sequence[Size], value: Number = 0) -> Tensor
     )
 
 
-@form_of("aten::where.self")
+@FORMS.form_of("aten::where.self")
 def where(condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
     dtype = torch.promote_types(x.dtype, y.dtype)
     x, y, condition = torch.broadcast_tensors(  # type: ignore[no-untyped-call]
@@ -124,37 +126,37 @@ def where(condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
     return whole(torch.where(condition, x, y))
 
 
-@form_of("aten::masked_fill.Scalar", "aten::masked_fill.Tensor")
+@FORMS.form_of("aten::masked_fill.Scalar", "aten::masked_fill.Tensor")
 def masked_fill(x: Tensor, mask: Tensor, value: Number | Tensor) -> Tensor:
     filled = value.to(x.dtype) if isinstance(value, Tensor) else constant(value, x)
     return where(mask, filled, x)
 
 
-@form_of("aten::tril")
+@FORMS.form_of("aten::tril")
 def tril(x: Tensor, diagonal: int = 0) -> Tensor:
     real, imaginary = halves(x)
     return made(torch.tril(real, diagonal), torch.tril(imaginary, diagonal))
 
 
-@form_of("aten::triu")
+@FORMS.form_of("aten::triu")
 def triu(x: Tensor, diagonal: int = 0) -> Tensor:
     real, imaginary = halves(x)
     return made(torch.triu(real, diagonal), torch.triu(imaginary, diagonal))
 
 
-@form_of("aten::unfold")
+@FORMS.form_of("aten::unfold")
 def unfold(x: Tensor, dim: int, size: int, step: int) -> Tensor:
     return whole(parts(x).unfold(dim % x.dim(), size, step).movedim(-2, -1))
 
 
-@form_of("aten::copy")
+@FORMS.form_of("aten::copy")
 def copy(x: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     if not x.is_complex():
         return torch.ops.aten.copy.default(x, parts(src)[..., 0])  # type: ignore[no-any-return]
     return whole(parts(src, x.dtype).expand(*x.shape, 2))
 
 
-@form_of("aten::_to_copy")
+@FORMS.form_of("aten::_to_copy")
 def to_copy(
     x: Tensor,
     *,
@@ -172,7 +174,7 @@ def to_copy(
     return pairs[..., 0].to(wanted, copy=True)
 
 
-@form_of("aten::full_like")
+@FORMS.form_of("aten::full_like")
 def full_like(x: Tensor, value: Number, *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:  # noqa: ANN401
     wanted = x.dtype if dtype is None else dtype
     like = parts(x)[..., 0]
@@ -182,17 +184,17 @@ def full_like(x: Tensor, value: Number, *, dtype: torch.dtype | None = None, **_
     return made_of(value, lambda number: torch.full_like(like, number, dtype=real))
 
 
-@form_of("aten::zeros_like", "aten::empty_like")
+@FORMS.form_of("aten::zeros_like", "aten::empty_like")
 def zeros_like(x: Tensor, **options: Any) -> Tensor:  # noqa: ANN401
     return full_like(x, 0, **options)
 
 
-@form_of("aten::ones_like")
+@FORMS.form_of("aten::ones_like")
 def ones_like(x: Tensor, **options: Any) -> Tensor:  # noqa: ANN401
     return full_like(x, 1, **options)
 
 
-@form_of("aten::full")
+@FORMS.form_of("aten::full")
 def full(
     size: Sequence[Size], value: Number, *, dtype: torch.dtype | None = None, **_: object
 ) -> Tensor:
@@ -200,22 +202,22 @@ def full(
     return made_of(value, lambda number: torch.full(size, number, dtype=real))
 
 
-@form_of("aten::zeros", "aten::empty.memory_format")
+@FORMS.form_of("aten::zeros", "aten::empty.memory_format")
 def zeros(size: Sequence[Size], **options: Any) -> Tensor:  # noqa: ANN401
     return full(size, 0, **options)
 
 
-@form_of("aten::ones")
+@FORMS.form_of("aten::ones")
 def ones(size: Sequence[Size], **options: Any) -> Tensor:  # noqa: ANN401
     return full(size, 1, **options)
 
 
-@form_of("aten::new_zeros", "aten::new_empty")
+@FORMS.form_of("aten::new_zeros", "aten::new_empty")
 def new_zeros(x: Tensor, size: Sequence[Size], **options: Any) -> Tensor:  # noqa: ANN401
     return _new_full(x, size, 0, **options)
 
 
-@form_of("aten::new_ones")
+@FORMS.form_of("aten::new_ones")
 def new_ones(x: Tensor, size: Sequence[Size], **options: Any) -> Tensor:  # noqa: ANN401
     return _new_full(x, size, 1, **options)
 

@@ -12,8 +12,10 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from modelexport_exporter.decompositions.registry import Why, decomposes
+from modelexport_exporter.decompositions.registry import Family
 from modelexport_exporter.decompositions.sizes import Size, number, scaled_size
+
+FAMILY = Family("Antialiased resizing", __doc__)
 
 _CUBIC = -0.5
 
@@ -102,9 +104,10 @@ def _resizes(*, cubic: bool) -> tuple[Callable[..., Tensor], Callable[..., Tenso
 for _name, _is_cubic in (("bilinear", False), ("bicubic", True)):
     _to_size, _by_factor = _resizes(cubic=_is_cubic)
     _register = {
-        "why": Why.WRONG,
+        "defect": "torch.onnx ignores scale factors and align_corners",
+        "report": "https://github.com/microsoft/onnxscript/pull/2916",
         "method": "product with the matrix of the filter's weights, width then height",
         "accuracy": "1e-6 (float32)",
     }
-    decomposes(f"aten::_upsample_{_name}2d_aa", **_register)(_to_size)  # type: ignore[arg-type]
-    decomposes(f"aten::_upsample_{_name}2d_aa.vec", **_register)(_by_factor)  # type: ignore[arg-type]
+    FAMILY.decomposes(f"aten::_upsample_{_name}2d_aa", **_register)(_to_size)  # type: ignore[arg-type]
+    FAMILY.decomposes(f"aten::_upsample_{_name}2d_aa.vec", **_register)(_by_factor)  # type: ignore[arg-type]

@@ -16,7 +16,9 @@ from modelexport_exporter.decompositions.ops.arithmetic import (
     polynomial,
     undefined,
 )
-from modelexport_exporter.decompositions.registry import composites, decomposes
+from modelexport_exporter.decompositions.registry import Family
+
+FAMILY = Family("Bessel functions", __doc__)
 
 _TWO_OVER_PI = 2 / math.pi
 _RATIONAL = "rational approximations on [0, 5] and in 5/x (Cephes)"
@@ -35,7 +37,7 @@ _J0 = (cephes.J0_PP, cephes.J0_PQ, cephes.J0_QP, cephes.J0_QQ)
 _J1 = (cephes.J1_PP, cephes.J1_PQ, cephes.J1_QP, cephes.J1_QQ)
 
 
-@decomposes("aten::special_bessel_j0", method=_RATIONAL, accuracy=_ACCURACY)
+@FAMILY.decomposes("aten::special_bessel_j0", method=_RATIONAL, accuracy=_ACCURACY)
 @in_single_precision
 def special_bessel_j0(x: Tensor) -> Tensor:
     x = x.abs()
@@ -50,7 +52,7 @@ def special_bessel_j0(x: Tensor) -> Tensor:
     return torch.where(x <= 5, near, far / torch.sqrt(large))
 
 
-@decomposes("aten::special_bessel_j1", method=_RATIONAL, accuracy=_ACCURACY)
+@FAMILY.decomposes("aten::special_bessel_j1", method=_RATIONAL, accuracy=_ACCURACY)
 @in_single_precision
 def special_bessel_j1(x: Tensor) -> Tensor:
     size = x.abs()
@@ -66,7 +68,7 @@ def special_bessel_j1(x: Tensor) -> Tensor:
     return torch.where(x < 0, -value, value)
 
 
-@decomposes("aten::special_bessel_y0", method=_RATIONAL, accuracy=_ACCURACY)
+@FAMILY.decomposes("aten::special_bessel_y0", method=_RATIONAL, accuracy=_ACCURACY)
 @in_single_precision
 def special_bessel_y0(x: Tensor) -> Tensor:
     small = x.clamp(max=5.0)
@@ -80,7 +82,7 @@ def special_bessel_y0(x: Tensor) -> Tensor:
     return _from_positive(x, torch.where(x <= 5, near, far / torch.sqrt(large)), -1)
 
 
-@decomposes("aten::special_bessel_y1", method=_RATIONAL, accuracy=_ACCURACY)
+@FAMILY.decomposes("aten::special_bessel_y1", method=_RATIONAL, accuracy=_ACCURACY)
 @in_single_precision
 def special_bessel_y1(x: Tensor) -> Tensor:
     small = x.clamp(max=5.0)
@@ -100,19 +102,21 @@ def _from_positive(x: Tensor, value: Tensor, sign: int) -> Tensor:
     return torch.where(x < 0, undefined(x), value)
 
 
-@decomposes("aten::special_i0e", method=_SERIES, accuracy=_ACCURACY)
+@FAMILY.decomposes("aten::special_i0e", method=_SERIES, accuracy=_ACCURACY)
 @in_single_precision
 def special_i0e(x: Tensor) -> Tensor:
     return _scaled_i(x.abs(), cephes.I0_A, cephes.I0_B)
 
 
-@decomposes("aten::i0", "aten::special_modified_bessel_i0", method=_SERIES, accuracy=_ACCURACY)
+@FAMILY.decomposes(
+    "aten::i0", "aten::special_modified_bessel_i0", method=_SERIES, accuracy=_ACCURACY
+)
 @in_single_precision
 def i0(x: Tensor) -> Tensor:
     return torch.exp(x.abs()) * special_i0e(x)
 
 
-@decomposes("aten::special_i1e", method=_SERIES, accuracy=_ACCURACY)
+@FAMILY.decomposes("aten::special_i1e", method=_SERIES, accuracy=_ACCURACY)
 @in_single_precision
 def special_i1e(x: Tensor) -> Tensor:
     size = x.abs()
@@ -124,7 +128,7 @@ def special_i1e(x: Tensor) -> Tensor:
     return torch.where(x < 0, -value, value)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::special_i1", "aten::special_modified_bessel_i1", method=_SERIES, accuracy=_ACCURACY
 )
 @in_single_precision
@@ -142,7 +146,7 @@ def _scaled_i(size: Tensor, near: Sequence[float], far: Sequence[float]) -> Tens
     )
 
 
-@decomposes("aten::special_scaled_modified_bessel_k0", method=_K_SERIES, accuracy=_ACCURACY)
+@FAMILY.decomposes("aten::special_scaled_modified_bessel_k0", method=_K_SERIES, accuracy=_ACCURACY)
 @in_single_precision
 def special_scaled_modified_bessel_k0(x: Tensor) -> Tensor:
     small, far = _k_parts(x, cephes.K0_B)
@@ -150,7 +154,7 @@ def special_scaled_modified_bessel_k0(x: Tensor) -> Tensor:
     return _from_positive(x, torch.where(x <= 2, near * torch.exp(small), far), 1)
 
 
-@decomposes("aten::special_scaled_modified_bessel_k1", method=_K_SERIES, accuracy=_ACCURACY)
+@FAMILY.decomposes("aten::special_scaled_modified_bessel_k1", method=_K_SERIES, accuracy=_ACCURACY)
 @in_single_precision
 def special_scaled_modified_bessel_k1(x: Tensor) -> Tensor:
     small, far = _k_parts(x, cephes.K1_B)
@@ -164,19 +168,19 @@ def _k_parts(x: Tensor, far: Sequence[float]) -> tuple[Tensor, Tensor]:
     return x.clamp(max=2.0), chebyshev(8 / large - 2, far) / torch.sqrt(large)
 
 
-@decomposes("aten::special_modified_bessel_k0", method=_K_SERIES, accuracy=_ACCURACY)
+@FAMILY.decomposes("aten::special_modified_bessel_k0", method=_K_SERIES, accuracy=_ACCURACY)
 @in_single_precision
 def special_modified_bessel_k0(x: Tensor) -> Tensor:
     return special_scaled_modified_bessel_k0(x) * torch.exp(-x)
 
 
-@decomposes("aten::special_modified_bessel_k1", method=_K_SERIES, accuracy=_ACCURACY)
+@FAMILY.decomposes("aten::special_modified_bessel_k1", method=_K_SERIES, accuracy=_ACCURACY)
 @in_single_precision
 def special_modified_bessel_k1(x: Tensor) -> Tensor:
     return special_scaled_modified_bessel_k1(x) * torch.exp(-x)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::special_spherical_bessel_j0",
     method="sin(x) / x, the power series below 1/2",
     accuracy=_ACCURACY,
@@ -189,7 +193,7 @@ def special_spherical_bessel_j0(x: Tensor) -> Tensor:
     return torch.where(torch.isinf(x), torch.zeros_like(x), value)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::special_airy_ai",
     method="power series on (-2.09, 2.09), asymptotic expansions outside (Cephes airy)",
     accuracy="1e-6 (float32), 1e-12 (float64)",
@@ -233,4 +237,4 @@ def _airy_right(x: Tensor) -> Tensor:
     return ratio / (2 * math.sqrt(math.pi) * torch.sqrt(torch.sqrt(x))) * torch.exp(-zeta)
 
 
-composites("aten::special_i0")
+FAMILY.composites |= {"aten::special_i0"}

@@ -7,7 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from modelexport_exporter.decompositions.registry import Why, composites, decomposes
+from modelexport_exporter.decompositions.registry import Family
+
+FAMILY = Family("Clamping", __doc__)
 
 Bound = Tensor | float | None
 _METHOD = "maximum or minimum with the bound"
@@ -39,10 +41,10 @@ def _operands(x: Tensor, bound: Tensor | float) -> tuple[Tensor, Tensor]:
     return x.to(dtype), torch.full((), bound, dtype=dtype, device=x.device)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::clamp",
     "aten::clamp.Tensor",
-    why=Why.WRONG,
+    defect="onnxruntime's Clip turns infinities into the largest number if a bound is missing",
     method=_METHOD,
     applies=_misread,
 )
@@ -57,10 +59,10 @@ def clamp(x: Tensor, min: Bound = None, max: Bound = None) -> Tensor:  # noqa: A
     return torch.minimum(*_operands(x, max))
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::clamp_min",
     "aten::clamp_min.Tensor",
-    why=Why.WRONG,
+    defect="onnxruntime's Clip turns infinities into the largest number if a bound is missing",
     method=_METHOD,
     applies=_is_float,
 )
@@ -68,10 +70,10 @@ def clamp_min(x: Tensor, min: Tensor | float) -> Tensor:  # noqa: A002
     return torch.maximum(*_operands(x, min))
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::clamp_max",
     "aten::clamp_max.Tensor",
-    why=Why.WRONG,
+    defect="onnxruntime's Clip turns infinities into the largest number if a bound is missing",
     method=_METHOD,
     applies=_is_float,
 )
@@ -79,4 +81,4 @@ def clamp_max(x: Tensor, max: Tensor | float) -> Tensor:  # noqa: A002
     return torch.minimum(*_operands(x, max))
 
 
-composites("aten::clip", "aten::clip.Tensor")
+FAMILY.composites |= {"aten::clip", "aten::clip.Tensor"}

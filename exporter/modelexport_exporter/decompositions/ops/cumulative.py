@@ -12,8 +12,10 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from modelexport_exporter.decompositions.registry import Why, decomposes
+from modelexport_exporter.decompositions.registry import Family
 from modelexport_exporter.decompositions.sizes import largest
+
+FAMILY = Family("Cumulative operators", __doc__)
 
 _METHOD = "Hillis-Steele scan over the longest length that the dim may take"
 
@@ -49,7 +51,7 @@ def _running_extreme(
     return values.movedim(-1, dim), indices.movedim(-1, dim)
 
 
-@decomposes("aten::cummax", method=_METHOD)
+@FAMILY.decomposes("aten::cummax", method=_METHOD)
 def cummax(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     if x.dtype == torch.bool:
         values, indices = cummax(x.to(torch.int32), dim)
@@ -57,7 +59,7 @@ def cummax(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     return _running_extreme(x, dim, _lowest(x), torch.ge)
 
 
-@decomposes("aten::cummin", method=_METHOD)
+@FAMILY.decomposes("aten::cummin", method=_METHOD)
 def cummin(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     if x.dtype.is_floating_point:
         return _running_extreme(x, dim, float("inf"), torch.le)
@@ -66,7 +68,7 @@ def cummin(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     return ~values, indices
 
 
-@decomposes("aten::cumprod", method=_METHOD + "; float32 is multiplied in float64")
+@FAMILY.decomposes("aten::cumprod", method=_METHOD + "; float32 is multiplied in float64")
 def cumprod(x: Tensor, dim: int, *, dtype: torch.dtype | None = None) -> Tensor:
     # Partial products that the sequential one never forms would overflow in float32.
     result = dtype or (x.dtype if x.dtype.is_floating_point else torch.int64)
@@ -79,9 +81,10 @@ def cumprod(x: Tensor, dim: int, *, dtype: torch.dtype | None = None) -> Tensor:
     return values.movedim(-1, dim).to(result)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::logcumsumexp",
-    why=Why.WRONG,
+    defect="the exponentials overflow, or underflow to -inf",
+    report="https://github.com/microsoft/onnxscript/pull/281",
     method=_METHOD
     + " with logaddexp; the sum of exponentials about the overall maximum underflows",
     accuracy="1e-6 (float32)",

@@ -1,4 +1,4 @@
-"""Quotients rounded down and their remainders, and integers' divisors and shifts.
+"""Quotients rounded down and their remainders, divisors of integers, and shifts.
 
 torch takes the exact remainder first; a rounded quotient is off by one where it meets an integer:
 `1.0 // 0.1` is 9, not 10, and `1.0 % 0.1` is 0.1, not 0.
@@ -10,7 +10,9 @@ import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.ops.arithmetic import broadcast
-from modelexport_exporter.decompositions.registry import Why, composites, decomposes
+from modelexport_exporter.decompositions.registry import Family
+
+FAMILY = Family("Division and remainder", __doc__)
 
 _REMAINDER = "fmod, moved to the divisor's sign"
 
@@ -29,10 +31,10 @@ def _operands(x: Tensor, y: Tensor | float) -> tuple[Tensor, Tensor]:
     return x, other
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::remainder.Tensor",
     "aten::remainder.Scalar",
-    why=Why.WRONG,
+    defect="the quotient is rounded before floor: 1.0 % 0.1 is 0",
     method=_REMAINDER,
     applies=_is_float,
 )
@@ -42,9 +44,9 @@ def remainder(x: Tensor, y: Tensor | float) -> Tensor:
     return torch.where((rest != 0) & ((y < 0) != (rest < 0)), rest + y, rest)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::remainder.Scalar_Tensor",
-    why=Why.WRONG,
+    defect="the quotient is rounded before floor: 1.0 % 0.1 is 0",
     method=_REMAINDER,
     applies=_is_float,
 )
@@ -53,10 +55,11 @@ def remainder_of(x: float, y: Tensor) -> Tensor:
     return remainder(torch.full((), x, dtype=dtype, device=y.device), y.to(dtype))
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::floor_divide",
     "aten::floor_divide.Scalar",
-    why=Why.WRONG,
+    defect="the quotient is rounded before floor: 1.0 // 0.1 is 10",
+    report="https://github.com/microsoft/onnxscript/issues/989",
     method="(x - remainder) / y, rounded to the nearest integer",
     applies=_is_float,
 )
@@ -70,10 +73,11 @@ def floor_divide(x: Tensor, y: Tensor | float) -> Tensor:
     return torch.where(y == 0, x / y, result)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::div.Tensor_mode",
     "aten::div.Scalar_mode",
-    why=Why.WRONG,
+    defect="the quotient is rounded before floor: 1.0 // 0.1 is 10",
+    report="https://github.com/microsoft/onnxscript/issues/989",
     method="floor_divide, where the quotient is rounded down",
     applies=lambda x, y, *, rounding_mode: rounding_mode == "floor" and _is_float(x, y),
 )
@@ -81,7 +85,9 @@ def div_floor(x: Tensor, y: Tensor | float, *, rounding_mode: str | None) -> Ten
     return floor_divide(x, y)
 
 
-@decomposes("aten::gcd", method="Euclid's algorithm, unrolled for the widest numbers of the dtype")
+@FAMILY.decomposes(
+    "aten::gcd", method="Euclid's algorithm, unrolled for the widest numbers of the dtype"
+)
 def gcd(x: Tensor, y: Tensor) -> Tensor:
     dtype = torch.promote_types(x.dtype, y.dtype)
     x, y = broadcast(x.to(torch.int64).abs(), y.to(torch.int64).abs())
@@ -95,44 +101,21 @@ _EUCLID_STEPS = {torch.int8: 11, torch.uint8: 13, torch.int16: 23, torch.int32: 
 """The longest runs of Euclid's algorithm, met by Fibonacci numbers (Lamé)."""
 
 
-@decomposes("aten::lcm", method="|x| / gcd(x, y) · |y|")
+@FAMILY.decomposes("aten::lcm", method="|x| / gcd(x, y) · |y|")
 def lcm(x: Tensor, y: Tensor) -> Tensor:
     divisor = gcd(x, y)
     quotient = torch.div(x, divisor.clamp(min=1), rounding_mode="trunc") * y
     return torch.where(divisor == 0, torch.zeros_like(quotient), quotient).abs()
 
 
-@decomposes("aten::__lshift__.Tensor", "aten::__lshift__.Scalar", method="bitwise_left_shift")
-def left_shift(x: Tensor, other: Tensor | int) -> Tensor:
+@FAMILY.decomposes("aten::__lshift__.Tensor", method="bitwise_left_shift")
+def left_shift(x: Tensor, other: Tensor) -> Tensor:
     return torch.bitwise_left_shift(x, other)
 
 
-@decomposes("aten::__rshift__.Tensor", "aten::__rshift__.Scalar", method="bitwise_right_shift")
-def right_shift(x: Tensor, other: Tensor | int) -> Tensor:
+@FAMILY.decomposes("aten::__rshift__.Tensor", method="bitwise_right_shift")
+def right_shift(x: Tensor, other: Tensor) -> Tensor:
     return torch.bitwise_right_shift(x, other)
 
 
-def _is_integer(x: Tensor, *_: object, **__: object) -> bool:
-    return not x.dtype.is_floating_point and not x.dtype.is_complex
-
-
-@decomposes(
-    "aten::floor",
-    "aten::ceil",
-    "aten::trunc",
-    "aten::round",
-    "aten::round.decimals",
-    why=Why.WRONG,
-    method="nothing to do for integers",
-    applies=_is_integer,
-)
-def rounded_integer(x: Tensor, **_: object) -> Tensor:
-    return x.clone()
-
-
-@decomposes("aten::relu", why=Why.WRONG, method="clamp(min=0), for integers", applies=_is_integer)
-def relu_of_integers(x: Tensor) -> Tensor:
-    return torch.clamp(x, min=0)
-
-
-composites("aten::fix")
+FAMILY.composites |= {"aten::fix"}

@@ -11,7 +11,9 @@ from modelexport_exporter.decompositions.ops import cephes
 from modelexport_exporter.decompositions.ops.activations import elu
 from modelexport_exporter.decompositions.ops.arithmetic import polynomial
 from modelexport_exporter.decompositions.ops.error_functions import special_erfcx
-from modelexport_exporter.decompositions.registry import Why, decomposes
+from modelexport_exporter.decompositions.registry import Family
+
+FAMILY = Family("Double precision", __doc__)
 
 _SELU_ALPHA = 1.6732632423543772848170429916717
 _SELU_SCALE = 1.0507009873554804934193349852946
@@ -21,9 +23,10 @@ def is_double(x: Tensor, *_: object, **__: object) -> bool:
     return x.dtype == torch.float64
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::erf",
-    why=Why.WRONG,
+    defect="onnxruntime has no Erf of float64",
+    report="https://github.com/microsoft/onnxruntime/issues/26736",
     method="Cephes erf: rational below 1, 1 - exp(-x²) erfcx(|x|) above",
     accuracy="1e-14 (float64)",
     applies=is_double,
@@ -38,9 +41,10 @@ def erf(x: Tensor) -> Tensor:
     return torch.where(size > 1, torch.where(x < 0, -tail, tail), low)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::erfc",
-    why=Why.WRONG,
+    defect="onnxruntime has no Erf of float64",
+    report="https://github.com/microsoft/onnxruntime/issues/26736",
     method="exp(-x²) erfcx(|x|), from 2 below 0",
     accuracy="1e-14 (float64)",
     applies=is_double,
@@ -51,8 +55,12 @@ def erfc(x: Tensor) -> Tensor:
     return torch.where(x < 0, 2 - tail, tail)
 
 
-@decomposes(
-    "aten::gelu", why=Why.WRONG, method="x/2 · erfc(-x/√2), or with tanh", applies=is_double
+@FAMILY.decomposes(
+    "aten::gelu",
+    defect="onnxruntime has no Erf of float64",
+    report="https://github.com/microsoft/onnxruntime/issues/26736",
+    method="x/2 · erfc(-x/√2), or with tanh",
+    applies=is_double,
 )
 def gelu(x: Tensor, *, approximate: str = "none") -> Tensor:
     if approximate == "tanh":
@@ -64,9 +72,10 @@ _USUAL_THRESHOLD = 20
 """Where softplus(x) = x in float32: the TorchScript route knows no other."""
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::softplus",
-    why=Why.WRONG,
+    defect="no Softplus of float64, threshold ignored (TorchScript route)",
+    report="https://github.com/microsoft/onnxruntime/issues/16494",
     method="max(x, 0) + log1p(exp(-|x|)) of beta · x, x above the threshold",
     applies=lambda x, beta=1, threshold=20: is_double(x) or threshold != _USUAL_THRESHOLD,
 )
@@ -76,39 +85,72 @@ def softplus(x: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     return torch.where(scaled > threshold, x, soft / beta)
 
 
-@decomposes("aten::mish", why=Why.WRONG, method="x · tanh(softplus(x))", applies=is_double)
+@FAMILY.decomposes(
+    "aten::mish",
+    defect="onnxruntime has no Softplus of float64 (TorchScript route)",
+    report="https://github.com/microsoft/onnxruntime/issues/16494",
+    method="x · tanh(softplus(x))",
+    applies=is_double,
+)
 def mish(x: Tensor) -> Tensor:
     return x * torch.tanh(softplus(x))
 
 
-@decomposes("aten::selu", why=Why.WRONG, method="a scaled elu", applies=is_double)
+@FAMILY.decomposes(
+    "aten::selu",
+    defect="onnxruntime has no Selu of float64 (TorchScript route)",
+    method="a scaled elu",
+    applies=is_double,
+)
 def selu(x: Tensor) -> Tensor:
     return elu(x, _SELU_ALPHA, _SELU_SCALE)
 
 
-@decomposes("aten::leaky_relu", why=Why.WRONG, method="x, or slope · x below 0", applies=is_double)
+@FAMILY.decomposes(
+    "aten::leaky_relu",
+    defect="the slope is rounded to float32 (TorchScript route)",
+    method="x, or slope · x below 0",
+    applies=is_double,
+)
 def leaky_relu(x: Tensor, negative_slope: float = 0.01) -> Tensor:
     return torch.where(x > 0, x, x * negative_slope)
 
 
-@decomposes("aten::hardsigmoid", why=Why.WRONG, method="clamp(x + 3, 0, 6) / 6", applies=is_double)
+@FAMILY.decomposes(
+    "aten::hardsigmoid",
+    defect="onnxruntime has no HardSigmoid of float64 (TorchScript route)",
+    method="clamp(x + 3, 0, 6) / 6",
+    applies=is_double,
+)
 def hardsigmoid(x: Tensor) -> Tensor:
     return torch.clamp(x + 3, 0, 6) / 6
 
 
-@decomposes("aten::hardswish", why=Why.WRONG, method="x · hardsigmoid(x)", applies=is_double)
+@FAMILY.decomposes(
+    "aten::hardswish",
+    defect="onnxruntime has no HardSigmoid of float64 (TorchScript route)",
+    method="x · hardsigmoid(x)",
+    applies=is_double,
+)
 def hardswish(x: Tensor) -> Tensor:
     return x * torch.clamp(x + 3, 0, 6) / 6
 
 
-@decomposes("aten::tan", why=Why.WRONG, method="sin / cos", applies=is_double)
+@FAMILY.decomposes(
+    "aten::tan",
+    defect="onnxruntime has no Tan of float64",
+    report="https://github.com/microsoft/onnxruntime/issues/16494",
+    method="sin / cos",
+    applies=is_double,
+)
 def tan(x: Tensor) -> Tensor:
     return torch.sin(x) / torch.cos(x)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::atan",
-    why=Why.WRONG,
+    defect="onnxruntime has no Atan of float64",
+    report="https://github.com/microsoft/onnxruntime/issues/16494",
     method="Cephes atan: rational below 0.66, reduced to there by tan(π/4) and tan(π/2)",
     accuracy="1e-15 (float64)",
     applies=is_double,
@@ -127,32 +169,60 @@ def atan(x: Tensor) -> Tensor:
     return torch.where(x < 0, -(start + value), start + value)
 
 
-@decomposes("aten::asin", why=Why.WRONG, method="2 atan(x / (1 + sqrt(1 - x²)))", applies=is_double)
+@FAMILY.decomposes(
+    "aten::asin",
+    defect="onnxruntime has no Asin of float64",
+    report="https://github.com/microsoft/onnxruntime/issues/16494",
+    method="2 atan(x / (1 + sqrt(1 - x²)))",
+    applies=is_double,
+)
 def asin(x: Tensor) -> Tensor:
     return 2 * atan(x / (1 + torch.sqrt((1 - x) * (1 + x))))
 
 
-@decomposes(
-    "aten::acos", why=Why.WRONG, method="2 atan(sqrt((1 - x) / (1 + x)))", applies=is_double
+@FAMILY.decomposes(
+    "aten::acos",
+    defect="onnxruntime has no Acos of float64",
+    report="https://github.com/microsoft/onnxruntime/issues/16494",
+    method="2 atan(sqrt((1 - x) / (1 + x)))",
+    applies=is_double,
 )
 def acos(x: Tensor) -> Tensor:
     return 2 * atan(torch.sqrt((1 - x) / (1 + x)))
 
 
-@decomposes("aten::sinh", why=Why.WRONG, method="(eˣ - e⁻ˣ) / 2", applies=is_double)
+@FAMILY.decomposes(
+    "aten::sinh",
+    defect="onnxruntime has no Sinh of float64",
+    report="https://github.com/microsoft/onnxruntime/issues/16494",
+    method="(eˣ - e⁻ˣ) / 2",
+    applies=is_double,
+)
 def sinh(x: Tensor) -> Tensor:
     half = torch.exp(x.abs() / 2)
     value = half / 2 * half - 1 / half / (2 * half)
     return torch.where(x < 0, -value, value)
 
 
-@decomposes("aten::cosh", why=Why.WRONG, method="(eˣ + e⁻ˣ) / 2", applies=is_double)
+@FAMILY.decomposes(
+    "aten::cosh",
+    defect="onnxruntime has no Cosh of float64",
+    report="https://github.com/microsoft/onnxruntime/issues/16494",
+    method="(eˣ + e⁻ˣ) / 2",
+    applies=is_double,
+)
 def cosh(x: Tensor) -> Tensor:
     half = torch.exp(x.abs() / 2)
     return half / 2 * half + 1 / half / (2 * half)
 
 
-@decomposes("aten::asinh", why=Why.WRONG, method="log(|x| + sqrt(x² + 1))", applies=is_double)
+@FAMILY.decomposes(
+    "aten::asinh",
+    defect="onnxruntime has no Asinh of float64",
+    report="https://github.com/microsoft/onnxruntime/issues/16494",
+    method="log(|x| + sqrt(x² + 1))",
+    applies=is_double,
+)
 def asinh(x: Tensor) -> Tensor:
     size = x.abs()
     large = size > 1e9
@@ -163,13 +233,25 @@ def asinh(x: Tensor) -> Tensor:
     return torch.where(x < 0, -value, value)
 
 
-@decomposes("aten::acosh", why=Why.WRONG, method="log(x + sqrt(x² - 1))", applies=is_double)
+@FAMILY.decomposes(
+    "aten::acosh",
+    defect="onnxruntime has no Acosh of float64",
+    report="https://github.com/microsoft/onnxruntime/issues/16494",
+    method="log(x + sqrt(x² - 1))",
+    applies=is_double,
+)
 def acosh(x: Tensor) -> Tensor:
     inner = torch.where(x > 1e9, torch.ones_like(x), x)
     value = torch.log(inner + torch.sqrt(inner - 1) * torch.sqrt(inner + 1))
     return torch.where(x > 1e9, torch.log(x) + math.log(2), value)
 
 
-@decomposes("aten::atanh", why=Why.WRONG, method="log((1 + x) / (1 - x)) / 2", applies=is_double)
+@FAMILY.decomposes(
+    "aten::atanh",
+    defect="onnxruntime has no Atanh of float64",
+    report="https://github.com/microsoft/onnxruntime/issues/16494",
+    method="log((1 + x) / (1 - x)) / 2",
+    applies=is_double,
+)
 def atanh(x: Tensor) -> Tensor:
     return torch.log((1 + x) / (1 - x)) / 2

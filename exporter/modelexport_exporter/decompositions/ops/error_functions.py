@@ -15,7 +15,9 @@ from modelexport_exporter.decompositions.ops.arithmetic import (
     polynomial,
     undefined,
 )
-from modelexport_exporter.decompositions.registry import Why, composites, decomposes
+from modelexport_exporter.decompositions.registry import Family
+
+FAMILY = Family("Error functions", __doc__)
 
 _ERFINV_32: tuple[tuple[float, ...], ...] = (
     (2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
@@ -56,7 +58,7 @@ _ERFCX = (
 )  # fmt: skip
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::erfinv",
     method="Giles (2012), polynomials in log(1 - x²), single and double precision",
     accuracy="3e-7 (float32), 1e-14 (float64)",
@@ -82,9 +84,9 @@ def erfinv(x: Tensor) -> Tensor:
     return torch.where(x.abs() == 1, x * infinite(x), factor * x)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::special_erfcx",
-    why=Why.WRONG,
+    defect="exp(x²) overflows: NaN for large x",
     method="Chebyshev series in 2 / (2 + |x|) (Press et al., Numerical Recipes, 6.2.2)",
     accuracy="3e-7 (float32), 1e-14 (float64)",
 )
@@ -96,9 +98,9 @@ def special_erfcx(x: Tensor) -> Tensor:
     return torch.where(x < 0, 2 * torch.exp(x * x) - positive, positive)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::special_log_ndtr",
-    why=Why.WRONG,
+    defect="NaN for very negative x",
     method="log(erfcx(-x/√2) / 2) - x²/2 below -1, log1p(-erfc(x/√2) / 2) above",
     accuracy="3e-7 (float32)",
 )
@@ -113,7 +115,7 @@ def special_log_ndtr(x: Tensor) -> Tensor:
     )
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::special_ndtri",
     method="Cephes ndtri: rational approximations about 1/2 and in the tails",
     accuracy="3e-7 (float32), 1e-14 (float64)",
@@ -139,4 +141,4 @@ def special_ndtri(p: Tensor) -> Tensor:
     return torch.where((p < 0) | (p > 1), undefined(p), result)
 
 
-composites("aten::special_erfinv")
+FAMILY.composites |= {"aten::special_erfinv"}

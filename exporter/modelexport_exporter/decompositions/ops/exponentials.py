@@ -6,16 +6,18 @@ import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.ops.arithmetic import in_single_precision
-from modelexport_exporter.decompositions.registry import Why, composites, decomposes
+from modelexport_exporter.decompositions.registry import Family
+
+FAMILY = Family("Exponentials", __doc__)
 
 
 def _is_real(x: Tensor) -> bool:
     return not x.dtype.is_complex
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::expm1",
-    why=Why.WRONG,
+    defect="exp(x) - 1 has no correct digits near 0",
     method="2 tanh(x/2) / (1 - tanh(x/2)) on (-1, 1)",
     accuracy="5e-7 of each element (float32)",
     applies=_is_real,
@@ -26,9 +28,9 @@ def expm1(x: Tensor) -> Tensor:
     return torch.where(x.abs() < 1, 2 * half / (1 - half), torch.exp(x) - 1)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::log1p",
-    why=Why.WRONG,
+    defect="log(1 + x) has no correct digits near 0",
     method="log(u) · x / (u - 1), u being 1 + x as rounded",
     accuracy="5e-7 of each element (float32)",
     applies=_is_real,
@@ -42,4 +44,4 @@ def log1p(x: Tensor) -> Tensor:
     return torch.where(unchanged, x, torch.where(x > 1, log, log * (x / step)))
 
 
-composites("aten::special_expm1", "aten::special_log1p")
+FAMILY.composites |= {"aten::special_expm1", "aten::special_log1p"}

@@ -8,7 +8,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from modelexport_exporter.decompositions.registry import decomposes
+from modelexport_exporter.decompositions.registry import Family
+
+FAMILY = Family("Matrix factorizations", __doc__)
 
 LARGEST = 32
 """Columns that are unrolled at most: some twenty nodes each."""
@@ -64,7 +66,7 @@ def _split(a: Tensor, packed: Tensor) -> tuple[Tensor, Tensor]:
     return lower.to(a.dtype), packed[..., :k, :].triu().to(a.dtype)
 
 
-@decomposes("aten::linalg_lu", method=_LU, applies=_unrolls_square)
+@FAMILY.decomposes("aten::linalg_lu", method=_LU, applies=_unrolls_square)
 def linalg_lu(a: Tensor, *, pivot: bool = True) -> tuple[Tensor, Tensor, Tensor]:
     assert pivot
     packed, order = packed_lu(a)
@@ -74,7 +76,7 @@ def linalg_lu(a: Tensor, *, pivot: bool = True) -> tuple[Tensor, Tensor, Tensor]
     return permutation, lower, upper
 
 
-@decomposes("aten::linalg_slogdet", "aten::slogdet", method=_LU, applies=_unrolls_square)
+@FAMILY.decomposes("aten::linalg_slogdet", "aten::slogdet", method=_LU, applies=_unrolls_square)
 def linalg_slogdet(a: Tensor) -> tuple[Tensor, Tensor]:
     packed, order = packed_lu(a)
     diagonal = packed.diagonal(dim1=-2, dim2=-1)
@@ -82,13 +84,18 @@ def linalg_slogdet(a: Tensor) -> tuple[Tensor, Tensor]:
     return sign.to(a.dtype), torch.log(diagonal.abs()).sum(-1).to(a.dtype)
 
 
-@decomposes("aten::logdet", method=_LU, applies=_unrolls_square)
+@FAMILY.decomposes(
+    "aten::logdet",
+    defect="the logarithm of ONNX's Det, which overflows; onnxruntime has no Det of float64",
+    method=_LU,
+    applies=_unrolls_square,
+)
 def logdet(a: Tensor) -> Tensor:
     sign, value = linalg_slogdet(a)
     return torch.where(sign < 0, torch.full_like(value, float("nan")), value)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::linalg_cholesky_ex",
     method="column by column, unrolled, in float64; NaN where the matrix is not positive definite",
     applies=unrolls,
@@ -113,13 +120,13 @@ def linalg_cholesky_ex(
     return (factor.mT if upper else factor), info
 
 
-@decomposes("aten::linalg_cholesky", method="as linalg_cholesky_ex", applies=unrolls)
+@FAMILY.decomposes("aten::linalg_cholesky", method="as linalg_cholesky_ex", applies=unrolls)
 def linalg_cholesky(a: Tensor, *, upper: bool = False) -> Tensor:
     # Not by torch's own definition: that one checks for errors with an effect ONNX cannot express.
     return linalg_cholesky_ex(a, upper=upper)[0]
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::linalg_qr",
     method="Householder reflections with LAPACK's signs, unrolled, in float64",
     applies=_unrolls_square,

@@ -1,37 +1,19 @@
-"""What is left of torch.fft and of the windows beside ONNX's DFT."""
+"""Frequencies, the Kaiser window and the inverse short-time transform, which ONNX does not have."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.ops.bessel_functions import i0
-from modelexport_exporter.decompositions.registry import Why, decomposes
+from modelexport_exporter.decompositions.registry import Family
+
+FAMILY = Family("FFT", __doc__)
 
 
-def _shifted(x: Tensor, dim: int | Sequence[int] | None, *, back: bool) -> Tensor:
-    dims = range(x.dim()) if dim is None else [dim] if isinstance(dim, int) else dim
-    for axis in dims:
-        size = x.shape[axis]
-        cut = size // 2 if back else (size + 1) // 2
-        x = torch.cat([x.narrow(axis, cut, size - cut), x.narrow(axis, 0, cut)], axis)
-    return x
-
-
-@decomposes("aten::fft_fftshift", why=Why.WRONG, method="both halves swapped, dim by dim")
-def fft_fftshift(x: Tensor, dim: Sequence[int] | None = None) -> Tensor:
-    return _shifted(x, dim, back=False)
-
-
-@decomposes("aten::fft_ifftshift", why=Why.WRONG, method="both halves swapped, dim by dim")
-def fft_ifftshift(x: Tensor, dim: Sequence[int] | None = None) -> Tensor:
-    return _shifted(x, dim, back=True)
-
-
-@decomposes("aten::fft_fftfreq", method="arange over n, the upper half less n")
+@FAMILY.decomposes("aten::fft_fftfreq", method="arange over n, the upper half less n")
 def fft_fftfreq(
     n: int,
     d: float = 1.0,
@@ -46,7 +28,7 @@ def fft_fftfreq(
     return k.to(dtype or torch.float32) / (n * d)
 
 
-@decomposes("aten::fft_rfftfreq", method="arange over n")
+@FAMILY.decomposes("aten::fft_rfftfreq", method="arange over n")
 def fft_rfftfreq(
     n: int,
     d: float = 1.0,
@@ -59,7 +41,7 @@ def fft_rfftfreq(
     return torch.arange(n // 2 + 1, device=device).to(dtype or torch.float32) / (n * d)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::kaiser_window",
     "aten::kaiser_window.periodic",
     "aten::kaiser_window.beta",
@@ -84,9 +66,9 @@ def kaiser_window(
     return window.to(dtype or torch.float32)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::istft",
-    why=Why.WRONG,
+    defect="torch.onnx cannot translate its own decomposition: unsqueeze of complex tensors",
     method="inverse DFT by matrix products, then overlap-add by a transposed convolution",
     accuracy="1e-6 (float32)",
     applies=lambda spectrum, n_fft, *rest, **named: _real_signal(*rest, **named),

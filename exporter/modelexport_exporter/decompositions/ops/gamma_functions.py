@@ -15,7 +15,9 @@ from modelexport_exporter.decompositions.ops.arithmetic import (
     polynomial,
     undefined,
 )
-from modelexport_exporter.decompositions.registry import composites, decomposes
+from modelexport_exporter.decompositions.registry import Family
+
+FAMILY = Family("Gamma functions", __doc__)
 
 _LANCZOS = (
     676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059,
@@ -31,7 +33,7 @@ _ZETA = (
 )  # fmt: skip
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::lgamma",
     method="Lanczos (g = 7, n = 9; Godfrey's coefficients), reflected below 1/2; in float64",
     accuracy="1e-14",
@@ -53,7 +55,7 @@ def lgamma(x: Tensor) -> Tensor:
     return torch.where(torch.isinf(x), infinite(x), value)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::digamma",
     method="recurrence to x + 10, then the asymptotic series (Cephes psi); in float64",
     accuracy="1e-13",
@@ -76,7 +78,7 @@ def digamma(x: Tensor) -> Tensor:
     return torch.where(x == float("inf"), x, value)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::special_zeta",
     method="Euler-Maclaurin summation after 10 terms (Cephes zeta); positive q",
     accuracy="1e-6 (float32), 1e-14 (float64)",
@@ -107,7 +109,7 @@ def _promoted(s: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     return s.to(dtype), q.to(dtype)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::polygamma",
     method="digamma; the asymptotic series for n = 1 (torch's trigamma); n! zeta(n + 1, x) above",
     accuracy="1e-6 (float32), 1e-7 (float64, n = 1: torch's own series)",
@@ -142,17 +144,17 @@ def _trigamma(x: Tensor) -> Tensor:
     return torch.where(reflected, (math.pi**2) / (sine * sine) - total, total)
 
 
-@decomposes("aten::special_zeta.other_scalar", method="as for tensors")
+@FAMILY.decomposes("aten::special_zeta.other_scalar", method="as for tensors")
 def special_zeta_of_number(s: Tensor, q: float) -> Tensor:
     return special_zeta(s, torch.full_like(_promoted(s, s)[0], q))
 
 
-@decomposes("aten::special_zeta.self_scalar", method="as for tensors")
+@FAMILY.decomposes("aten::special_zeta.self_scalar", method="as for tensors")
 def special_zeta_at_number(s: float, q: Tensor) -> Tensor:
     return special_zeta(torch.full_like(_promoted(q, q)[0], s), q)
 
 
-@decomposes("aten::mvlgamma", method="sum of lgamma(x - k/2)", accuracy="1e-6 (float32)")
+@FAMILY.decomposes("aten::mvlgamma", method="sum of lgamma(x - k/2)", accuracy="1e-6 (float32)")
 def mvlgamma(x: Tensor, p: int) -> Tensor:
     total = lgamma(x) + p * (p - 1) / 4 * math.log(math.pi)
     for k in range(1, p):
@@ -160,10 +162,10 @@ def mvlgamma(x: Tensor, p: int) -> Tensor:
     return total
 
 
-composites(
+FAMILY.composites |= {
     "aten::special_gammaln",
     "aten::special_digamma",
     "aten::special_psi",
     "aten::special_polygamma",
     "aten::special_multigammaln",
-)
+}

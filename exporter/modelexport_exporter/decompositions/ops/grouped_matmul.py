@@ -10,8 +10,10 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from modelexport_exporter.decompositions.registry import decomposes
+from modelexport_exporter.decompositions.registry import Family
 from modelexport_exporter.torch_internals.symbolic_sizes import check
+
+FAMILY = Family("Grouped matrix products", __doc__)
 
 _METHOD = "a product for each group, of the rows between two ends"
 
@@ -45,7 +47,9 @@ def _is_grouped(
     return x.dim() == 2 and mat2.dim() == 3 and offs is not None and bias is None
 
 
-@decomposes("aten::_grouped_mm", method=_METHOD, accuracy="3e-7 (float32)", applies=_is_grouped)
+@FAMILY.decomposes(
+    "aten::_grouped_mm", method=_METHOD, accuracy="3e-7 (float32)", applies=_is_grouped
+)
 def grouped_mm(
     x: Tensor,
     mat2: Tensor,
@@ -58,6 +62,6 @@ def grouped_mm(
     return result if out_dtype is None else result.to(out_dtype)
 
 
-@decomposes("transformers::grouped_mm_fallback", method=_METHOD, accuracy="3e-7 (float32)")
+@FAMILY.decomposes("transformers::grouped_mm_fallback", method=_METHOD, accuracy="3e-7 (float32)")
 def grouped_mm_fallback(x: Tensor, weight: Tensor, offs: Tensor) -> Tensor:
     return _product(x, weight, offs)

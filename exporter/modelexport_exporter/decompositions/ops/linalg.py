@@ -12,8 +12,10 @@ import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.ops.factorizations import packed_lu, unrolls
-from modelexport_exporter.decompositions.registry import Why, composites, decomposes
+from modelexport_exporter.decompositions.registry import Family
 from modelexport_exporter.decompositions.sizes import largest
+
+FAMILY = Family("Linear algebra", __doc__)
 
 _NEWTON_STEPS = 50
 """Newton's iteration needs about 2 log2(condition) + log2(n) steps: conditions up to 1e6."""
@@ -76,7 +78,7 @@ def _inverse(a: Tensor) -> Tensor:
     return solved(a, _identity(a).expand(a.shape)).to(a.dtype)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::linalg_inv",
     "aten::inverse",
     method=_INVERSE,
@@ -87,7 +89,9 @@ def linalg_inv(a: Tensor) -> Tensor:
     return _inverse(a)
 
 
-@decomposes("aten::linalg_inv_ex", method=_INVERSE, accuracy=_INVERSE_ACCURACY, applies=_is_real)
+@FAMILY.decomposes(
+    "aten::linalg_inv_ex", method=_INVERSE, accuracy=_INVERSE_ACCURACY, applies=_is_real
+)
 def linalg_inv_ex(a: Tensor, *, check_errors: bool = False) -> tuple[Tensor, Tensor]:
     return _inverse(a), torch.zeros(a.shape[:-2], dtype=torch.int32, device=a.device)
 
@@ -101,12 +105,16 @@ def _solve(a: Tensor, b: Tensor, *, left: bool) -> Tensor:
     return solved(a, b).to(a.dtype)
 
 
-@decomposes("aten::linalg_solve", method=_INVERSE, accuracy=_INVERSE_ACCURACY, applies=_is_real)
+@FAMILY.decomposes(
+    "aten::linalg_solve", method=_INVERSE, accuracy=_INVERSE_ACCURACY, applies=_is_real
+)
 def linalg_solve(a: Tensor, b: Tensor, *, left: bool = True) -> Tensor:
     return _solve(a, b, left=left)
 
 
-@decomposes("aten::linalg_solve_ex", method=_INVERSE, accuracy=_INVERSE_ACCURACY, applies=_is_real)
+@FAMILY.decomposes(
+    "aten::linalg_solve_ex", method=_INVERSE, accuracy=_INVERSE_ACCURACY, applies=_is_real
+)
 def linalg_solve_ex(
     a: Tensor,
     b: Tensor,
@@ -118,7 +126,7 @@ def linalg_solve_ex(
     return _solve(a, b, left=left), info
 
 
-@decomposes("aten::linalg_solve_triangular", method=_DOUBLING, applies=_is_real)
+@FAMILY.decomposes("aten::linalg_solve_triangular", method=_DOUBLING, applies=_is_real)
 def linalg_solve_triangular(
     a: Tensor, b: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Tensor:
@@ -130,7 +138,7 @@ def linalg_solve_triangular(
     return (inverse @ wide if left else wide @ inverse).to(a.dtype)
 
 
-@decomposes("aten::triangular_solve", method=_DOUBLING, applies=_is_real)
+@FAMILY.decomposes("aten::triangular_solve", method=_DOUBLING, applies=_is_real)
 def triangular_solve(
     b: Tensor,
     a: Tensor,
@@ -143,19 +151,19 @@ def triangular_solve(
     return solution, a.clone()
 
 
-@decomposes("aten::cholesky_solve", method="two triangular solves", applies=_is_real)
+@FAMILY.decomposes("aten::cholesky_solve", method="two triangular solves", applies=_is_real)
 def cholesky_solve(b: Tensor, factor: Tensor, upper: bool = False) -> Tensor:
     lower = (factor.mT.tril() if upper else factor.tril()).to(torch.float64)
     inverse = _triangular_inverse(lower)
     return (inverse.mT @ (inverse @ b.to(torch.float64))).to(b.dtype)
 
 
-@decomposes("aten::cholesky_inverse", method="two triangular solves", applies=_is_real)
+@FAMILY.decomposes("aten::cholesky_inverse", method="two triangular solves", applies=_is_real)
 def cholesky_inverse(factor: Tensor, upper: bool = False) -> Tensor:
     return cholesky_solve(_identity(factor).to(factor.dtype).expand(factor.shape), factor, upper)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::linalg_pinv",
     "aten::linalg_pinv.atol_rtol_tensor",
     "aten::linalg_pinv.atol_rtol_float",
@@ -168,10 +176,10 @@ def linalg_pinv(a: Tensor, *_: object, **__: object) -> Tensor:
     return _newton_inverse(a).to(a.dtype)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::linalg_matrix_power",
     "aten::matrix_power",
-    why=Why.WRONG,
+    defect="torch.onnx cannot translate the inverse for negative powers",
     method="repeated squaring; the identity for 0, powers of the inverse below",
 )
 def linalg_matrix_power(a: Tensor, n: int) -> Tensor:
@@ -187,7 +195,7 @@ def linalg_matrix_power(a: Tensor, n: int) -> Tensor:
     return result
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::linalg_matrix_exp",
     "aten::matrix_exp",
     method="scaling and squaring about 18 terms of the Taylor series, in float64",
@@ -207,9 +215,9 @@ def linalg_matrix_exp(a: Tensor) -> Tensor:
     return result.to(a.dtype)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::cdist",
-    why=Why.WRONG,
+    defect="torch.onnx refuses it",
     method="norm of all differences: memory grows as the product of the sizes",
     accuracy="1e-6 (float32)",
 )
@@ -231,7 +239,7 @@ def distance(difference: Tensor, p: float) -> Tensor:
     return torch.pow(torch.pow(size, p).sum(-1), 1 / p)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::pdist",
     method="norm of the differences of all pairs of rows; the number of rows is static",
     applies=lambda x, *_: isinstance(x.shape[0], int),
@@ -241,4 +249,4 @@ def pdist(x: Tensor, p: float = 2.0) -> Tensor:
     return distance(x.index_select(0, rows) - x.index_select(0, columns), p)
 
 
-composites("aten::linalg_tensorinv", "aten::linalg_tensorsolve")
+FAMILY.composites |= {"aten::linalg_tensorinv", "aten::linalg_tensorsolve"}

@@ -12,8 +12,10 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from modelexport_exporter.decompositions.registry import Why, decomposes
+from modelexport_exporter.decompositions.registry import Family
 from modelexport_exporter.decompositions.sizes import Size, number, scaled_size
+
+FAMILY = Family("Nearest-neighbour resizing", __doc__)
 
 Factors = Sequence[float | None]
 
@@ -69,9 +71,10 @@ def _by_factor(
 
 
 def _register(name: str, function: Callable[..., Tensor], applies: Callable[..., bool]) -> None:
-    decomposes(
+    FAMILY.decomposes(
         name,
-        why=Why.WRONG,
+        defect="ONNX's Resize takes another pixel for 3 % of all pairs of sizes",
+        report="https://github.com/microsoft/onnxruntime/issues/12098",
         method="the nearest places along each axis, computed as PyTorch does, picked",
         applies=applies,
     )(function)

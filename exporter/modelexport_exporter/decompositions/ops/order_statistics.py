@@ -6,7 +6,9 @@ import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.ops.arithmetic import undefined
-from modelexport_exporter.decompositions.registry import composites, decomposes
+from modelexport_exporter.decompositions.registry import Family
+
+FAMILY = Family("Order statistics", __doc__)
 
 _SORT = "sort along the dim, NaN last, then select"
 _TIES = "exact; the index among equal values may be another one"
@@ -37,7 +39,7 @@ def _first_missing(x: Tensor, dim: int) -> Tensor:
     return torch.isnan(x).to(torch.int64).argmax(dim, keepdim=True)
 
 
-@decomposes("aten::median.dim", method=_SORT, accuracy=_TIES)
+@FAMILY.decomposes("aten::median.dim", method=_SORT, accuracy=_TIES)
 def median_dim(x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     if x.dim() == 0:
         return x.clone(), torch.zeros_like(x, dtype=torch.int64)
@@ -51,12 +53,12 @@ def median_dim(x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tens
     return _squeezed(value, index, dim, keepdim)
 
 
-@decomposes("aten::median", method=_SORT)
+@FAMILY.decomposes("aten::median", method=_SORT)
 def median(x: Tensor) -> Tensor:
     return median_dim(x.reshape(-1), 0)[0]
 
 
-@decomposes("aten::nanmedian.dim", method=_SORT, accuracy=_TIES)
+@FAMILY.decomposes("aten::nanmedian.dim", method=_SORT, accuracy=_TIES)
 def nanmedian_dim(x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     if x.dim() == 0:
         return x.clone(), torch.zeros_like(x, dtype=torch.int64)
@@ -69,12 +71,12 @@ def nanmedian_dim(x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, T
     return _squeezed(value, index, dim, keepdim)
 
 
-@decomposes("aten::nanmedian", method=_SORT)
+@FAMILY.decomposes("aten::nanmedian", method=_SORT)
 def nanmedian(x: Tensor) -> Tensor:
     return nanmedian_dim(x.reshape(-1), 0)[0]
 
 
-@decomposes("aten::kthvalue", method=_SORT, accuracy=_TIES)
+@FAMILY.decomposes("aten::kthvalue", method=_SORT, accuracy=_TIES)
 def kthvalue(
     x: Tensor,
     k: int,
@@ -90,7 +92,7 @@ def kthvalue(
     return _squeezed(value, index, dim, keepdim)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::mode",
     method="count of equal values for each element: memory grows as the length squared",
 )
@@ -107,7 +109,7 @@ def mode(x: Tensor, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tenso
     return _squeezed(value.movedim(-1, dim), index.movedim(-1, dim), dim, keepdim)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::sort.stable", method="aten::sort: onnxruntime's TopK keeps the order of equal values"
 )
 def sort_stable(
@@ -116,4 +118,4 @@ def sort_stable(
     return torch.sort(x, dim, descending)
 
 
-composites("aten::argsort", "aten::argsort.stable")
+FAMILY.composites |= {"aten::argsort", "aten::argsort.stable"}

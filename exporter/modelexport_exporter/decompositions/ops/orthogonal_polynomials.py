@@ -8,7 +8,9 @@ import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.ops.arithmetic import in_single_precision
-from modelexport_exporter.decompositions.registry import decomposes
+from modelexport_exporter.decompositions.registry import Family
+
+FAMILY = Family("Orthogonal polynomials", __doc__)
 
 _METHOD = "three-term recurrence, unrolled"
 Next = Callable[[int, Tensor, Tensor, Tensor], Tensor]
@@ -27,7 +29,7 @@ def _recurrence(x: Tensor, n: int, first: Tensor, following: Next) -> Tensor:
 
 
 def _register(name: str, first: Callable[[Tensor], Tensor], following: Next) -> None:
-    @decomposes(f"aten::special_{name}.n_scalar", method=_METHOD, accuracy="1e-6 (float32)")
+    @FAMILY.decomposes(f"aten::special_{name}.n_scalar", method=_METHOD, accuracy="1e-6 (float32)")
     def polynomial(x: Tensor, n: float) -> Tensor:
         @in_single_precision
         def value(x: Tensor) -> Tensor:

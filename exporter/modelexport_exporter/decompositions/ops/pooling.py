@@ -10,8 +10,10 @@ import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.ops.ceil_windows import Sizes, each, summed
-from modelexport_exporter.decompositions.registry import Why, decomposes
+from modelexport_exporter.decompositions.registry import Family
 from modelexport_exporter.decompositions.sizes import Size
+
+FAMILY = Family("Pooling", __doc__)
 
 _CUT = 32
 """Windows that are cut out one by one at most."""
@@ -21,9 +23,9 @@ def _divides(*arguments: object, divisor_override: int | None = None, **_: objec
     return divisor_override is not None or len(arguments) > 6 and arguments[6] is not None  # noqa: RUF021
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::avg_pool2d",
-    why=Why.WRONG,
+    defect="divisor_override is ignored",
     method="sum over the window, divided by divisor_override",
     applies=_divides,
 )
@@ -40,9 +42,9 @@ def avg_pool2d(
     return summed(x, 2, kernel_size, stride, padding, ceil_mode) / divisor_override
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::avg_pool3d",
-    why=Why.WRONG,
+    defect="divisor_override is ignored",
     method="sum over the window, divided by divisor_override",
     applies=_divides,
 )
@@ -141,16 +143,16 @@ def _maxima(dims: int, x: Tensor, output_size: Sizes) -> tuple[Tensor, Tensor]:
 
 for _dims in (1, 2, 3):
     _names = [f"aten::adaptive_avg_pool{_dims}d"]
-    decomposes(
+    FAMILY.decomposes(
         *_names if _dims == 1 else (*_names, f"aten::_adaptive_avg_pool{_dims}d"),
-        why=Why.WRONG,
+        defect="wrong windows of a dynamic size; 3d, and uneven windows of TorchScript, refused",
         method=(
             "mean of each window, or product with their weights where the size is open, dim by dim"
         ),
         accuracy="3e-7 (float32)",
         applies=partial(_uneven, _dims),
     )(partial(_averaged, _dims))
-    decomposes(
+    FAMILY.decomposes(
         f"aten::adaptive_max_pool{_dims}d",
         method="maximum over a mask of the windows, dim by dim",
     )(partial(_maxima, _dims))

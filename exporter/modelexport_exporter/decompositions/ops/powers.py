@@ -5,7 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from modelexport_exporter.decompositions.registry import Why, decomposes
+from modelexport_exporter.decompositions.registry import Family
+
+FAMILY = Family("Powers", __doc__)
 
 Number = int | float | bool
 _WITH_KERNEL = (torch.int32, torch.int64, torch.float16, torch.float32, torch.float64)
@@ -24,11 +26,11 @@ def _differs(base: Tensor | Number, exponent: Tensor | Number) -> bool:
     return not result.is_complex and not (same and _computed_in(result) == result)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::pow.Tensor_Tensor",
     "aten::pow.Tensor_Scalar",
     "aten::pow.Scalar",
-    why=Why.WRONG,
+    defect="ONNX's Pow returns the type of its base; onnxruntime has none of bytes",
     method=_METHOD,
     applies=_differs,
 )

@@ -1,39 +1,23 @@
-"""Reductions with a missing or a misread argument, and sums over booleans."""
+"""Reductions with a missing or a misread argument."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from modelexport_exporter.decompositions.registry import Why, composites, decomposes
+from modelexport_exporter.decompositions.registry import Family
+
+FAMILY = Family("Reductions", __doc__)
 
 
-@decomposes("aten::aminmax", why=Why.WRONG, method="amin and amax")
+@FAMILY.decomposes(
+    "aten::aminmax", defect="torch.onnx refuses it without a dim", method="amin and amax"
+)
 def aminmax(x: Tensor, *, dim: int | None = None, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     dims = list(range(x.dim())) if dim is None else [dim]
     return x.amin(dims, keepdim), x.amax(dims, keepdim)
-
-
-@decomposes(
-    "aten::scatter_reduce.two",
-    why=Why.WRONG,
-    method="sum over count, for the mean",
-    applies=lambda *arguments, **_: arguments[4] == "mean",
-)
-def scatter_mean(
-    x: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
-) -> Tensor:
-    assert reduce == "mean"
-    ones = torch.ones_like(x)
-    count = torch.zeros_like(x).scatter_add(dim, index, torch.ones_like(index, dtype=x.dtype))
-    start = x if include_self else torch.where(count > 0, torch.zeros_like(x), x)
-    total = start.scatter_add(dim, index, src)
-    if include_self:
-        count = count + ones
-    count = torch.where(count > 0, count, ones)
-    if x.dtype.is_floating_point:
-        return total / count
-    return torch.div(total, count, rounding_mode="floor")
 
 
 def _keeps_all(
@@ -42,9 +26,9 @@ def _keeps_all(
     return dim is None and keepdim
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::linalg_vector_norm",
-    why=Why.WRONG,
+    defect="keepdim is ignored where no dim is given",
     method="with every dim named, where they are kept",
     applies=_keeps_all,
 )
@@ -61,44 +45,60 @@ def linalg_vector_norm(
     return result
 
 
-def _booleans(x: object, y: object, *_: object, **__: object) -> bool:
-    return all(
-        isinstance(value, bool) or (isinstance(value, Tensor) and value.dtype == torch.bool)
-        for value in (x, y)
-    )
+def _names_no_dim(x: Tensor, dim: Any = (), keepdim: bool = False) -> bool:  # noqa: ANN401
+    return not dim and dim != 0
 
 
-@decomposes(
-    "aten::add.Tensor",
-    "aten::add.Scalar",
-    why=Why.WRONG,
-    method="or, for booleans",
-    applies=_booleans,
+def _all_dims(x: Tensor) -> tuple[Tensor, list[int]]:
+    """Return x with at least one dim, and the dims to reduce."""
+    if x.dim() == 0:
+        return x.unsqueeze(0), [0]
+    return x, list(range(x.dim()))
+
+
+_ALL = "over all dims, where none is named"
+
+
+@FAMILY.decomposes(
+    "aten::amax",
+    defect="torch.onnx refuses it without dims",
+    method="amax " + _ALL,
+    applies=_names_no_dim,
 )
-def add_booleans(x: Tensor, y: Tensor | bool, alpha: float = 1) -> Tensor:
-    if not isinstance(y, Tensor):
-        y = torch.full((), y, device=x.device)
-    return torch.logical_or(x, y) if alpha else x.clone()
+def amax(x: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:  # noqa: ANN401
+    wide, dims = _all_dims(x)
+    return torch.amax(wide, dims, keepdim and x.dim() > 0)
 
 
-@decomposes(
-    "aten::where.self",
-    why=Why.WRONG,
-    method="and and or, for booleans: onnxruntime's CPU provider has no Where for them",
-    applies=lambda _, x, y: _booleans(x, y),
+@FAMILY.decomposes(
+    "aten::amin",
+    defect="torch.onnx refuses it without dims",
+    method="amin " + _ALL,
+    applies=_names_no_dim,
 )
-def where_booleans(condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
-    return (condition & x) | (~condition & y)
+def amin(x: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:  # noqa: ANN401
+    wide, dims = _all_dims(x)
+    return torch.amin(wide, dims, keepdim and x.dim() > 0)
 
 
-@decomposes(
-    "aten::masked_fill.Scalar",
-    why=Why.WRONG,
-    method="and and or, for booleans",
-    applies=lambda x, mask, _: _booleans(x, mask),
+def _is_integral(x: Tensor, *_: object, **__: object) -> bool:
+    return not x.dtype.is_floating_point and not x.dtype.is_complex
+
+
+@FAMILY.decomposes(
+    "aten::nansum",
+    defect="ONNX's IsNaN does not take integers: the file does not load",
+    method="sum, for integers",
+    applies=_is_integral,
 )
-def masked_fill_booleans(x: Tensor, mask: Tensor, value: float) -> Tensor:
-    return (x | mask) if value else (x & ~mask)
+def nansum(
+    x: Tensor,
+    dim: Any = None,  # noqa: ANN401
+    keepdim: bool = False,
+    *,
+    dtype: torch.dtype | None = None,
+) -> Tensor:
+    return torch.sum(x, dim, keepdim, dtype=dtype)
 
 
-composites("aten::linalg_norm")
+FAMILY.composites |= {"aten::linalg_norm"}

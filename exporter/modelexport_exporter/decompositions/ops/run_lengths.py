@@ -5,10 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from modelexport_exporter.decompositions.registry import Why, composites, decomposes
+from modelexport_exporter.decompositions.registry import Family
+
+FAMILY = Family("Runs of equal elements", __doc__)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::unique_consecutive",
     method="where an element differs from the one before, which NaN does always",
 )
@@ -28,9 +30,9 @@ def unique_consecutive(
     return values, inverse if return_inverse else nothing, counts if return_counts else nothing
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::repeat_interleave.Tensor",
-    why=Why.WRONG,
+    defect="torch.onnx refuses output_size",
     method="count of the runs that ended before each position, where output_size is given",
     applies=lambda _, *, output_size=None: output_size is not None,
 )
@@ -41,4 +43,4 @@ def repeat_interleave(repeats: Tensor, *, output_size: int | None = None) -> Ten
     return (position.unsqueeze(1) >= ends).to(repeats.dtype).sum(1, dtype=repeats.dtype)
 
 
-composites("aten::repeat_interleave.self_Tensor")
+FAMILY.composites |= {"aten::repeat_interleave.self_Tensor"}

@@ -6,23 +6,25 @@ import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.ops.arithmetic import broadcast
-from modelexport_exporter.decompositions.registry import decomposes
+from modelexport_exporter.decompositions.registry import Family
+
+FAMILY = Family("Scatter and gather", __doc__)
 
 _REDUCTIONS = {"add": "sum", "multiply": "prod"}
 
 
-@decomposes("aten::scatter.reduce", method="scatter_reduce")
+@FAMILY.decomposes("aten::scatter.reduce", method="scatter_reduce")
 def scatter_with(x: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: str) -> Tensor:
     return torch.scatter_reduce(x, dim, index, src, _REDUCTIONS[reduce])
 
 
-@decomposes("aten::scatter.value_reduce", method="scatter_reduce")
+@FAMILY.decomposes("aten::scatter.value_reduce", method="scatter_reduce")
 def scatter_value_with(x: Tensor, dim: int, index: Tensor, value: float, *, reduce: str) -> Tensor:
     src = torch.full_like(index, value, dtype=x.dtype)
     return torch.scatter_reduce(x, dim, index, src, _REDUCTIONS[reduce])
 
 
-@decomposes("aten::index_reduce", method="scatter_reduce with the index expanded")
+@FAMILY.decomposes("aten::index_reduce", method="scatter_reduce with the index expanded")
 def index_reduce(
     x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
@@ -32,7 +34,7 @@ def index_reduce(
     return torch.scatter_reduce(x, dim, expanded, source, reduce, include_self=include_self)
 
 
-@decomposes("aten::put", method="index_put on the flattened tensor")
+@FAMILY.decomposes("aten::put", method="index_put on the flattened tensor")
 def put(x: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     flat = x.reshape(-1)
     position = index.reshape(-1)
@@ -40,14 +42,16 @@ def put(x: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> T
     return flat.index_put((position,), source.reshape(-1), accumulate).reshape(x.shape)
 
 
-@decomposes("aten::masked_select", method="indexing with the mask")
+@FAMILY.decomposes("aten::masked_select", method="indexing with the mask")
 def masked_select(x: Tensor, mask: Tensor) -> Tensor:
     x, mask = broadcast(x, mask)
     result: Tensor = torch.ops.aten.index.Tensor(x, [mask])
     return result
 
 
-@decomposes("aten::diagonal_scatter", method="where on the diagonal, with src laid along the rows")
+@FAMILY.decomposes(
+    "aten::diagonal_scatter", method="where on the diagonal, with src laid along the rows"
+)
 def diagonal_scatter(
     x: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Tensor:
@@ -59,3 +63,26 @@ def diagonal_scatter(
     along = src.index_select(-1, position).unsqueeze(-1)
     on_diagonal = columns.unsqueeze(0) - rows.unsqueeze(1) == offset
     return torch.where(on_diagonal, along, moved).movedim((-2, -1), (dim1, dim2))
+
+
+@FAMILY.decomposes(
+    "aten::scatter_reduce.two",
+    defect="mean is translated without a reduction: the last value wins",
+    report="https://github.com/onnx/onnx/issues/5100",
+    method="sum over count, for the mean",
+    applies=lambda *arguments, **_: arguments[4] == "mean",
+)
+def scatter_mean(
+    x: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    assert reduce == "mean"
+    ones = torch.ones_like(x)
+    count = torch.zeros_like(x).scatter_add(dim, index, torch.ones_like(index, dtype=x.dtype))
+    start = x if include_self else torch.where(count > 0, torch.zeros_like(x), x)
+    total = start.scatter_add(dim, index, src)
+    if include_self:
+        count = count + ones
+    count = torch.where(count > 0, count, ones)
+    if x.dtype.is_floating_point:
+        return total / count
+    return torch.div(total, count, rounding_mode="floor")

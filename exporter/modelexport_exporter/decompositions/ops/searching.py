@@ -5,12 +5,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from modelexport_exporter.decompositions.registry import Why, decomposes
+from modelexport_exporter.decompositions.registry import Family
+
+FAMILY = Family("Searching and counting", __doc__)
 
 _COMPARE = "count of smaller boundaries: memory grows as values times boundaries"
 
 
-@decomposes("aten::searchsorted.Tensor", method=_COMPARE)
+@FAMILY.decomposes("aten::searchsorted.Tensor", method=_COMPARE)
 def searchsorted(
     sequence: Tensor,
     x: Tensor,
@@ -30,7 +32,7 @@ def searchsorted(
     return (~beyond).to(dtype).sum(-1, dtype=dtype)
 
 
-@decomposes("aten::searchsorted.Scalar", method=_COMPARE)
+@FAMILY.decomposes("aten::searchsorted.Scalar", method=_COMPARE)
 def searchsorted_scalar(
     sequence: Tensor,
     x: float,
@@ -44,20 +46,9 @@ def searchsorted_scalar(
     return searchsorted(sequence, value, out_int32=out_int32, right=right, side=side, sorter=sorter)
 
 
-@decomposes(
-    "aten::isin.Tensor_Tensor",
-    method="comparison of all with all: memory grows as the product of the sizes",
-)
-def isin(
-    elements: Tensor, test_elements: Tensor, *, assume_unique: bool = False, invert: bool = False
-) -> Tensor:
-    found = (elements.unsqueeze(-1) == test_elements.reshape(-1)).any(-1)
-    return ~found if invert else found
-
-
-@decomposes(
+@FAMILY.decomposes(
     "aten::bincount",
-    why=Why.WRONG,
+    defect="torch.onnx refuses weights",
     method="sum of one-hot rows, where weights are given",
     accuracy="float32 weights are added in float64, as eager adds them",
     applies=lambda _, weights=None, *__, **___: weights is not None,
@@ -67,11 +58,3 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Te
     bins = torch.bincount(x, minlength=minlength)
     wide = weights if weights.dtype == torch.float32 else weights.to(torch.float64)
     return torch.zeros_like(bins, dtype=wide.dtype).scatter_add(0, x.to(torch.int64), wide)
-
-
-@decomposes("aten::isin.Scalar_Tensor", method="comparison with all")
-def isin_of_number(
-    element: float, test_elements: Tensor, *, assume_unique: bool = False, invert: bool = False
-) -> Tensor:
-    found = (test_elements == element).any()
-    return ~found if invert else found

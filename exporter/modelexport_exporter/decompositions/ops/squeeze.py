@@ -8,7 +8,9 @@ import torch
 from torch import Tensor
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
-from modelexport_exporter.decompositions.registry import Why, decomposes
+from modelexport_exporter.decompositions.registry import Family
+
+FAMILY = Family("Squeeze", __doc__)
 
 _METHOD = "dims of size 1 alone"
 
@@ -31,12 +33,12 @@ def _refused(x: Tensor, dim: int | Sequence[int]) -> bool:
     return not isinstance(dim, int) or not _is_one(x, dim)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::squeeze.dim",
     "aten::squeeze.dims",
     "aten::squeeze_copy.dim",
-    "aten::squeeze_copy.dims",
-    why=Why.WRONG,
+    defect="ONNX's Squeeze refuses dims of another size than 1",
+    report="https://github.com/onnx/onnx/issues/3764",
     method=_METHOD,
     applies=_refused,
 )

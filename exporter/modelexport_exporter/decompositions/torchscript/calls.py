@@ -17,7 +17,8 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from modelexport_exporter.decompositions.registry import DECOMPOSITIONS, Why, enabled
+from modelexport_exporter.decompositions.library import DECOMPOSITIONS, provided
+from modelexport_exporter.decompositions.registry import enabled
 from modelexport_exporter.decompositions.torchscript.missing_symbolics import (
     computes_tensors,
     has_symbolic,
@@ -55,9 +56,7 @@ class _Call:
     in_place: bool
 
 
-@cache
-def _operators() -> frozenset[str]:
-    return frozenset(entry.operator for entry in DECOMPOSITIONS.values())
+_PROVIDED = provided()
 
 
 def _call_of(function: object) -> _Call:
@@ -78,7 +77,7 @@ def _named(name: str) -> _Call:
     in_place = name.startswith("__i") if dunder else name.endswith("_")
     operator = _ALIASES.get(name, name if dunder else name.removesuffix("_"))
     short = f"aten::{operator.removeprefix('special_')}"
-    return _Call(name, short if short in _operators() else f"aten::{operator}", in_place)
+    return _Call(name, short if short in _PROVIDED else f"aten::{operator}", in_place)
 
 
 class TracedCalls(TorchFunctionMode):
@@ -130,7 +129,7 @@ class TracedCalls(TorchFunctionMode):
         return args if index is NotImplemented else (args[0], index, *args[2:])
 
     def _by_the_library(self, call: _Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
-        if call.operator not in _operators():
+        if call.operator not in _PROVIDED:
             return NotImplemented
         overload = resolve_overload(call.operator, args, kwargs)
         if overload is None:
@@ -139,7 +138,7 @@ class TracedCalls(TorchFunctionMode):
         if decomposition is None or not decomposition.applies(*args, **kwargs):
             return NotImplemented
         known = has_symbolic(call.operator, self._opset)
-        if known and decomposition.why is Why.UNSUPPORTED:
+        if known and not decomposition.defect:
             return NotImplemented
         return decomposition.function(*args, **kwargs)
 
@@ -172,7 +171,7 @@ class TracedCalls(TorchFunctionMode):
                 return False
             form = FORMS.get(name)
             early = form is not None and self._opset < form.before
-            provided = (early or name in _operators()) and enabled(name, self._disabled)
+            provided = (early or name in _PROVIDED) and enabled(name, self._disabled)
             return provided or has_symbolic(name, self._opset)
 
         return known

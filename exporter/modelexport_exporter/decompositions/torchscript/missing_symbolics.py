@@ -16,8 +16,7 @@ import torch
 from torch import Tensor
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from modelexport_exporter.decompositions.capture import pools  # noqa: F401 (adds to CALLS)
-from modelexport_exporter.decompositions.capture.calls import CALLS
+from modelexport_exporter.decompositions.capture import CALLS
 from modelexport_exporter.decompositions.torchscript.replay import replay, writes_itself
 from modelexport_exporter.torch_internals import pytree
 from modelexport_exporter.torch_internals.decomposition_table import decomposition_table

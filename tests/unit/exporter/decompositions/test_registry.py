@@ -10,11 +10,8 @@ import transformers.integrations.moe  # noqa: F401 (defines an operator)
 
 from modelexport_exporter.decompositions import provided
 from modelexport_exporter.decompositions.documentation import page
-from modelexport_exporter.decompositions.registry import (
-    COMPOSITES,
-    DECOMPOSITIONS,
-    enabled,
-)
+from modelexport_exporter.decompositions.library import COMPOSITES, DECOMPOSITIONS, FAMILIES
+from modelexport_exporter.decompositions.registry import enabled
 from modelexport_exporter.torch_internals.operators import find_overload
 
 PAGE = Path(__file__).parents[4] / "docs" / "decompositions.md"
@@ -31,6 +28,10 @@ def test_torch_defines_each_composite_by_others(name: str) -> None:
     assert operator is not None
     key = "CompositeImplicitAutograd"
     assert torch._C._dispatch_has_kernel_for_dispatch_key(operator.name(), key)  # type: ignore[no-untyped-call]
+
+
+def test_no_operator_is_registered_twice() -> None:
+    assert sum(len(family.decompositions) for family in FAMILIES) == len(DECOMPOSITIONS)
 
 
 def test_operators_are_provided_without_their_overload() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from decomposed import assert_stands_for, numbers
-from modelexport_exporter.decompositions.complex.pairs import FORMS
+from modelexport_exporter.decompositions.complex.programs import FORMS
 from modelexport_exporter.torch_internals.operators import find_overload
 
 torch.manual_seed(0)

@@ -8,8 +8,7 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 
-from modelexport_exporter.decompositions.ops import antialiasing  # noqa: F401 (registers)
-from modelexport_exporter.decompositions.registry import DECOMPOSITIONS
+from modelexport_exporter.decompositions.library import DECOMPOSITIONS
 from modelexport_exporter.decompositions.rewrite import rewrite_program
 
 TARGETS: list[dict[str, Any]] = [

@@ -8,27 +8,24 @@ import pytest
 import torch
 
 from modelexport_exporter.decompositions import capturing_calls
-from modelexport_exporter.decompositions.registry import DECOMPOSITIONS
+from modelexport_exporter.decompositions.ops.ceil_windows import max_pooled
 
 OPTIONS = [
-    pytest.param({"kernel_size": 2, "stride": 5}, True, id="strides over the end"),
-    pytest.param({"kernel_size": 2, "padding": 1}, True, id="a wide margin"),
-    pytest.param({"kernel_size": 2, "stride": 3, "padding": 1, "dilation": 2}, True, id="dilated"),
-    pytest.param({"kernel_size": 3, "stride": 2, "padding": 1}, False, id="as in ResNet"),
+    pytest.param({"kernel_size": 2, "stride": 5}, id="strides over the end"),
+    pytest.param({"kernel_size": 2, "padding": 1}, id="a wide margin"),
+    pytest.param({"kernel_size": 2, "stride": 3, "padding": 1, "dilation": 2}, id="dilated"),
+    pytest.param({"kernel_size": 3, "stride": 2, "padding": 1}, id="as in ResNet"),
 ]
 
 
-@pytest.mark.parametrize(("options", "needed"), OPTIONS)
+@pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("dims", [1, 2, 3])
-def test_every_size(options: dict[str, Any], needed: bool, dims: int) -> None:
-    entry = DECOMPOSITIONS[f"aten::max_pool{dims}d"]
+def test_every_size(options: dict[str, Any], dims: int) -> None:
     pool = getattr(torch, f"max_pool{dims}d")
     for size in range(5, 12):
         x = torch.randn(2, 3, *range(size, size + dims))
         expected = pool(x, **options, ceil_mode=True)
-        assert entry.applies(x, **options, ceil_mode=True) is needed
-        assert not entry.applies(x, **options)
-        assert torch.equal(entry.function(x, **options, ceil_mode=True), expected)
+        assert torch.equal(max_pooled(x, dims, **options), expected)
 
 
 class Pool(torch.nn.Module):

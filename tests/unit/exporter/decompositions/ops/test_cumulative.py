@@ -10,6 +10,16 @@ from torch import Tensor
 
 from decomposed import assert_as_eager, matrices, numbers, vectors
 
+NUMBERS = torch.tensor([[3, -7, 0], [2, 2, -1]])
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.int32, torch.int64])
+def test_running_extremes_of_integers_are_eagers(dtype: torch.dtype) -> None:
+    ends = torch.tensor([torch.iinfo(dtype).max, torch.iinfo(dtype).min, 0], dtype=dtype)
+    for x in (NUMBERS.to(dtype), ends, ends.flip(0)):
+        assert_as_eager("aten::cummax", x, -1)
+        assert_as_eager("aten::cummin", x, -1)
+
 
 @pytest.mark.parametrize("dim", [0, 1, -1])
 @pytest.mark.parametrize("name", ["aten::cummax", "aten::cummin"])

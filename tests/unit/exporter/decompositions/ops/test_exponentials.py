@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from decomposed import assert_as_eager, numbers, vectors
-from modelexport_exporter.decompositions.registry import DECOMPOSITIONS
+from modelexport_exporter.decompositions.library import DECOMPOSITIONS
 
 DIGITS = {torch.float32: 1e-6, torch.float64: 2e-15}
 

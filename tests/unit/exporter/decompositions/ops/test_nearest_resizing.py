@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn import functional
 
-from modelexport_exporter.decompositions.ops import nearest_resizing  # noqa: F401 (registers)
-from modelexport_exporter.decompositions.registry import DECOMPOSITIONS
+from modelexport_exporter.decompositions.library import DECOMPOSITIONS
 
 SIZES = st.integers(1, 70)
 

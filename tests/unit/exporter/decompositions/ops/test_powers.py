@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from decomposed import assert_as_eager
-from modelexport_exporter.decompositions.registry import DECOMPOSITIONS
+from modelexport_exporter.decompositions.library import DECOMPOSITIONS
 
 TYPES = (torch.uint8, torch.int32, torch.int64, torch.float16, torch.float32, torch.float64)
 

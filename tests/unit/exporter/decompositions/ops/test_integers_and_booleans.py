@@ -1,4 +1,4 @@
-"""Booleans and integers where ONNX takes only numbers or only floats, against eager."""
+"""Integers and booleans, where ONNX takes floats only, against eager."""
 
 from __future__ import annotations
 
@@ -28,14 +28,6 @@ def test_booleans_are_sorted_as_eager_does(descending: bool) -> None:
     assert_as_eager("aten::argsort", pair, 0, descending)
 
 
-@pytest.mark.parametrize("dtype", [torch.int8, torch.int32, torch.int64])
-def test_running_extremes_of_integers_are_eagers(dtype: torch.dtype) -> None:
-    ends = torch.tensor([torch.iinfo(dtype).max, torch.iinfo(dtype).min, 0], dtype=dtype)
-    for x in (NUMBERS.to(dtype), ends, ends.flip(0)):
-        assert_as_eager("aten::cummax", x, -1)
-        assert_as_eager("aten::cummin", x, -1)
-
-
 @pytest.mark.parametrize("x", [FLAGS, NUMBERS, BYTES])
 def test_no_integer_is_nan(x: torch.Tensor) -> None:
     assert_as_eager("aten::isnan", x)
@@ -44,15 +36,20 @@ def test_no_integer_is_nan(x: torch.Tensor) -> None:
     assert_as_eager("aten::nansum", x, [1], True)
 
 
-@pytest.mark.parametrize("keepdim", [False, True])
-@pytest.mark.parametrize("x", [NUMBERS, FLAGS, NUMBERS / 2, torch.tensor(1.5)])
-def test_extremes_of_everything_are_eagers(x: torch.Tensor, keepdim: bool) -> None:
-    assert_as_eager("aten::amax", x, [], keepdim)
-    assert_as_eager("aten::amin", x, [], keepdim)
-    assert_as_eager("aten::amax", x)
-
-
 def test_bytes_stay_bytes() -> None:
     for name in ("any", "all"):
         assert_as_eager(f"aten::{name}", BYTES)
         assert_as_eager(f"aten::{name}.dim", BYTES, 1, True)
+
+
+@pytest.mark.parametrize("function", ["floor", "ceil", "trunc", "round", "relu"])
+def test_integers_stay_what_they_are(function: str) -> None:
+    assert_as_eager(f"aten::{function}", torch.tensor([-3, 0, 4]))
+
+
+def test_booleans_are_combined_as_eager_does() -> None:
+    p, q = torch.tensor([True, True, False, False]), torch.tensor([True, False, True, False])
+    assert_as_eager("aten::add.Tensor", p, q)
+    assert_as_eager("aten::where.self", p, q, ~q)
+    assert_as_eager("aten::masked_fill.Scalar", p, q, 1)
+    assert_as_eager("aten::masked_fill.Scalar", p, q, 0)

@@ -8,7 +8,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from modelexport_exporter.decompositions.registry import Why, decomposes
+from modelexport_exporter.decompositions.registry import Family
+
+FAMILY = Family("Matrix products with an addend", __doc__)
 
 
 def _sum(x: Tensor, product: Tensor, beta: float, alpha: float) -> Tensor:
@@ -19,9 +21,9 @@ def _sum(x: Tensor, product: Tensor, beta: float, alpha: float) -> Tensor:
     return (x if beta == 1 else x * beta) + product
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::addmv",
-    why=Why.WRONG,
+    defect="with beta = 0, NaN in the addend reaches the result",
     method="beta · x + alpha · (matrix @ vector)",
     accuracy="3e-7 (float32)",
 )
@@ -29,15 +31,6 @@ def addmv(x: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float 
     # As a column: onnxruntime fuses a transposed matrix, a vector and a factor wrongly.
     product = torch.matmul(mat, vec.unsqueeze(1)).squeeze(1)
     return _sum(x, product, beta, alpha).expand(mat.shape[0])
-
-
-@decomposes(
-    "aten::addr",
-    method="beta · x + alpha · (column @ row)",
-    accuracy="3e-7 (float32)",
-)
-def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    return _sum(x, vec1.unsqueeze(1) * vec2.unsqueeze(0), beta, alpha)
 
 
 def _integers(x: Tensor, *_: object, **__: object) -> bool:
@@ -50,9 +43,9 @@ def _integers_or_nothing(
     return beta == 0 or _integers(x)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::addmm",
-    why=Why.WRONG,
+    defect="onnxruntime has no Gemm of integers",
     method="beta · x + alpha · (a @ b), for integers",
     applies=_integers,
 )
@@ -60,9 +53,9 @@ def addmm(x: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1)
     return _sum(x, a @ b, beta, alpha)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::baddbmm",
-    why=Why.WRONG,
+    defect="with beta = 0, NaN in the addend reaches the result",
     method="beta · x + alpha · (a @ b), for integers and for a beta of 0",
     applies=_integers_or_nothing,
 )
@@ -70,8 +63,9 @@ def baddbmm(x: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 
     return _sum(x, torch.bmm(a, b), beta, alpha)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::addbmm",
+    defect="with beta = 0, NaN in the addend reaches the result",
     method="beta · x + alpha · (sum of a @ b over the batch)",
     accuracy="3e-7 (float32)",
 )

@@ -1,4 +1,4 @@
-"""Functions in which the sign of zero or of a remainder counts, and larger-or-smaller of two."""
+"""Pointwise functions of C's math library: signs of zeros, atan2, hypot, fmax, frexp."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.ops.arithmetic import broadcast, infinite
-from modelexport_exporter.decompositions.registry import Why, composites, decomposes
+from modelexport_exporter.decompositions.registry import Family
+
+FAMILY = Family("Pointwise functions", __doc__)
 
 
 def _as_float(x: Tensor) -> Tensor:
     return x if x.dtype.is_floating_point else x.to(torch.float32)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::signbit",
-    why=Why.WRONG,
+    defect="x < 0: -0.0 counts as positive",
     method="x < 0, or 1/x < 0 for a zero; NaN counts as positive",
 )
 def signbit(x: Tensor) -> Tensor:
@@ -26,22 +28,23 @@ def signbit(x: Tensor) -> Tensor:
     return (x < 0) | ((x == 0) & (1 / x < 0))
 
 
-@decomposes("aten::copysign.Tensor", method="|x| with the sign bit of the other")
+@FAMILY.decomposes("aten::copysign.Tensor", method="|x| with the sign bit of the other")
 def copysign(x: Tensor, other: Tensor) -> Tensor:
     dtype = torch.promote_types(_as_float(x).dtype, other.dtype)
     size = x.to(dtype).abs()
     return torch.where(signbit(other), -size, size)
 
 
-@decomposes("aten::copysign.Scalar", method="|x| with the sign bit of the other")
+@FAMILY.decomposes("aten::copysign.Scalar", method="|x| with the sign bit of the other")
 def copysign_scalar(x: Tensor, other: float) -> Tensor:
     size = _as_float(x).abs()
     return -size if math.copysign(1.0, other) < 0 else size
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::atan2",
-    why=Why.WRONG,
+    defect="wrong quadrant for signed zeros and infinities",
+    report="https://github.com/pytorch/pytorch/issues/162570",
     method="atan(y/x) moved to its quadrant, signed zeros and infinities as in C",
     accuracy="3e-7 (float32)",
 )
@@ -56,7 +59,9 @@ def atan2(y: Tensor, x: Tensor) -> Tensor:
     return torch.where(signbit(y), -angle, angle)
 
 
-@decomposes("aten::hypot", method="the larger times sqrt(1 + ratio²)", accuracy="3e-7 (float32)")
+@FAMILY.decomposes(
+    "aten::hypot", method="the larger times sqrt(1 + ratio²)", accuracy="3e-7 (float32)"
+)
 def hypot(x: Tensor, y: Tensor) -> Tensor:
     x, y = broadcast(x.abs(), y.abs())
     large, small = torch.maximum(x, y), torch.minimum(x, y)
@@ -65,7 +70,7 @@ def hypot(x: Tensor, y: Tensor) -> Tensor:
     return torch.where(torch.isinf(x) | torch.isinf(y), infinite(value), value)
 
 
-@decomposes("aten::fmax", method="maximum, a NaN giving way to the other")
+@FAMILY.decomposes("aten::fmax", method="maximum, a NaN giving way to the other")
 def fmax(x: Tensor, y: Tensor) -> Tensor:
     x, y = _alike(x, y)
     if not x.dtype.is_floating_point:
@@ -73,7 +78,7 @@ def fmax(x: Tensor, y: Tensor) -> Tensor:
     return torch.where(torch.isnan(x) | (y >= x), torch.where(torch.isnan(y), x, y), x)
 
 
-@decomposes("aten::fmin", method="minimum, a NaN giving way to the other")
+@FAMILY.decomposes("aten::fmin", method="minimum, a NaN giving way to the other")
 def fmin(x: Tensor, y: Tensor) -> Tensor:
     x, y = _alike(x, y)
     if not x.dtype.is_floating_point:
@@ -87,9 +92,9 @@ def _alike(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     return x, y
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::logaddexp",
-    why=Why.WRONG,
+    defect="the exponentials overflow",
     method="max + log1p(exp(min - max)), equal infinities as they are",
     accuracy="3e-7 (float32)",
 )
@@ -99,7 +104,7 @@ def logaddexp(x: Tensor, y: Tensor) -> Tensor:
     return torch.where(torch.isinf(high) & (high == low), high, high + torch.log1p(torch.exp(gap)))
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::frexp.Tensor",
     method="exponent from log2, corrected so that the mantissa lies in [1/2, 1)",
     accuracy="exact for normal numbers",
@@ -117,10 +122,10 @@ def frexp(x: Tensor) -> tuple[Tensor, Tensor]:
     return torch.where(finite, mantissa, x).to(dtype), exponent.to(torch.int32)
 
 
-@decomposes(
+@FAMILY.decomposes(
     "aten::sign",
     "aten::sgn",
-    why=Why.WRONG,
+    defect="ONNX's Sign of NaN is NaN: eager returns 0",
     method="(x > 0) - (x < 0): NaN has sign 0",
     applies=lambda x: x.dtype.is_floating_point,
 )
@@ -128,4 +133,4 @@ def sign(x: Tensor) -> Tensor:
     return (x > 0).to(x.dtype) - (x < 0).to(x.dtype)
 
 
-composites("aten::arctan2")
+FAMILY.composites |= {"aten::arctan2"}

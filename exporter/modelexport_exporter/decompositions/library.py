@@ -1,0 +1,77 @@
+"""All decompositions of the library, by family and by operator."""
+
+from __future__ import annotations
+
+from modelexport_exporter.decompositions.ops import (
+    activations,
+    addmm,
+    antialiasing,
+    attention,
+    bessel_functions,
+    clamping,
+    cumulative,
+    divisions,
+    double_precision,
+    error_functions,
+    exponentials,
+    factorizations,
+    fft,
+    gamma_functions,
+    grouped_matmul,
+    integers_and_booleans,
+    linalg,
+    losses,
+    nearest_resizing,
+    order_statistics,
+    orthogonal_polynomials,
+    pointwise,
+    pooling,
+    powers,
+    reductions,
+    run_lengths,
+    scatter_gather,
+    searching,
+    squeeze,
+)
+
+FAMILIES = (
+    activations.FAMILY,
+    antialiasing.FAMILY,
+    attention.FAMILY,
+    bessel_functions.FAMILY,
+    clamping.FAMILY,
+    cumulative.FAMILY,
+    divisions.FAMILY,
+    double_precision.FAMILY,
+    error_functions.FAMILY,
+    exponentials.FAMILY,
+    fft.FAMILY,
+    gamma_functions.FAMILY,
+    grouped_matmul.FAMILY,
+    integers_and_booleans.FAMILY,
+    linalg.FAMILY,
+    losses.FAMILY,
+    factorizations.FAMILY,
+    addmm.FAMILY,
+    nearest_resizing.FAMILY,
+    order_statistics.FAMILY,
+    orthogonal_polynomials.FAMILY,
+    pointwise.FAMILY,
+    pooling.FAMILY,
+    powers.FAMILY,
+    reductions.FAMILY,
+    run_lengths.FAMILY,
+    scatter_gather.FAMILY,
+    searching.FAMILY,
+    squeeze.FAMILY,
+)
+DECOMPOSITIONS = {
+    name: entry for family in FAMILIES for name, entry in family.decompositions.items()
+}
+COMPOSITES = frozenset(name for family in FAMILIES for name in family.composites)
+"""Operators that consist of operators above: torch's own definition of them is applied first."""
+
+
+def provided() -> frozenset[str]:
+    """Return the operators that the library decomposes, such as aten::erfinv."""
+    return frozenset(entry.operator for entry in DECOMPOSITIONS.values())

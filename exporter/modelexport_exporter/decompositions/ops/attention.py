@@ -1,0 +1,62 @@
+"""Scaled dot-product attention with masks and shapes that ONNX's operator does not have."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from modelexport_exporter.decompositions.registry import Family
+
+FAMILY = Family("Attention", __doc__)
+
+
+def _has_mask_or_other_dims(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    *_: object,
+    **__: object,
+) -> bool:
+    """Return whether ONNX's operator, of four dims, computes something else."""
+    return attn_mask is not None or query.dim() != 4
+
+
+@FAMILY.decomposes(
+    "aten::scaled_dot_product_attention",
+    defect="a query whose mask is False throughout; three dims",
+    report="https://github.com/microsoft/onnxscript/pull/2479",
+    method="softmax(q kᵀ · scale + mask) v, zeros for a query that may see nothing",
+    accuracy="1e-6 (float32)",
+    applies=_has_mask_or_other_dims,
+)
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    if enable_gqa:
+        key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
+        value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
+    scores = query @ key.mT * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    if is_causal:
+        rows = torch.arange(query.shape[-2], device=query.device).unsqueeze(-1)
+        attn_mask = torch.arange(key.shape[-2], device=query.device) <= rows
+    if attn_mask is None:
+        weights = torch.softmax(scores, -1)
+    else:
+        if attn_mask.dtype == torch.bool:
+            scores = torch.where(attn_mask, scores, -float("inf"))
+        else:
+            scores = scores + attn_mask
+        blind = scores.amax(-1, keepdim=True) == -float("inf")
+        weights = torch.where(blind, 0.0, torch.softmax(scores, -1))
+    return torch.dropout(weights, dropout_p, dropout_p > 0) @ value

@@ -1,0 +1,47 @@
+"""What the library repairs still fails without it: torch.onnx alone, then onnxruntime.
+
+A test that fails here is good news: upstream has fixed the operator, or these arguments of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import pytest
+from modelexport_exporter.torch_internals.op_registries import find_overload
+
+from modelexport_exporter.decompositions.library import DECOMPOSITIONS
+from repairs.check import Call, Function, find_problem
+from repairs.operators import CALLS
+
+IN_CI = {"aten::erfinv", "aten::clamp", "aten::relu", "aten::where.self", "aten::squeeze.dim"}
+
+
+def nightly_but(names: Collection[str], always: Collection[str]) -> list[Any]:
+    return [
+        pytest.param(name, marks=[] if name in always else [pytest.mark.nightly]) for name in names
+    ]
+
+
+def assert_needed(name: str, function: Function, call: Call) -> None:
+    """Fail unless the library exports the call correctly, and torch.onnx alone does not."""
+    assert find_problem(function, call, library=True) == "", "the library does not repair this call"
+    if not find_problem(function, call, library=False):
+        pytest.fail(
+            f"torch.onnx translates {name} now (opset {call.opset}): delete its repair, "
+            "or what repairs such arguments"
+        )
+
+
+def test_every_decomposition_has_a_case() -> None:
+    assert set(CALLS) == set(DECOMPOSITIONS)
+
+
+@pytest.mark.parametrize("name", nightly_but(DECOMPOSITIONS, IN_CI))
+def test_torch_onnx_still_needs_the_decomposition(name: str) -> None:
+    overload = find_overload(name)
+    assert overload is not None
+    for call in CALLS[name]:
+        assert DECOMPOSITIONS[name].applies(*call.args, **call.kwargs), "the library ignores it"
+        assert_needed(name, overload, call)

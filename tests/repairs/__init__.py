@@ -1,0 +1,1 @@
+"""Minimal cases of what the library of decompositions repairs, exported without the library."""

@@ -1,0 +1,255 @@
+"""For each decomposed overload, calls of it that torch.onnx alone gets wrong or refuses."""
+
+from __future__ import annotations
+
+import torch
+import transformers.integrations.moe  # noqa: F401 (defines an operator)
+
+from repairs.check import Call
+
+TORCHSCRIPT = 17
+"""The newest opset that the TorchScript route alone writes."""
+
+
+def call(*args: object, **kwargs: object) -> Call:
+    return Call(args, kwargs)
+
+
+def script(*args: object) -> Call:
+    """Return a call that fails on the TorchScript route only."""
+    return Call(args, opset=TORCHSCRIPT)
+
+
+def double(*args: object) -> Call:
+    """Return a call in float64; torch.onnx writes Python numbers in float32."""
+    return Call(args, rounding=1e-7)
+
+
+def of(names: str, *calls: Call, prefix: str = "aten::", suffix: str = "") -> dict[str, list[Call]]:
+    return {f"{prefix}{name}{suffix}": list(calls) for name in names.split()}
+
+
+INF, NAN = float("inf"), float("nan")
+X = torch.tensor([[0.3, -1.7, 2.2], [0.9, 4.1, -0.6]])
+POSITIVE = X.abs() + 0.1
+SMALL = torch.tensor([1e-6, -3e-6, 2e-5])
+DOUBLE = X.double()
+WITH_INF = torch.tensor([INF, -INF, 1.0, -2.0])
+WITH_NAN = torch.tensor([NAN, -0.0, 3.0, -2.0])
+FAR = torch.tensor([-200.0, 0.5, 200.0])
+INTS = torch.tensor([[4, -6, 9], [3, 8, -5]])
+BOOLS, OTHER_BOOLS = X > 0, X > 1
+BYTES = torch.tensor([[0, 3, 1], [0, 0, 2]], dtype=torch.uint8)
+SQUARE = torch.tensor([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 5.0]])
+LOWER = torch.linalg.cholesky(SQUARE)
+RIGHT = X.mT.contiguous()
+SIGNAL = torch.arange(20.0).reshape(1, 2, 10)
+IMAGE = torch.arange(2.0 * 7 * 9).reshape(1, 2, 7, 9).sin()
+VOLUME = torch.arange(2.0 * 5 * 7 * 9).reshape(1, 2, 5, 7, 9).sin()
+INDEX = torch.tensor([[0, 1, 0], [1, 0, 0]])
+SORTED = torch.tensor([-1.0, 0.5, 0.9, 3.0])
+LOGITS = torch.tensor([[0.3, -1.7, 2.2, 0.1], [0.9, 4.1, -0.6, 300.0]])
+CLASSES = torch.tensor([2, 0])
+ONE_SIZED = X[:, None]
+QUERY = torch.arange(24.0).reshape(2, 4, 3).sin()
+QUERY_4D = QUERY[None]
+BLIND = torch.zeros(4, 4, dtype=torch.bool).index_fill(0, torch.tensor([0, 2]), True)
+SPECTRUM = torch.view_as_real(
+    torch.stft(torch.arange(32.0).sin(), 8, 4, window=torch.hann_window(8), return_complex=True)
+)
+ROWS = torch.arange(24.0).reshape(6, 4).cos()
+EXPERTS = torch.arange(48.0).reshape(3, 4, 4).sin()
+ENDS = torch.tensor([2, 3, 6], dtype=torch.int32)
+
+
+def _polynomials() -> dict[str, list[Call]]:
+    kinds = "chebyshev_polynomial_{0} shifted_chebyshev_polynomial_{0}"
+    names = " ".join(kinds.format(letter) for letter in "tuvw")
+    names += " hermite_polynomial_h hermite_polynomial_he laguerre_polynomial_l"
+    names += " legendre_polynomial_p"
+    return of(names, call(X, 3), prefix="aten::special_", suffix=".n_scalar")
+
+
+CALLS: dict[str, list[Call]] = {
+    # Activations
+    **of("elu", call(X, 0.7, 1.3, 0.6), script(DOUBLE)),
+    **of("log_sigmoid", call(FAR)),
+    **of("rrelu", call(X)),
+    **of("softmax.int log_softmax.int", call(X, 1, torch.float64)),
+    # Resizing
+    **of(
+        "_upsample_bilinear2d_aa _upsample_bicubic2d_aa",
+        call(IMAGE, [4, 5], True),
+        call(IMAGE, [4, 5], False, 0.5, 0.5),
+    ),
+    **of(
+        "_upsample_bilinear2d_aa.vec _upsample_bicubic2d_aa.vec",
+        call(IMAGE, None, False, [0.4, 0.7]),
+    ),
+    **of("upsample_nearest1d", script(torch.arange(28.0).reshape(1, 2, 14), [2])),
+    **of("upsample_nearest1d.vec", call(torch.arange(28.0).reshape(1, 2, 14), [2], None)),
+    **of("upsample_nearest2d", script(torch.arange(196.0).reshape(1, 1, 14, 14), [2, 2])),
+    **of("upsample_nearest2d.vec", call(torch.arange(196.0).reshape(1, 1, 14, 14), [2, 2], None)),
+    **of("upsample_nearest3d", script(torch.arange(196.0).reshape(1, 1, 1, 14, 14), [1, 2, 2])),
+    **of(
+        "upsample_nearest3d.vec",
+        call(torch.arange(196.0).reshape(1, 1, 1, 14, 14), [1, 2, 2], None),
+    ),
+    # Bessel functions
+    **of(
+        "special_bessel_j0 special_bessel_j1 special_i0e i0 special_modified_bessel_i0 special_i1e "
+        "special_i1 special_modified_bessel_i1 special_spherical_bessel_j0 special_airy_ai",
+        call(X),
+    ),
+    **of(
+        "special_bessel_y0 special_bessel_y1 special_scaled_modified_bessel_k0 "
+        "special_scaled_modified_bessel_k1 special_modified_bessel_k0 special_modified_bessel_k1",
+        call(POSITIVE),
+    ),
+    # Clamping
+    **of("clamp", call(WITH_INF, 0.5), call(WITH_INF, 0, 1.0), call(BYTES, -1, 1)),
+    **of("clamp.Tensor", script(WITH_INF, torch.tensor(0.5))),
+    **of("clamp_min", call(WITH_INF, 0.5)),
+    **of("clamp_max", call(WITH_INF, 0.5)),
+    **of("clamp_min.Tensor clamp_max.Tensor", call(WITH_INF, torch.tensor(0.5))),
+    # Cumulative
+    **of("cummax cummin cumprod", call(X, 1)),
+    **of("logcumsumexp", call(torch.tensor([-200.0, 0.0, 200.0]), 0)),
+    # Divisions
+    **of("remainder.Tensor", call(torch.tensor([1.0, -1.0]), torch.tensor([0.1, 0.1]))),
+    **of("remainder.Scalar", call(torch.tensor([1.0, -1.0]), 0.1)),
+    **of("remainder.Scalar_Tensor", call(1.0, torch.tensor([0.1, -0.3]))),
+    **of("floor_divide", call(torch.tensor([1.0, 6.0]), torch.tensor([0.1, -0.3]))),
+    **of("floor_divide.Scalar", call(torch.tensor([1.0, 6.0]), 0.1)),
+    **of(
+        "div.Tensor_mode",
+        call(torch.tensor([1.0]), torch.tensor([0.1]), rounding_mode="floor"),
+    ),
+    **of("div.Scalar_mode", call(torch.tensor([1.0]), 0.1, rounding_mode="floor")),
+    **of("gcd lcm", call(INTS, INTS.flip(0))),
+    **of("__lshift__.Tensor __rshift__.Tensor", call(INTS.abs(), INDEX)),
+    **of("floor ceil trunc round", call(INTS)),
+    **of("relu", script(INTS)),
+    # Error functions
+    **of("erfinv", call(X / 5)),
+    **of("special_erfcx special_log_ndtr", call(FAR / 10)),
+    **of("special_ndtri", call(POSITIVE / 5)),
+    # Double precision
+    **of("erf erfc gelu tan atan sinh cosh asinh", double(DOUBLE)),
+    **of("asin acos atanh", double(DOUBLE / 5)),
+    **of("acosh", double(DOUBLE.abs() + 1)),
+    **of("softplus mish selu leaky_relu hardsigmoid hardswish", script(DOUBLE)),
+    # Element types
+    **of("isnan isfinite nansum", call(INTS)),
+    **of("max.dim min.dim sort argsort", call(BOOLS, 1)),
+    **of("amax amin", call(X), call(torch.tensor(2.0))),
+    **of("any all", call(BYTES)),
+    **of("any.dim all.dim", call(BYTES, 1)),
+    # Exponentials
+    **of("expm1 log1p", call(SMALL)),
+    # Factorizations and linear algebra
+    **of(
+        "linalg_lu linalg_slogdet slogdet linalg_cholesky_ex linalg_cholesky linalg_qr "
+        "linalg_inv inverse linalg_inv_ex linalg_matrix_exp matrix_exp pinverse "
+        "linalg_pinv.atol_rtol_tensor linalg_pinv.atol_rtol_float",
+        call(SQUARE),
+    ),
+    **of("logdet", call(1e3 * torch.eye(24)), call(SQUARE.double())),
+    **of("linalg_pinv", call(SQUARE, 1e-6)),
+    **of("linalg_solve linalg_solve_ex", call(SQUARE, RIGHT)),
+    **of("linalg_solve_triangular", call(LOWER, RIGHT, upper=False)),
+    **of("triangular_solve", call(RIGHT, LOWER, False)),
+    **of("cholesky_solve", call(RIGHT, LOWER)),
+    **of("cholesky_inverse", call(LOWER)),
+    **of("linalg_matrix_power matrix_power", call(SQUARE, -2)),
+    **of("cdist", call(X, SQUARE, 3.0), call(X, SQUARE, 1.0), call(X, SQUARE)),
+    **of("pdist", call(SQUARE)),
+    # FFT
+    **of("fft_fftfreq fft_rfftfreq", call(7)),
+    **of("kaiser_window", call(7)),
+    **of("kaiser_window.periodic", call(7, True)),
+    **of("kaiser_window.beta", call(7, True, 9.0)),
+    **of("istft", call(torch.view_as_complex(SPECTRUM), 8, 4, None, torch.hann_window(8))),
+    # Gamma functions
+    **of("lgamma digamma", call(POSITIVE)),
+    **of("special_zeta", call(POSITIVE + 1.5, POSITIVE)),
+    **of("special_zeta.other_scalar", call(POSITIVE + 1.5, 2.0)),
+    **of("special_zeta.self_scalar", call(2.5, POSITIVE)),
+    **of("polygamma", call(1, POSITIVE)),
+    **of("mvlgamma", call(POSITIVE + 3, 2)),
+    # Grouped products
+    **of("_grouped_mm", call(ROWS, EXPERTS, ENDS)),
+    **of("grouped_mm_fallback", call(ROWS, EXPERTS, ENDS), prefix="transformers::"),
+    # Losses and attention
+    **of(
+        "cross_entropy_loss",
+        call(LOGITS, CLASSES, None, 1, -100, 0.1),
+        call(LOGITS, LOGITS.softmax(1)),
+    ),
+    **of("binary_cross_entropy_with_logits", call(FAR, torch.tensor([1.0, 0.3, 0.0]))),
+    **of(
+        "scaled_dot_product_attention",
+        call(QUERY_4D, QUERY_4D, QUERY_4D, BLIND),
+        call(QUERY, QUERY, QUERY),
+    ),
+    # Products that are added
+    **of("addmv", call(X[0] * NAN, SQUARE, X[1], beta=0)),
+    **of("addmm", call(INTS[0], SQUARE.long(), SQUARE.long())),
+    **of("baddbmm", call(SQUARE[None] * NAN, SQUARE[None], SQUARE[None], beta=0)),
+    **of("addbmm", call(SQUARE * NAN, SQUARE[None], SQUARE[None], beta=0)),
+    # Pooling
+    **of("avg_pool2d", call(IMAGE, [3, 3], [2, 2], 1, False, True, 4)),
+    **of("avg_pool3d", call(VOLUME, [2, 2, 2], [2, 2, 2], 0, False, True, 3)),
+    **of("adaptive_avg_pool1d", script(SIGNAL, [3]), Call((SIGNAL, [3]), open_dims=(2,))),
+    **of("adaptive_max_pool1d", call(SIGNAL, [3])),
+    **of("adaptive_avg_pool2d", script(IMAGE, [3, 4]), Call((IMAGE, [3, 4]), open_dims=(2, 3))),
+    **of("_adaptive_avg_pool2d", Call((IMAGE, [3, 4]), open_dims=(2, 3))),
+    **of("adaptive_max_pool2d", call(IMAGE, [3, 4])),
+    **of("adaptive_avg_pool3d _adaptive_avg_pool3d adaptive_max_pool3d", call(VOLUME, [2, 3, 4])),
+    # Order statistics
+    **of("median nanmedian", call(X)),
+    **of("median.dim nanmedian.dim mode", call(X, 1)),
+    **of("kthvalue", call(X, 2, 1)),
+    **of("sort.stable", call(X, stable=True, dim=1)),
+    **_polynomials(),
+    # Powers
+    **of("pow.Tensor_Tensor", call(INTS, X.abs()), call(BYTES, BYTES)),
+    **of("pow.Tensor_Scalar", call(BYTES, 2)),
+    **of("pow.Scalar", call(2, BYTES)),
+    # Reductions
+    **of("aminmax", call(X)),
+    **of(
+        "scatter_reduce.two",
+        call(X, 0, INDEX, X, "mean"),
+        call(X, 0, INDEX, X, "mean", include_self=False),
+    ),
+    **of("linalg_vector_norm", call(X, 2, None, True), call(X, 3, None, True)),
+    **of("add.Tensor", call(BOOLS, OTHER_BOOLS)),
+    **of("add.Scalar", call(BOOLS, True)),
+    **of("where.self", call(BOOLS, OTHER_BOOLS, BOOLS)),
+    **of("masked_fill.Scalar", call(BOOLS, OTHER_BOOLS, True)),
+    # Runs, scattering, searching
+    **of("unique_consecutive", call(torch.tensor([1.0, 1.0, 2.0, 1.0]), True, True)),
+    **of("repeat_interleave.Tensor", call(torch.tensor([1, 3]), output_size=4)),
+    **of("scatter.reduce", call(X, 0, INDEX, X, reduce="add")),
+    **of("scatter.value_reduce", call(X, 0, INDEX, 2.0, reduce="multiply")),
+    **of("index_reduce", call(X, 1, torch.tensor([0, 0]), X[:, :2], "prod")),
+    **of("put", call(X, torch.tensor([0, 5]), torch.tensor([7.0, 8.0]))),
+    **of("masked_select", call(X, BOOLS)),
+    **of("diagonal_scatter", call(SQUARE, X[0])),
+    **of("searchsorted.Tensor", call(SORTED, X)),
+    **of("searchsorted.Scalar", call(SORTED, 0.7)),
+    **of("bincount", call(torch.tensor([1, 0, 1]), X[0])),
+    # Signed zeros
+    **of("signbit", call(WITH_NAN)),
+    **of("copysign.Tensor", call(X, X.flip(0))),
+    **of("copysign.Scalar", call(X, -1.0)),
+    **of("atan2", call(torch.tensor([0.0, -0.0, INF]), torch.tensor([-1.0, -0.0, INF]))),
+    **of("hypot fmax fmin", call(X, X.flip(0))),
+    **of("logaddexp", call(FAR, -FAR)),
+    **of("frexp.Tensor", call(X)),
+    **of("sign sgn", call(WITH_NAN)),
+    # Squeezing
+    **of("squeeze.dim squeeze_copy.dim", call(X, 1)),
+    **of("squeeze.dims", script(ONE_SIZED, [0, 1])),
+}

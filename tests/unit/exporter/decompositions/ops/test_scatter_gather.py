@@ -1,0 +1,51 @@
+"""Writing to and reading from positions, against eager."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from decomposed import assert_as_eager
+
+X = torch.arange(12.0).reshape(3, 4) - 4
+
+
+@pytest.mark.parametrize("reduce", ["prod", "mean", "amax", "amin"])
+@pytest.mark.parametrize("include_self", [True, False])
+def test_reductions_at_an_index_are_eagers(reduce: str, include_self: bool) -> None:
+    index = torch.tensor([0, 2, 0])
+    assert_as_eager("aten::index_reduce", X, 0, index, X + 1, reduce, include_self=include_self)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64])
+@pytest.mark.parametrize("include_self", [True, False])
+def test_scattered_means_are_eagers(dtype: torch.dtype, include_self: bool) -> None:
+    index = torch.tensor([[0, 0, 1, 1], [2, 0, 2, 2], [0, 1, 2, 0]])
+    x = X.to(dtype)
+    named = {"include_self": include_self}
+    assert_as_eager("aten::scatter_reduce.two", x, 0, index, 3 * x, "mean", **named)
+
+
+@pytest.mark.parametrize("reduce", ["add", "multiply"])
+def test_scattering_with_a_reduction_is_eagers(reduce: str) -> None:
+    index = torch.tensor([[0, 0, 1, 1]])
+    assert_as_eager("aten::scatter.reduce", X, 0, index, X[1:2], reduce=reduce)
+    assert_as_eager("aten::scatter.value_reduce", X, 0, index, 3.0, reduce=reduce)
+
+
+@pytest.mark.parametrize("accumulate", [False, True])
+def test_put_is_eagers(accumulate: bool) -> None:
+    index = torch.tensor([[0, 5], [-1, -4]])
+    assert_as_eager("aten::put", X, index, torch.rand(2, 2), accumulate)
+
+
+@pytest.mark.parametrize("offset", [-2, -1, 0, 1, 3])
+def test_a_diagonal_is_written_as_eager_does(offset: int) -> None:
+    src = torch.rand(X.diagonal(offset).shape)
+    assert_as_eager("aten::diagonal_scatter", X, src, offset)
+    assert_as_eager("aten::diagonal_scatter", X.mT, src, -offset)
+
+
+def test_selecting_by_a_mask_is_eagers() -> None:
+    assert_as_eager("aten::masked_select", X, X > 0)
+    assert_as_eager("aten::masked_select", X, torch.tensor([True, False, True, False]))
