@@ -53,10 +53,10 @@ class App:
             api, settings.api.log_qps, metrics.stage_done, self._cache.put_resource
         )
         recorder = EventRecorder(api, identity)
-        tools = Dependencies(
+        dependencies = Dependencies(
             api, recorder, TriggerMetrics(metrics.registry), settings.triggers, seconds
         )
-        self._triggers = Triggers(tools, namespaces)
+        self._triggers = Triggers(dependencies, namespaces)
         self._reconciler = Reconciler(
             api=api,
             cache=self._cache,

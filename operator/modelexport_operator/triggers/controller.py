@@ -28,14 +28,14 @@ Body = dict[str, Any]
 class Triggers:
     """The part of the operator that handles triggers."""
 
-    def __init__(self, tools: Dependencies, namespaces: list[str]) -> None:
-        self._dependencies = tools
+    def __init__(self, dependencies: Dependencies, namespaces: list[str]) -> None:
+        self._dependencies = dependencies
         self._namespaces: list[str | None] = [*namespaces] or [None]
-        self._pruner = HistoryPruner(tools.api)
+        self._pruner = HistoryPruner(dependencies.api)
         self._followers: dict[str, tuple[Follower, asyncio.Task[None]]] = {}
         self._generations: dict[str, int] = {}
         self._reasons: dict[str, str] = {}
-        tools.metrics.read_live(lambda: Counter(self._reasons.values()))
+        dependencies.metrics.read_live(lambda: Counter(self._reasons.values()))
 
     async def run(self) -> None:
         """Run until cancelled."""

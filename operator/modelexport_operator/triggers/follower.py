@@ -50,10 +50,10 @@ class Dependencies:
 class Follower:
     """Runs one trigger until it is deleted; retries after any error."""
 
-    def __init__(self, tools: Dependencies, subject: Subject) -> None:
-        self._dependencies = tools
-        self._trigger = TriggerClient(tools.api, tools.recorder, subject)
-        self._creator = ExportCreator(tools.api, tools.metrics, self._trigger)
+    def __init__(self, dependencies: Dependencies, subject: Subject) -> None:
+        self._dependencies = dependencies
+        self._trigger = TriggerClient(dependencies.api, dependencies.recorder, subject)
+        self._creator = ExportCreator(dependencies.api, dependencies.metrics, self._trigger)
         self._changed = asyncio.Event()
         self._waiting: dict[str, Candidate] = {}
         self._stream: Stream | None = None
@@ -113,26 +113,26 @@ class Follower:
         )
         if self._stream is None or self._stream.what != what:
             self._stream = Stream(self._dependencies.api, what, self._dependencies.relist_seconds)
-        async with aclosing(self._stream.follow()) as batches:
+        async with aclosing(self._stream.follow()) as updates:
             while not self._changed.is_set():
-                batch = await self._next(batches, what)
-                if batch is None:
+                update = await self._next(updates, what)
+                if update is None:
                     return
-                self._collect(trigger, batch)
-                if batch.listed and not batch.complete:
+                self._collect(trigger, update)
+                if update.listed and not update.complete:
                     continue
                 await self._process(trigger)
-                if batch.complete:
+                if update.complete:
                     self._pause = _FIRST_PAUSE
                     message = f"watching {what.resource} of {what.api_version}"
                     watching = Readiness("True", ready.WATCHING, message)
                     await self._trigger.write_readiness(watching, self._generation)
 
     async def _next(
-        self, batches: AsyncIterator[StreamUpdate], what: Collection
+        self, updates: AsyncIterator[StreamUpdate], what: Collection
     ) -> StreamUpdate | None:
         """Return the next update of a stream; None as soon as the trigger has changed."""
-        step = asyncio.ensure_future(anext(batches))
+        step = asyncio.ensure_future(anext(updates))
         changed = asyncio.ensure_future(self._changed.wait())
         try:
             await asyncio.wait({step, changed}, return_when=asyncio.FIRST_COMPLETED)
@@ -145,8 +145,8 @@ class Follower:
             with suppress(asyncio.CancelledError, ApiError):
                 await step
 
-    def _collect(self, trigger: ModelExportTrigger, batch: StreamUpdate) -> None:
-        for body in batch.objects:
+    def _collect(self, trigger: ModelExportTrigger, update: StreamUpdate) -> None:
+        for body in update.objects:
             try:
                 found = candidate(trigger, self._trigger.status, body)
             except Exception:  # an invalid object must not block the others
