@@ -9,10 +9,11 @@ import numpy as np
 import onnx
 import pytest
 import yaml
+from onnxruntime import backend
 
 from modelexport_api.reasons import Reason
 from modelexport_cli.main import main
-from modelexport_exporter.workers import onnx_backend as backend
+from modelexport_exporter.core.providers import GPU, NAMES
 from seeds.case import Case, as_state_dict, refused, tensor
 from seeds.harness import Bench, build_module, each, eager, manifest
 from seeds.recording import Finding, Outcome
@@ -55,16 +56,20 @@ def test_the_graph_of_a_file_is_printed(bench: Bench, capsys: pytest.CaptureFixt
     assert "Softmax" in found["graph"]
 
 
-def test_a_backend_prepares_and_runs_a_file(bench: Bench) -> None:
+def test_the_onnx_backend_api_of_onnxruntime_runs_a_file(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ORT_ONNX_BACKEND_EXCLUDE_PROVIDERS", ",".join(NAMES[gpu] for gpu in GPU))
     case = Case("C29 E15", "backend", "plain_models:perceptron", ROWS, FEW)
     exported = bench.check(case)
     x = np.random.default_rng(5).standard_normal((6, 6)).astype(np.float32)
     (want,) = eager(case, exported.module, {"x": x})
     model = onnx.load(str(exported.model_path))
-    prepared = backend.prepare(model, device="CPU")
-    for given in (x, (x,), [x]):
-        np.testing.assert_allclose(prepared.run(given)[0], want, rtol=1e-4, atol=1e-6)
-    np.testing.assert_allclose(backend.run_model(model, [x])[0], want, rtol=1e-4, atol=1e-6)
+    for source in (model, str(exported.model_path)):
+        prepared = backend.prepare(source)
+        for inputs in (x, [x]):
+            np.testing.assert_allclose(prepared.run(inputs)[0], want, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(backend.run(model, [x])[0], want, rtol=1e-4, atol=1e-6)
 
 
 def test_all_unconvertible_operators_without_an_export(
