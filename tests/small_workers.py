@@ -91,6 +91,11 @@ def verify(
     )
 
 
+def imported(_report: ReportProgress) -> set[str]:
+    """Return the names of the modules that this process has imported."""
+    return {*sys.modules}
+
+
 def act(name: str, report: ReportProgress | None = None) -> object:
     """Do what user code does at its worst."""
     actions: dict[str, Callable[[], object]] = {
