@@ -9,9 +9,9 @@ from collections.abc import Collection
 from typing import Any
 
 import pytest
-from modelexport_exporter.torch_internals.op_registries import find_overload
 
 from modelexport_exporter.decompositions.library import DECOMPOSITIONS
+from modelexport_exporter.torch_internals.operators import find_overload
 from repairs.check import Call, Function, find_problem
 from repairs.operators import CALLS
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import onnxruntime
 import torch
-from modelexport_exporter.torch_internals.op_registries import OLDEST_OPSET
 from torch import Tensor, nn
 from torch.export import Dim
 from torch.utils import _pytree as pytree
 
 from decomposed import assert_same
 from modelexport_exporter.decompositions import capturing_calls, rewrite_program, rewriting_calls
+from modelexport_exporter.torch_internals.translation import OLDEST_OPSET
 
 Function = Callable[..., Any]
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from modelexport_exporter.torch_internals.op_registries import OLDEST_OPSET
 from numpy.typing import NDArray
 
 from modelexport_api.reasons import Reason
+from modelexport_exporter.torch_internals.translation import OLDEST_OPSET
 
 Array = NDArray[Any]
 Feed = Mapping[str, Array]

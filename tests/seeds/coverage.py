@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from modelexport_exporter.torch_internals.op_registries import OLDEST_OPSET
-
+from modelexport_exporter.torch_internals.translation import OLDEST_OPSET
 from seeds.recording import Finding, Outcome
 from seeds.rows import ROWS
 

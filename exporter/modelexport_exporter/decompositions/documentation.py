@@ -61,7 +61,7 @@ def page() -> str:
 
 def _section(family: Family) -> str:
     """Return a family's table; overloads that are computed alike are one row."""
-    rows: dict[tuple[str, ...], list[str]] = {}
+    rows: dict[tuple[str, str, str], list[str]] = {}
     for name, entry in family.decompositions.items():
         cells = (_describe_defect(entry), _escape(entry.method), _escape(entry.accuracy))
         rows.setdefault(cells, []).append(name)

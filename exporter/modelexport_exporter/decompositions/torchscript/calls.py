@@ -1,6 +1,6 @@
 """What the tracer of TorchScript records in place of a call that its exporter cannot translate.
 
-In this order: the library's decomposition; another form of the operator; torch's own definition,
+In this order: the library's decomposition; a rewrite of the operator; torch's own definition,
 where the exporter has no symbolic function at the requested opset. What these call is seen again,
 so a definition may lead to operators that are rewritten themselves.
 """
@@ -25,7 +25,7 @@ from modelexport_exporter.decompositions.torchscript.missing_symbolics import (
     own_definition,
 )
 from modelexport_exporter.decompositions.torchscript.negative_indices import from_the_start
-from modelexport_exporter.decompositions.torchscript.rewrites import FORMS
+from modelexport_exporter.decompositions.torchscript.rewrites import REWRITES
 from modelexport_exporter.torch_internals.operators import (
     OpOverload,
     OpOverloadPacket,
@@ -81,7 +81,7 @@ def _named(name: str) -> _Call:
 
 
 class TracedCalls(TorchFunctionMode):
-    """Sees each call of torch and records it, or what stands for it."""
+    """Sees each call of torch and records it, or what replaces it."""
 
     def __init__(self, disabled: Collection[str], opset: int) -> None:
         super().__init__()
@@ -102,7 +102,7 @@ class TracedCalls(TorchFunctionMode):
             return func(*self._indexed(call, args), **kwargs)
         if call.operator in self._active or not enabled(call.operator, self._disabled):
             return func(*args, **kwargs)
-        for replace in (self._by_the_library, self._by_a_form, self._by_torch):
+        for replace in (self._by_the_library, self._by_a_rewrite, self._by_torch):
             with self._seeing_calls_but(call.operator):
                 result = replace(call, args, kwargs)
             if result is not NotImplemented:
@@ -142,11 +142,11 @@ class TracedCalls(TorchFunctionMode):
             return NotImplemented
         return decomposition.function(*args, **kwargs)
 
-    def _by_a_form(self, call: _Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
-        form = FORMS.get(call.operator)
-        if form is None or self._opset >= form.before or "out" in kwargs:
+    def _by_a_rewrite(self, call: _Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
+        rewrite = REWRITES.get(call.operator)
+        if rewrite is None or self._opset >= rewrite.before or "out" in kwargs:
             return NotImplemented
-        return form.function(*args, **kwargs)
+        return rewrite.function(*args, **kwargs)
 
     def _by_torch(self, call: _Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
         # Before it traces, torch.onnx runs the model: that run need not know of definitions.
@@ -169,8 +169,8 @@ class TracedCalls(TorchFunctionMode):
             name = name if name.endswith("__") else name.removesuffix("_")
             if name == operator:
                 return False
-            form = FORMS.get(name)
-            early = form is not None and self._opset < form.before
+            rewrite = REWRITES.get(name)
+            early = rewrite is not None and self._opset < rewrite.before
             provided = (early or name in _PROVIDED) and enabled(name, self._disabled)
             return provided or has_symbolic(name, self._opset)
 

@@ -1,8 +1,8 @@
-"""Operators in the form in which TorchScript's exporter writes them rightly.
+"""Operators in a form that TorchScript's exporter translates correctly.
 
 ONNX computes maxima, minima and Clip of integers from opset 12, compares floats for equality from
-11, and reverses by slices from 10; the exporter writes them earlier, too. Some others it writes
-wrongly at any opset, and some consist of steps that torch defines for one size only.
+11, and reverses by slices from 10; the exporter writes them at older opsets, too. Others it
+translates incorrectly at any opset, or by steps that hold for the traced sizes only.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _ANY = 1000
 
 
 @dataclass(frozen=True)
-class Form:
-    """How an operator is computed below an opset."""
+class Rewrite:
+    """What an operator is replaced by below an opset."""
 
     function: Callable[..., Result]
-    """Returns NotImplemented where the operator itself does."""
+    """Returns NotImplemented if the operator itself is translated correctly."""
     before: int = _ANY
 
 
@@ -86,7 +86,7 @@ def eq(x: Tensor, other: Tensor | float) -> Result:
 
 
 def ne(x: Tensor, other: Tensor | float) -> Result:
-    """Tell floats apart by their order; NaN differs from all."""
+    """Compare floats by their order; NaN differs from all."""
     if not (isinstance(x, Tensor) and torch.result_type(x, other).is_floating_point):
         return NotImplemented
     if isinstance(other, float) and math.isnan(other):
@@ -185,28 +185,28 @@ def bilinear(x: Tensor, y: Tensor, weight: Tensor, bias: Tensor | None = None) -
     return result if bias is None else result + bias
 
 
-FORMS = {
-    "aten::clamp": Form(clamp, before=12),
-    "aten::clamp_min": Form(_clamp_min, before=12),
-    "aten::clamp_max": Form(_clamp_max, before=12),
-    "aten::maximum": Form(maximum, before=12),
-    "aten::minimum": Form(minimum, before=12),
-    "aten::eq": Form(eq, before=11),
-    "aten::ne": Form(ne, before=11),
-    "aten::flip": Form(flip, before=10),
-    "aten::diagonal": Form(diagonal, before=13),
-    "aten::permute": Form(permute),
-    "aten::movedim": Form(movedim),
-    "aten::__iand__": Form(operator.and_),
-    "aten::__ior__": Form(operator.or_),
-    "aten::__ixor__": Form(operator.xor),
-    "aten::fill_diagonal": Form(fill_diagonal),
-    "aten::floor_divide": Form(floor_divide),
-    "aten::threshold": Form(threshold),
-    "aten::norm": Form(norm),
-    "aten::sum": Form(total),
-    "aten::kron": Form(kron),
-    "aten::linalg_multi_dot": Form(multi_dot),
-    "aten::bilinear": Form(bilinear),
-    **{name: Form(pool) for name, pool in POOLS.items()},
+REWRITES = {
+    "aten::clamp": Rewrite(clamp, before=12),
+    "aten::clamp_min": Rewrite(_clamp_min, before=12),
+    "aten::clamp_max": Rewrite(_clamp_max, before=12),
+    "aten::maximum": Rewrite(maximum, before=12),
+    "aten::minimum": Rewrite(minimum, before=12),
+    "aten::eq": Rewrite(eq, before=11),
+    "aten::ne": Rewrite(ne, before=11),
+    "aten::flip": Rewrite(flip, before=10),
+    "aten::diagonal": Rewrite(diagonal, before=13),
+    "aten::permute": Rewrite(permute),
+    "aten::movedim": Rewrite(movedim),
+    "aten::__iand__": Rewrite(operator.and_),
+    "aten::__ior__": Rewrite(operator.or_),
+    "aten::__ixor__": Rewrite(operator.xor),
+    "aten::fill_diagonal": Rewrite(fill_diagonal),
+    "aten::floor_divide": Rewrite(floor_divide),
+    "aten::threshold": Rewrite(threshold),
+    "aten::norm": Rewrite(norm),
+    "aten::sum": Rewrite(total),
+    "aten::kron": Rewrite(kron),
+    "aten::linalg_multi_dot": Rewrite(multi_dot),
+    "aten::bilinear": Rewrite(bilinear),
+    **{name: Rewrite(pool) for name, pool in POOLS.items()},
 }

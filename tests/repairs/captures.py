@@ -1,0 +1,72 @@
+"""For each call that is replaced while torch.export captures, one that it refuses or gets wrong."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor, nn
+
+from repairs.check import Call, Function
+
+ROWS = torch.arange(20.0).reshape(5, 4).sin()
+SIGNAL = torch.arange(36.0).reshape(2, 2, 9).sin()
+IMAGE = torch.arange(4.0 * 7 * 9).reshape(2, 2, 7, 9).sin()
+VOLUME = torch.arange(4.0 * 5 * 7 * 9).reshape(2, 2, 5, 7, 9).sin()
+
+
+class _Projected(nn.LSTM):
+    def __init__(self) -> None:
+        super().__init__(4, 5, proj_size=2)
+
+
+torch.manual_seed(0)
+_LSTM = _Projected().eval()
+
+
+def _crop(x: Tensor) -> Tensor:
+    x = x[..., : min(x.shape[2:]), : min(x.shape[2:])]
+    return F.interpolate(x, (4, 4), mode="bilinear", antialias=True)
+
+
+def _max_pool(dims: int) -> Function:
+    pool = getattr(F, f"max_pool{dims}d")
+    return lambda x: pool(x, 3, 2, 1, ceil_mode=True)
+
+
+def _avg_pool(dims: int) -> Function:
+    pool = getattr(F, f"avg_pool{dims}d")
+    return lambda x: pool(x, 3, 2, 1, ceil_mode=True)
+
+
+_OF_ROWS: dict[str, Function] = {
+    "linspace": lambda x: torch.linspace(0, 1, x.shape[0]) + x[:, 0],
+    "logspace": lambda x: torch.logspace(0, 1, x.shape[0]) + x[:, 0],
+    "chunk": lambda x: x.chunk(2, 0),
+    "tensor_split": lambda x: x.tensor_split(2, 0),
+    "tril_indices": lambda x: torch.tril_indices(x.shape[0], 4),
+    "triu_indices": lambda x: torch.triu_indices(x.shape[0], 4),
+    "take_along_dim": lambda x: torch.take_along_dim(x, x.argsort(1), 1),
+    "cdist": lambda x: torch.cdist(x, x + 1, p=3.0),
+    "cov": torch.cov,
+    "corrcoef": torch.corrcoef,
+    "linalg_matrix_norm": lambda x: torch.linalg.matrix_norm(x, 1),
+    "fill_diagonal_": lambda x: x.clone().fill_diagonal_(3.0),
+    "gaussian_nll_loss": lambda x: F.gaussian_nll_loss(x, 2 * x, x.abs() + 0.1),
+    "fft_fft": lambda x: torch.fft.fft(x, n=8, dim=0),
+    "fft_ifft": lambda x: torch.fft.ifft(x, n=8, dim=0),
+    "fft_rfft": lambda x: torch.fft.rfft(x, n=8, dim=0),
+    "fft_irfft": lambda x: torch.fft.irfft(x, n=8, dim=0),
+    "fft_hfft": lambda x: torch.fft.hfft(x, n=8, dim=0),
+}
+CALLS: dict[str, tuple[Function, Call]] = {
+    **{name: (function, Call((ROWS,), open_dims=(0,))) for name, function in _OF_ROWS.items()},
+    "interpolate": (_crop, Call((IMAGE,), open_dims=(2,))),
+    "max_pool1d": (_max_pool(1), Call((SIGNAL,), open_dims=(2,))),
+    "max_pool2d": (_max_pool(2), Call((IMAGE,), open_dims=(2, 3))),
+    "max_pool3d": (_max_pool(3), Call((VOLUME,), open_dims=(3, 4))),
+    "avg_pool1d": (_avg_pool(1), Call((SIGNAL,), open_dims=(2,))),
+    "avg_pool2d": (_avg_pool(2), Call((IMAGE,), open_dims=(2, 3))),
+    "avg_pool3d": (_avg_pool(3), Call((VOLUME,), open_dims=(3, 4))),
+    "lstm": (lambda x: _LSTM(x)[0], Call((ROWS[:, None],), open_dims=(0,))),
+}
+"""By the operator's name."""
