@@ -239,7 +239,7 @@ def test_matching_file_is_not_blamed(make: Make) -> None:
     subject = make(MIXTURE, Rung.DYNAMO)
     blame = subject.blame(subject.model)
     assert blame.sentence() == ""
-    assert blame.why_not == "the file agreed when it ran once more"
+    assert blame.why_not == "the file matched when it ran again"
 
 
 def test_failed_search_reports_why(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,7 +253,7 @@ def test_failed_search_reports_why(make: Make, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_repro_that_is_too_large_is_omitted(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("modelexport_exporter.blame.repro.MOST_BYTES", 100)
+    monkeypatch.setattr("modelexport_exporter.blame.repro.MAX_BYTES", 100)
     subject = make(MIXTURE, Rung.DYNAMO)
     blame = subject.blame(next(damages(subject.model)).apply(subject.model))
     assert blame.node

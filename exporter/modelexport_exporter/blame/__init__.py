@@ -1,6 +1,6 @@
-"""After a mismatch: which node of the file computes something else than eager PyTorch, and where.
+"""Fault localization after a mismatch: the first node that differs from eager PyTorch.
 
-Both sides run once with a fingerprint of every intermediate value. Values that agree bound the
-region that may be wrong; eager's value put in place of a suspect shows whether the rest of the file
-is right. Guarantees bounded memory and time, and that no failure of the search hides the mismatch.
+Both sides run once with a fingerprint of every intermediate value. Values that match bound the
+region that may be wrong; replacing a suspected value by eager's shows whether the rest of the file
+is correct. Guarantees bounded memory and time, and that a failed search never hides the mismatch.
 """

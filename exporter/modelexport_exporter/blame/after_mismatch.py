@@ -1,4 +1,4 @@
-"""From the samples that differ to the search: the smallest one, unless a search cannot help."""
+"""Starts the search for the node to blame, on the smallest sample that differs."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _NOT_SEARCHED = {
 
 
 class SmallestFailure:
-    """The arrays of the smallest sample that differs; larger ones are not held."""
+    """Keeps the arrays of the smallest sample that differs, and of no other."""
 
     def __init__(self) -> None:
         self._volume = 0
         self._arrays: Mapping[str, Array] | None = None
         self._outputs: tuple[OutputComparison, ...] = ()
 
-    def note(self, volume: int, arrays: Mapping[str, Array], compared: SampleComparison) -> None:
-        """Take in a sample; the first of the smallest ones that differ is kept."""
+    def add(self, volume: int, arrays: Mapping[str, Array], compared: SampleComparison) -> None:
+        """Keep a sample's arrays if it differs and is smaller than the one kept so far."""
         if not compared.differs:
             return
         if self._arrays is None or volume < self._volume:
@@ -50,7 +50,7 @@ class SmallestFailure:
         code_dir: Path | None,
         weights: Mapping[str, Array],
     ) -> Blame | None:
-        """Return what is to blame for the difference; None where no sample differs."""
+        """Return the node to blame, or why none was found; None if no sample differs."""
         if self._arrays is None:
             return None
         kinds = {output.problem.kind for output in self._outputs if output.problem}

@@ -1,8 +1,8 @@
-"""Which ONNX operator writes which ATen op, by name: to name the right one of fused ops."""
+"""Which ATen ops an ONNX operator implements, by name: to choose among fused ops."""
 
 from __future__ import annotations
 
-_KIN = {
+_ATEN_NAMES = {
     "gemm": ("addmm", "linear", "mm"),
     "matmul": ("mm", "bmm", "matmul", "addmm", "linear", "baddbmm"),
     "fusedmatmul": ("mm", "bmm", "matmul"),
@@ -19,13 +19,13 @@ _KIN = {
 }
 
 
-def are_kin(node_op: str, aten_op: str) -> bool:
-    """Tell whether an operator's name speaks for an op: Conv for aten.convolution.default."""
+def corresponds(node_op: str, aten_op: str) -> bool:
+    """Return whether an operator implements an op by its name: Conv, aten.convolution.default."""
     node = node_op.rpartition("::")[2].lower()
     parts = aten_op.split(".")
     aten = (parts[1] if len(parts) > 1 else parts[0]).lower()
-    if node in _KIN:
-        return any(name in aten for name in _KIN[node])
+    if node in _ATEN_NAMES:
+        return any(name in aten for name in _ATEN_NAMES[node])
     plain = aten.replace("_", "")
     short = node.removesuffix("normalization").removesuffix("elements")
     return bool(short) and (short in plain or plain.removeprefix("native") in node)

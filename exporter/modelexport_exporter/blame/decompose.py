@@ -1,7 +1,7 @@
-"""What PyTorch's own decompositions compute on the way to an op's result.
+"""PyTorch's decompositions, for the intermediate values of an op.
 
-Exporters write many ops as several nodes: a softmax as exp, sum and division. What eager computes
-in one kernel has no values to compare these with; its decomposition has.
+Exporters write many ops as several nodes: a softmax as exp, sum and division. Eager computes them
+in one kernel, which has no values to compare with these; its decomposition has.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from modelexport_exporter.torch_internals.operators import OpOverload, schema_of
 _aten = torch.ops.aten
 
 
-def decomposition_of(op: object) -> Callable[..., Any] | None:
-    """Return a function that computes what the op does in smaller steps; None if there is none."""
+def find_decomposition(op: object) -> Callable[..., Any] | None:
+    """Return a function that computes the op in smaller steps; None if there is none."""
     if op in _OWN:
         return _OWN[op]
     function = decomposition_table.get(op)  # type: ignore[call-overload]
@@ -36,7 +36,7 @@ def _group_norm(
     bias: torch.Tensor | None,
     *sizes: Any,  # noqa: ANN401
 ) -> torch.Tensor:
-    """Normalise, scale, shift, each alone; PyTorch's own fuses them on a CPU."""
+    """Normalise, scale and shift in separate ops; PyTorch's decomposition fuses them on CPU."""
     batch, channels, _, groups, epsilon = sizes
     grouped = x.reshape(batch, groups, -1)
     variance, mean = torch.var_mean(grouped, dim=-1, correction=0, keepdim=True)

@@ -1,8 +1,8 @@
-"""A value in four kilobytes: enough to tell whether two values are the same up to rounding.
+"""Fingerprints of 4 KiB that show whether two arrays are equal up to rounding.
 
-Guarantees that equal values have equal fingerprints whatever their shape (only the flat order of
-the elements counts), and that an error which is spread over a value, or sits in one element and is
-large beside the rounding of its block, is seen. An array of up to `PLACES` elements is kept whole.
+Guarantees that equal arrays have equal fingerprints whatever their shape (only the flat order of
+elements counts), and that an error in many elements, or in one element and large compared with the
+rounding error of its block, is found. Arrays of up to `PLACES` elements are kept whole.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Array = NDArray[Any]
 PLACES = 256
 _BLOCK = 1 << 20
 _SLACK = 4.0
-"""How far the sum of a block's rounding errors may be from what a random walk gives."""
+"""Largest ratio of the sum of a block's rounding errors to that of a random walk."""
 
 
 @dataclass(frozen=True, eq=False)
 class Fingerprint:
-    """What is kept of an array."""
+    """The fingerprint of an array."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -33,7 +33,7 @@ class Fingerprint:
     places: NDArray[np.float64]
     """Elements at fixed places of the flat array."""
     sums: NDArray[np.float64]
-    """Sums of blocks with random signs, divided by what a random walk adds up to."""
+    """Sums of blocks with random signs, divided by the length of a random walk of that size."""
     peak: float
     low: float
     high: float
@@ -41,12 +41,12 @@ class Fingerprint:
 
     @property
     def is_float(self) -> bool:
-        """Tell whether the elements are floating-point numbers."""
+        """Return whether the dtype is floating-point or complex."""
         return self.dtype.startswith(("float", "bfloat", "complex"))
 
     @property
-    def is_telling(self) -> bool:
-        """Tell whether another value is hardly equal to this one by chance."""
+    def is_distinctive(self) -> bool:
+        """Return whether another array is unlikely to equal this one by chance."""
         if not self.is_float:
             return self.size >= PLACES and self.low != self.high and self.dtype != "bool"
         if self.size == 1:
@@ -62,7 +62,7 @@ def fingerprint(array: Array) -> Fingerprint:
         array = np.stack([array.real, array.imag], axis=-1)
     flat = array.reshape(-1)
     ceiling = _ceiling(flat.dtype)
-    places = _without_extremes(flat[_places(flat.size)].astype(np.float64), ceiling)
+    places = _mask_extremes(flat[_places(flat.size)].astype(np.float64), ceiling)
     sums, low, high, not_finite = _pass(flat, ceiling)
     return Fingerprint(
         shape=tuple(shape),
@@ -78,7 +78,7 @@ def fingerprint(array: Array) -> Fingerprint:
 
 
 def distance(one: Fingerprint, other: Fingerprint) -> float:
-    """Return the error between two values relative to the larger peak; infinite if incomparable."""
+    """Return the error relative to the larger peak; infinite if they cannot be compared."""
     if one.size != other.size or one.not_finite != other.not_finite:
         return math.inf
     peak = max(one.peak, other.peak)
@@ -93,7 +93,7 @@ def distance(one: Fingerprint, other: Fingerprint) -> float:
 
 
 def error_of(expected: Array, got: Array) -> float:
-    """Return the largest error relative to the expected peak; infinite where none can be taken."""
+    """Return the largest error relative to the expected peak; infinite if not comparable."""
     if expected.shape != got.shape:
         return math.inf
     want, have = (np.asarray(array).astype(np.float64).reshape(-1) for array in (expected, got))
@@ -110,7 +110,7 @@ def error_of(expected: Array, got: Array) -> float:
 def _places(size: int) -> NDArray[np.intp]:
     if size <= PLACES:
         return np.arange(size)
-    # An odd stride would meet the same channel of every row; random places do not.
+    # A stride could select the same channel of every row; random places do not.
     return np.sort(np.random.default_rng(size).integers(0, size, PLACES))
 
 
@@ -120,23 +120,23 @@ def _signs() -> NDArray[np.float64]:
 
 
 def _ceiling(dtype: np.dtype[Any]) -> float:
-    """Return the size from which elements count as infinite: masks are written either way."""
+    """Return the magnitude from which elements count as infinite: masks use either."""
     if dtype.kind == "f" or dtype.name == "bfloat16":
         return 0.99 * float(ml_dtypes.finfo(dtype).max)  # type: ignore[no-untyped-call]
     return math.inf
 
 
-def _without_extremes(values: NDArray[np.float64], ceiling: float) -> NDArray[np.float64]:
+def _mask_extremes(values: NDArray[np.float64], ceiling: float) -> NDArray[np.float64]:
     return np.where(np.abs(values) >= ceiling, np.copysign(np.inf, values), values)
 
 
 def _pass(flat: Array, ceiling: float) -> tuple[NDArray[np.float64], float, float, int]:
-    """Go over the elements once, block by block."""
+    """Return block sums, minimum, maximum and the number of elements that are not finite."""
     sums = np.zeros(PLACES)
     low, high, not_finite = math.inf, -math.inf, 0
     each = max(1, math.ceil(flat.size / PLACES))
     for start in range(0, flat.size, _BLOCK):
-        block = _without_extremes(flat[start : start + _BLOCK].astype(np.float64), ceiling)
+        block = _mask_extremes(flat[start : start + _BLOCK].astype(np.float64), ceiling)
         finite = np.isfinite(block)
         if not finite.all():
             not_finite += int(np.count_nonzero(~finite))

@@ -1,9 +1,9 @@
-"""Which values of a file agree with eager's, and which of the others are to be suspected: pure.
+"""Matches the file's values with eager's, and selects the suspected ones: pure.
 
-A value that agrees with one of eager's is right. One that agrees with none need not be wrong:
-optimizers fuse, exporters write one op as several nodes. It is harmless if something that is
-computed from it agrees again. What is left, between right values and a wrong output, is suspected,
-on both sides alike. The order of elements counts: a transposed value is another value.
+A value that matches one of eager's is correct. One without a match may be correct too, because
+optimizers fuse ops and exporters write one op as several nodes: it is harmless if a value computed
+from it matches again. The others between matching values and a wrong output are suspected, on both
+sides. The order of elements counts: a transposed array is different.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOVES = frozenset(
         *("lift_fresh", "flatten", "unflatten", "movedim", "as_strided", "unfold"),
     }
 )
-"""Operators that hand elements on; of ATen without namespace and overload."""
+"""Operators that move elements without computing; ATen ops without namespace and overload."""
 PARTS = frozenset(
     {
         *("Slice", "Gather", "GatherND", "GatherElements", "Split", "Compress", "TopK"),
@@ -33,24 +33,24 @@ PARTS = frozenset(
         *("index", "index_select", "gather", "narrow", "topk"),
     }
 )
-"""Operators that return a part of what they read."""
+"""Operators that return a part of their input."""
 
 
 def matches(file: Trace, eager: Trace, tolerance: float) -> dict[int, tuple[int, float]]:
-    """Return for each value of the file that agrees with one of eager's: which, and the error.
+    """Return, for each value of the file with a match, eager's value and the relative error.
 
-    A step that changes nothing agrees only where eager has such a step, too: an addition of zeros
-    in the place of a bias returns a value of eager's, the one before.
+    The output of a step that changes nothing matches only the output of such a step in eager: an
+    addition of zeros instead of a bias returns the value before the bias.
     """
     inner = {value for step in eager.steps if step.inner for value in step.outputs}
     whole = {value: item for value, item in eager.prints.items() if value not in inner}
     candidates = _by_size({**eager.given, **whole})
     parts = _by_size({value: eager.prints[value] for value in inner if value in eager.prints})
-    idle = _by_size({value: eager.prints[value] for value in _idle(eager, tolerance)})
-    idle_here = _idle(file, tolerance)
+    in_eager = _by_size({value: eager.prints[value] for value in _unchanged(eager, tolerance)})
+    unchanged = _unchanged(file, tolerance)
     found: dict[int, tuple[int, float]] = {}
     for value, print_ in {**file.given, **file.prints}.items():
-        for groups in (idle,) if value in idle_here else (candidates, parts):
+        for groups in (in_eager,) if value in unchanged else (candidates, parts):
             best = _closest(print_, groups.get(_key(print_), _NONE))
             if best is not None and best[1] <= (tolerance if print_.is_float else 0.0):
                 found[value] = best
@@ -59,11 +59,11 @@ def matches(file: Trace, eager: Trace, tolerance: float) -> dict[int, tuple[int,
 
 
 def moves(step: Step) -> bool:
-    """Tell whether a step only hands elements on."""
+    """Return whether a step moves elements without computing."""
     return _plain(step.op) in MOVES
 
 
-def _picks(step: Step) -> bool:
+def _is_part(step: Step) -> bool:
     return _plain(step.op) in PARTS
 
 
@@ -72,8 +72,8 @@ def _plain(op: str) -> str:
     return op.split(".")[1] if op.startswith(("aten.", "prims.")) else op
 
 
-def _idle(trace: Trace, tolerance: float) -> set[int]:
-    """Return the values of steps that compute something and return what they read."""
+def _unchanged(trace: Trace, tolerance: float) -> set[int]:
+    """Return the outputs of computing steps that equal one of their inputs."""
     inner = {value for step in trace.steps if step.inner for value in step.outputs}
     prints = {
         value: item for value, item in {**trace.given, **trace.prints}.items() if value not in inner
@@ -140,11 +140,11 @@ def _closest(print_: Fingerprint, group: _Group) -> tuple[int, float] | None:
 def suspects(
     trace: Trace, right: Collection[int], wrong_outputs: Collection[int], *, strict: bool = False
 ) -> set[int]:
-    """Return the values that a wrong output depends on and that nothing speaks for.
+    """Return the values that a wrong output depends on and that are not known to be harmless.
 
-    `right`: those that agree with the other side. `strict`: these speak only for themselves, not
-    for what they are computed from; the square of a value is right when its sign is wrong. Shape
-    arithmetic is not suspected: only what reads it can be seen to be wrong.
+    `right`: values with a match. `strict`: the inputs of a matching value are not harmless; the
+    square of a value is correct when its sign is wrong. Shape arithmetic is never suspected: errors
+    show in the values that use it.
     """
     known = {*right, *trace.given} if strict else _harmless(trace, right)
     harmless = known - set(wrong_outputs)
@@ -159,29 +159,29 @@ def suspects(
 
 
 def _harmless(trace: Trace, right: Collection[int]) -> set[int]:
-    """Return what agrees, and what a telling value that agrees was computed from.
+    """Return the matching values, and those that distinctive matching values are computed from.
 
-    What picks a part speaks for its source only together with the other parts.
+    A value of which only parts are read is harmless if the matching parts cover it.
     """
-    speaking = {value for value in right if _tells(trace, value)}
+    harmless = {value for value in right if _is_distinctive(trace, value)}
     covered: dict[int, int] = {}
     for step in reversed(trace.steps):
         sizes = [trace.prints[value].size for value in step.outputs if value in trace.prints]
         for value in step.inputs:
-            if speaking.isdisjoint(step.outputs):
+            if harmless.isdisjoint(step.outputs):
                 continue
-            if not _picks(step) or value not in trace.prints:
-                speaking.add(value)
+            if not _is_part(step) or value not in trace.prints:
+                harmless.add(value)
                 continue
             covered[value] = covered.get(value, 0) + sum(sizes)
             if covered[value] >= trace.prints[value].size:
-                speaking.add(value)
-    return {*right, *trace.given, *speaking}
+                harmless.add(value)
+    return {*right, *trace.given, *harmless}
 
 
-def _tells(trace: Trace, value: int) -> bool:
+def _is_distinctive(trace: Trace, value: int) -> bool:
     print_ = trace.prints.get(value)
-    return print_ is not None and print_.is_telling
+    return print_ is not None and print_.is_distinctive
 
 
 def shape_arithmetic(trace: Trace) -> set[int]:

@@ -1,8 +1,7 @@
-"""Eager PyTorch, op by op: what each ATen op read and wrote, in which module, from which line.
+"""Records eager PyTorch op by op: inputs, outputs, module and source line of each ATen op.
 
 Runs the original module once under a dispatch mode, without fused kernels where PyTorch has a
-choice, so that there are more values to compare. No tensor outlives its own use but those that were
-asked for.
+choice, so that there are more values to compare. Only the requested values are kept.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from torch.nn.modules.module import (
 )
 from torch.utils.weak import WeakIdKeyDictionary
 
-from modelexport_exporter.blame.decompose import decomposition_of
+from modelexport_exporter.blame.decompose import find_decomposition
 from modelexport_exporter.blame.fingerprint import Array, fingerprint
 from modelexport_exporter.blame.trace import Step, Trace
 from modelexport_exporter.call.tensors import to_array
@@ -34,13 +33,13 @@ from modelexport_exporter.torch_internals.operators import schema_of
 from modelexport_exporter.torch_internals.pytree import tree_leaves
 from modelexport_exporter.torch_internals.tensors_and_buffers import is_view
 
-MOST_STEPS = 20_000
+MAX_STEPS = 20_000
 _TORCH = str(Path(torch.__file__).parent)
 _OWN = str(Path(__file__).parents[1])
 
 
-class TooMuchToLookAt(Exception):  # noqa: N818 - no defect: the search ends here
-    """The run has more steps than can be looked at, or took too long."""
+class SearchBudgetExceeded(Exception):  # noqa: N818 - ends the search, no error
+    """The run has too many steps, or the search took too long."""
 
 
 def record_eager(
@@ -58,7 +57,7 @@ def record_eager(
     """
     recorder = _Recorder(module, code_dir, deadline, frozenset(keep))
     recorder.give(inputs)
-    with torch.no_grad(), _unfused(), recorder.watching_modules(), recorder:
+    with torch.no_grad(), _unfused(), recorder.follow_modules(), recorder:
         outputs = call()
     recorder.trace.outputs = tuple(recorder.number_of(leaf) for leaf in outputs)
     return recorder.trace, recorder.kept
@@ -77,7 +76,7 @@ def _unfused() -> Iterator[None]:
 
 
 class _Recorder(AtenMode):
-    """Writes down every op that reaches a kernel."""
+    """Records every op that reaches a kernel."""
 
     def __init__(
         self,
@@ -99,10 +98,10 @@ class _Recorder(AtenMode):
         """The last value that an op wrote in place, by the storage's address."""
         self._next = 0
         self._inside: str | None = None
-        """The op that is being taken apart."""
+        """The op whose decomposition runs."""
 
     @contextmanager
-    def watching_modules(self) -> Iterator[None]:
+    def follow_modules(self) -> Iterator[None]:
         """Follow which module's forward runs."""
 
         def enter(child: torch.nn.Module, _args: Any) -> None:  # noqa: ANN401
@@ -132,7 +131,7 @@ class _Recorder(AtenMode):
         return known[-1] if known else -1
 
     def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
-        """Run the op and write it down."""
+        """Run the op and record it."""
         self._check_budget()
         tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
         read = [number for tensor in tensors for number in self._read(tensor)]
@@ -146,11 +145,11 @@ class _Recorder(AtenMode):
         return out
 
     def _decompose(self, func: Any, args: Any, kwargs: Any) -> list[int]:  # noqa: ANN401
-        """Run what PyTorch decomposes the op into; return the values on the way.
+        """Run the op's decomposition; return its intermediate values.
 
-        Exporters write many ops as several nodes; these are what to compare those with.
+        Exporters write many ops as several nodes, whose values are compared with these.
         """
-        decomposition = decomposition_of(func)
+        decomposition = find_decomposition(func)
         if decomposition is None:
             return []
         before, steps = self._next, len(self.trace.steps)
@@ -158,7 +157,7 @@ class _Recorder(AtenMode):
         try:
             with self:
                 decomposition(*args, **kwargs)
-        except TooMuchToLookAt:
+        except SearchBudgetExceeded:
             raise
         except Exception:  # noqa: BLE001 - some decompositions are for compilers only
             return []
@@ -167,7 +166,7 @@ class _Recorder(AtenMode):
         found = [number for number in range(before, self._next) if number in self.trace.prints]
         if len(found) > 1:
             return found
-        del self.trace.steps[steps:]  # the op itself under another name
+        del self.trace.steps[steps:]  # the same op under another name
         for number in found:
             del self.trace.prints[number]
         return []
@@ -185,10 +184,10 @@ class _Recorder(AtenMode):
         self.trace.steps.append(step)
 
     def _check_budget(self) -> None:
-        if len(self.trace.steps) >= MOST_STEPS:
-            raise TooMuchToLookAt(f"eager runs more than {MOST_STEPS} ops")
+        if len(self.trace.steps) >= MAX_STEPS:
+            raise SearchBudgetExceeded(f"eager runs more than {MAX_STEPS} ops")
         if busy_seconds() > self._deadline:
-            raise TooMuchToLookAt("eager's ops could not be looked at in time")
+            raise SearchBudgetExceeded("eager's ops could not be recorded in time")
 
     def _number(self, tensor: torch.Tensor) -> int:
         self._numbers[tensor] = number = self._next
@@ -214,7 +213,7 @@ class _Recorder(AtenMode):
             array = to_array(tensor)
             self.trace.prints[number] = fingerprint(array)
         except (RuntimeError, TypeError, NotImplementedError):
-            return number  # sparse, quantized or fake: a value that nothing is compared with
+            return number  # sparse, quantized or fake: not compared
         if number in self._keep:
             self.kept[number] = array.copy()
         return number

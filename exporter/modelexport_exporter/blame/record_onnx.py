@@ -1,8 +1,8 @@
-"""The file, node by node: every value that its top level computes, a memory's share at a time.
+"""Records the file node by node: every value of its top-level graph, in chunks that fit memory.
 
-The nodes run as they are written: onnxruntime's own graph optimizations are off. A loop or a branch
-is one node, whatever is inside it. The file itself is never changed; variants of its graph lie
-beside it, where external data is found, for as long as a session loads them.
+onnxruntime's graph optimizations are off. A loop or a branch is one node. The file is never
+changed; variants of its graph are written next to it, where external data is found, and removed
+once a session has loaded them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import onnxruntime
 
 from modelexport_api.spec import Provider
 from modelexport_exporter.blame.fingerprint import Array, fingerprint
-from modelexport_exporter.blame.record_eager import TooMuchToLookAt
+from modelexport_exporter.blame.record_eager import SearchBudgetExceeded
 from modelexport_exporter.blame.trace import Step, Trace
 from modelexport_exporter.core.machine import busy_seconds
 from modelexport_exporter.onnx_file.modules import module_of
@@ -26,8 +26,8 @@ from modelexport_exporter.plugins.runtime import SessionSetup
 from modelexport_exporter.verification.runtime.session import Session
 
 CHUNK_BYTES = 128 << 20
-"""How much of the intermediate values is in memory at a time."""
-_VARIANT = "looked-at.onnx"
+"""Size of the intermediate values that are in memory at a time."""
+_VARIANT = "variant.onnx"
 _SHAPE_OF = "shape_of__"
 _WIDEST = 8
 _Levels = onnxruntime.GraphOptimizationLevel
@@ -42,13 +42,13 @@ OFF = _Levels.ORT_DISABLE_ALL
 
 @dataclass(frozen=True)
 class Runtime:
-    """How sessions are made: as verification makes them."""
+    """Opens sessions as verification does."""
 
     provider: Provider
     setup: SessionSetup
 
     def session(self, path: Path, level: Any, dump: Path | None = None) -> Session:  # noqa: ANN401
-        """Load a file with this level of graph optimizations, and write what becomes of it."""
+        """Load a file at this level of graph optimization; `dump`: where to write the result."""
 
         def configure(options: Any) -> None:  # noqa: ANN401
             self.setup.configure(options)
@@ -64,7 +64,7 @@ class Runtime:
 
 
 class File:
-    """An ONNX file whose inside can be looked at, fed with one set of inputs."""
+    """An ONNX file whose intermediate values can be fetched, for one set of inputs."""
 
     def __init__(
         self, path: Path, runtime: Runtime, feed: Mapping[str, Array], deadline: float
@@ -76,7 +76,7 @@ class File:
         self.deadline = deadline
         self.nodes = list(self.model.graph.node)
         self.output_names = [entry.name for entry in self.model.graph.output]
-        self.numbers = _numbered(self.model.graph)
+        self.numbers = _number_values(self.model.graph)
         self.names = {number: name for name, number in self.numbers.items()}
 
     def trace(self) -> Trace:
@@ -93,7 +93,7 @@ class File:
         return trace
 
     def outputs(self, level: Any = OFF, dump: Path | None = None) -> list[Array]:  # noqa: ANN401
-        """Return what the whole file returns."""
+        """Return the outputs of the whole file."""
         session = self.runtime.session(self.path, level, dump)
         return session.run(self.feed, "the smallest sample that differs")
 
@@ -102,7 +102,7 @@ class File:
         model = self._with_outputs(names)
         return self._run(model, self.feed)
 
-    def patched(self, name: str, value: Array, watched: Sequence[str]) -> dict[str, Array]:
+    def fetch_patched(self, name: str, value: Array, watched: Sequence[str]) -> dict[str, Array]:
         """Return values of the file when one of its values is replaced."""
         model = self._with_outputs(watched)
         for node in model.graph.node:
@@ -123,7 +123,7 @@ class File:
 
     def _run(self, model: onnx.ModelProto, feed: Mapping[str, Array]) -> dict[str, Array]:
         if busy_seconds() > self.deadline:
-            raise TooMuchToLookAt("the file's nodes could not be looked at in time")
+            raise SearchBudgetExceeded("the file's nodes could not be recorded in time")
         variant = self.path.with_name(_VARIANT)
         onnx.save(model, variant)
         try:
@@ -157,8 +157,8 @@ class File:
             yield chunk
 
     def _sizes(self) -> dict[str, int]:
-        """Return the bytes that each tensor takes at most: one run that returns shapes alone."""
-        names = [name for name in self._computed() if name not in _no_tensors(self.model)]
+        """Return the maximal bytes of each tensor, from one run that returns only shapes."""
+        names = [name for name in self._computed() if name not in _list_non_tensors(self.model)]
         model = self._with_outputs(f"{_SHAPE_OF}{name}" for name in names)
         model.graph.node.extend(
             onnx.helper.make_node("Shape", [name], [f"{_SHAPE_OF}{name}"]) for name in names
@@ -176,7 +176,7 @@ class File:
 
 
 def reads(node: onnx.NodeProto) -> list[str]:
-    """Return what a node reads, the graphs inside it included."""
+    """Return the names that a node reads, its subgraphs included."""
     found = [name for name in node.input if name]
     for attribute in node.attribute:
         for graph in (attribute.g, *attribute.graphs):
@@ -188,7 +188,7 @@ def reads(node: onnx.NodeProto) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _numbered(graph: onnx.GraphProto) -> dict[str, int]:
+def _number_values(graph: onnx.GraphProto) -> dict[str, int]:
     """Return a number for each input and each value that nodes compute; weights have none."""
     weights = {tensor.name for tensor in graph.initializer}
     names = [entry.name for entry in graph.input if entry.name not in weights]
@@ -197,7 +197,7 @@ def _numbered(graph: onnx.GraphProto) -> dict[str, int]:
     return {name: number for number, name in enumerate(dict.fromkeys(names))}
 
 
-def _no_tensors(model: onnx.ModelProto) -> Collection[str]:
+def _list_non_tensors(model: onnx.ModelProto) -> Collection[str]:
     """Return the values that are sequences or optionals."""
     inferred = onnx.shape_inference.infer_shapes(model)
     return {
@@ -213,7 +213,7 @@ Agrees = Callable[[list[Array]], bool]
 def level_to_blame(file: File, agrees: Agrees, dump: Path) -> str:
     """Return the first level of onnxruntime's optimizations that makes the file wrong.
 
-    What the file becomes there is written to `dump`. Empty where no level does.
+    The file as optimized at that level is written to `dump`. Empty if no level does.
     """
     for name, level in LEVELS.items():
         if not agrees(file.outputs(level, dump)):

@@ -1,7 +1,7 @@
-"""A repro: the nodes that go wrong as a model of their own, with inputs and eager's answer.
+"""A repro: the wrong nodes as a model of their own, with inputs and eager's outputs.
 
-Guarantees that the script needs nothing but numpy and onnxruntime, and nothing outside of its own
-directory; where that is impossible, there is no repro and a reason.
+Guarantees that the script needs only numpy, onnxruntime and its own directory; where that is
+impossible, there is a reason instead.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from modelexport_exporter.blame.fingerprint import Array
 from modelexport_exporter.blame.record_onnx import reads
 from modelexport_exporter.core.blame import REPRO_NAMES, ReproFile
 
-MOST_BYTES = 32 << 20
+MAX_BYTES = 32 << 20
 _KNOWN = frozenset({"", "ai.onnx", "com.microsoft", "ai.onnx.ml"})
 
 _SCRIPT = '''\
@@ -43,18 +43,18 @@ for name, got in zip(expected.files, session.run(expected.files, inputs)):
 '''
 
 
-class NoRepro(Exception):  # noqa: N818 - no defect
+class NoRepro(Exception):  # noqa: N818 - a result, no error
     """These nodes cannot be run on their own."""
 
 
 @dataclass(frozen=True)
 class Cut:
-    """What becomes the repro."""
+    """The nodes and values of the repro."""
 
     nodes: tuple[int, ...]
     """Indices into the graph's nodes, in order."""
     inputs: Mapping[str, Array]
-    """What these nodes read and do not compute, as the file computes it."""
+    """Values that these nodes read and do not compute, as the file computes them."""
     expected: Mapping[str, Array]
     """Eager's values of what they compute, under the file's names."""
 
@@ -62,9 +62,9 @@ class Cut:
 def needed(
     model: onnx.ModelProto, nodes: Collection[int], known: Collection[str]
 ) -> tuple[list[int], list[str]]:
-    """Return the nodes to take along and the values to feed, so that these nodes can run.
+    """Return the nodes to include and the values to feed, so that these nodes can run.
 
-    `known`: the values that may be fed. What depends on weights and constants alone is taken along.
+    `known`: values that may be fed. Nodes that depend only on weights and constants are included.
     """
     graph = model.graph
     producers = {name: at for at, node in enumerate(graph.node) for name in node.output if name}
@@ -89,7 +89,7 @@ def build(model: onnx.ModelProto, directory: Path, cut: Cut, title: str) -> tupl
     content = small.SerializeToString()
     inputs, expected = _npz(cut.inputs, "in"), _npz(cut.expected, "out")
     size = len(content) + len(inputs) + len(expected)
-    if size > MOST_BYTES:
+    if size > MAX_BYTES:
         raise NoRepro(_too_large(size))
     script = _SCRIPT.format(title=title.replace("\\", "/").replace('"', "'"))
     contents = (content, inputs, expected, script.encode())
@@ -97,12 +97,12 @@ def build(model: onnx.ModelProto, directory: Path, cut: Cut, title: str) -> tupl
 
 
 def _too_large(size: int) -> str:
-    return f"it would take {size / 1e6:.0f} MB, of {MOST_BYTES / 1e6:.0f} at most"
+    return f"it would take {size / 1e6:.0f} MB, of {MAX_BYTES / 1e6:.0f} at most"
 
 
 def _model(model: onnx.ModelProto, directory: Path, cut: Cut) -> onnx.ModelProto:
     nodes = [model.graph.node[at] for at in cut.nodes]
-    foreign = sorted(_foreign(model, nodes))
+    foreign = sorted(_foreign_operators(model, nodes))
     if foreign:
         raise NoRepro(f"it needs operators that onnxruntime alone does not have: {foreign[0]}")
     small = onnx.ModelProto()
@@ -139,7 +139,7 @@ def _weights(
     wanted = {name for node in nodes for name in reads(node)}
     tensors = [tensor for tensor in model.graph.initializer if tensor.name in wanted]
     size = sum(int(np.prod(tensor.dims, dtype=np.int64)) for tensor in tensors)
-    if size > MOST_BYTES:
+    if size > MAX_BYTES:
         raise NoRepro(_too_large(size))
     found = []
     for tensor in tensors:
@@ -153,7 +153,7 @@ def _weights(
     return found
 
 
-def _foreign(model: onnx.ModelProto, nodes: Iterable[onnx.NodeProto]) -> set[str]:
+def _foreign_operators(model: onnx.ModelProto, nodes: Iterable[onnx.NodeProto]) -> set[str]:
     own = {(function.domain, function.name) for function in model.functions}
     found: set[str] = set()
     for node in nodes:
@@ -161,7 +161,7 @@ def _foreign(model: onnx.ModelProto, nodes: Iterable[onnx.NodeProto]) -> set[str
             found.add(f"{node.domain}::{node.op_type}")
         for attribute in node.attribute:
             for graph in (attribute.g, *attribute.graphs):
-                found |= _foreign(model, graph.node)
+                found |= _foreign_operators(model, graph.node)
     return found
 
 

@@ -1,8 +1,8 @@
-"""The search for the node to blame: record both sides, match, suspect, prove, and cut out a repro.
+"""The search for the node to blame: record both sides, match, suspect, prove, extract a repro.
 
-The proof: eager's value in place of a suspected one, and what the file computes from it agrees with
-eager again. Then the fault lies between the values that agree and this one, and nowhere else that
-matters here; it also works where a model has the same fault many times.
+The proof: with eager's value in place of a suspected one, the values that the file computes from it
+match eager's again. Then the fault is between the matching values and this one. It also works where
+a model has the same fault many times.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from modelexport_exporter.blame.fingerprint import (
     error_of,
     fingerprint,
 )
-from modelexport_exporter.blame.record_eager import TooMuchToLookAt, record_eager
+from modelexport_exporter.blame.record_eager import SearchBudgetExceeded, record_eager
 from modelexport_exporter.blame.record_onnx import File, Runtime, level_to_blame
 from modelexport_exporter.blame.trace import Trace
 from modelexport_exporter.blame.view import Pair, View
@@ -37,17 +37,17 @@ from modelexport_exporter.core.machine import busy_seconds
 from modelexport_exporter.verification.numerics.tolerance import UNCALIBRATED
 
 SECONDS = 60.0
-"""Of this process's own time: what others take of the machine does not count."""
-MOST_PROOFS = 24
+"""CPU time of this process; time of other processes does not count."""
+MAX_PROOFS = 24
 _WATCHED = 12
-"""How many values behind a replaced one are looked at."""
+"""Number of values after a replaced one that are compared."""
 _FOR_THE_REPRO = 10.0
 _KEPT_BYTES = 256 << 20
 QUANTIZED = 5e-2
 """The error up to which two values agree in a file that computes with bytes, relative to the peak;
 in other files `UNCALIBRATED` of the coarsest dtype, as for outputs."""
 _FINEST = 0.1
-"""Where outputs are off by little, values must agree this much better."""
+"""For a small error of the outputs, values must match within this share of it."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,10 @@ class Suspect:
 
 
 def find_blame(suspect: Suspect) -> Blame:
-    """Return what is to blame. Never raises: the mismatch itself must be told whatever happens."""
+    """Return the node to blame, or why none was found. Never raises."""
     try:
         return _Search(suspect).blame()
-    except TooMuchToLookAt as reason:
+    except SearchBudgetExceeded as reason:
         return Blame(why_not=str(reason))
     except Exception as error:  # noqa: BLE001 - a diagnosis of files and models of any kind
         return Blame(why_not=f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")
@@ -85,37 +85,37 @@ class _Search:
         self._expected: list[Array] = []
 
     def blame(self) -> Blame:
-        """Return the blame; with onnxruntime's optimizations where only they make it wrong."""
+        """Return the node to blame; of the optimized file if only optimization makes it wrong."""
         eager, _ = self._eager()
         outputs = self._file.outputs()
         if not len(outputs) == len(self._expected) == len(self._file.output_names):
             return Blame(why_not="the file does not return one tensor for each that eager returns")
         wrong = self._wrong(outputs)
         if wrong:
-            return self._in_file(eager, wrong)
+            return self._search_file(eager, wrong)
         dump = self._suspect.path.with_name("optimized.onnx")
         try:
             level = level_to_blame(self._file, lambda outputs: not self._wrong(outputs), dump)
             if not level:
-                return Blame(why_not=self._agrees_alone())
-            return replace(self._in_optimized(eager, dump), optimization=level)
+                return Blame(why_not=self._describe_agreement())
+            return replace(self._search_optimized(eager, dump), optimization=level)
         finally:
             dump.unlink(missing_ok=True)
 
-    def _agrees_alone(self) -> str:
+    def _describe_agreement(self) -> str:
         asked = self._suspect.runtime.provider
         if asked is Provider.TENSORRT:
-            return "on CUDA the file agrees: what TensorRT makes of it is to blame"
-        return "the file agreed when it ran once more"
+            return "on CUDA the file matches: TensorRT causes the difference"
+        return "the file matched when it ran again"
 
-    def _in_optimized(self, eager: Trace, dump: Path) -> Blame:
-        """Look at the file that onnxruntime made of it."""
+    def _search_optimized(self, eager: Trace, dump: Path) -> Blame:
+        """Search the file as onnxruntime optimized it."""
         original = self._file
         try:
             self._file = File(dump, original.runtime, original.feed, self._deadline)
             wrong = self._wrong(self._file.outputs())
-            return self._in_file(eager, wrong) if wrong else Blame()
-        except Exception:  # noqa: BLE001 - the level alone is worth telling
+            return self._search_file(eager, wrong) if wrong else Blame()
+        except Exception:  # noqa: BLE001 - the level alone is reported
             return Blame()
 
     def _eager(self, keep: Collection[int] = ()) -> tuple[Trace, dict[int, Array]]:
@@ -141,7 +141,7 @@ class _Search:
         )
 
     def _wrong(self, outputs: Sequence[Array]) -> list[int]:
-        """Return which outputs are wrong."""
+        """Return the indices of the wrong outputs."""
         limits = [*self._suspect.limits, *([0.0] * len(outputs))]
         return [
             at
@@ -149,29 +149,29 @@ class _Search:
             if error_of(want, have) * _peak(want) > limits[at]
         ]
 
-    def _in_file(self, eager: Trace, wrong: Sequence[int]) -> Blame:
+    def _search_file(self, eager: Trace, wrong: Sequence[int]) -> Blame:
         file = self._file.trace()
         tolerance = self._tolerance(file, eager, wrong)
         view = View(file, eager, tolerance, wrong)
         if not view.mine:
-            return Blame(why_not="every value that could be looked at agrees")
-        pair, value = self._prove(view, view.pairs(MOST_PROOFS))
+            return Blame(why_not="every recorded value matches")
+        pair, value = self._prove(view, view.pairs(MAX_PROOFS))
         if pair is not None:
             strict = View(file, eager, tolerance, wrong, strict=True)
             if len(strict.nodes(pair)) > len(view.nodes(pair)):
-                earlier, other = self._prove(strict, strict.pairs(MOST_PROOFS // 2, pair))
+                earlier, other = self._prove(strict, strict.pairs(MAX_PROOFS // 2, pair))
                 if earlier is not None:
                     view, pair, value = strict, earlier, other
         nodes = view.nodes(pair)
         if not nodes:
-            return Blame(why_not="no node could be told apart from the others")
-        return self._with_repro(self._named(view, pair, nodes), nodes, view, pair, value)
+            return Blame(why_not="no single node could be identified")
+        return self._add_repro(self._describe(view, pair, nodes), nodes, view, pair, value)
 
     def _tolerance(self, file: Trace, eager: Trace, wrong: Sequence[int]) -> float:
-        """Return the error up to which values agree: finer where the outputs are off by little."""
+        """Return the relative error up to which values match: less for small output errors."""
         prints = [*eager.prints.values(), *eager.given.values(), *file.prints.values()]
         floors = {UNCALIBRATED.get(item.dtype, 0.0) for item in prints if item.is_float}
-        # Eager's bytes are notes for a backward pass.
+        # In eager, bytes are saved for the backward pass only.
         if any(item.dtype in {"int8", "uint8"} for item in file.prints.values()):
             floors.add(QUANTIZED)
         floor = max(floors, default=0.0) or UNCALIBRATED["float32"]
@@ -185,14 +185,14 @@ class _Search:
         return min(floor, max(floor, min(off, default=1.0)) * _FINEST)
 
     def _prove(self, view: View, pairs: Sequence[Pair]) -> tuple[Pair | None, Array | None]:
-        """Return the first pair whose value of eager's makes right what comes next in the file."""
+        """Return the first pair for which eager's value makes the next values correct."""
         kept = self._keep(view, pairs)
         for pair in pairs:
             if pair.theirs in kept and busy_seconds() < self._deadline - _FOR_THE_REPRO:
                 print_ = view.file.prints[pair.mine]
                 value = kept[pair.theirs].reshape(print_.shape).astype(dtype_of(print_))
-                if self._heals(view, pair, value):
-                    return view.behind_idle(pair), value
+                if self._confirms(view, pair, value):
+                    return view.skip_unchanged(pair), value
         return None, None
 
     def _keep(self, view: View, pairs: Sequence[Pair]) -> dict[int, Array]:
@@ -206,8 +206,8 @@ class _Search:
             wanted.append(value)
         return self._eager(keep=wanted)[1] if wanted else {}
 
-    def _heals(self, view: View, pair: Pair, value: Array) -> bool:
-        """Tell whether what comes next in the file is right once this value is eager's."""
+    def _confirms(self, view: View, pair: Pair, value: Array) -> bool:
+        """Return whether the next values of the file are correct once this one is eager's."""
         if view.is_output(pair):
             return True
         watched = view.behind(pair.mine, _WATCHED)
@@ -215,16 +215,16 @@ class _Search:
         if not names:
             return False
         try:
-            found = self._file.patched(self._file.names[pair.mine], value, names)
-        except ExportFailure:  # a value that does not fit there is no counterpart
+            found = self._file.fetch_patched(self._file.names[pair.mine], value, names)
+        except ExportFailure:  # a value that does not fit is no counterpart
             return False
         return any(
-            view.heals(pair, number, fingerprint(found[name]))
+            view.confirms(pair, number, fingerprint(found[name]))
             for number, name in zip(watched, names, strict=True)
             if name in found
         )
 
-    def _named(self, view: View, pair: Pair | None, nodes: Sequence[int]) -> Blame:
+    def _describe(self, view: View, pair: Pair | None, nodes: Sequence[int]) -> Blame:
         step = view.file.steps[view.chosen(nodes)]
         op = view.op_of(step, pair)
         return Blame(
@@ -238,7 +238,7 @@ class _Search:
             among=tuple(view.file.steps[at].name for at in nodes) if len(nodes) > 1 else (),
         )
 
-    def _with_repro(
+    def _add_repro(
         self,
         blame: Blame,
         nodes: Sequence[int],
@@ -246,11 +246,11 @@ class _Search:
         pair: Pair | None,
         value: Array | None,
     ) -> Blame:
-        """Add the error behind the nodes, and the files that show it."""
+        """Add the error after the nodes, and the files that reproduce it."""
         file = self._file
         if pair is not None and value is not None:
             expected = {file.names[pair.mine]: value}
-        else:  # nothing in eager corresponds: go on to an output
+        else:  # nothing in eager corresponds: extend the region to an output
             at = view.wrong[0]
             expected = {file.output_names[at]: self._expected[at]}
             nodes = match.region(view.file, view.mine, view.file.outputs[at])
@@ -270,7 +270,7 @@ class _Search:
 
 
 def _peak(array: Array) -> float:
-    """Return what an error is relative to, so that the product is the error itself."""
+    """Return the peak that `error_of` divides by; 1 for zeros."""
     values = np.abs(np.asarray(array).astype(np.float64))
     peak = float(values[np.isfinite(values)].max(initial=0.0))
     return peak or 1.0

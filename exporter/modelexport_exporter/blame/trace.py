@@ -1,4 +1,4 @@
-"""A run as data: steps that read and write values, the same for eager PyTorch and for a file."""
+"""A run as data: steps that read and write values, of eager PyTorch or of a file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Step:
     """The nn.Module's path; None where it is not known."""
     source: str = ""
     inner: bool = False
-    """Whether it is only a part of an op: PyTorch's decomposition of it, which eager never ran."""
+    """Whether it belongs to the decomposition of an op, which eager itself does not run."""
 
 
 @dataclass
@@ -29,9 +29,9 @@ class Trace:
 
     steps: list[Step] = field(default_factory=list)
     prints: dict[int, Fingerprint] = field(default_factory=dict)
-    """Of the values that could be looked at."""
+    """Fingerprints of the recorded values."""
     given: dict[int, Fingerprint] = field(default_factory=dict)
-    """Of the model's inputs, which are the same on both sides."""
+    """Fingerprints of the model's inputs, which are the same on both sides."""
     outputs: tuple[int, ...] = ()
     """The values that the model returns."""
 
@@ -48,7 +48,7 @@ class Trace:
         return found
 
     def leading_to(self, values: Iterable[int]) -> set[int]:
-        """Return the values that some of these depend on, themselves included."""
+        """Return these values and all that they depend on."""
         producers, found, waiting = self.producers(), set[int](), list(values)
         while waiting:
             value = waiting.pop()

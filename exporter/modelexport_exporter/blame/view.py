@@ -1,6 +1,6 @@
-"""Both runs beside each other: what agrees, what is suspected, and which pairs may belong together.
+"""The two runs compared: matching values, suspected values, and pairs that may correspond.
 
-Pure: what a pair is worth is found out by `search`, which can run the file again.
+Pure: `search`, which can run the file again, confirms or rejects a pair.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from modelexport_exporter.blame import match
-from modelexport_exporter.blame.correspondence import are_kin
+from modelexport_exporter.blame.correspondence import corresponds
 from modelexport_exporter.blame.fingerprint import Fingerprint, distance
 from modelexport_exporter.blame.trace import Step, Trace
 
 _CONSIDERED = 64
-"""How many suspected values of each side may be paired."""
+"""Number of suspected values of each side that are paired."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class View:
         inner = {value for step in eager.steps if step.inner for value in step.outputs}
         self.right = set(self.matched) - set(mine)
         self.maybe = {value for value in self.right if self.matched[value][0] in inner}
-        """What agrees with a part of an op alone: the rest of the op may be missing behind it."""
+        """Matches of a part of an op only: the rest of the op may be missing after it."""
         self.mine = match.suspects(file, self.right - self.maybe, mine, strict=strict)
         known = {value for value, _ in self.matched.values()} - set(theirs)
         self.theirs = match.suspects(eager, known, theirs, strict=strict)
@@ -58,9 +58,9 @@ class View:
         self._theirs_ranked = match.rank(eager, self.theirs)
 
     def pairs(self, most: int, before: Pair | None = None) -> list[Pair]:
-        """Return pairs that may be one value, those that blame the fewest steps first.
+        """Return pairs that may correspond, those that blame the fewest steps first.
 
-        `before`: only those that this one is computed from.
+        `before`: return only pairs that this one is computed from.
         """
         mine, theirs = self._candidates(before)
         found: list[tuple[float, int, Pair]] = []
@@ -78,11 +78,11 @@ class View:
             there = self.eager.leading_to([before.theirs]) - {before.theirs}
             mine = [value for value in mine if value in here]
             theirs = [value for value in theirs if value in there]
-        looked_at = [value for value in mine if value in self.file.prints]
-        return looked_at, self._distinct(theirs)
+        recorded = [value for value in mine if value in self.file.prints]
+        return recorded, self._distinct(theirs)
 
     def _distinct(self, ranked: Iterable[int]) -> list[int]:
-        """Return values without those that hold the same elements as one before."""
+        """Return the values without duplicates of an earlier one."""
         found: list[int] = []
         for value in ranked:
             print_ = self.eager.prints.get(value)
@@ -125,19 +125,19 @@ class View:
         return {self.file.outputs[at]: self.eager.outputs[at] for at in self.wrong if at < count}
 
     def is_output(self, pair: Pair) -> bool:
-        """Tell whether both are the same output of the model."""
+        """Return whether both are the same output of the model."""
         there = self._wrong_values.get(pair.mine)
         return there is not None and self._same(there, self.eager.prints[pair.theirs])
 
-    def heals(self, pair: Pair, value: int, found: Fingerprint) -> bool:
-        """Tell whether a value that was wrong is eager's, once the pair is one.
+    def confirms(self, pair: Pair, value: int, found: Fingerprint) -> bool:
+        """Return whether a wrong value equals eager's once the pair's value is replaced.
 
-        What only hands the pair's own elements on proves nothing, unless it is the output.
+        A value with the pair's own elements proves nothing, unless it is the output.
         """
         if value in self._wrong_values:
             return self._same(self._wrong_values[value], found)
         own = self.eager.prints[pair.theirs]
-        if not found.is_telling or distance(own, found) <= self.tolerance:
+        if not found.is_distinctive or distance(own, found) <= self.tolerance:
             return False
         return any(self._same(there, found) for there in self.theirs)
 
@@ -145,10 +145,10 @@ class View:
         known = self.eager.prints.get(theirs)
         return known is not None and distance(known, print_) <= self.tolerance
 
-    def behind_idle(self, pair: Pair) -> Pair:
-        """Return the pair with the value behind a step that does nothing, where one follows.
+    def skip_unchanged(self, pair: Pair) -> Pair:
+        """Return the pair with the value after the next step, if that step changes nothing.
 
-        A bias of zeros is what goes wrong, and not the product before it.
+        Then the fault is the bias of zeros, and not the product before it.
         """
         if pair.mine not in self.maybe:
             return pair
@@ -162,11 +162,11 @@ class View:
         return pair
 
     def nodes(self, pair: Pair | None) -> list[int]:
-        """Return the file's steps among which the fault lies: one, if all went well."""
+        """Return the file's steps that may have the fault: one in the best case."""
         producers = self.file.producers()
         if pair is None:
-            told = [value for value in self._mine_ranked if value not in self.maybe]
-            return [producers[value] for value in [*told, *self._mine_ranked][:1]]
+            certain = [value for value in self._mine_ranked if value not in self.maybe]
+            return [producers[value] for value in [*certain, *self._mine_ranked][:1]]
         steps = match.region(self.file, self.mine, pair.mine)
         return [at for at in steps if at == producers[pair.mine] or not self._is_maybe(at)]
 
@@ -174,12 +174,12 @@ class View:
         return self.maybe.issuperset(self.file.steps[at].outputs)
 
     def chosen(self, nodes: Sequence[int]) -> int:
-        """Return the step to name: the first that does more than hand elements on."""
+        """Return the step to name: the first that computes something."""
         working = [at for at in nodes if not match.moves(self.file.steps[at])]
         return (working or list(nodes))[0]
 
     def op_of(self, step: Step, pair: Pair | None) -> Step | None:
-        """Return the ATen op that the step stands for."""
+        """Return the ATen op that the step implements."""
         if pair is not None:
             steps = match.region(self.eager, self.theirs, pair.theirs)
         else:
@@ -190,11 +190,11 @@ class View:
             return None
         return max(
             reversed(ops) if pair is not None else ops,
-            key=lambda op: (are_kin(step.op, op.op), step.module in {None, op.module}),
+            key=lambda op: (corresponds(step.op, op.op), step.module in {None, op.module}),
         )
 
     def error_before(self, nodes: Collection[int]) -> float | None:
-        """Return the largest error of what these steps read and others computed."""
+        """Return the largest relative error of the values that these steps read from others."""
         errors = [self.matched[value][1] for value in self._read(nodes) if value in self.matched]
         return max(errors, default=None)
 

@@ -1,7 +1,7 @@
-"""How much accuracy a precision cost: per output, over the ordinary samples.
+"""The accuracy lost to a precision: per output, over the ordinary samples.
 
-Told beside the verdict and independent of it: the verdict says that the file loses no more than its
-precision explains, this says how much that is.
+Reported next to the verdict: the verdict states that the file loses no more than its precision
+explains, this how much that is.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ class AccuracyLoss:
     max_rel_error: float
     mean_rel_error: float
     top1: float | None
-    """The share of rows whose largest number stays at the same place; None where there are none."""
+    """The share of rows whose largest element is at the same position; None without rows."""
     rows: int
 
 
 def describe_refusal(
     precision: Precision, losses: tuple[AccuracyLoss, ...], noise: float | None
 ) -> tuple[str, str]:
-    """Return what a refused file of another precision lost, and what to do about it.
+    """Return message and hint for a refused file of reduced precision.
 
     `noise`: what eager PyTorch loses in a simulation of the precision, as far as that ran.
     """
-    worst = max(losses, key=lambda loss: loss.max_rel_error, default=None)
-    told = (
+    worst = max(losses, key=lambda entry: entry.max_rel_error, default=None)
+    loss = (
         f"{worst.output} loses up to {worst.max_rel_error:.2g} of its largest value on ordinary "
         f"samples, {worst.mean_rel_error:.2g} on average"
         if worst
@@ -42,12 +42,12 @@ def describe_refusal(
         Precision.FLOAT16: "Set export.precision to BFloat16 (larger numbers, on a GPU) or Native",
         Precision.BFLOAT16: "Set export.precision to Float16 (more digits) or Native",
         Precision.DYNAMIC_INT8: "Set export.precision to StaticInt8 with calibrationInputs like "
-        "those the model meets, or to Float16",
-        Precision.STATIC_INT8: "Give calibrationInputs that cover what the model meets, declare it "
-        "in inputs[].range; or set export.precision to DynamicInt8 or Float16",
+        "those in production, or to Float16",
+        Precision.STATIC_INT8: "Give calibrationInputs that cover all values in use, declare "
+        "their range in inputs[].range; or set export.precision to DynamicInt8 or Float16",
     }
     hint = (
         f"{ways.get(precision, 'Set export.precision to Native')}. If the loss is acceptable, set "
         "verification.tolerance; if Native is refused, too, the conversion is at fault."
     )
-    return f" In {precision.value}, {told}{simulated}.", hint
+    return f" In {precision.value}, {loss}{simulated}.", hint

@@ -1,11 +1,11 @@
-"""What a search for the wrong node found: plain values that a supervisor without torch can hold."""
+"""The result of the search for the node to blame: plain values, without torch."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 REPRO_NAME = "repro"
-"""The directory beside the report of a failure."""
+"""The directory next to the report of a failure."""
 REPRO_NAMES = ("model.onnx", "inputs.npz", "expected.npz", "repro.py")
 REPRO_FILES = tuple(f"{REPRO_NAME}/{name}" for name in REPRO_NAMES)
 
@@ -20,37 +20,37 @@ class ReproFile:
 
 @dataclass(frozen=True)
 class Blame:
-    """The first node of the file that computes something else than eager PyTorch.
+    """The first node of the file that differs from eager PyTorch.
 
-    `why_not` alone is filled where none could be named.
+    If no node could be named, only `why_not` is set.
     """
 
     node: str = ""
     op: str = ""
     """The node's operator, `Conv` or `domain::Op`."""
     aten: str = ""
-    """What eager runs there: `aten.convolution.default`."""
+    """The corresponding ATen op, `aten.convolution.default`."""
     module: str = ""
-    """The path of the nn.Module, empty for the model itself."""
+    """The path of the nn.Module; empty for the root module."""
     source: str = ""
     """`file.py:17` in the user's code, or in the library that the model comes from."""
     error_before: float | None = None
-    """The largest error of what the node reads, relative to the peak of eager's value."""
+    """The largest error of the node's inputs, relative to the peak of eager's values."""
     error_after: float | None = None
-    """The error of what it computes; None where nothing in eager corresponds to it."""
+    """The relative error of its output; None if nothing in eager corresponds to it."""
     proven: bool = False
-    """Whether the file went on rightly with eager's value in place of the node's."""
+    """Whether the rest of the file matches with eager's value in place of the node's."""
     among: tuple[str, ...] = ()
-    """Where the search ended at several nodes: all of them, in the file's order."""
+    """All candidate nodes in the file's order, if the search ended at several."""
     optimization: str = ""
-    """The level of onnxruntime's own graph optimizations without which the file is right."""
+    """The level of onnxruntime's graph optimizations that causes the difference; else empty."""
     repro: tuple[ReproFile, ...] = ()
     no_repro: str = ""
     """Why there is no repro."""
     why_not: str = ""
 
     def sentence(self) -> str:
-        """Return what a failure's message says after "It"; empty where nothing was found."""
+        """Return the part of a failure's message after "It"; empty if nothing was found."""
         only = f"only after onnxruntime's {self.optimization} graph optimizations"
         if not self.node:
             return f"differs {only}" if self.optimization else ""

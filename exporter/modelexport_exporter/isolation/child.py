@@ -1,7 +1,7 @@
-"""What runs inside a worker process before and after the function it was made for.
+"""The worker process's side: runs a function and sends its answer to the supervisor.
 
-A worker answers with exactly one of a result, an `ExportFailure` or a crash; what user code prints
-goes to a pipe of its own, so it can spoil neither the log nor `--output json`.
+A worker answers with exactly one of a result, an `ExportFailure` or a crash. Output of user code
+goes to a pipe of its own, so that it cannot corrupt the log or `--output json`.
 """
 
 from __future__ import annotations
@@ -36,27 +36,27 @@ Send = Callable[..., None]
 
 _PR_SET_PDEATHSIG = 1
 CREDENTIALS = "AWS_"
-"""What the variables begin with that user code has no business with."""
+"""Prefix of the environment variables that are hidden from user code."""
 
 
 def work(entry: str, arguments: tuple[Any, ...], channel: Connection, output: Connection) -> None:
-    """Run `module:function(*arguments, report)` and send what became of it."""
-    send = _settle_in(channel, output)
-    _answer(send, lambda report: _resolve(entry)(*arguments, report))
-    # No teardown of the interpreter: threads of user code could hang it, and all is said.
+    """Run `module:function(*arguments, report)` and send its result or failure."""
+    send = _prepare_process(channel, output)
+    _send_answer(send, lambda report: _resolve(entry)(*arguments, report))
+    # No teardown of the interpreter: threads of user code could hang it.
     _leave(0)
 
 
 def serve(entry: str, channel: Connection, output: Connection) -> None:
-    """Make a `module:Class()` and call its methods as they come, until nobody asks any more."""
-    send = _settle_in(channel, output)
-    made: list[Any] = []
+    """Call methods of one `module:Class()` on request, until the supervisor closes the channel."""
+    send = _prepare_process(channel, output)
+    resident: list[Any] = []
 
     def called(method: str, arguments: tuple[Any, ...]) -> Callable[[Report], object]:
         def call(report: Report) -> object:
-            if not made:
-                made.append(_resolve(entry)())
-            return getattr(made[0], method)(*arguments, report)
+            if not resident:
+                resident.append(_resolve(entry)())
+            return getattr(resident[0], method)(*arguments, report)
 
         return call
 
@@ -65,20 +65,20 @@ def serve(entry: str, channel: Connection, output: Connection) -> None:
             method, arguments = channel.recv()
         except (EOFError, OSError):
             _leave(0)
-        _answer(send, called(method, arguments))
+        _send_answer(send, called(method, arguments))
 
 
-def _settle_in(channel: Connection, output: Connection) -> Send:
-    """Make this process a worker; return what sends a message to the supervisor."""
+def _prepare_process(channel: Connection, output: Connection) -> Send:
+    """Prepare this process as a worker; return a function that sends to the supervisor."""
     die_with_parent()
-    if _nobody_listens(channel):
-        # The supervisor ended before the kernel could be asked for that signal.
+    if _supervisor_ended(channel):
+        # The supervisor ended before that signal was set up.
         os._exit(1)
     # A group of its own: Ctrl-C reaches only the supervisor, which ends the whole group.
     os.setsid()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    # User code that starts processes finds the start method that it knows; locks made here are
-    # not left to the resource tracker, which would complain about them on stderr.
+    # User code that starts processes gets Linux's usual start method, and the resource tracker
+    # does not warn about locks created here.
     multiprocessing.set_start_method("fork", force=True)
     os.dup2(output.fileno(), 1)
     os.dup2(output.fileno(), 2)
@@ -93,7 +93,7 @@ def _settle_in(channel: Connection, output: Connection) -> Send:
     return send
 
 
-def _answer(send: Send, task: Callable[[Report], object]) -> None:
+def _send_answer(send: Send, task: Callable[[Report], object]) -> None:
     """Do the task and send exactly one answer."""
 
     def report(stage: Stage, fraction: float, message: str) -> None:
@@ -107,17 +107,17 @@ def _answer(send: Send, task: Callable[[Report], object]) -> None:
         send(FAILURE, failure)
     except SystemExit as leaving:
         _leave(leaving.code if isinstance(leaving.code, int) else int(bool(leaving.code)))
-    except BaseException as error:  # noqa: BLE001 - whatever it is, the supervisor tells it
+    except BaseException as error:  # noqa: BLE001 - the supervisor reports it
         _send_crash(send, error)
 
 
 def die_with_parent() -> None:
-    """Ask the kernel to kill this process when its parent ends, however that ends."""
+    """Let the kernel kill this process when its parent ends, for whatever reason."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
-def _nobody_listens(channel: Connection) -> bool:
+def _supervisor_ended(channel: Connection) -> bool:
     poll = select.poll()
     poll.register(channel.fileno(), 0)
     return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
@@ -131,14 +131,14 @@ def _resolve(entry: str) -> Callable[..., object]:
 
 def _send_crash(send: Callable[..., None], error: BaseException) -> None:
     text = printable("".join(traceback.format_exception(error)))
-    typed = _typed(error)
+    typed = _classify(error)
     if typed is not None:
         send(FAILURE, typed)
     else:
         send(CRASH, f"{type(error).__name__}: {text_of(error)}", text)
 
 
-def _typed(error: BaseException) -> ExportFailure | None:
+def _classify(error: BaseException) -> ExportFailure | None:
     """Return the failure for errors that mean the same wherever they are raised."""
     text = text_of(error)
     if is_out_of_memory(error):
@@ -148,7 +148,7 @@ def _typed(error: BaseException) -> ExportFailure | None:
             "Give the pod more memory (resources.limits.memory in spec.podTemplate).",
         )
     if not isinstance(error, Exception):
-        # Factories are caught where they are called; what is left ran in forward.
+        # Factories handle it where they are called, so this was raised in forward.
         frame = user_frame(error, None)
         return ExportFailure(
             Reason.CAPTURE_FAILED,

@@ -1,4 +1,4 @@
-"""Why a worker ended without an answer: a pure decision over what is known about its death."""
+"""Explains why a worker ended without an answer: pure, from its exit code, memory and output."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from modelexport_exporter.core.errors import ExportFailure
 
 _SHOWN_LINES = 3
 _UNKNOWN = 255
-"""The exit code that the fork server tells when it does not know."""
+"""The exit code that the fork server reports if it does not know."""
 _MODEL_RUNS = {Stage.CAPTURE, Stage.CONVERT, Stage.VERIFY}
 
 
@@ -21,7 +21,7 @@ class Death:
     """A worker that ended without an answer."""
 
     exit_code: int | None
-    """Negative: the signal that killed it."""
+    """Negative: the signal that killed it. None: unknown."""
     stage: Stage | None
     in_factory: bool
     """Whether the user's factory was running."""
@@ -31,13 +31,13 @@ class Death:
     """The last lines that it printed."""
 
     @property
-    def left_by_itself(self) -> bool:
-        """Tell whether code of the model ended the process; 255 is a worker nobody waited for."""
+    def exited_in_forward(self) -> bool:
+        """Return whether the model's code ended the process; 255 means an unknown exit code."""
         return self.stage in _MODEL_RUNS and self.exit_code in range(_UNKNOWN)
 
     @property
     def killed_for_memory(self) -> bool:
-        """Tell whether the kernel killed for memory, and this worker was killed."""
+        """Return whether this worker was killed while the kernel killed for memory."""
         return (
             self.exit_code in {-signal.SIGKILL, None, _UNKNOWN}
             and self.after.oom_kills > self.before.oom_kills
@@ -45,12 +45,12 @@ class Death:
 
 
 def explain(death: Death) -> ExportFailure:
-    """Return the failure that a worker's death stands for."""
-    how = _how(death.exit_code)
+    """Return the failure for a worker that ended without an answer."""
+    how = _describe_exit(death.exit_code)
     if death.killed_for_memory:
         return ExportFailure(
             Reason.OUT_OF_MEMORY,
-            f"the kernel killed the worker for memory: {_usage(death.after)}",
+            f"the kernel killed the worker for memory: {_describe_memory(death.after)}",
             "Raise resources.limits.memory in spec.podTemplate.",
             stage=death.stage,
         )
@@ -62,44 +62,44 @@ def explain(death: Death) -> ExportFailure:
             "The factory must return a torch.nn.Module; it must not exit the process.",
             stage=death.stage,
         )
-    if death.left_by_itself:
+    if death.exited_in_forward:
         return ExportFailure(
             Reason.CAPTURE_FAILED,
             f"the process {how} while the model ran{last}",
-            "forward must not exit the process (sys.exit, os._exit), nor call what does.",
+            "forward must not exit the process (sys.exit, os._exit), directly or indirectly.",
             stage=death.stage,
         )
     return ExportFailure(
         Reason.WORKER_DIED,
         f"the worker {how}{last}",
-        "It is tried again. If it repeats at the same place, a native library crashes: "
+        "Will be retried. If it persists at the same stage, a native library crashes: "
         "run it locally with `modelexport run`.",
         stage=death.stage,
     )
 
 
-def too_late(stage: Stage | None) -> ExportFailure:
+def deadline_exceeded(stage: Stage | None) -> ExportFailure:
     """Return the failure for a worker that ran past the deadline."""
     return ExportFailure(
         Reason.DEADLINE_EXCEEDED,
-        "it did not end within its share of spec.activeDeadlineSeconds (each way to ONNX may take "
-        "half of what is left) and was stopped",
-        "Raise spec.activeDeadlineSeconds, or find out what hangs.",
+        "the worker was stopped at the deadline: it exceeded its share of "
+        "spec.activeDeadlineSeconds (each route to ONNX may take half of the remaining time)",
+        "Raise spec.activeDeadlineSeconds, or find the operation that hangs.",
         stage=stage,
     )
 
 
-def crashed(message: str, stage: Stage | None) -> ExportFailure:
+def internal_error(message: str, stage: Stage | None) -> ExportFailure:
     """Return the failure for an exception that no stage expected."""
     return ExportFailure(
         Reason.INTERNAL_ERROR,
         f"unexpected {message}",
-        "This is a defect of ModelExport: the log has the traceback. Please report it.",
+        "This is a bug in ModelExport: the log has the traceback. Please report it.",
         stage=stage,
     )
 
 
-def _how(exit_code: int | None) -> str:
+def _describe_exit(exit_code: int | None) -> str:
     if exit_code is None:
         return "ended"
     if exit_code < 0:
@@ -110,7 +110,7 @@ def _how(exit_code: int | None) -> str:
     return f"exited with code {exit_code}"
 
 
-def _usage(memory: Memory) -> str:
+def _describe_memory(memory: Memory) -> str:
     limit = _gib(memory.limit_bytes) if memory.limit_bytes else "no limit of its own"
     peak = _gib(memory.peak_bytes) if memory.peak_bytes else "unknown"
     return f"limit {limit}, peak {peak}"

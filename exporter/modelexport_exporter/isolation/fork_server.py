@@ -1,8 +1,8 @@
-"""The first thing that the fork server imports: it ends with the supervisor, by a signal.
+"""Imported first by the fork server, so that a signal ends it with the supervisor.
 
-multiprocessing's own way is a pipe that closes with the supervisor, but every worker holds that
-pipe open as well, so a worker that hangs would keep the server, and so itself, alive. Nor is an
-orderly exit wanted: libraries would print what they think they leaked over the verdict.
+multiprocessing ends the server when a pipe to the supervisor closes, but every worker holds that
+pipe open too, so a hanging worker would keep the server, and therefore itself, alive. A signal also
+avoids an orderly exit, in which libraries print warnings after the verdict.
 """
 
 from __future__ import annotations

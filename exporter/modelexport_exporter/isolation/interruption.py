@@ -1,7 +1,7 @@
-"""Turns the first SIGTERM or Ctrl-C into a failure that is raised where the export is.
+"""Turns the first SIGTERM, SIGINT or SIGHUP into an ExportFailure in the main thread.
 
 The kubelet gives a pod half a minute between SIGTERM and SIGKILL: enough to end the worker and to
-remove what was staged. Later signals are ignored, so that this is not interrupted as well.
+remove staged files. Later signals are ignored, so that they do not interrupt this.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def interruptible() -> Iterator[None]:
 
 
 def ignore_signals() -> None:
-    """Let nothing interrupt the clearing up. Main thread only."""
+    """Ignore further signals during cleanup. Main thread only."""
     if threading.current_thread() is threading.main_thread():
         for number in _SIGNALS:
             signal.signal(number, signal.SIG_IGN)

@@ -1,7 +1,7 @@
-"""Keeps what the supervisor knows from the user's code, which runs as the same user in its workers.
+"""Hides the supervisor's secrets from user code, which runs as the same user in its workers.
 
-The environment that a process was started with (store credentials, the signing key) and its memory
-can be read by any process of the same user, through /proc and ptrace, unless it is not dumpable.
+Any process of the same user can read a process's initial environment (store credentials, the
+signing key) and its memory through /proc and ptrace, unless it is not dumpable.
 """
 
 from __future__ import annotations
@@ -13,6 +13,6 @@ _PR_SET_DUMPABLE = 4
 
 
 def set_non_dumpable() -> None:
-    """Close this process to others of its user; those that it starts by exec are open again."""
+    """Deny other processes of the user access to this one; programs it executes are readable."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)

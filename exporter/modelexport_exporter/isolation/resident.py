@@ -1,8 +1,8 @@
-"""A worker that stays: an object in a process of its own whose methods are called from here.
+"""A resident worker: an object in a process of its own, whose methods the supervisor calls.
 
-What one checkpoint's work leaves behind (imports, the user's code, a translated graph) serves the
-next one. A method ends as a worker's function does: in its answer, an ExportFailure, or the death
-of the process, after which the resident is gone for good.
+Later checkpoints reuse its imports, the user's code and a translated graph. A call ends like a
+worker's function: with an answer, an ExportFailure, or the death of the process, after which the
+resident cannot be called again.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from modelexport_exporter.core import cgroup
 from modelexport_exporter.core.memory import MemoryWatch
 from modelexport_exporter.core.types import ReportProgress
 from modelexport_exporter.isolation import child
-from modelexport_exporter.isolation.death import too_late
+from modelexport_exporter.isolation.death import deadline_exceeded
 from modelexport_exporter.isolation.worker import (
     Conversation,
     OnOutput,
     Worker,
-    answer_of,
     listen,
-    started,
+    start_worker,
+    take_answer,
 )
 
 
@@ -31,11 +31,11 @@ class Resident:
     def __init__(self, entry: str) -> None:
         """Start the process."""
         self._held = ExitStack()
-        self._worker: Worker | None = self._held.enter_context(started(child.serve, (entry,)))
+        self._worker: Worker | None = self._held.enter_context(start_worker(child.serve, (entry,)))
 
     @property
     def alive(self) -> bool:
-        """Tell whether it can be called."""
+        """Return whether it can be called."""
         return self._worker is not None and self._worker.process.is_alive()
 
     def call(
@@ -50,7 +50,7 @@ class Resident:
     ) -> object:
         """Return what `method(*arguments, report)` returned. Raises ExportFailure otherwise.
 
-        `deadline` is in `time.monotonic()` seconds; who exceeds it is ended.
+        `deadline`: in `time.monotonic()` seconds; a call that exceeds it is killed.
         """
         worker = self._worker
         if worker is None:
@@ -59,10 +59,10 @@ class Resident:
         before = cgroup.read_memory()
         conversation = Conversation(on_progress, on_output)
         try:
-            with contextlib.suppress(OSError):  # it is dead: listening will tell how it ended
+            with contextlib.suppress(OSError):  # it ended: listen() finds out how
                 worker.channel.send((method, arguments))
             in_time = listen(worker, conversation, memory, deadline, stays=True)
-        except BaseException:  # a signal: nobody will take the answer that it is about to give
+        except BaseException:  # a signal: the answer would never be read
             self.close()
             raise
         exit_code = None
@@ -71,10 +71,10 @@ class Resident:
             exit_code = worker.process.exitcode
             self.close()
             if not in_time:
-                raise too_late(conversation.stage)
-        return answer_of(conversation, exit_code, before)
+                raise deadline_exceeded(conversation.stage)
+        return take_answer(conversation, exit_code, before)
 
     def close(self) -> None:
-        """End the process and whatever it started."""
+        """End the process and all that it started."""
         self._worker = None
         self._held.close()

@@ -1,8 +1,8 @@
-"""Runs a function in a process of its own, whose death is a failure like any other.
+"""Runs a function in a process of its own, whose death is an ordinary failure.
 
-Workers are forked from a server that has imported torch already (`preload`), so that the import is
-paid once and goes on while the checkpoint is fetched. A worker that is killed, exits, or runs past
-the deadline ends in a typed failure; it never outlives the supervisor.
+Workers are forked from a server that has imported torch (`preload`), so that the import runs once,
+while the checkpoint is fetched. A worker that is killed, exits, or exceeds the deadline ends in a
+typed failure; it never outlives the supervisor.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.memory import MemoryWatch
 from modelexport_exporter.core.types import FactoryProgress, ReportProgress
 from modelexport_exporter.isolation import child
-from modelexport_exporter.isolation.death import Death, crashed, explain, too_late
+from modelexport_exporter.isolation.death import Death, deadline_exceeded, explain, internal_error
 
 OnOutput = Callable[[str], None]
 """Called with each line that a worker printed."""
@@ -38,10 +38,10 @@ _READ_BYTES = 65536
 
 
 def start_server(preload: Sequence[str] = (entry_points.PRELOAD,)) -> None:
-    """Begin importing what workers need. Call it from the main thread; returns at once.
+    """Start the fork server, which imports the modules of workers; return at once.
 
-    The server starts without credentials: what a process is started with stays readable in /proc,
-    for itself and for what is forked from it, whatever it deletes later.
+    Main thread only. The server starts without credentials, because a process's initial environment
+    stays readable in /proc, for it and for its forks, even if variables are deleted later.
     """
     multiprocessing.get_context("forkserver").set_forkserver_preload(
         [entry_points.FORK_SERVER, *preload]
@@ -59,7 +59,7 @@ def _credentials() -> list[str]:
 
 @dataclass
 class Conversation:
-    """What a worker has said so far."""
+    """The messages of a worker so far."""
 
     on_progress: ReportProgress
     on_output: OnOutput
@@ -69,8 +69,8 @@ class Conversation:
     tail: deque[str] = field(default_factory=lambda: deque(maxlen=_TAIL_LINES))
     rest: bytes = b""
 
-    def hear(self, message: tuple[Any, ...]) -> None:
-        """Take in a message: progress, or the answer."""
+    def receive(self, message: tuple[Any, ...]) -> None:
+        """Handle a message: progress, or the answer."""
         if message[0] != child.PROGRESS:
             self.answer = message
             return
@@ -78,8 +78,8 @@ class Conversation:
         self.in_factory = isinstance(text, FactoryProgress)
         self.on_progress(self.stage, fraction, text)
 
-    def hear_output(self, data: bytes) -> None:
-        """Take in what was printed; no data: what is left without a line's end."""
+    def receive_output(self, data: bytes) -> None:
+        """Handle printed data; empty data ends the last line."""
         *lines, self.rest = (self.rest + data).split(b"\n")
         if not data and self.rest:
             lines, self.rest = [self.rest], b""
@@ -101,24 +101,24 @@ def run(
 ) -> object:
     """Return what `module:function(*arguments, report)` returned in a fresh process.
 
-    `deadline` is in `time.monotonic()` seconds. Raises ExportFailure for every other end.
+    `deadline`: in `time.monotonic()` seconds. Raises ExportFailure if it does not return.
     """
     before = cgroup.read_memory()
     conversation = Conversation(on_progress, on_output)
-    with started(child.work, (entry, arguments)) as worker:
+    with start_worker(child.work, (entry, arguments)) as worker:
         in_time = listen(worker, conversation, memory, deadline)
         if conversation.answer is None and in_time:
             worker.process.join(_POLL_SECONDS * 10)
         exit_code = worker.process.exitcode
     if conversation.answer is None and not in_time:
-        raise too_late(conversation.stage)
-    return answer_of(conversation, exit_code, before)
+        raise deadline_exceeded(conversation.stage)
+    return take_answer(conversation, exit_code, before)
 
 
-def answer_of(conversation: Conversation, exit_code: int | None, before: cgroup.Memory) -> object:
-    """Return what the worker answered. Raises the failure that its answer or its death stands for.
+def take_answer(conversation: Conversation, exit_code: int | None, before: cgroup.Memory) -> object:
+    """Return the worker's result. Raises the ExportFailure for any other answer, or for its death.
 
-    `exit_code`: of a process that ended without an answer; `before`: memory when it was asked.
+    `exit_code`: of a process that ended without an answer. `before`: memory before the call.
     """
     answer = conversation.answer
     if answer is None:
@@ -141,22 +141,22 @@ def answer_of(conversation: Conversation, exit_code: int | None, before: cgroup.
     message, text = content
     for line in text.splitlines():
         conversation.on_output(line)
-    raise crashed(message, conversation.stage)
+    raise internal_error(message, conversation.stage)
 
 
 @dataclass(frozen=True)
 class Worker:
-    """A process that was started, and what can be heard of it."""
+    """A running process, and the pipes from it."""
 
     process: ForkServerProcess
     channel: Connection
-    """What it says: progress, and its answer. One that stays is asked through it, too."""
+    """Progress and the answer; calls of a resident worker in the other direction."""
     output: Connection
-    """What it and its children print."""
+    """Output of it and its children."""
 
 
 @contextlib.contextmanager
-def started(target: Callable[..., None], arguments: tuple[object, ...]) -> Iterator[Worker]:
+def start_worker(target: Callable[..., None], arguments: tuple[object, ...]) -> Iterator[Worker]:
     """Run `target(*arguments, channel, output)` in a forked process, which ends with the block."""
     context = multiprocessing.get_context("forkserver")
     channel, their_channel = context.Pipe()
@@ -172,7 +172,7 @@ def started(target: Callable[..., None], arguments: tuple[object, ...]) -> Itera
 
 
 def _end(process: ForkServerProcess) -> None:
-    """End the worker and whatever it started."""
+    """End the worker and all that it started."""
     if process.pid is not None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -189,37 +189,37 @@ def listen(
     *,
     stays: bool = False,
 ) -> bool:
-    """Hear the worker out until it answered or ended; False when the deadline came first.
+    """Receive messages until the worker answered or ended; return False at the deadline.
 
-    One that stays has printed all it had to before it answers; another may still be at it.
+    `stays`: whether it is resident, and has flushed its output before it answers.
     """
     open_ends = [worker.channel, worker.output]
     ended = worker.process.sentinel
     while deadline is None or time.monotonic() < deadline:
         memory.look(worker.process.pid)
-        patience = 0 if stays and conversation.answer is not None else _POLL_SECONDS
-        ready = connection.wait([*open_ends, ended], timeout=patience)
+        timeout = 0 if stays and conversation.answer is not None else _POLL_SECONDS
+        ready = connection.wait([*open_ends, ended], timeout=timeout)
         silent = True
         for end in [end for end in open_ends if end in ready]:
-            if _hear(end, worker.channel, conversation):
+            if _receive(end, worker.channel, conversation):
                 silent = False
             else:
                 open_ends.remove(end)
         if silent and (conversation.answer is not None or ended in ready):
-            conversation.hear_output(b"")
+            conversation.receive_output(b"")
             return True
     return conversation.answer is not None
 
 
-def _hear(end: Connection, channel: Connection, conversation: Conversation) -> bool:
-    """Take in what one pipe holds; False at its end."""
+def _receive(end: Connection, channel: Connection, conversation: Conversation) -> bool:
+    """Receive the data of one pipe; return False at its end."""
     try:
         if end is channel:
-            conversation.hear(channel.recv())
+            conversation.receive(channel.recv())
             return True
         data = os.read(end.fileno(), _READ_BYTES)
     except (EOFError, OSError):
         return False
     if data:
-        conversation.hear_output(data)
+        conversation.receive_output(data)
     return bool(data)

@@ -1,5 +1,5 @@
-"""Precision: files that compute in float16, bfloat16 or int8, and what that costs in accuracy.
+"""Precision: files that compute in float16, bfloat16 or int8, and the accuracy lost to that.
 
-`applied` converts the graph between translation and writing; `noise` tells how much of the error
-is the precision's own, by eager PyTorch in a simulation of it.
+`apply` converts the graph between translation and writing; `noise` simulates the precision in eager
+PyTorch to measure how much of the error it explains.
 """

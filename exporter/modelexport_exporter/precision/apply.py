@@ -1,7 +1,7 @@
 """Apply export.precision: from the translated graph to one that computes in the precision.
 
-For every source and every rung, because it works on the graph; the ladder, the contract and the
-verdict come after it and see the file that is published.
+It works on the graph, so it applies to every source and rung; ladder, contract and verdict come
+after it and check the file that is published.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ Applied = tuple[ir.Model, tuple[ContractFinding, ...]]
 
 @contextmanager
 def in_precision(model: ir.Model, spec: ModelExportSpec, task: ExportTask) -> Iterator[Applied]:
-    """Yield the model in the spec's precision, and what of it stays in float32.
+    """Yield the model in the spec's precision, and a finding on the nodes that stay in float32.
 
-    `spec` declares the tensors that the graph takes. Weights may lie in scratch files until the
-    block ends.
+    `spec`: with the graph's inputs. Weights may be in scratch files until the block ends. Raises
+    ExportFailure.
     """
     precision = spec.export.precision
     target = TARGETS.get(precision)

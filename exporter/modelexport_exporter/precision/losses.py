@@ -1,4 +1,4 @@
-"""Sums up what a precision costs over samples."""
+"""Accumulates the accuracy lost to a precision over samples."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from modelexport_exporter.core.accuracy_loss import AccuracyLoss
 
 Array = NDArray[Any]
 CLASSES = 2
-"""An output with rows of at least so many numbers is compared by its largest, too."""
+"""Rows with at least so many elements are also compared by the index of the largest."""
 
 
 class Losses:
-    """Sums up samples."""
+    """Accumulates the errors of each output."""
 
     def __init__(self) -> None:
         self._max: dict[str, float] = {}
@@ -23,7 +23,7 @@ class Losses:
         self._same: dict[str, list[int]] = {}
 
     def add(self, name: str, expected: Array, got: Array) -> None:
-        """Take in one output of one sample; what cannot be compared is the verdict's business."""
+        """Add one output of one sample; outputs that cannot be compared are ignored."""
         if expected.shape != got.shape or not expected.size or expected.dtype.kind not in "fV":
             return
         want, have = expected.astype(np.float64), got.astype(np.float64)
@@ -41,7 +41,7 @@ class Losses:
             known[1] += same.size
 
     def all(self) -> tuple[AccuracyLoss, ...]:
-        """Return what is known of each output."""
+        """Return the loss of each output."""
         return tuple(
             AccuracyLoss(
                 output=name,

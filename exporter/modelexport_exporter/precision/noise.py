@@ -1,18 +1,17 @@
-"""What a precision costs by itself: eager PyTorch in a simulation of it, against eager as it is.
+"""The error of a precision: eager PyTorch in a simulation of it, compared with plain eager.
 
-The artifact may err a small multiple of that (`verification.tolerance`): a file that loses more is
-damaged by something other than its precision. The simulation needs no file, no other runtime and no
-change to the module: it sits below the ATen ops that the module calls.
+The artifact's error may be a small multiple of that (`verification.numerics.tolerance`): a larger
+one has another cause than the precision. The simulation needs no file, no other runtime and no
+change to the module: it intercepts the ATen ops that the module calls.
 
-- Float16, BFloat16: weights, inputs and results of each op are rounded to the type, but for the ops
-  that the file keeps in float32. What overflows becomes the type's largest number, so that an
-  artifact with an infinity is never excused.
+- Float16, BFloat16: weights, inputs and results of each op are rounded to the type, except for ops
+  that the file keeps in float32. Overflow is clamped to the type's largest number, so that an
+  infinity in the artifact is never excused.
 - DynamicInt8, StaticInt8: the products with weights that onnxruntime's quantizer replaces get
   weights rounded to 8 bits by output channel, and activations to 8 bits over their range: the range
-  that they have (dynamic), or had over the calibration inputs (static), where their results are
-  quantized too.
+  in this call (dynamic), or over the calibration inputs (static, which quantizes results too).
 
-Later runs round at random between two neighbours, so that several bracket what can happen.
+Runs after the first round at random between two neighbours, so that they cover possible results.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _EXACT = frozenset(
     {"pow", "exp", "log", "sqrt", "rsqrt", "reciprocal", "mean", "sum", "cumsum", "prod", "var"}
     | {"var_mean", "sin", "cos", "arange", "linalg_vector_norm", "norm", "softplus", "tan"}
 )
-"""ATen ops whose results the file has in float32, as `reduced_floats.KEPT` says."""
+"""ATen ops whose results are float32 in the file; see `reduced_floats.KEPT`."""
 
 _PRODUCTS: dict[str, tuple[int, int, int]] = {
     "linear": (0, 1, 0),
@@ -43,7 +42,7 @@ _PRODUCTS: dict[str, tuple[int, int, int]] = {
     "matmul": (0, 1, -1),
     "bmm": (0, 1, -1),
 }
-"""Where a product with a weight has its activation and its weight, and the channels' axis."""
+"""Argument positions of activation and weight in a product, and the channels' axis."""
 _CONVOLUTIONS: dict[str, tuple[int, int, int]] = dict.fromkeys(
     ("convolution", "_convolution", "conv1d", "conv2d", "conv3d", "mkldnn_convolution"), (0, 1, 0)
 )
@@ -65,12 +64,12 @@ class Simulation:
         return cls(precision, frozenset(_address(tensor) for tensor in tensors))
 
     def observe(self, call: Callable[[], Any]) -> None:
-        """Take in the ranges that activations have while the call runs."""
+        """Record the ranges of activations while the call runs."""
         with torch.no_grad(), _Products(self, None):
             call()
 
     def run(self, call: Callable[[], Any], seed: int = 0) -> Any:  # noqa: ANN401
-        """Return what the call returns in the precision; seed 0 rounds to the nearest."""
+        """Return the call's result in the precision; seed 0 rounds to the nearest."""
         smaller = SMALLER.get(self.precision)
         with torch.no_grad():
             if smaller is not None:
@@ -81,7 +80,7 @@ class Simulation:
 
 
 class _Rounding(AtenMode):
-    """While active, float32 is as coarse as a smaller type."""
+    """While active, float32 values are rounded to a smaller dtype."""
 
     def __init__(self, smaller: torch.dtype, seed: int) -> None:
         super().__init__()
@@ -92,7 +91,7 @@ class _Rounding(AtenMode):
         if aliased(func) or op_name(func) in _EXACT:
             return func(*args, **kwargs)
         args, kwargs = tree_map(self._nearest, (args, dict(kwargs)))
-        return tree_map(self._rounded, func(*args, **kwargs))
+        return tree_map(self._round, func(*args, **kwargs))
 
     def _nearest(self, value: Any) -> Any:  # noqa: ANN401
         if not _is_single(value):
@@ -101,17 +100,17 @@ class _Rounding(AtenMode):
         finite = torch.where(value.isfinite(), value.clamp(info.min, info.max), value)
         return finite.to(self._smaller).to(value.dtype)
 
-    def _rounded(self, value: Any) -> Any:  # noqa: ANN401
+    def _round(self, value: Any) -> Any:  # noqa: ANN401
         if not _is_single(value):
             return value
         return self._nearest(self._jitter.relative(value, torch.finfo(self._smaller).eps))
 
 
 class _Products(AtenMode):
-    """Meets the products with weights, in order: observes them, or computes them in 8 bits."""
+    """Observes the products with weights in order, or computes them in 8 bits."""
 
     def __init__(self, simulation: Simulation, seed: int | None) -> None:
-        """Observe where there is no seed."""
+        """Observe if `seed` is None."""
         super().__init__()
         self._simulation = simulation
         self._jitter = _Jitter(seed) if seed is not None else None
@@ -132,12 +131,12 @@ class _Products(AtenMode):
             self._observe(2 * self._calls, args[activation])
             self._observe(2 * self._calls + 1, result)
             return result
-        given[activation] = self._quantized(args[activation], 2 * self._calls, self._jitter)
+        given[activation] = self._quantize(args[activation], 2 * self._calls, self._jitter)
         given[weight] = _by_channel(args[weight], axis)
         result = func(*given, **kwargs)
         if not self._results_too:
             return result
-        return self._quantized(result, 2 * self._calls + 1, self._jitter)
+        return self._quantize(result, 2 * self._calls + 1, self._jitter)
 
     def _is_weight(self, value: Any) -> bool:  # noqa: ANN401
         return _is_single(value) and _address(value) in self._simulation.weights
@@ -148,7 +147,7 @@ class _Products(AtenMode):
             now = (min(low, float(value.min())), max(high, float(value.max())))
             self._simulation.ranges[place] = now
 
-    def _quantized(self, value: torch.Tensor, place: int, jitter: _Jitter) -> torch.Tensor:
+    def _quantize(self, value: torch.Tensor, place: int, jitter: _Jitter) -> torch.Tensor:
         if not value.numel():
             return value
         low, high = self._simulation.ranges.get(
@@ -162,7 +161,7 @@ class _Products(AtenMode):
 
 
 class _Jitter:
-    """Moves numbers at random by up to one step; by nothing for seed 0."""
+    """Moves numbers at random by up to one step; not at all for seed 0."""
 
     def __init__(self, seed: int) -> None:
         self._generator = torch.Generator().manual_seed(seed) if seed else None
@@ -174,7 +173,7 @@ class _Jitter:
         return value * (1 + (self._draw(value) - 0.5) * step)
 
     def steps(self, value: torch.Tensor) -> torch.Tensor:
-        """Return whole numbers: the nearest, or one of the two neighbours at random."""
+        """Return integers: the nearest, or one of the two neighbours at random."""
         if self._generator is None:
             return value.round()
         return (value + self._draw(value)).floor()
@@ -186,7 +185,7 @@ class _Jitter:
 
 
 def _by_channel(weight: torch.Tensor, axis: int) -> torch.Tensor:
-    """Return the weight in 8 bits, each output channel with a scale of its own."""
+    """Return the weight in 8 bits, with one scale per output channel."""
     others = [dim for dim in range(weight.dim()) if dim != axis % weight.dim()]
     step = weight.abs().amax(others, keepdim=True) / (LEVELS // 2)
     step = step.clamp(min=torch.finfo(weight.dtype).tiny)

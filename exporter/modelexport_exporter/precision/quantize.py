@@ -1,13 +1,13 @@
 """DynamicInt8 and StaticInt8: onnxruntime's quantizer, on the graph before it is written.
 
-Products with weights get 8-bit weights, a scale for each output channel. Dynamic: MatMul and Gemm,
-activations quantized as they come (DynamicQuantizeLinear, MatMulInteger). Static: convolutions too,
-and what stands between them, with activations quantized over the ranges that they have on the
-calibration inputs (QuantizeLinear, DequantizeLinear). Only operators of ONNX itself are written.
+Products with weights get 8-bit weights, with one scale per output channel. Dynamic: MatMul and
+Gemm, with activations quantized at run time (DynamicQuantizeLinear, MatMulInteger). Static:
+convolutions too, and the operators between them, with activations quantized over their ranges on
+the calibration inputs (QuantizeLinear, DequantizeLinear). Only standard ONNX operators are written.
 
 Guarantees that something was quantized, and that nodes keep their module path. Convolutions stay
 in float32 in dynamic mode: as ConvInteger they take at least twice as long. Weights beyond
-what protobuf holds are refused, because the quantizer keeps the whole model in one message.
+protobuf's limit are refused, because the quantizer keeps the whole model in one message.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.onnx_file.write import write_model
 
 DYNAMIC_OPS = ("MatMul",)
-"""And Gemm, which the quantizer turns into MatMul and Add."""
+"""Gemm too, which the quantizer converts to MatMul and Add."""
 STATIC_OPS = ("Conv", "ConvTranspose", "Gemm", "MatMul", "Relu", "Clip", "MaxPool")
-"""Products, and what passes quantized values on. Adds of residuals stay in float32: they cost
-little, and in 8 bits most of the accuracy."""
+"""Products, and operators that keep quantized values. Residual adds stay in float32: they are fast,
+and would lose most of the accuracy in 8 bits."""
 LARGEST_BYTES = 2**31 - 2**24
-"""Protobuf's limit for a message, less what a graph takes."""
+"""Protobuf's limit for a message, minus the size of a graph without weights."""
 _PRODUCTS = ("MatMul", "Gemm", "Conv", "ConvTranspose")
 _KEPT = "pkg.torch.onnx"
 
@@ -45,13 +45,13 @@ _KEPT = "pkg.torch.onnx"
 def quantized(
     model: ir.Model, precision: Precision, samples: Sequence[Golden], scratch: Path
 ) -> Iterator[ir.Model]:
-    """Yield the quantized model; its weights may lie in scratch files until the block ends."""
+    """Yield the quantized model, its weights in scratch files. Raises ExportFailure."""
     check_size(model)
     before = Counter(node.op_type for node in model.graph)
     scopes = {node.name: dict(node.metadata_props) for node in model.graph if node.name}
     with TemporaryDirectory(dir=scratch, prefix=".precision-") as name:
         directory = Path(name)
-        source = _written(model, directory)
+        source = _write(model, directory)
         target = directory / "quantized.onnx"
         try:
             _quantize(source, target, precision, samples)
@@ -98,7 +98,7 @@ class Reader:
         return {name: value for name, value in sample.inputs.items() if name in self._names}
 
 
-def _written(model: ir.Model, directory: Path) -> Path:
+def _write(model: ir.Model, directory: Path) -> Path:
     """Write the model without the shapes inside it, which quantizing makes untrue."""
     write_model(model, directory)
     path = directory / "model.onnx"
@@ -140,7 +140,7 @@ def _quantize(source: Path, target: Path, precision: Precision, samples: Sequenc
 
 
 def _check_changed(model: ir.Model, before: Counter[str], precision: Precision) -> None:
-    """Refuse a file that is as it was."""
+    """Refuse a file in which nothing was quantized."""
     ops = Counter(node.op_type for node in model.graph)
     if not ops["MatMulInteger"] and not ops["DequantizeLinear"]:
         found = ", ".join(f"{name} x{before[name]}" for name in _PRODUCTS if before[name])
@@ -155,7 +155,7 @@ def _check_changed(model: ir.Model, before: Counter[str], precision: Precision) 
 
 
 def _restore_scopes(model: ir.Model, scopes: dict[str, dict[str, str]]) -> None:
-    """Give the nodes that stand for another one its module path."""
+    """Set the module path of nodes that replace another one."""
     for node in model.graph:
         if any(key.startswith(_KEPT) for key in node.metadata_props) or not node.name:
             continue
@@ -165,7 +165,7 @@ def _restore_scopes(model: ir.Model, scopes: dict[str, dict[str, str]]) -> None:
 
 
 def _origin(name: str, scopes: dict[str, dict[str, str]]) -> str:
-    """Return the name of the node that a name was made from: `fc_quant` from `fc`."""
+    """Return the name of the node that a name derives from: `fc` for `fc_quant`."""
     parts = name.split("_")
     for length in range(len(parts), 0, -1):
         candidate = "_".join(parts[:length])

@@ -1,9 +1,9 @@
 """Float16 and BFloat16: a float32 graph computes in the smaller type where ONNX lets it.
 
 Guarantees the declared types of inputs and outputs, a node's module path, and a graph that ONNX's
-own schemas allow: whether an operator takes the type at the file's opset is looked up, never
-listed. Where it does not, or where it should not (`KEPT`, `_positions`), the node stays in float32
-between two casts. Loops and branches stay in float32 with all that is in them.
+own schemas allow: whether an operator takes the type at the file's opset is read from its schema.
+Where it does not, or should not (`KEPT`, `_positions`), the node stays in float32 between two
+casts. Loops and branches stay in float32, subgraphs included.
 
 Why the graph and not the module: `module.half()` works for one of torch's five routes. It fails in
 code that makes float32 tensors of its own (masks, positions, hidden states), leaves TorchScript
@@ -38,9 +38,9 @@ KEPT = frozenset(
         *("RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial", "EyeLike"),
     }
 )
-"""What torch.autocast computes in float32, in ONNX's words, less LayerNormalization and Softmax:
-these take float16 and accumulate in float32 (stash_type; onnxruntime's kernels). With means, which
-overflow as sums do, and with what draws numbers."""
+"""The operators that torch.autocast computes in float32, except LayerNormalization and Softmax,
+which take float16 and accumulate in float32 (stash_type; onnxruntime's kernels). Also means, which
+overflow like sums, and random generators."""
 
 _INDEX_ARITHMETIC = frozenset(
     {"Add", "Sub", "Mul", "Div", "Neg", "Floor", "MatMul", "Cast", "Range", "Concat", "Expand"}
@@ -50,7 +50,7 @@ _INDEX_ARITHMETIC = frozenset(
 
 @dataclass(frozen=True)
 class Reduction:
-    """What became of the graph's nodes that compute with floating-point numbers."""
+    """Counts of the graph's nodes that compute with floating-point numbers."""
 
     reduced: int
     kept: dict[str, int]
@@ -68,9 +68,9 @@ def reduce_floats(model: ir.Model, target: ir.DataType) -> Reduction:
 
 
 def convert(tensor: ir.TensorProtocol, target: ir.DataType, name: str | None) -> ir.LazyTensor:
-    """Return the tensor in the type; converted when it is written.
+    """Return the tensor in the dtype, converted lazily when it is written.
 
-    Finite numbers stay finite: -3.4e38, where a mask says "never", becomes the type's smallest.
+    Finite numbers stay finite: -3.4e38, as in masks, becomes the dtype's smallest number.
     """
 
     def converted() -> ir.TensorProtocol:
@@ -104,7 +104,7 @@ class _Plan:
         self.reduced = reduced - _sandwiched(nodes, reduced)
 
     def _takes(self, node: ir.Node) -> bool:
-        """Tell whether every floating-point input and output may have the smaller type."""
+        """Return whether every floating-point input and output may have the smaller dtype."""
         if node.domain or any(_has_graph(attribute) for attribute in node.attributes.values()):
             return False
         if any(value.dtype is None for value in node.outputs if value.name):
@@ -118,9 +118,9 @@ class _Plan:
         return any(found) and None not in found
 
     def allows(self, node: ir.Node, place: int, *, output: bool = False) -> bool | None:
-        """Tell whether the place takes the smaller type; False where ONNX fixes it to float32.
+        """Return whether an input or output takes the smaller dtype.
 
-        None: neither, the operator has no such type.
+        False: ONNX fixes it to float32. None: the operator does not support the dtype.
         """
         schema = onnx.defs.get_schema(node.op_type, self._opset, "")
         parameters = schema.outputs if output else schema.inputs
@@ -145,7 +145,7 @@ def _has_graph(attribute: ir.Attr) -> bool:
 def _positions(nodes: list[ir.Node]) -> set[ir.Node]:
     """Return the arithmetic on positions and times that ends in a sine.
 
-    float16 tells whole numbers apart up to 2048, bfloat16 up to 256: an angle would be noise.
+    float16 represents integers up to 2048, bfloat16 up to 256: larger angles would be wrong.
     """
     plain: set[ir.Node] = set()
     for node in nodes:

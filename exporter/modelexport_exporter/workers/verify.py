@@ -223,7 +223,7 @@ class _Verification:
         )
         if compared is not None:
             self._results.append(compared)
-            self.smallest_failure.note(self._scheduler.volume(sample), arrays, compared)
+            self.smallest_failure.add(self._scheduler.volume(sample), arrays, compared)
         self._scheduler.note(sample, self._clock() - started)
 
     def _measures_noise(self, sample: Sample) -> bool:

@@ -96,7 +96,7 @@ def test_distance(one: list[float], other: list[float], expected: float) -> None
     ],
 )
 def test_distinctive_values(array: np.ndarray, telling: bool) -> None:
-    assert fingerprint(array).is_telling is telling
+    assert fingerprint(array).is_distinctive is telling
 
 
 @pytest.mark.parametrize(

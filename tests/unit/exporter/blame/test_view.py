@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from modelexport_exporter.blame.correspondence import are_kin
+from modelexport_exporter.blame.correspondence import corresponds
 from modelexport_exporter.blame.fingerprint import fingerprint
 from modelexport_exporter.blame.view import Pair, View
 from unit.exporter.blame.graphs import contents, trace
@@ -27,8 +27,8 @@ def test_wrong_fused_convolution_is_paired() -> None:
     pairs = view.pairs(8)
     assert pairs[:2] == [Pair(here["ab"], there["a"]), Pair(here["ab"], there["b"])]
     right = Pair(here["ab"], there["b"])
-    assert view.heals(right, here["c"], fingerprint(contents(3)))
-    assert not view.heals(right, here["c"], fingerprint(contents(5)))
+    assert view.confirms(right, here["c"], fingerprint(contents(3)))
+    assert not view.confirms(right, here["c"], fingerprint(contents(5)))
     assert [file.steps[at].name for at in view.nodes(right)] == ["Conv_ab"]
     op = view.op_of(file.steps[0], right)
     assert op is not None
@@ -44,8 +44,8 @@ def test_moved_value_proves_nothing() -> None:
     )
     view = View(file, eager, 1e-4, [0])
     pair = Pair(here["a"], there["a"])
-    assert not view.heals(pair, here["b"], fingerprint(contents(1)))
-    assert view.heals(pair, here["c"], fingerprint(contents(3)))
+    assert not view.confirms(pair, here["b"], fingerprint(contents(1)))
+    assert view.confirms(pair, here["c"], fingerprint(contents(3)))
 
 
 def test_output_that_equals_eagers_is_proof() -> None:
@@ -65,7 +65,7 @@ def test_missing_bias_is_blamed_instead_of_the_product_before_it() -> None:
         inner=("p",),
     )
     view = View(file, eager, 1e-4, [0])
-    pair = view.behind_idle(Pair(here["a"], there["b"]))
+    pair = view.skip_unchanged(Pair(here["a"], there["b"]))
     assert pair.mine == here["b"]
     assert [file.steps[at].name for at in view.nodes(pair)] == ["Add_b"]
 
@@ -92,4 +92,4 @@ def test_error_before_is_that_of_matching_inputs() -> None:
     ],
 )
 def test_correspondence(node: str, aten: str, kin: bool) -> None:
-    assert are_kin(node, aten) is kin
+    assert corresponds(node, aten) is kin
