@@ -16,7 +16,7 @@ import torch
 from modelexport_api.resource import parse
 from modelexport_api.status import Stage
 from modelexport_exporter.checkpoint.load import load_module
-from modelexport_exporter.core.dims import capture_sizes
+from modelexport_exporter.core.dims import DimSizes
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, WrittenFile
 from models.catalog import RealModel
 from models.example_inputs import example_inputs
@@ -48,7 +48,7 @@ def convert(
     """Export with torch.onnx at the capture's sizes, then apply the damage."""
     module = load_module(task).module
     spec = task.spec
-    arguments = example_inputs(spec, capture_sizes(spec))
+    arguments = example_inputs(spec, DimSizes.of(spec).captured)
     path = task.output_dir / "model.onnx"
     names = [entry.name for entry in spec.inputs]
     dims: dict[str, Any] = {}

@@ -15,7 +15,7 @@ import torch
 
 from modelexport_exporter.call import bind_inputs
 from modelexport_exporter.checkpoint.load import load_module
-from modelexport_exporter.core.dims import capture_sizes
+from modelexport_exporter.core.dims import DimSizes
 from modelexport_exporter.core.types import ConvertedModel, ExportTask
 from modelexport_exporter.verification.reference import EagerReference
 from models.example_inputs import example_inputs
@@ -76,7 +76,7 @@ class Study:
         self.task, self.converted = _exported(self.subject, directory)
         self.model = onnx.load(self.converted.model_path)
         self.reference = self._reference()
-        tensors = example_inputs(self.task.spec, capture_sizes(self.task.spec))
+        tensors = example_inputs(self.task.spec, DimSizes.of(self.task.spec).captured)
         names = [entry.name for entry in self.task.spec.inputs]
         self.example = {name: tensor.numpy() for name, tensor in zip(names, tensors, strict=True)}
         self.expected = self.reference.run(self.example, "the export's inputs")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from inspect import Parameter
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from modelexport_exporter.call.call import Call, Constant, Leaf
 from modelexport_exporter.call.nesting import Branch, build, nest
 from modelexport_exporter.call.signature import Signature, signature_of
 from modelexport_exporter.call.user_example import call_by_example
+from modelexport_exporter.core.dims import DimSizes
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.torch_internals.pytree import captured_structure, tree_leaves
 
@@ -34,6 +36,11 @@ class BoundInputs:
 
     spec: ModelExportSpec
     call: Call
+
+    @cached_property
+    def sizes(self) -> DimSizes:
+        """Return the sizes of the spec's dims."""
+        return DimSizes.of(self.spec)
 
 
 def bind_inputs(

@@ -17,7 +17,7 @@ from torch.export import ExportedProgram
 from modelexport_exporter.call import BoundInputs, Numbers, register_classes
 from modelexport_exporter.convert.capture_failure import explain_capture
 from modelexport_exporter.convert.fixed_sizes import lines_that_fix_sizes
-from modelexport_exporter.core.dims import capture_sizes, used_dims
+from modelexport_exporter.core.dims import used_dims
 from modelexport_exporter.core.foreign_messages import OUTPUT_NOT_FLATTENED
 from modelexport_exporter.core.user_frame import message_of
 from modelexport_exporter.decompositions import capturing_calls
@@ -51,7 +51,7 @@ def _exported(
     module: torch.nn.Module, bound_inputs: BoundInputs, *, strict: bool
 ) -> ExportedProgram:
     spec, call = bound_inputs.spec, bound_inputs.call
-    args, kwargs = call.example(capture_sizes(spec), numbers=Numbers.SYMBOLIC)
+    args, kwargs = call.example(bound_inputs.sizes.captured, numbers=Numbers.SYMBOLIC)
     with (
         quiet(),
         torch.no_grad(),
@@ -71,7 +71,7 @@ def _exported(
 
 def _returns_new_dataclasses(module: torch.nn.Module, bound_inputs: BoundInputs) -> bool:
     """Register the dataclasses that forward returns; torch.export sees into no others."""
-    args, kwargs = bound_inputs.call.example(capture_sizes(bound_inputs.spec))
+    args, kwargs = bound_inputs.call.example(bound_inputs.sizes.captured)
     with torch.no_grad():
         return register_classes(module(*args, **kwargs))
 

@@ -16,7 +16,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.call import BoundInputs
 from modelexport_exporter.checkpoint.state_dict_mismatch import describe_shape
-from modelexport_exporter.core.dims import capture_sizes
+from modelexport_exporter.core.dims import DimSizes
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import CONSTRAINTS_VIOLATED, INVALID_RANGES
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
@@ -54,7 +54,12 @@ def explain_capture(
     text = message_of(error)
     if CONSTRAINTS_VIOLATED in text:
         return explain_constraints(text, spec, fixing)
-    tiny = [name for name, dim in spec.dims.items() if dim.min < dim.max < _SMALLEST_MAX]
+    sizes = bound_inputs.sizes
+    tiny = [
+        name
+        for name, high in sizes.highest.items()
+        if sizes.is_dynamic(name) and high < _SMALLEST_MAX
+    ]
     if tiny and INVALID_RANGES in text:
         return _too_small(tiny, spec)
     refused = run_eagerly(module, bound_inputs)
@@ -94,7 +99,7 @@ def _too_small(names: list[str], spec: ModelExportSpec) -> ExportFailure:
 
 def run_eagerly(module: torch.nn.Module, bound_inputs: BoundInputs) -> Exception | None:
     """Return what the model raises when it is simply called, if it does."""
-    args, kwargs = bound_inputs.call.example(capture_sizes(bound_inputs.spec))
+    args, kwargs = bound_inputs.call.example(bound_inputs.sizes.captured)
     try:
         with torch.no_grad():
             module(*args, **kwargs)
@@ -108,7 +113,7 @@ def inputs_mismatch(
     error: Exception, bound_inputs: BoundInputs, code_dir: Path | None
 ) -> ExportFailure:
     """Return the failure of a model that cannot be called with the declared inputs."""
-    values = bound_inputs.call.example_values(capture_sizes(bound_inputs.spec))
+    values = bound_inputs.call.example_values(bound_inputs.sizes.captured)
     given = ", ".join(f"{name}: {describe_shape(tensor)}" for name, tensor in values.items())
     frame = user_frame(error, code_dir)
     message = text_of(error)[:600]
@@ -150,15 +155,16 @@ def dim_label(name: str, spec: ModelExportSpec) -> str:
 
 def requested_range(name: str, spec: ModelExportSpec) -> str:
     """Return `1..64`."""
-    return f"{spec.dims[name].min}..{spec.dims[name].max}"
+    return DimSizes.of(spec).range_of(name)
 
 
 def _told(name: str, fix: str, spec: ModelExportSpec) -> str:
     fix = fix.strip()
     narrower = _FIXED_DIM.fullmatch(fix)
     if narrower is not None:
-        low = narrower.group(1) or str(spec.dims[name].min)
-        fix = f"{low}..{narrower.group(2) or spec.dims[name].max}"
+        sizes = DimSizes.of(spec)
+        low = narrower.group(1) or sizes.lowest[name]
+        fix = f"{low}..{narrower.group(2) or sizes.highest[name]}"
     elif fix in spec.dims:
         return (
             f"{dim_label(name, spec)}: requested {requested_range(name, spec)}, but in this model "

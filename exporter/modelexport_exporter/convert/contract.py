@@ -16,7 +16,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import Input, InputKind, ModelExportSpec
 from modelexport_api.status import TensorInfo
 from modelexport_exporter.convert.capture_failure import dim_label, requested_range
-from modelexport_exporter.core.dims import is_dynamic
+from modelexport_exporter.core.dims import DimSizes
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import ContractFinding
 from modelexport_exporter.onnx_file.read_back import ArtifactFacts
@@ -110,13 +110,14 @@ def _check_input(
             f"{tensor.dtype} with {len(tensor.shape)}",
             "Declare the input as the model takes it.",
         )
+    sizes = DimSizes.of(spec)
     for axis, (size, got) in enumerate(zip(entry.shape, tensor.shape, strict=True)):
-        if isinstance(size, str) and is_dynamic(spec.dims[size]):
+        if isinstance(size, str) and sizes.is_dynamic(size):
             if isinstance(got, int):
                 raise _specialized(entry, axis, size, got, spec)
             wanted: int | str = size
         else:
-            wanted = spec.dims[size].min if isinstance(size, str) else size
+            wanted = sizes.lowest[size] if isinstance(size, str) else size
         if got != wanted:
             yield ContractFinding(
                 subject=f"input {entry.name} dim {axis}", requested=str(wanted), obtained=str(got)

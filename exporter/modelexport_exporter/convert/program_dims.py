@@ -20,7 +20,7 @@ from modelexport_api.spec import Input, InputKind, ModelExportSpec
 from modelexport_exporter.call.tensors import TORCH_DTYPES
 from modelexport_exporter.checkpoint.bind_weights import describe_dtype
 from modelexport_exporter.convert.capture_failure import dim_label, requested_range
-from modelexport_exporter.core.dims import is_dynamic
+from modelexport_exporter.core.dims import DimSizes
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.torch_internals.symbolic_sizes import size_expression
 
@@ -38,14 +38,15 @@ class SizeInProgram:
 def symbol_names(program: ExportedProgram, spec: ModelExportSpec) -> dict[str, str]:
     """Return the declared name of each of the program's symbols, having checked them all."""
     names: dict[str, str] = {}
+    dims = DimSizes.of(spec)
     for size in _sizes(program, spec):
-        if isinstance(size.declared, str) and is_dynamic(spec.dims[size.declared]):
+        if isinstance(size.declared, str) and dims.is_dynamic(size.declared):
             _check_dynamic(size, program, spec)
             symbol = size_expression(size.obtained)
             if names.setdefault(symbol, size.declared) != size.declared:
                 raise _specialized(size, f"always equal to {names[symbol]}", spec)
         elif not isinstance(size.obtained, torch.SymInt):
-            _check_constant(size, spec)
+            _check_constant(size, dims)
     return names
 
 
@@ -92,9 +93,9 @@ def _check_dynamic(size: SizeInProgram, program: ExportedProgram, spec: ModelExp
         raise _specialized(size, f"only sizes of the form {symbol}", spec)
 
 
-def _check_constant(size: SizeInProgram, spec: ModelExportSpec) -> None:
+def _check_constant(size: SizeInProgram, dims: DimSizes) -> None:
     declared = size.declared
-    wanted = spec.dims[declared].min if isinstance(declared, str) else declared
+    wanted = dims.lowest[declared] if isinstance(declared, str) else declared
     if size.obtained != wanted:
         raise _mismatch(
             f"input {size.entry.name} dim {size.axis}: declared {wanted}, the program takes "

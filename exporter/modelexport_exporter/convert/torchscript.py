@@ -25,7 +25,6 @@ from modelexport_exporter.convert.capture_failure import inputs_mismatch, run_ea
 from modelexport_exporter.convert.declared_numbers import with_single_precision
 from modelexport_exporter.convert.names import make_names_unique
 from modelexport_exporter.convert.script_symbolics import script_symbolics
-from modelexport_exporter.core.dims import capture_sizes
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import SURPLUS_OUTPUT_NAMES
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
@@ -64,7 +63,7 @@ def converted_torchscript(
         path = Path(directory) / "converted.onnx"
         if scripted:
             module = compile_script(module, code_dir)
-        called = torchscript_call(module, call, capture_sizes(spec))
+        called = torchscript_call(module, call, bound_inputs.sizes.captured)
         embedded = spec.export.weights is Weights.EMBEDDED and not trains
         try:
             with (

@@ -1,31 +1,60 @@
-"""Sizes for dynamic dims: which ones the capture runs with, and which ones the spec allows.
+"""The sizes of dynamic dims at which a model is captured, compared and measured.
 
-torch specialises on sizes 0 and 1, and takes two dims of one size for the same dim; so the
-capture runs at sizes that are neither, and differ from each other and from the constant dims,
-where the ranges allow it.
+torch specializes on sizes 0 and 1, and takes two dims of one size for the same dim. So the capture
+runs at sizes that are neither, and differ from each other and from the constant dims, where the
+ranges allow it. The sizes between are primes, and none that the capture ran with: a number that the
+capture fixed never agrees by chance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 
 from modelexport_api.spec import Dim, Input, ModelExportSpec
 
 _PRIMES = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73)
 _SMALL = 2
-"""Up to this min a dim takes any size, so odd ones show more; above, multiples of min do."""
+"""Up to this min a dim takes any size, and odd ones detect more; above, multiples of min are used:
+a dim that begins at 32 is often one of multiples of 32."""
 
 
-def capture_sizes(spec: ModelExportSpec) -> dict[str, int]:
-    """Return one size for each dynamic dim, in the order of their first use."""
-    taken = {size for entry in spec.inputs for size in entry.shape if isinstance(size, int)}
-    sizes: dict[str, int] = {}
-    for name in used_dims(spec.inputs):
-        size = _choose(spec.dims[name], taken)
-        sizes[name] = size
-        taken.add(size)
-    return sizes
+@dataclass(frozen=True)
+class DimSizes:
+    """Sizes by the name of the dim, made once from a spec."""
+
+    lowest: dict[str, int]
+    captured: dict[str, int]
+    """The sizes of the capture, in the order of first use."""
+    between: dict[str, int]
+    """Different from each other and from the captured ones."""
+    highest: dict[str, int]
+
+    @staticmethod
+    def of(spec: ModelExportSpec) -> DimSizes:
+        """Return the sizes for a spec."""
+        captured = _capture_sizes(spec)
+        return DimSizes(
+            {name: dim.min for name, dim in spec.dims.items()},
+            captured,
+            sizes_between(spec.dims, avoided=captured.values()),
+            {name: dim.max for name, dim in spec.dims.items()},
+        )
+
+    def is_dynamic(self, name: str) -> bool:
+        """Return whether the dim takes more than one size."""
+        return self.lowest[name] < self.highest[name]
+
+    def range_of(self, name: str) -> str:
+        """Return `1..64`."""
+        return f"{self.lowest[name]}..{self.highest[name]}"
+
+
+def is_dynamic(dim: Dim) -> bool:
+    """Return whether a dim takes more than one size."""
+    return dim.min < dim.max
 
 
 def used_dims(inputs: Sequence[Input]) -> list[str]:
@@ -34,17 +63,31 @@ def used_dims(inputs: Sequence[Input]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def is_dynamic(dim: Dim) -> bool:
-    """Tell whether the dim takes more than one size."""
-    return dim.min < dim.max
-
-
 def concrete_shape(entry: Input, sizes: Mapping[str, int]) -> tuple[int, ...]:
     """Return the input's shape at the given sizes."""
     return tuple(size if isinstance(size, int) else sizes[size] for size in entry.shape)
 
 
-def _choose(dim: Dim, taken: set[int]) -> int:
+def sizes_between(dims: Mapping[str, Dim], avoided: Iterable[int] = ()) -> dict[str, int]:
+    """Return a size between minimum and maximum for each dim: primes, different from each other."""
+    chosen: dict[str, int] = {}
+    taken = set(avoided)
+    for name, dim in dims.items():
+        chosen[name] = _size_between(dim, taken)
+        taken.add(chosen[name])
+    return chosen
+
+
+def _capture_sizes(spec: ModelExportSpec) -> dict[str, int]:
+    taken = {size for entry in spec.inputs for size in entry.shape if isinstance(size, int)}
+    sizes: dict[str, int] = {}
+    for name in used_dims(spec.inputs):
+        sizes[name] = _capture_size(spec.dims[name], taken)
+        taken.add(sizes[name])
+    return sizes
+
+
+def _capture_size(dim: Dim, taken: set[int]) -> int:
     allowed = [size for size in _candidates(dim) if dim.min <= size <= dim.max]
     fallback = min(max(dim.min, _SMALL), dim.max)
     return next((size for size in allowed if size not in taken), fallback)
@@ -56,3 +99,31 @@ def _candidates(dim: Dim) -> Iterator[int]:
     else:
         yield from (dim.min * factor for factor in range(1, 9))
         yield from range(dim.min, dim.min + 64)
+
+
+def _size_between(dim: Dim, taken: set[int]) -> int:
+    """Return the prime nearest to the geometric mean that no other dim has taken, if there is one.
+
+    The geometric mean keeps the sample small: 23 for 1..512.
+    """
+    middle = round(math.sqrt(max(dim.min, 1) * dim.max))
+    fallback = min(max(middle, dim.min), dim.max)
+    first_prime: int | None = None
+    for size in _outward(middle, dim.min + 1, dim.max - 1):
+        if _is_prime(size):
+            if size not in taken:
+                return size
+            first_prime = size if first_prime is None else first_prime
+    return fallback if first_prime is None else first_prime
+
+
+def _outward(middle: int, low: int, high: int) -> Iterator[int]:
+    """Yield the integers of [low, high] by their distance from the middle, 1000 at most."""
+    for distance in range(1000):
+        for size in {middle - distance, middle + distance}:
+            if low <= size <= high:
+                yield size
+
+
+def _is_prime(number: int) -> bool:
+    return number > 1 and all(number % divisor for divisor in range(2, math.isqrt(number) + 1))

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec, Provider
 from modelexport_api.status import Stage, TensorInfo
-from modelexport_exporter.core.dims import is_dynamic
+from modelexport_exporter.core.dims import DimSizes
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import ConvertedModel, VerificationOutcome
 from modelexport_exporter.publish.layout import MODEL_NAME, model_name
@@ -83,7 +83,7 @@ def config_of(
         name=model_name(spec.destination.uri),
         inputs=converted.inputs,
         outputs=outputs,
-        max_batch_size=spec.dims[batch].max if batches and batch else 0,
+        max_batch_size=DimSizes.of(spec).highest[batch] if batches and batch else 0,
         provider=outcome.summary.provider,
     )
     return config_text(served).encode()
@@ -107,8 +107,8 @@ def batch_dim(spec: ModelExportSpec, tensors: Sequence[TensorInfo]) -> str | Non
     name = first.pop()
     if not isinstance(name, str) or name not in spec.dims:
         return None
-    dim = spec.dims[name]
-    return name if is_dynamic(dim) and dim.min <= 1 else None
+    sizes = DimSizes.of(spec)
+    return name if sizes.is_dynamic(name) and sizes.lowest[name] <= 1 else None
 
 
 def config_text(served: Served) -> str:

@@ -28,7 +28,7 @@ from modelexport_exporter.core.benchmark_plan import (
     memory_problem,
     sizes_to_measure,
 )
-from modelexport_exporter.core.dims import capture_sizes
+from modelexport_exporter.core.dims import DimSizes
 from modelexport_exporter.core.machine import free_memory
 from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, ReportProgress
@@ -53,11 +53,11 @@ def measure(task: ExportTask, converted: ConvertedModel, progress: ReportProgres
     if problem:
         return Benchmark(None, (problem,))
     bench = _Bench(task, converted)
-    sizes = capture_sizes(bench.spec)
+    dims = DimSizes.of(bench.spec)
+    sizes, wanted = dims.captured, dims.highest
     small = (bench.eager(sizes), bench.onnx(sizes))
     for call in small:
         call()  # cold
-    wanted = {name: dim.max for name, dim in bench.spec.dims.items()}
     growth = volume(bench.spec.inputs, wanted) / max(volume(bench.spec.inputs, sizes), 1)
     slowest = max(min(call(), call(), call()) for call in small)
     chosen, note = sizes_to_measure(sizes, wanted, slowest, growth)

@@ -21,7 +21,6 @@ from modelexport_exporter.core.diagnosis import (
     Diagnosis,
     RouteDiagnosis,
 )
-from modelexport_exporter.core.dims import capture_sizes
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.pitfall import CERTAIN, Pitfall, PitfallKind
@@ -90,7 +89,7 @@ def predicted(routes: Sequence[RouteDiagnosis], pitfalls: Sequence[Pitfall]) -> 
 
 def describe_call(bound_inputs: BoundInputs) -> str:
     """Return `forward(Tensor, mask=Tensor)`."""
-    args, kwargs = bound_inputs.call.example(capture_sizes(bound_inputs.spec))
+    args, kwargs = bound_inputs.call.example(bound_inputs.sizes.captured)
     parts = [_kind(value) for value in args]
     parts += [f"{name}={_kind(value)}" for name, value in kwargs.items()]
     return f"forward({', '.join(parts)})"
@@ -122,7 +121,7 @@ class _Look:
     ) -> None:
         self._task = task
         self._loaded = loaded
-        self._lowered = bound_inputs
+        self._bound_inputs = bound_inputs
         self._plugins = plugins
         self._pitfalls = pitfalls
         self._progress = progress
@@ -154,8 +153,8 @@ class _Look:
         return RouteDiagnosis(route=route, unsupported=[_with_skeleton(op) for op in unsupported])
 
     def _unsupported_in_program(self) -> list[UnsupportedOp]:
-        spec, code_dir = self._lowered.spec, self._task.code_dir
-        program = self._loaded.program or capture(self._loaded.module, self._lowered, code_dir)
+        spec, code_dir = self._bound_inputs.spec, self._task.code_dir
+        program = self._loaded.program or capture(self._loaded.module, self._bound_inputs, code_dir)
         program = rewrite_program(self._plugins.decomposed(program), self._plugins.left_alone)
         symbol_names(program, spec)
         return find_unsupported(
@@ -168,7 +167,7 @@ class _Look:
 
     def _unsupported_in_script(self) -> list[UnsupportedOp]:
         called = torchscript_call(
-            self._loaded.module, self._lowered.call, capture_sizes(self._lowered.spec)
+            self._loaded.module, self._bound_inputs.call, self._bound_inputs.sizes.captured
         )
         try:
             with (

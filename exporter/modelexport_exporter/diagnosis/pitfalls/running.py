@@ -14,14 +14,13 @@ from typing import Any
 import torch
 
 from modelexport_exporter.call import BoundInputs, Numbers
-from modelexport_exporter.core.dims import capture_sizes
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.core.user_frame import is_users, shorten, text_of
 from modelexport_exporter.diagnosis.tracing import Flattened, trace
 from modelexport_exporter.torch_internals import pytree
 from modelexport_exporter.torch_internals.tensors_and_buffers import write_count
 from modelexport_exporter.torch_internals.torchscript_graph import TracerWarning
-from modelexport_exporter.verification.samples.sizes import describe_sizes, sizes_between
+from modelexport_exporter.verification.samples.sizes import describe_sizes
 
 _RTOL, _ATOL = 1e-3, 1e-4
 _MOST_LINES = 8
@@ -56,7 +55,7 @@ def _is_large(model: torch.nn.Module) -> bool:
 
 def _run_twice(model: torch.nn.Module, bound_inputs: BoundInputs) -> Iterator[Pitfall]:
     before = _state(model)
-    first = _run(model, bound_inputs, capture_sizes(bound_inputs.spec))
+    first = _run(model, bound_inputs, bound_inputs.sizes.captured)
     changed = _changed(before, _state(model))
     for path in changed[:_MOST_LINES]:
         yield Pitfall(
@@ -65,7 +64,7 @@ def _run_twice(model: torch.nn.Module, bound_inputs: BoundInputs) -> Iterator[Pi
             path,
             "Take it as an input of forward and return its new value.",
         )
-    second = _run(model, bound_inputs, capture_sizes(bound_inputs.spec))
+    second = _run(model, bound_inputs, bound_inputs.sizes.captured)
     if not changed and not _agree(first, second):
         yield Pitfall(
             PitfallKind.NOT_DETERMINISTIC,
@@ -129,15 +128,13 @@ def _trace_elsewhere(
     model: torch.nn.Module, bound_inputs: BoundInputs, code_dir: Path | None
 ) -> Iterator[Pitfall]:
     """Yield the lines that a trace warns of, if it then differs at other sizes or values."""
-    spec, call = bound_inputs.spec, bound_inputs.call
-    args, kwargs = call.example(capture_sizes(spec), numbers=Numbers.TENSORS)
+    sizes, call = bound_inputs.sizes, bound_inputs.call
+    args, kwargs = call.example(sizes.captured, numbers=Numbers.TENSORS)
     flattened = Flattened(model, args, kwargs)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         traced = trace(flattened)
-    sizes = sizes_between(spec.dims, capture_sizes(spec).values())
-    lowest = {name: dim.min for name, dim in spec.dims.items()}
-    for where, seed in ((capture_sizes(spec), 1), (sizes, 2), (lowest, 3)):
+    for where, seed in ((sizes.captured, 1), (sizes.between, 2), (sizes.lowest, 3)):
         problem = _disagreement(traced, flattened, bound_inputs, where, seed)
         if problem:
             told = f"{describe_sizes(where)}, other values" if where else "other values"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from modelexport_api.spec import ModelExportSpec
+from modelexport_exporter.core.dims import DimSizes
 from modelexport_exporter.core.machine import free_memory, peak_memory
 from modelexport_exporter.core.sample import Sample
 from modelexport_exporter.verification.samples.budget import HEADROOM, Admission, Cost, Room, admit
@@ -22,6 +23,7 @@ class SampleScheduler:
         """Schedule samples of a spec for `seconds` in all."""
         self._spec = spec
         self._seconds = seconds
+        self._dims = DimSizes.of(spec)
         self._costs: list[Cost] = []
         self.left_out: list[str] = []
         """One sentence for each sample that did not run."""
@@ -56,7 +58,7 @@ class SampleScheduler:
         for part in (0.25, 1.0) if self._is_corner(planned) else ():
             if admission.fits:
                 break
-            smaller = shrink(planned, self._spec.dims, min(part, admission.factor * HEADROOM))
+            smaller = shrink(planned, self._dims.lowest, min(part, admission.factor * HEADROOM))
             if smaller is None or not self.admit(smaller).fits:
                 break
             if ran and self.volume(smaller) <= self.volume(ran[-1]):
@@ -76,4 +78,4 @@ class SampleScheduler:
         return volume(self._spec.inputs, sample.dims)
 
     def _is_corner(self, sample: Sample) -> bool:
-        return all(sample.dims[name] == dim.max for name, dim in self._spec.dims.items())
+        return sample.dims == self._dims.highest

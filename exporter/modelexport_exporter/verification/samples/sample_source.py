@@ -19,7 +19,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import Input, ModelExportSpec
 from modelexport_exporter.call.golden import Golden, read_golden
 from modelexport_exporter.call.tensors import to_array
-from modelexport_exporter.core.dims import capture_sizes, concrete_shape
+from modelexport_exporter.core.dims import DimSizes, concrete_shape
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.core.types import ExportTask
@@ -38,7 +38,6 @@ from modelexport_exporter.verification.samples.sizes import (
     more_samples,
     plan_samples,
     samples_of_weights,
-    sizes_between,
 )
 
 Array = NDArray[Any]
@@ -81,7 +80,7 @@ class SampleSource:
         """Return the samples over which the injected values are distributed, seeds from 0."""
         if not self.injected:
             return ()
-        sizes = sizes_between(self.spec.dims, avoided=capture_sizes(self.spec).values())
+        sizes = DimSizes.of(self.spec).between
         count = sample_count(self.spec.inputs, sizes, self.injected)
         return tuple(Sample(sizes, Values.INJECTED, number) for number in range(count))
 

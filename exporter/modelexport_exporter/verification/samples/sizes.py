@@ -12,10 +12,10 @@ has every remainder.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from modelexport_api.spec import Dim, Input, ModelExportSpec
-from modelexport_exporter.core.dims import capture_sizes, concrete_shape
+from modelexport_api.spec import Input, ModelExportSpec
+from modelexport_exporter.core.dims import DimSizes, concrete_shape
 from modelexport_exporter.core.sample import Sample, Values
 
 BASIC = (Values.NORMAL, Values.LARGE, Values.ZEROS, Values.HIGHEST)
@@ -38,18 +38,17 @@ CONSECUTIVE = 8
 
 def plan_samples(spec: ModelExportSpec) -> tuple[Sample, ...]:
     """Return the samples in the order in which they run, cheap and informative ones first."""
-    lowest = {name: dim.min for name, dim in spec.dims.items()}
-    between = sizes_between(spec.dims, avoided=capture_sizes(spec).values())
-    highest = {name: dim.max for name, dim in spec.dims.items()}
+    sizes = DimSizes.of(spec)
+    lowest, between, highest = sizes.lowest, sizes.between, sizes.highest
     plan: list[tuple[dict[str, int], Values]] = []
     if lowest != between:
         plan += [(lowest, Values.NORMAL), (lowest, Values.NORMAL)]
     plan += [(between, Values.NORMAL)]
-    plan += _missing(plan, [{**lowest, name: highest[name]} for name in spec.dims])
+    plan += _missing(plan, [{**lowest, name: highest[name]} for name in lowest])
     plan += [(between, values) for values in BASIC]
-    plan += _missing(plan, [{**lowest, name: between[name]} for name in spec.dims])
+    plan += _missing(plan, [{**lowest, name: between[name]} for name in lowest])
     plan += _missing(plan, [highest])
-    return tuple(Sample(sizes, values, seed) for seed, (sizes, values) in enumerate(plan))
+    return tuple(Sample(dims, values, seed) for seed, (dims, values) in enumerate(plan))
 
 
 def samples_of_weights(spec: ModelExportSpec) -> tuple[Sample, ...]:
@@ -58,47 +57,34 @@ def samples_of_weights(spec: ModelExportSpec) -> tuple[Sample, ...]:
     A weight that is missing, swapped, stale or baked in differs at any size, so each kind of values
     runs once, at small sizes. Errors that depend on sizes were found with the first weights.
     """
-    lowest = {name: dim.min for name, dim in spec.dims.items()}
-    between = sizes_between(spec.dims, avoided=capture_sizes(spec).values())
+    sizes = DimSizes.of(spec)
+    lowest, between = sizes.lowest, sizes.between
     plan = [(lowest, Values.NORMAL), (between, Values.NORMAL), (between, Values.LARGE)]
     plan += [(lowest, Values.ZEROS), (lowest, Values.HIGHEST)]
-    return tuple(Sample(sizes, values, seed) for seed, (sizes, values) in enumerate(plan))
+    return tuple(Sample(dims, values, seed) for seed, (dims, values) in enumerate(plan))
 
 
 def more_samples(spec: ModelExportSpec) -> tuple[Sample, ...]:
     """Return further samples, for models that run fast: other values, consecutive sizes."""
-    between = sizes_between(spec.dims, avoided=capture_sizes(spec).values())
-    plan = [(between, values) for values in MORE]
+    dims = DimSizes.of(spec)
+    plan = [(dims.between, values) for values in MORE]
     planned = [sample.dims for sample in plan_samples(spec)]
     for step in range(1, CONSECUTIVE):
-        sizes = {name: min(size + step, spec.dims[name].max) for name, size in between.items()}
-        if sizes not in [*planned, *(dims for dims, _ in plan)]:
+        sizes = {name: min(size + step, dims.highest[name]) for name, size in dims.between.items()}
+        if sizes not in [*planned, *(met for met, _ in plan)]:
             plan.append((sizes, Values.NORMAL))
     first = len(planned)
-    return tuple(Sample(sizes, values, first + seed) for seed, (sizes, values) in enumerate(plan))
+    return tuple(Sample(dims, values, first + seed) for seed, (dims, values) in enumerate(plan))
 
 
-def sizes_between(dims: Mapping[str, Dim], avoided: Iterable[int] = ()) -> dict[str, int]:
-    """Return a size between minimum and maximum for each dim: primes, different from each other.
-
-    `avoided`: sizes of the capture, at which a number that it fixed agrees by chance.
-    """
-    chosen: dict[str, int] = {}
-    taken = set(avoided)
-    for name, dim in dims.items():
-        chosen[name] = _size_between(dim, taken)
-        taken.add(chosen[name])
-    return chosen
-
-
-def shrink(sample: Sample, dims: Mapping[str, Dim], factor: float) -> Sample | None:
+def shrink(sample: Sample, lowest: Mapping[str, int], factor: float) -> Sample | None:
     """Return the sample with one dim smaller, at most `factor` of its volume; None if none can be.
 
     The first dim in the order of declaration that can be smaller is taken: usually the batch.
     """
-    for name, dim in dims.items():
+    for name, low in lowest.items():
         size = math.floor(sample.dims[name] * factor)
-        if max(dim.min, 1) < size < sample.dims[name]:
+        if max(low, 1) < size < sample.dims[name]:
             return Sample({**sample.dims, name: size}, sample.values, sample.seed)
     return None
 
@@ -123,31 +109,3 @@ def _missing(
         if sizes not in planned and sizes not in missing:
             missing.append(sizes)
     return [(sizes, Values.NORMAL) for sizes in missing]
-
-
-def _size_between(dim: Dim, taken: set[int]) -> int:
-    """Return the prime nearest to the geometric mean that no other dim has taken, if there is one.
-
-    The geometric mean keeps the sample small: 23 for 1..512.
-    """
-    middle = round(math.sqrt(max(dim.min, 1) * dim.max))
-    fallback = min(max(middle, dim.min), dim.max)
-    first_prime: int | None = None
-    for size in _outward(middle, dim.min + 1, dim.max - 1):
-        if _is_prime(size):
-            if size not in taken:
-                return size
-            first_prime = size if first_prime is None else first_prime
-    return fallback if first_prime is None else first_prime
-
-
-def _outward(middle: int, low: int, high: int) -> Iterator[int]:
-    """Yield the integers of [low, high] by their distance from the middle, 1000 at most."""
-    for distance in range(1000):
-        for size in {middle - distance, middle + distance}:
-            if low <= size <= high:
-                yield size
-
-
-def _is_prime(number: int) -> bool:
-    return number > 1 and all(number % divisor for divisor in range(2, math.isqrt(number) + 1))

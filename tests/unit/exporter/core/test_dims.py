@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelexport_exporter.core.dims import capture_sizes, concrete_shape, used_dims
+from modelexport_exporter.core.dims import DimSizes, concrete_shape, used_dims
 from zoo.tasks import spec_for
 
 RANGES = st.tuples(st.integers(0, 300), st.integers(0, 300)).map(sorted).filter(lambda r: r[1] > 0)
@@ -16,7 +16,7 @@ RANGES = st.tuples(st.integers(0, 300), st.integers(0, 300)).map(sorted).filter(
 def test_every_size_is_inside_its_range(ranges: list[list[int]]) -> None:
     dims = {f"d{i}": {"min": low, "max": high} for i, (low, high) in enumerate(ranges)}
     spec = spec_for(inputs=[{"name": "x", "shape": list(dims)}], dims=dims)
-    for name, size in capture_sizes(spec).items():
+    for name, size in DimSizes.of(spec).captured.items():
         assert dims[name]["min"] <= size <= dims[name]["max"]
         assert size > 1 or dims[name]["max"] == 1
 
@@ -44,7 +44,7 @@ def test_sizes(
         inputs=[{"name": "x", "shape": shape}],
         dims={name: {"min": low, "max": high} for name, (low, high) in dims.items()},
     )
-    assert capture_sizes(spec) == expected
+    assert DimSizes.of(spec).captured == expected
     assert used_dims(spec.inputs) == list(dims)
     assert concrete_shape(spec.inputs[0], expected) == tuple(
         size if isinstance(size, int) else expected[size] for size in shape

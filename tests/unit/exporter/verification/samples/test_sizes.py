@@ -7,13 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelexport_api.spec import Dim, Input, ModelExportSpec
-from modelexport_exporter.core.dims import capture_sizes, concrete_shape
+from modelexport_exporter.core.dims import DimSizes, concrete_shape, sizes_between
 from modelexport_exporter.core.sample import Values
 from modelexport_exporter.verification.samples.sizes import (
     more_samples,
     plan_samples,
     shrink,
-    sizes_between,
     volume,
 )
 
@@ -121,13 +120,13 @@ def _is_prime(number: int) -> bool:
 
 
 def test_sizes_between_differ_from_each_other_and_from_the_capture() -> None:
-    capture = capture_sizes(TOKENS)
+    capture = DimSizes.of(TOKENS).captured
     between = sizes_between(
         {"a": Dim(min=1, max=9), "b": Dim(min=1, max=9)}, avoided=capture.values()
     )
     assert between["a"] != between["b"]
     for spec in (TOKENS, spec_of([{"name": "x", "shape": ["n", 8]}], {"n": {"min": 1, "max": 8}})):
-        fixed = capture_sizes(spec)
+        fixed = DimSizes.of(spec).captured
         middle = next(s for s in plan_samples(spec) if s.values is Values.LARGE)
         assert not set(middle.dims.values()) & set(fixed.values())
 
@@ -147,7 +146,7 @@ def test_shrunk_sample_is_smaller_in_one_dim_and_within_its_range(
     spec: ModelExportSpec, factor: float
 ) -> None:
     corner = plan_samples(spec)[-1]
-    smaller = shrink(corner, spec.dims, factor)
+    smaller = shrink(corner, DimSizes.of(spec).lowest, factor)
     if smaller is None:
         return
     moved = [name for name in spec.dims if smaller.dims[name] != corner.dims[name]]
@@ -158,7 +157,7 @@ def test_shrunk_sample_is_smaller_in_one_dim_and_within_its_range(
 
 def test_first_declared_dim_shrinks_first() -> None:
     corner = plan_samples(TOKENS)[-1]
-    smaller = shrink(corner, TOKENS.dims, 0.5)
+    smaller = shrink(corner, DimSizes.of(TOKENS).lowest, 0.5)
     assert smaller is not None
     assert smaller.dims == {"batch": 32, "seq": 512}
 
