@@ -1,8 +1,7 @@
-"""What is measured, how often, and what is left out: pure.
+"""Plans the benchmark: sizes, number of calls, and what is left out and why. Pure.
 
-Guarantees that a benchmark costs little beside the export: a tiny model about a second, any model
-BUDGET_SECONDS, torch.compile a quarter of what the export itself has taken. What is left out says
-why.
+Guarantees that a benchmark is short compared with the export: about a second for a tiny model, at
+most BUDGET_SECONDS for any, and a quarter of the export's time for torch.compile.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from modelexport_api.spec import Provider
 from modelexport_api.status import Latency, LatencyFigures
 
 BUDGET_SECONDS = 20.0
-"""For eager and onnxruntime together, from the load of the model on."""
+"""For eager and onnxruntime together, including the load of the model."""
 DEADLINE_SECONDS = 60.0
-"""When the worker is ended, whatever it does."""
+"""The worker is killed after this time."""
 SETTLED_SECONDS = 1.0
-"""After so much measuring in all, MOST_ROUNDS or FEW_ROUNDS tell enough."""
+"""Minimal time of all calls together, in seconds, unless MOST_ROUNDS were made."""
 FEW_ROUNDS = 20
 """A p95 of fewer calls would be the slowest of them."""
 MOST_ROUNDS = 200
@@ -61,7 +60,7 @@ def sizes_to_measure(
 
 
 def enough(taken: Sequence[Sequence[float]], seconds_left: float, most: int | None = None) -> bool:
-    """Tell whether the calls that were made tell the median and the 95th percentile."""
+    """Return whether the calls suffice for the median and the 95th percentile."""
     rounds = len(taken[0])
     if not rounds:
         return False

@@ -117,9 +117,9 @@ class ModuleScope:
     """A module of the original model, and what of the file it and its own modules are."""
 
     path: str
-    """`layer1.0.conv1`; empty for the model itself."""
+    """`layer1.0.conv1`; empty for the root module."""
     module_class: str
-    """Its class with the Python module, where the file tells."""
+    """Its class with the Python module, if the file names it."""
     nodes: int
     parameters: int
 
@@ -139,7 +139,7 @@ class ConvertedModel:
     op_counts: dict[str, int]
     """Nodes by operator, `Conv` or `domain::Op`."""
     findings: tuple[ContractFinding, ...] = ()
-    """Differences that are told but do not fail the export: an unused input that was dropped."""
+    """Differences that are reported but do not fail the export: a dropped unused input."""
     modules: tuple[ModuleScope, ...] = ()
     """The tree of modules that the nodes come from, each before its own."""
     weight_inputs: dict[str, str] = field(default_factory=dict)
@@ -166,7 +166,7 @@ class ProblemKind(StrEnum):
     """NaN or infinities at other positions, while all finite elements are within the limit."""
     VALUES = "values"
     GOLDEN = "golden output"
-    """Eager PyTorch itself does not return the recorded output."""
+    """Eager PyTorch does not return the recorded output."""
     NOT_DETERMINISTIC = "eager PyTorch"
     """Two eager runs of the same sample differ."""
 

@@ -32,7 +32,7 @@ from modelexport_exporter.report.record import Record
 
 
 class WorkerPool(Protocol):
-    """Whoever runs an entry's function in another process."""
+    """Runs an entry's function in another process."""
 
     def __call__(
         self,
@@ -81,7 +81,7 @@ class Workers:
         return converted
 
     def external_names(self, path: Path) -> tuple[str, ...]:
-        """Return the files beside an ONNX file that it needs."""
+        """Return the names of the external data files of an ONNX file."""
         names = self._work(self.deadline, entry_points.READ_EXTERNAL_NAMES, path)
         assert isinstance(names, tuple)
         return names
@@ -129,7 +129,7 @@ class Workers:
             self.record.benchmark = self._benchmark(task, converted, outcome.summary.provider)
 
     def _benchmark(self, task: ExportTask, converted: ConvertedModel, provider: str) -> Benchmark:
-        """Return how long calls take; whatever goes wrong is only told."""
+        """Return the latency; a failure is reported and does not fail the export."""
         try:
             deadline = self._within(DEADLINE_SECONDS)
             found = self._work(deadline, entry_points.BENCHMARK, task, converted)

@@ -1,6 +1,6 @@
 """Compares the artifact with eager PyTorch on one sample, and excuses harmless differences.
 
-A difference within the dtype's floor is accepted. For a larger one the model itself runs in
+A difference within the dtype's floor is accepted. For a larger one the original model runs in
 perturbed arithmetic, until the difference is explained and at most MAX_RUNS times: the artifact's
 error may be a multiple of the model's own rounding error, and elements that depend on rounding do
 not count. What remains is a mismatch, unless only ties differ. Each run costs a few eager ones, so

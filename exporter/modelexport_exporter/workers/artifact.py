@@ -1,7 +1,7 @@
-"""The child processes that read an ONNX file which exists, by whomever it was made: mode Verify.
+"""Workers of mode Verify: read an existing ONNX file from any source.
 
-What they return is what an export would have returned, so that verification is one and the same.
-Nothing is converted, and the file is read with the suspicion that a stranger's file deserves.
+They return the same values as an export, so that verification is the same. Nothing is converted,
+and the file is treated as untrusted.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from modelexport_exporter.plugins.plugins import load_plugins
 
 
 def read_external_names(path: Path, progress: ReportProgress) -> tuple[str, ...]:
-    """Return the names of the files beside an ONNX file that it needs."""
+    """Return the names of the external data files of an ONNX file. Raises ExportFailure."""
     progress(Stage.FETCH, 1.0, "looking for external data")
     try:
         return external_names(_load(path))
@@ -42,7 +42,7 @@ def read_external_names(path: Path, progress: ReportProgress) -> tuple[str, ...]
         raise ExportFailure(
             Reason.ARTIFACT_INVALID,
             f"external data: {error}",
-            "Do not serve this file. Save the model again, its external data beside it.",
+            "Do not serve this file. Save the model again, external data in the same directory.",
         ) from None
 
 
@@ -50,7 +50,7 @@ def read_external_names(path: Path, progress: ReportProgress) -> tuple[str, ...]
 def read_artifact(
     task: ExportTask, path: Path, files: tuple[WrittenFile, ...], progress: ReportProgress
 ) -> ConvertedModel:
-    """Return what the file offers, after holding it against what the spec asks for."""
+    """Return the description of the file, checked against the spec. Raises ExportFailure."""
     progress(Stage.LOAD, 0.0, "importing torch")
     load_plugins(task, progress)
     module = load_module(task, progress).module
@@ -60,7 +60,7 @@ def read_artifact(
     weights = _weight_inputs(task.spec, weight_keys(module), facts)
     own = tuple(entry for entry in facts.inputs if entry.name not in weights)
     facts = replace(facts, inputs=own)
-    findings = (*_opset_finding(spec, facts), *check_contract(_of_any_opset(spec, facts), facts))
+    findings = (*_opset_finding(spec, facts), *check_contract(_with_opset_of(spec, facts), facts))
     if error := checker_error(path):
         message = f"the ONNX checker refuses {path.name}: {error}"
         raise ExportFailure(Reason.ARTIFACT_INVALID, message)
@@ -98,7 +98,7 @@ def _no_onnx_file(path: Path, why: str) -> ExportFailure:
 
 
 def _weight_inputs(spec: ModelExportSpec, keys: list[str], facts: ArtifactFacts) -> dict[str, str]:
-    """Return the inputs that are weights, where the spec says that the file has none of its own."""
+    """Return the inputs that are weights, if the spec says that the file omits them."""
     export: Export = spec.export
     if export.weights is not Weights.OMITTED:
         return {}
@@ -107,8 +107,8 @@ def _weight_inputs(spec: ModelExportSpec, keys: list[str], facts: ArtifactFacts)
     return {tensor.name: known[tensor.name] for tensor in facts.inputs if tensor.name in known}
 
 
-def _of_any_opset(spec: ModelExportSpec, facts: ArtifactFacts) -> ModelExportSpec:
-    """Return the spec as if it asked for the opset that the file has."""
+def _with_opset_of(spec: ModelExportSpec, facts: ArtifactFacts) -> ModelExportSpec:
+    """Return the spec with the file's opset."""
     return spec.model_copy(update={"export": spec.export.model_copy(update={"opset": facts.opset})})
 
 

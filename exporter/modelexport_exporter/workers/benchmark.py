@@ -1,10 +1,10 @@
-"""Latency: how long a call takes in eager PyTorch, onnxruntime and torch.compile, warm.
+"""Measures the warm latency of a call in eager PyTorch, onnxruntime and torch.compile.
 
-Runs in child processes after the verdict, of which neither failure nor time-out fails an export.
-Eager and onnxruntime are called in turn in one process, with the same threads and the same arrays,
-so that whatever else the machine does hits both; onnxruntime as in production (prepacking, memory
-arena), but that idle threads do not spin: they would take the CPU from eager. torch.compile runs in
-a process of its own, because nothing else can stop a compiler; `benchmark_plan` decides whether.
+Runs in child processes after the verdict; neither a failure nor a timeout fails the export. Eager
+and onnxruntime alternate in one process, with the same threads and arrays, so that other load on
+the machine affects both. onnxruntime runs as in production (prepacking, memory arena), except that
+idle threads do not spin, which would take the CPU from eager. torch.compile runs in a process of
+its own, because a compiler can only be stopped by killing it; `benchmark_plan` decides whether.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def measure(task: ExportTask, converted: ConvertedModel, progress: ReportProgres
     slowest = max(min(call(), call(), call()) for call in small)
     chosen, note = sizes_to_measure(sizes, wanted, slowest, growth)
     calls = (bench.eager(chosen), bench.onnx(chosen))
-    eager, onnx = _in_turn(calls, started + BUDGET_SECONDS)
+    eager, onnx = _alternate(calls, started + BUDGET_SECONDS)
     latency = Latency(dims=chosen, eager=figures(eager), onnx=figures(onnx))
     return Benchmark(latency, (note,) if note else ())
 
@@ -79,14 +79,14 @@ def measure_compiled(
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(task.output_dir.parent / "inductor"))
     bench = _Bench(task, converted, with_session=False)
     call = bench.eager(sizes, compiled=True)
-    (seconds,) = _in_turn((call,), time.monotonic() + BUDGET_SECONDS, COMPILED_ROUNDS)
+    (seconds,) = _alternate((call,), time.monotonic() + BUDGET_SECONDS, COMPILED_ROUNDS)
     return figures(seconds)
 
 
-def _in_turn(
+def _alternate(
     calls: tuple[Timed, ...], until: float, most: int | None = None
 ) -> tuple[list[float], ...]:
-    """Make the calls in turn until the medians are settled; return the seconds of each."""
+    """Alternate between the calls until the medians are stable; return the seconds of each."""
     for call in calls:
         for _ in range(WARM_UP):
             if call() > until - time.monotonic():

@@ -22,7 +22,7 @@ class Case:
 
 
 CASES = {
-    "the step itself and what follows": Case(
+    "the step and its successors": Case(
         "x\nGemm: x -> a\nCos: a -> b\nMul: b b -> c",
         "x\naddmm: x -> a\nsin: a -> b\nmul: b b -> c",
         {"x": 0, "a": 1, "b": 9, "c": 8},

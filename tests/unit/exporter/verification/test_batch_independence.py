@@ -1,4 +1,4 @@
-"""Rows that mix are told from rows that do not: a name in front of a shape says nothing."""
+"""Models that mix the rows of a batch, and models that do not."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def test_largest_sample_that_does_not_fit_is_shrunk_and_listed(
     for sample in made.admissible(at(1000)):
         ran.append(sample.dims["batch"])
         made.note(sample, sample.dims["batch"] / 100)
-    assert ran == [250]  # what is left then would fit 224 rows, which tells no more
+    assert ran == [250]  # the rest of the budget fits 224 rows, which adds nothing
     (sentence,) = made.left_out
     assert "batch=1000 (normal values): would take about 10 s" in sentence
     assert sentence.endswith("batch=250 ran instead")
