@@ -13,7 +13,7 @@ COMPILE = PIP_FIND_LINKS= $(BIN)/uv pip compile --quiet --universal --python-ver
 	--generate-hashes --no-emit-index-url --no-annotate --custom-compile-command "make lock"
 
 # A process of pytest for each CPU, but never more than memory is likely to last for.
-PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
+PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-fast test-nightly lint format lock crds testbed bench coverage coverage-nightly nightly-torch mutants clean

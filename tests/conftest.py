@@ -1,4 +1,4 @@
-"""Fixtures that every test may use, and how tests share a machine; the bed's are `bed.fixtures`."""
+"""Fixtures that every test may use; the bed's are `bed.fixtures`."""
 
 from __future__ import annotations
 
@@ -14,43 +14,18 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 import hypothesis
 import pytest
 
-pytest_plugins = ["bed.fixtures"]
+pytest_plugins = ["bed.fixtures", "parallel"]
 
 # A machine that does something else meanwhile is no failure.
 hypothesis.settings.register_profile("patient", deadline=None)
 hypothesis.settings.load_profile("patient")
 
 _TORCH_WORKERS = "torch_workers"
-_LONGEST_FIRST = ("e2e", "cluster", "mutants", "seeds", "browser", "exporter", "unit")
-_TOGETHER = ("cluster", "browser", "unit")
-"""Directories whose files share what takes long to set up: a file is never split."""
 
 
 @pytest.fixture(scope="session")
 def torch_workers() -> None:
     """The fork server of this process has imported all that an export needs (`warm_workers`)."""
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Say which tests one process has to run, and begin with those that take longest."""
-    for item in items:
-        room = _room(item)
-        if item.get_closest_marker("node"):
-            item.add_marker(pytest.mark.xdist_group("node"))
-        elif room in _TOGETHER:
-            item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(config.rootpath))))
-    items.sort(key=lambda item: (not item.get_closest_marker("node"), _rank(item)))
-
-
-def _room(item: pytest.Item) -> str:
-    """Return the directory below tests/ that holds the item's file."""
-    return item.nodeid.removeprefix("tests/").partition("/")[0]
-
-
-def _rank(item: pytest.Item) -> int:
-    room = _room(item)
-    return _LONGEST_FIRST.index(room) if room in _LONGEST_FIRST else len(_LONGEST_FIRST)
 
 
 @pytest.hookimpl(trylast=True)

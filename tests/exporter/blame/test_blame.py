@@ -16,7 +16,7 @@ import numpy as np
 import onnx
 import pytest
 
-from exporter.blame_subjects import (
+from exporter.blame.blame_subjects import (
     CONV_NET,
     DECODER,
     ENCODER,

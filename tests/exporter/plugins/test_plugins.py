@@ -32,7 +32,7 @@ from modelexport_exporter.workers.verify import verify_model
 from zoo.tasks import spec_for, task_for
 
 CODE = Path(__file__).parent / "plugins_code"
-EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "plugin"
 ONE = [{"name": "x", "shape": ["batch", 6]}]
 TWO = [{"name": "input1", "shape": ["batch", 6]}, {"name": "input2", "shape": ["batch", 6]}]
 DIMS = {"batch": {"min": 1, "max": 32}}
@@ -348,7 +348,7 @@ def test_an_operator_in_cpp(tmp_path: Path) -> None:
         "t.CODE = Path({code!r}); t.export('FooModel', Path({out!r}), 'foo_symbolic', "
         "'foo_function', inputs=t.TWO)"
     )
-    paths = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+    paths = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
     # A process of its own: the operator is registered in this one already.
     subprocess.run(
         [sys.executable, "-c", script.format(paths=paths, code=str(code), out=str(tmp_path))],

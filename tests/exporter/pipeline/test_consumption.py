@@ -211,7 +211,7 @@ def test_killed_while_the_layout_changes_it_is_safe_to_read_and_to_run_again(
     for kill_at in range(60):
         done = subprocess.run(
             [sys.executable, "-m", "killed_run", resource, str(tmp_path / "work"), str(kill_at)],
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
             capture_output=True,
             text=True,
             check=False,

@@ -284,7 +284,7 @@ def killed_run(resource: ModelExport, tmp_path: Path, kill_at: int) -> list[str]
 
 
 def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
 
 
 def check_reader_is_safe(place: Place) -> None:

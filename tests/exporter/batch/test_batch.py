@@ -70,7 +70,7 @@ class Runs:
 
     def pod(self, resource: ModelExport, share: int = 0, shares: int = 1) -> subprocess.Popen[str]:
         """Start a pod in a process of its own."""
-        tests = str(Path(__file__).parents[1])
+        tests = str(Path(__file__).parents[2])
         return subprocess.Popen(
             [
                 sys.executable,

@@ -102,7 +102,7 @@ def test_storage_credentials_do_not_reach_the_worker(monkeypatch: pytest.MonkeyP
 
 
 def environment() -> dict[str, str]:
-    tests = str(Path(__file__).parents[1])
+    tests = str(Path(__file__).parents[2])
     return {**os.environ, "PYTHONPATH": tests}
 
 

@@ -1,0 +1,60 @@
+"""How pytest-xdist's processes divide the tests: what shares a set-up stays together.
+
+The order is that of `_LONGEST_FIRST`: when a single process has work left, it is little.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+_LONGEST_FIRST = ("e2e", "cluster", "mutants", "seeds", "exporter", "browser", "unit")
+_ONE_PROCESS = ("e2e",)
+"""Directories of which one process runs all: there is one node at a time, and two images."""
+_ONE_FILE = ("cluster", "browser", "unit")
+"""Directories whose files share what takes long to set up: a file is never split."""
+_NODE_SECONDS = 1800
+"""The first test on a node builds two images, beside other tests: 10 minutes alone."""
+
+
+def scope_of(nodeid: str) -> str:
+    """Return what a test shares with those that the same process has to run."""
+    directory = _directory(nodeid)
+    if directory in _ONE_PROCESS:
+        return directory
+    return nodeid.partition("::")[0] if directory in _ONE_FILE else nodeid
+
+
+def _directory(nodeid: str) -> str:
+    """Return the directory below tests/ that holds the test's file."""
+    return nodeid.removeprefix("tests/").partition("/")[0]
+
+
+def _rank(item: pytest.Item) -> int:
+    directory = _directory(item.nodeid)
+    return _LONGEST_FIRST.index(directory) if directory in _LONGEST_FIRST else 0
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Give the tests of a node more time."""
+    if item.get_closest_marker("node"):
+        item.add_marker(pytest.mark.timeout(_NODE_SECONDS))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest."""
+    items.sort(key=_rank)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:  # noqa: ANN401
+    """Divide by `scope_of`. `--dist loadgroup` of xdist 3.8 ignores its marks under pytest 9.2."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return scope_of(nodeid)
+
+    config.option.loadscopereorder = False
+    return Scheduling(config, log)
