@@ -1,7 +1,7 @@
 """The pod's process: `python -m modelexport_exporter`.
 
-The ModelExport comes in one environment variable; the answer is the log, the termination message
-and the exit code (`modelexport_api.pod`). Everything that can go wrong is typed.
+The ModelExport comes in one environment variable; the output is the log, the termination message
+and the exit code (`modelexport_api.pod`). Every failure is typed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ INDEX_ENV = "JOB_COMPLETION_INDEX"
 
 
 def main() -> int:
-    """Run the export that the environment asks for; return the exit code."""
+    """Run the export that the environment describes; return the exit code."""
     set_non_dumpable()
     log = JsonLog(sys.stderr)
     try:
@@ -73,7 +73,7 @@ def read_manifest(environment: Mapping[str, str]) -> ModelExport:
 
 
 def write_termination(result: PodResult, environment: Mapping[str, str]) -> None:
-    """Write the termination message where the kubelet reads it, if there is such a place."""
+    """Write the termination message where the kubelet reads it, if that path exists."""
     chosen = environment.get(TERMINATION_LOG_ENV)
     path = Path(chosen or TERMINATION_LOG)
     if chosen or path.exists():

@@ -1,7 +1,7 @@
 """Capture: from a module to an ExportedProgram that keeps the dims dynamic that were asked for.
 
-One attempt of torch.export, at sizes from `dims`. Guarantees that the program's dims
-are checked against the declared ones: torch never refines a range in silence here.
+One attempt of torch.export, at sizes from `dims`. Guarantees that the program's
+dims are checked against the declared ones: torch never narrows a range without an error here.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _exported(
 
 
 def _returns_new_dataclasses(module: torch.nn.Module, bound_inputs: BoundInputs) -> bool:
-    """Register the dataclasses that forward returns; torch.export sees into no others."""
+    """Register the dataclasses that forward returns, so that torch.export can flatten them."""
     args, kwargs = bound_inputs.call.example(bound_inputs.sizes.captured)
     with torch.no_grad():
         return register_classes(module(*args, **kwargs))
@@ -78,7 +78,7 @@ def _returns_new_dataclasses(module: torch.nn.Module, bound_inputs: BoundInputs)
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep torch's warnings to ourselves: the verdict tells whether they mattered."""
+    """Suppress torch's warnings: the verdict shows whether they mattered."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

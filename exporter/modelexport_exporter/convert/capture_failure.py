@@ -45,9 +45,9 @@ def explain_capture(
     code_dir: Path | None,
     fixing: Sequence[str] = (),
 ) -> ExportFailure:
-    """Return the failure that the error of torch.export stands for.
+    """Return the failure for an error of torch.export.
 
-    `fixing`: the lines of the model that were seen to make a size constant.
+    `fixing`: the lines of the model that made a size constant.
     """
     reraise_out_of_memory(error)
     spec = bound_inputs.spec
@@ -98,7 +98,7 @@ def _too_small(names: list[str], spec: ModelExportSpec) -> ExportFailure:
 
 
 def run_eagerly(module: torch.nn.Module, bound_inputs: BoundInputs) -> Exception | None:
-    """Return what the model raises when it is simply called, if it does."""
+    """Return the exception of an eager call, or None."""
     args, kwargs = bound_inputs.call.example(bound_inputs.sizes.captured)
     try:
         with torch.no_grad():
@@ -130,15 +130,15 @@ def inputs_mismatch(
 def explain_constraints(
     text: str, spec: ModelExportSpec, fixing: Sequence[str] = ()
 ) -> ExportFailure:
-    """Return the failure of dims that the model does not leave free."""
+    """Return the failure of dims that the model makes constant or narrows."""
     _, _, suggested = text.partition("Suggested fixes:")
     fixes = [(name, fix) for name, fix in _FIX.findall(suggested) if name.lstrip("_") in spec.dims]
-    told = [_told(name.lstrip("_"), fix, spec) for name, fix in fixes]
-    if not told:
-        told = [line.strip(" -") for line in text.splitlines() if line.startswith("  - ")][:3]
+    problems = [_describe_fix(name.lstrip("_"), fix, spec) for name, fix in fixes]
+    if not problems:
+        problems = [line.strip(" -") for line in text.splitlines() if line.startswith("  - ")][:3]
     return ExportFailure(
         Reason.DYNAMIC_DIM_SPECIALIZED,
-        ("; ".join(told) or " ".join(text.split())[:600])
+        ("; ".join(problems) or " ".join(text.split())[:600])
         + (f". Made constant at {'; '.join(fixing[:3])}" if fixing else ""),
         _dims_hint(fixes),
     )
@@ -158,7 +158,7 @@ def requested_range(name: str, spec: ModelExportSpec) -> str:
     return DimSizes.of(spec).range_of(name)
 
 
-def _told(name: str, fix: str, spec: ModelExportSpec) -> str:
+def _describe_fix(name: str, fix: str, spec: ModelExportSpec) -> str:
     fix = fix.strip()
     narrower = _FIXED_DIM.fullmatch(fix)
     if narrower is not None:

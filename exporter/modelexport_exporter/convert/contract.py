@@ -1,8 +1,8 @@
-"""Contract: what the spec asked for against what the written file offers.
+"""Contract: the written file against the spec.
 
 Guarantees that opset, names, dtypes and dims of the artifact are the declared ones, and that the
-ONNX checker accepts the file. A difference a consumer would stumble over fails; one that only
-needs telling is a finding.
+ONNX checker accepts the file. A difference that breaks a consumer fails the export; any other is
+reported as a finding.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from modelexport_exporter.onnx_file.read_back import ArtifactFacts
 
 
 def check_contract(spec: ModelExportSpec, facts: ArtifactFacts) -> tuple[ContractFinding, ...]:
-    """Return what differs and may; fail with the first that may not."""
+    """Return the allowed differences. Raises ExportFailure for the first other one."""
     _check_opset(spec, facts)
     _check_outputs(spec, facts)
     return tuple(_check_inputs(spec, facts))

@@ -1,7 +1,7 @@
-"""Numbers among the inputs, in the dtype that the spec promises.
+"""Number inputs, in the dtype that the spec declares.
 
 TorchScript's float is a double, and so is the input that its exporter makes of one. A caller feeds
-the dtype that is declared, whichever route won: the graph widens it inside.
+the declared dtype, whichever route was taken: the graph widens it.
 """
 
 from __future__ import annotations

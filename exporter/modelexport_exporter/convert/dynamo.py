@@ -36,14 +36,14 @@ _IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 
 @dataclass(frozen=True)
 class Translation:
-    """A program's operators in ONNX, as they were translated: nothing is folded yet."""
+    """A translated program before optimization: no constants are folded yet."""
 
     model: ir.Model
     """Its weights are the program's tensors."""
     names: Mapping[str, str]
-    """The declared names of dims, by the symbols that the program calls them."""
+    """The declared names of dims, by the program's symbols."""
     inputs: Sequence[str]
-    """The declared names of inputs, then of outputs: given last, as the optimizer renames too."""
+    """The declared names of inputs. They are set last, because the optimizer renames values."""
     outputs: Sequence[str]
 
 
@@ -76,7 +76,7 @@ def translate(
 def finish(translation: Translation, *, optimize: bool) -> ir.Model:
     """Return the translation's model, optimized as torch.onnx does it, with the declared names.
 
-    The optimizer folds weights into each other: afterwards they cannot be told apart any more.
+    The optimizer folds weights into each other: afterwards they cannot be identified any more.
     """
     model = translation.model
     if optimize:
@@ -85,7 +85,7 @@ def finish(translation: Translation, *, optimize: bool) -> ir.Model:
                 program = torch.onnx.ONNXProgram(model, None)
                 program.optimize()
         except Exception as error:
-            raise _not_optimized(error) from error
+            raise _optimizer_failure(error) from error
         model = program.model
     for value, name in (
         *zip(model.graph.inputs, translation.inputs, strict=False),
@@ -96,7 +96,7 @@ def finish(translation: Translation, *, optimize: bool) -> ir.Model:
     return make_names_unique(model)
 
 
-def _not_optimized(error: Exception) -> ExportFailure:
+def _optimizer_failure(error: Exception) -> ExportFailure:
     reraise_out_of_memory(error)
     text = " ".join(str(error).split())[:500]
     return ExportFailure(
@@ -112,12 +112,12 @@ def rename_dims(model: ir.Model, names: Mapping[str, str]) -> None:
         if value.shape is None or value.shape.is_static():
             continue
         value.shape = ir.Shape(
-            _renamed(dim.value, names) if isinstance(dim, ir.SymbolicDim) and dim.value else dim
+            _rename(dim.value, names) if isinstance(dim, ir.SymbolicDim) and dim.value else dim
             for dim in value.shape
         )
 
 
-def _renamed(expression: str, names: Mapping[str, str]) -> str:
+def _rename(expression: str, names: Mapping[str, str]) -> str:
     return _IDENTIFIER.sub(lambda match: names.get(match.group(), match.group()), expression)
 
 

@@ -1,7 +1,7 @@
-"""Which line of the model turns a size into a number while torch.export captures it.
+"""Finds the line of the model that makes a size constant while torch.export captures it.
 
-torch tells the dim that it made constant, and tells the line only to its log. This listens to that
-log while the forward pass runs: the call comes from inside the line that is looked for.
+torch reports the dim, but the line only in its log. This listens to that log while the forward pass
+runs: the log call comes from inside that line.
 """
 
 from __future__ import annotations

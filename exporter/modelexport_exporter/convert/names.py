@@ -1,8 +1,8 @@
-"""Names that a graph may hold: every value its own, and no output that is an input by another name.
+"""Unique names in a graph: every value has its own, and no output is an input by another name.
 
-torch writes the names that were asked for over its own and does not look whether an internal value
-has the same one; onnxruntime refuses such a file. Names of inputs stay, then those of outputs, then
-those of weights; what is left gives way.
+torch assigns the declared names without checking whether an internal value has the same one;
+onnxruntime refuses such a file. Names of inputs are kept, then those of outputs, then those of
+weights; other values are renamed.
 """
 
 from __future__ import annotations

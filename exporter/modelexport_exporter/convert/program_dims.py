@@ -1,8 +1,8 @@
 """The dims of an ExportedProgram against the declared ones.
 
-Guarantees that a declared dim which the program holds constant, ties to another or narrows is
-DynamicDimSpecialized, for programs captured here and for those that were the checkpoint; and says
-which of the program's symbols carries which declared name.
+Guarantees that a declared dim which the program makes constant, ties to another or narrows fails
+as DynamicDimSpecialized, for programs captured here and for checkpoints that are programs; maps
+the program's symbols to the declared names.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from modelexport_exporter.torch_internals.symbolic_sizes import size_expression
 
 @dataclass(frozen=True)
 class SizeInProgram:
-    """One declared size and what the program has in its place."""
+    """One declared size and the program's."""
 
     entry: Input
     axis: int
@@ -36,7 +36,7 @@ class SizeInProgram:
 
 
 def symbol_names(program: ExportedProgram, spec: ModelExportSpec) -> dict[str, str]:
-    """Return the declared name of each of the program's symbols, having checked them all."""
+    """Check all dims, and return the declared name of each of the program's symbols."""
     names: dict[str, str] = {}
     dims = DimSizes.of(spec)
     for size in _sizes(program, spec):
@@ -71,7 +71,7 @@ def _sizes(program: ExportedProgram, spec: ModelExportSpec) -> Iterator[SizeInPr
 
 
 def _inputs(program: ExportedProgram) -> Iterator[object]:
-    """Yield what the program takes; values that are fixed in it are no inputs."""
+    """Yield the program's inputs, without values that are constant in it."""
     nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
     for entry in program.graph_signature.input_specs:
         if entry.kind is InputOfProgram.USER_INPUT and not isinstance(entry.arg, ConstantArgument):

@@ -1,4 +1,4 @@
-"""What an ExportedProgram returns that no ONNX model can: numbers, strings, complex tensors."""
+"""Outputs of an ExportedProgram that ONNX cannot represent: numbers, strings, complex tensors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from modelexport_exporter.core.errors import ExportFailure
 
 
 def check_outputs(program: ExportedProgram) -> None:
-    """Fail for outputs over which torch.onnx stumbles, or which it would write as something else.
+    """Raise ExportFailure for outputs that torch.onnx cannot write, or writes as something else.
 
     A complex tensor would become one of float numbers with one more dim.
     """

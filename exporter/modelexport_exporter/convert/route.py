@@ -1,4 +1,4 @@
-"""Whether a rung of the ladder can take a loaded model at all."""
+"""Whether a rung of the ladder can export a loaded model at all."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ _CARRIED = {
     Format.TORCH_SCRIPT: Exporter.TORCH_SCRIPT,
     Format.EXPORTED_PROGRAM: Exporter.DYNAMO,
 }
-"""The route of formats that carry their graph."""
+"""The route of formats that contain their graph."""
 
 
 def check_route(task: ExportTask, checkpoint: Format, module: torch.nn.Module) -> None:
-    """Fail where the checkpoint's format, or a compiled module, leaves the rung no graph."""
+    """Raise ExportFailure if the checkpoint's format, or a compiled module, excludes the rung."""
     asked = task.spec.export.exporter
     only = _CARRIED.get(checkpoint)
     if only is not None and asked not in {Exporter.AUTO, only}:
         raise ExportFailure(
             Reason.CAPTURE_FAILED,
             f"export.exporter is {asked.value}, but a checkpoint of format {checkpoint.value} "
-            f"carries its graph and goes through {only.value}",
-            "Leave export.exporter out, or export a state_dict with model.factory.",
+            f"contains its graph and is exported by {only.value}",
+            "Omit export.exporter, or export a state_dict with model.factory.",
         )
     if ROUTES[task.rung] is Exporter.DYNAMO and isinstance(module, torch.jit.ScriptModule):
         kind = ExportFailure if task.force else RouteFallback
         raise kind(
             Reason.CAPTURE_FAILED,
-            "the model is compiled by TorchScript, which torch.export does not take",
+            "the model is compiled by TorchScript, which torch.export does not accept",
             "Set export.exporter: TorchScript, or let model.factory return the module itself.",
             stage=Stage.CAPTURE,
         )

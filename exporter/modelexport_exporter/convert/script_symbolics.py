@@ -33,7 +33,7 @@ _INT64, _BOOL = 7, 9
 
 @contextmanager
 def script_symbolics() -> Iterator[None]:
-    """Register the functions that nobody else has registered, for the time of a conversion."""
+    """Register the functions that are not registered yet, for the time of a conversion."""
     added = {
         name: function
         for name, function in _FUNCTIONS.items()
@@ -57,7 +57,7 @@ def _affine(g: Value, x: Value, weight: Value, bias: Value) -> Value:
 
 
 def _chunks(g: Value, x: Value, weight: Value, count: int) -> list[Value]:
-    """Cut the gates apart, which lie side by side in the last dim; `weight` tells how wide."""
+    """Split the gates, which are concatenated in the last dim; `weight` gives their width."""
     rows = dim_size(weight, 0)
     assert rows is not None, "a weight has a known shape"
     width = rows // count

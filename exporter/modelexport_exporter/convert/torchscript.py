@@ -1,6 +1,6 @@
 """Convert by the TorchScript route: a trace, a compiled script or an archive's, to an ONNX model.
 
-torch writes a file here; it goes into a directory of its own that is gone afterwards.
+torch writes a file here, in a temporary directory.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def converted_torchscript(
     *,
     scripted: bool = False,
 ) -> Iterator[ir.Model]:
-    """Yield the converted model; its weights may lie in scratch files until the block ends.
+    """Yield the converted model; its weights may be in scratch files until the block ends.
 
     `scripted`: compile the forward pass with torch.jit.script, so that control flow stays, instead
     of tracing what runs for one set of inputs.
@@ -90,7 +90,7 @@ def converted_torchscript(
         except ExportFailure:
             raise
         except Exception as error:
-            # What plugins and rewrites translate is not to be listed as unsupported.
+            # Operators that plugins and rewrites translate must not be listed as unsupported.
             with plugins.registered(), rewriting_calls(plugins.left_alone, spec.export.opset):
                 failure = _explain(error, called.module, (called.args, {}), spec, code_dir)
             raise failure from error
@@ -102,7 +102,7 @@ def converted_torchscript(
 
 
 def compile_script(module: torch.nn.Module, code_dir: Path | None) -> torch.nn.Module:
-    """Return the module compiled by torch.jit.script; one that is compiled already as it is."""
+    """Return the module compiled by torch.jit.script; a compiled one unchanged."""
     if isinstance(module, torch.jit.ScriptModule):
         return module
     try:
@@ -128,7 +128,7 @@ def compile_script(module: torch.nn.Module, code_dir: Path | None) -> torch.nn.M
 
 
 def _scripted_line(text: str, code_dir: Path | None) -> str:
-    """Return the innermost line of the user's that the compiler names."""
+    """Return the innermost line of user code in the compiler's message."""
     frames = _SCRIPT_FRAME.findall(text)
     return f"{shorten(frames[0][0], code_dir)}:{frames[0][1]}" if frames else ""
 

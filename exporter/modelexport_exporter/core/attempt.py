@@ -1,4 +1,4 @@
-"""One rung of the ladder that was tried, and which of several attempts says most to a user."""
+"""One rung of the ladder that was tried, and which of several failures to report to the user."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CURABLE = frozenset(
         Reason.INTERNAL_ERROR,
     }
 )
-"""What another rung may do better: how the model is captured, translated and run."""
+"""Failures that another rung may avoid: in capture, translation and execution."""
 
 _BEFORE_CAPTURE = (None, Stage.FETCH, Stage.LOAD)
 
@@ -45,7 +45,7 @@ _BY_REASON = (
     Reason.WORKER_DIED,
     Reason.INTERNAL_ERROR,
 )
-"""Which reason tells a user most, where the rungs failed for different ones."""
+"""The most informative reason first, if the rungs failed for different ones."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Attempt:
     not_deterministic: bool = False
     """Whether eager PyTorch itself gave two answers to one sample."""
     deferred: bool = False
-    """Whether the worker handed its turn to the other route: a plugin wants it."""
+    """Whether the worker deferred to the other route, which a plugin requires."""
     pitfalls: tuple[Pitfall, ...] = ()
     """Lines of the model that led to the failure."""
     blame: Blame | None = None
@@ -82,12 +82,12 @@ class Attempt:
 
 
 def failed_attempts(attempts: Sequence[Attempt]) -> list[Attempt]:
-    """Return the attempts that failed, without those that were handed to the other route."""
+    """Return the attempts that failed, without deferred ones."""
     return [attempt for attempt in attempts if attempt.failure and not attempt.deferred]
 
 
 def most_informative(spec: ModelExportSpec, attempts: Sequence[Attempt]) -> Attempt:
-    """Return the failed attempt that says most about why the model cannot be exported."""
+    """Return the failed attempt that best explains why the model cannot be exported."""
     failed = failed_attempts(attempts)
     fatal = [attempt for attempt in failed if attempt.ends_ladder]
     if fatal:

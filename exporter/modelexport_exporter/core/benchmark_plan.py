@@ -29,7 +29,7 @@ SLOW_CALL_SECONDS = 1.0
 COMPILE_SHARE = 0.25
 COMPILE_AT_MOST = 30.0
 COMPILE_AT_LEAST = 10.0
-"""With less, inductor compiles nothing on a CPU: imports and one call of g++ take most of it."""
+"""With less, inductor compiles nothing on a CPU: imports and one call of g++ need most of it."""
 MEMORY_FACTOR = 3
 """The weights as eager has them, as onnxruntime has them, and prepacked."""
 
@@ -47,8 +47,7 @@ def sizes_to_measure(
 ) -> tuple[dict[str, int], str]:
     """Return the sizes, and why they are not the largest that dims declares.
 
-    `seconds`: what a call takes at the small ones. `growth`: how many times more the large ones
-    hold.
+    `seconds`: of a call at the small ones. `growth`: the ratio of elements, large to small.
     """
     expected = seconds * max(growth, 1.0)
     if expected <= SLOW_CALL_SECONDS:

@@ -1,7 +1,7 @@
-"""What the kernel allows this container in memory, and whether it killed for it.
+"""The memory limit of this container, and whether the kernel killed a process for it.
 
 A process that the kernel kills for memory leaves nothing but a signal; only the control group's
-counters tell it from any other death. Version 1 and 2 of control groups are read.
+counters distinguish it from any other death. Version 1 and 2 of control groups are read.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _NO_LIMIT = 2**62
 
 @dataclass(frozen=True)
 class Memory:
-    """The memory counters of a control group; None where the kernel does not tell."""
+    """The memory counters of a control group; None if the kernel does not report them."""
 
     limit_bytes: int | None = None
     peak_bytes: int | None = None

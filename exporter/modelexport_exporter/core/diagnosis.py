@@ -1,4 +1,4 @@
-"""What `modelexport diagnose` answers: a document for people and for machines."""
+"""The output of `modelexport diagnose`, for people and for programs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class DiagnosedPitfall(ApiModel):
 
 
 class RouteDiagnosis(ApiModel):
-    """How far one of the two ways to ONNX would come."""
+    """The obstacles on one of the two routes to ONNX."""
 
     route: Exporter
     failure: Failure | None = Field(
@@ -44,12 +44,12 @@ class RouteDiagnosis(ApiModel):
 
     @property
     def is_open(self) -> bool:
-        """Tell whether nothing was found that stops this route."""
+        """Return whether no obstacle was found on this route."""
         return self.failure is None and not self.unsupported
 
 
 class Diagnosis(ApiModel):
-    """What was understood of a manifest, and what would hinder its export."""
+    """What a manifest describes, and what would prevent its export."""
 
     format: Format | None = Field(default=None, description="What the checkpoint is.")
     factory: str | None = None
@@ -72,13 +72,13 @@ class Diagnosis(ApiModel):
 
     @property
     def hinders(self) -> bool:
-        """Tell whether the export is expected to fail."""
+        """Return whether the export is expected to fail."""
         random = any(found.kind is PitfallKind.NOT_DETERMINISTIC for found in self.pitfalls)
         return self.failure is not None or self.predicted_route is None or random
 
     @property
     def exit_code(self) -> ExitCode:
-        """Return 0 where nothing hinders; a failure's own code where there was nothing to see."""
+        """Return 0 without obstacles; a failure's own code if the model could not be examined."""
         if self.failure is not None:
             return EXIT_CODES.get(self.failure.reason, ExitCode.INTERNAL)
         return ExitCode.EXPORT if self.hinders else ExitCode.DONE

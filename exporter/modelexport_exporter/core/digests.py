@@ -1,8 +1,8 @@
-"""What an artifact was made from, as digests: the key by which work is recognised as done.
+"""Digests of what an artifact was made from: the key by which finished work is recognized.
 
-Pure. Two exports with the same source digest and the same spec digest are the same work, whoever
-asks for it and wherever the source lies; anything that changes what the artifact is or how it was
-proved changes a digest.
+Pure. Two exports with the same source digest and the same spec digest are the same work, for any
+user and any location of the source; anything that changes the artifact or its verification changes
+a digest.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ def spec_digest(
 
     `inputs`: the digests of recorded inputs, by the fields that name them.
 
-    Left out on purpose: where things lie (source.uri, storage, destination), and how the Job is
-    run. The source's content has a digest of its own; the layout and who signs change what is
-    published but not the model, so `manifest.decide` compares them beside this digest.
+    Excluded on purpose: locations (source.uri, storage, destination), and how the Job is run. The
+    source's content has a digest of its own; the layout and the signing key change what is
+    published but not the model, so `manifest.decide` compares them separately.
     """
     wire = spec.to_wire()
     return digest_of(

@@ -1,4 +1,4 @@
-"""The one exception that ends an export: a reason from the closed list and a way out."""
+"""The one exception that ends an export: a reason from a closed list, a message and a hint."""
 
 from __future__ import annotations
 
@@ -55,5 +55,5 @@ class NotDeterministic(ExportFailure):
 
 
 def printable(text: str) -> str:
-    """Return text that JSON can hold: names of files and user code's messages may not be."""
+    """Return text that JSON can encode: file names and messages of user code may not be valid."""
     return text.encode(errors="backslashreplace").decode()

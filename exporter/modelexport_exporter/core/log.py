@@ -1,6 +1,6 @@
-"""Where an export tells what it is doing: to the operator as JSON lines, to people as text.
+"""The log of an export: JSON lines for the operator, text for people.
 
-Standard output belongs to results; everything told here goes to one stream, a whole line at a time.
+Standard output is reserved for results; the log goes to one stream, a whole line at a time.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ class Log(Protocol):
     """Takes messages and progress, from any thread."""
 
     def log(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
-        """Tell something that happened."""
+        """Write a message."""
 
     def progress(self, progress: Progress, **fields: Any) -> None:  # noqa: ANN401
-        """Tell how far the export is; field `share`: the counts of a batch's share."""
+        """Report progress; field `share`: the counts of a batch's share."""
 
 
 class JsonLog:

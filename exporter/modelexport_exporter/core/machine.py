@@ -21,7 +21,7 @@ _LARGE_BLOCK_BYTES = 1 << 20
 
 @dataclass
 class _Sharing:
-    """Among how many busy processes of ours the CPUs are divided."""
+    """How many of our busy processes share the CPUs."""
 
     processes: int = 1
 
@@ -31,10 +31,10 @@ _sharing = _Sharing()
 
 @contextlib.contextmanager
 def sharing_cpus(processes: int) -> Iterator[None]:
-    """Leave CPUs to others of our processes that are busy while the block runs.
+    """Leave CPUs to our other processes that are busy while the block runs.
 
     Threads that wait for each other by spinning take what the others need: on two CPUs, a
-    verification beside an export takes four times as long with two threads, and twice with one.
+    verification during an export takes four times as long with two threads, and twice with one.
     """
     before, _sharing.processes = _sharing.processes, processes
     try:
@@ -86,21 +86,21 @@ def busy_seconds() -> float:
 def free_large_blocks_at_once() -> None:
     """Let glibc give every large block back when it is freed, for the rest of the process.
 
-    By itself it raises the size from which it does so, up to 32 MiB, and keeps what is smaller: a
-    large sample of an encoder of BERT's size then took 255 MiB instead of 70.
+    By default it raises the threshold for this, up to 32 MiB, and keeps smaller blocks: a large
+    sample of an encoder of BERT's size then took 255 MiB instead of 70.
     """
     with contextlib.suppress(OSError, AttributeError):  # other C libraries have no mallopt
         ctypes.CDLL("libc.so.6").mallopt(_M_MMAP_THRESHOLD, _LARGE_BLOCK_BYTES)
 
 
-def forget() -> None:
-    """Let go of what a checkpoint's work left: modules and graphs are full of cycles."""
+def free_unused() -> None:
+    """Free what a checkpoint's work left: modules and graphs contain reference cycles."""
     gc.collect()
     release_memory()
 
 
 def release_memory() -> None:
-    """Give memory that was freed back to the machine; glibc alone keeps hundreds of megabytes."""
+    """Return freed memory to the machine; glibc alone keeps hundreds of megabytes."""
     with contextlib.suppress(OSError, AttributeError):  # other C libraries have no malloc_trim
         ctypes.CDLL("libc.so.6").malloc_trim(0)
 

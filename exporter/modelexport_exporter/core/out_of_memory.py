@@ -19,7 +19,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 def reraise_out_of_memory(error: BaseException) -> None:
     """Raise the error again if it is a failed allocation.
 
-    No stage may give it a reason of its own: the worker turns it into OutOfMemory.
+    No stage may report it under another reason: the worker turns it into OutOfMemory.
     """
     if is_out_of_memory(error):
         raise error

@@ -1,7 +1,7 @@
-"""How far an export is, as one number that never goes back, told at most once a second.
+"""Progress of an export as one number that never decreases, reported at most once a second.
 
 The operator patches the resource for every line of progress, and thousands of exports may run: a
-pod that told each downloaded mebibyte would drown the API server.
+line for each downloaded mebibyte would overload the API server.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ def overall_percent(stage: Stage, fraction: float) -> int:
 
 
 class AbandonedError(Exception):
-    """A transfer was told to stop."""
+    """A transfer is to stop."""
 
 
 class ProgressReporter:
-    """Tells progress to a log: at once for a new stage, else at most once an interval."""
+    """Reports progress to a log: at once for a new stage, else at most once an interval."""
 
     def __init__(
         self, log: Log, memory: MemoryWatch, clock: Callable[[], float] = time.monotonic
@@ -54,18 +54,18 @@ class ProgressReporter:
         self._clock = clock
         self._lock = threading.Lock()
         self._percent = 0
-        self._told: Progress | None = None
-        self._told_at = 0.0
+        self._reported: Progress | None = None
+        self._reported_at = 0.0
         self._abandoned = False
 
     def abandon(self) -> None:
-        """Make whoever reports next stop: nobody waits for it any more."""
+        """Make the next report raise AbandonedError: the work is not needed any more."""
         self._abandoned = True
 
     @property
     def stage(self) -> Stage | None:
         """Return the stage that was reported last."""
-        return self._told.stage if self._told else None
+        return self._reported.stage if self._reported else None
 
     def __call__(self, stage: Stage, fraction: float, message: str) -> None:
         """Report that a stage is at a fraction. Raises AbandonedError once it was abandoned."""
@@ -74,21 +74,21 @@ class ProgressReporter:
         with self._lock:
             self._percent = max(self._percent, overall_percent(stage, fraction))
             now = self._clock()
-            new_stage = self._told is None or self._told.stage is not stage
-            if not new_stage and now - self._told_at < INTERVAL_SECONDS:
+            new_stage = self._reported is None or self._reported.stage is not stage
+            if not new_stage and now - self._reported_at < INTERVAL_SECONDS:
                 return
             progress = Progress(
                 stage=stage, percent=self._percent, message=message[:_MESSAGE_LIMIT]
             )
-            if progress != self._told:
+            if progress != self._reported:
                 self._log.progress(progress, peakMemoryBytes=self._memory.peak_bytes)
-            self._told, self._told_at = progress, now
+            self._reported, self._reported_at = progress, now
 
 
 class ByteCounter:
-    """Turns moved bytes into progress of a stage; called from any thread.
+    """Reports transferred bytes as progress of a stage; called from any thread.
 
-    It is also the way to stop a transfer that nobody waits for any more.
+    It also stops a transfer that is not needed any more.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
-"""Which execution provider runs a model, what it needs, and where its nodes really ran: pure.
+"""Which execution provider runs a model, what it needs, and where its nodes actually ran: pure.
 
-onnxruntime falls back to the CPU without an error, for a whole session where a provider cannot be
-loaded and for each node that a provider has no kernel for. Both are told; a session in which
-nothing but arithmetic on shapes runs where it was asked to run is refused.
+onnxruntime falls back to the CPU without an error, for a whole session if a provider cannot be
+loaded, and for each node that a provider has no kernel for. Both are reported; a session that runs
+only shape arithmetic on the requested provider is refused.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def needed(provider: Provider) -> tuple[Provider, ...]:
 def fallbacks(nodes: Iterable[AssignedNode], asked: Provider) -> tuple[Fallback, ...]:
     """Return what did not run where it was asked to, computations first, the most frequent first.
 
-    Nodes that TensorRT leaves to CUDA are told, too.
+    Nodes that TensorRT leaves to CUDA are reported, too.
     """
     elsewhere = Counter((node.op, node.provider) for node in nodes if node.provider != NAMES[asked])
     found = [

@@ -1,4 +1,4 @@
-"""What the stages hand to each other: plain, immutable, picklable values.
+"""The values that stages pass to each other: plain, immutable, picklable.
 
 supervisor             child `export_worker`                     child `verify_worker`
 fetch -> ExportTask -> load -> capture -> convert -> contract -> verify
@@ -70,7 +70,7 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class ExportTask:
-    """What a worker needs to know; all paths are on this machine."""
+    """The input of a worker; all paths are on this machine."""
 
     spec: ModelExportSpec
     checkpoint: Path
@@ -82,7 +82,7 @@ class ExportTask:
     rung: Rung = Rung.DYNAMO
     """The way to ONNX that this attempt takes."""
     force: bool = False
-    """Whether to take it although a plugin would rather have the other route."""
+    """Whether to take it although a plugin prefers the other route."""
     runtime_libraries: tuple[Path, ...] = ()
     """Of onnxruntime custom operators, which verification loads."""
     golden_inputs: Path | None = None
@@ -230,7 +230,7 @@ class SampleComparison:
 
 @dataclass(frozen=True)
 class VerificationOutcome:
-    """The verdict and what it rests on."""
+    """The verdict and its evidence."""
 
     summary: VerificationResult
     samples: tuple[SampleComparison, ...]
@@ -248,7 +248,7 @@ class VerificationOutcome:
     output_shapes: dict[str, tuple[int | str, ...]] = field(default_factory=dict)
     """Shapes of outputs by name, as the session states them: it infers more than files say."""
     rows_independent: bool | None = None
-    """Whether rows of a batch were seen not to change each other; None: nobody asked."""
+    """Whether rows of a batch do not affect each other; None: not measured."""
 
     @property
     def not_deterministic(self) -> bool:

@@ -60,7 +60,7 @@ def _frames(error: BaseException) -> list[traceback.FrameSummary]:
 
 
 def is_users(filename: str, code_dir: Path | None) -> bool:
-    """Tell whether a file is the user's own code, and not a library's or ours."""
+    """Return whether a file is the user's own code, and not a library's or ours."""
     if code_dir is not None and Path(filename).is_relative_to(code_dir):
         return True
     return not filename.startswith(("<", _OWN, *_LIBRARIES))

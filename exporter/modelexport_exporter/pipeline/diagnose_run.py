@@ -1,6 +1,6 @@
-"""The story of a diagnosis: fetch, then a worker that looks at the model. Imports no torch.
+"""The run of a diagnosis: fetch, then a worker that examines the model. Imports no torch.
 
-Of a batch, the first checkpoint is looked at: they are expected to be of one architecture.
+Of a batch, the first checkpoint is examined: all are expected to have one architecture.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def diagnose(
     log: Log,
     first_of: Callable[[ModelExport, Log], ModelExport],
 ) -> Diagnosis:
-    """Look at what the resource asks for. Never raises; call it from the main thread.
+    """Diagnose the model of a resource. Never raises; call it from the main thread.
 
     `first_of`: returns the export of a batch's first checkpoint.
     """
@@ -67,7 +67,7 @@ def diagnose(
                 )
             assert isinstance(found, Diagnosis)
         except ExportFailure as failure:
-            found = _not_looked_at(resource.spec, failure.describe(report.stage))
+            found = _failed_diagnosis(resource.spec, failure.describe(report.stage))
     return found.model_copy(update={"seconds": round(time.monotonic() - started, 2)})
 
 
@@ -82,7 +82,7 @@ def _task(spec: ModelExportSpec, directory: Path, report: ProgressReporter) -> E
     return ExportTask(spec, fetched.checkpoint, code_dir, directory)
 
 
-def _not_looked_at(spec: ModelExportSpec, failure: object) -> Diagnosis:
+def _failed_diagnosis(spec: ModelExportSpec, failure: object) -> Diagnosis:
     return Diagnosis.model_validate(
         {
             "factory": spec.model.factory if spec.model else None,

@@ -1,7 +1,7 @@
-"""What every run begins with: the checkpoint, and what belongs to it, by digest and on disk.
+"""The first stage of every run: the checkpoint and its dependencies, by digest and on disk.
 
-Nothing is loaded here. What is small (code, recorded inputs) is fetched at once, because its digest
-says whether the work was done already; the checkpoint only when it was not.
+Nothing is loaded here. Small files (code, recorded inputs) are fetched at once, because their
+digests decide whether the work was done already; the checkpoint is fetched only if it was not.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from modelexport_exporter.storage.store import Location
 
 @dataclass
 class FetchStage:
-    """Brings what a run needs into its directory, and writes down what it is."""
+    """Fetches what a run needs into its directory, and records its digests."""
 
     spec: ModelExportSpec
     directory: Path
@@ -38,8 +38,8 @@ class FetchStage:
         return Stores(self.spec).source(self.spec.source.one)
 
     def identify(self) -> None:
-        """Find out what is asked for, by digests."""
-        self.report(Stage.FETCH, 0.0, f"looking at {self.spec.source.one}")
+        """Fetch the dependencies and record the digests of the request."""
+        self.report(Stage.FETCH, 0.0, f"checking {self.spec.source.one}")
         record = self.record
         with record.time_stage(Stage.FETCH):
             self.dependencies = owned = self.dependencies or gather(self.spec, self.directory)
@@ -51,7 +51,7 @@ class FetchStage:
             record.identity = fetching.identify(self.source, self.spec.source)
 
     def fetch(self) -> fetching.Fetched:
-        """Bring the checkpoint to this machine."""
+        """Fetch the checkpoint to this machine."""
         assert self.record.identity is not None
         with self.record.time_stage(Stage.FETCH):
             return fetching.fetch(
@@ -63,12 +63,12 @@ class FetchStage:
             )
 
     def check_unchanged(self) -> None:
-        """Fail if a checkpoint that is used in place was written to since."""
+        """Raise ExportFailure if a checkpoint that is used in place has changed."""
         assert self.record.identity is not None
         fetching.check_unchanged(self.source, self.record.identity)
 
     def task(self, checkpoint: fetching.Fetched) -> ExportTask:
-        """Return what a worker needs to know; its output directory is the run's own."""
+        """Return the task for a worker; its output directory is the run's own."""
         assert self.dependencies is not None
         return ExportTask(
             self.spec,

@@ -1,4 +1,4 @@
-"""A checkpoint that is on this machine, and what lay at its destination before."""
+"""A checkpoint on this machine, and what was published at its destination before."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from modelexport_exporter.source import fetch as fetching
 
 @dataclass(frozen=True)
 class FetchedCheckpoint:
-    """What an attempt begins with."""
+    """The input of an attempt."""
 
     fetch_stage: FetchStage
     checkpoint: fetching.Fetched
@@ -23,14 +23,14 @@ class FetchedCheckpoint:
 
     @property
     def format(self) -> Format | None:
-        """Return what the checkpoint is; None where loading it has to tell, or to complain."""
+        """Return the checkpoint's format; None if only loading it can detect the format or fail."""
         try:
             return detect(self.checkpoint.checkpoint, self.fetch_stage.spec.source.format).format
         except ExportFailure:
             return None
 
     def task(self, name: str) -> ExportTask:
-        """Return what a worker needs to know, with a new directory for its files."""
+        """Return the task for a worker, with a new directory for its files."""
         output_dir = self.fetch_stage.directory / name
         output_dir.mkdir()
         return replace(self.fetch_stage.task(self.checkpoint), output_dir=output_dir)

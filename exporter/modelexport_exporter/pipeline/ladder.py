@@ -2,10 +2,10 @@
 
     Dynamo -> DynamoStrict -> DynamoUnoptimized -> Script -> Trace
 
-The first file that verifies wins. Rungs are data; the policy is pure: it sees the spec, what the
-checkpoint is, and the attempts so far. Guarantees that a failure no other rung can cure (the
-checkpoint, the factory, the inputs, the machine) ends the export at once, and that rungs which the
-earlier failures make hopeless are skipped with a reason.
+The first file that verifies wins. Rungs are data; the policy is pure: it depends on the spec, the
+format of the checkpoint, and the attempts so far. Guarantees that a failure which no other rung can
+avoid (the checkpoint, the factory, the inputs, the machine) ends the export at once, and that rungs
+which cannot succeed after the earlier failures are skipped with a reason.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Step:
 
     rung: Rung
     force: bool = False
-    """Whether to go on although a plugin would rather have the other route."""
+    """Whether to continue although a plugin prefers the other route."""
 
 
 def next_step(
@@ -36,7 +36,7 @@ def next_step(
 ) -> Step | None:
     """Return the next rung, or None when the ladder ends.
 
-    `checkpoint`: the detected format; None where only loading tells.
+    `checkpoint`: the detected format; None if only loading can detect it.
     """
     if any(attempt.ends_ladder for attempt in attempts):
         return None
@@ -75,7 +75,7 @@ def hopeless(rung: Rung, spec: ModelExportSpec, attempts: Sequence[Attempt]) -> 
     if ROUTES[rung] is Exporter.DYNAMO and Reason.UNSUPPORTED_OPERATOR in dynamo:
         return "the operators have no translation on this route"
     if rung is Rung.DYNAMO_STRICT:
-        return _strict_is_hopeless(failed.get(Rung.DYNAMO))
+        return _why_strict_cannot_help(failed.get(Rung.DYNAMO))
     if rung is Rung.DYNAMO_UNOPTIMIZED:
         if not spec.export.optimize:
             return "the file was not optimized before"
@@ -97,8 +97,8 @@ _MADE_A_GRAPH = frozenset(
 )
 
 
-def _strict_is_hopeless(first: Reason | None) -> str:
-    """Tell when reading the bytecode changes nothing: it is another way to the same graph."""
+def _why_strict_cannot_help(first: Reason | None) -> str:
+    """Return why reading the bytecode cannot help; empty if it can."""
     if first in {Reason.CONVERSION_FAILED, Reason.RUNTIME_FAILED, Reason.CONTRACT_VIOLATED}:
         return "the graph was captured; its translation failed"
     return ""
@@ -107,8 +107,8 @@ def _strict_is_hopeless(first: Reason | None) -> str:
 def attempt_deadline(now: float, deadline: float) -> float:
     """Return when an attempt is stopped: half of the time that remains is left to the others.
 
-    Both in `time.monotonic()` seconds. An export that takes its whole time on the first rung would
-    end as DeadlineExceeded without an answer from any other.
+    Both in `time.monotonic()` seconds. Otherwise an export that spends all its time on the first
+    rung would end as DeadlineExceeded without trying any other.
     """
     return now + (deadline - now) / 2
 

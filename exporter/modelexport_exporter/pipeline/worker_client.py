@@ -1,4 +1,4 @@
-"""The two workers of an attempt, seen by the supervisor: a typed answer or an ExportFailure."""
+"""The supervisor's calls to workers: each returns a typed result or raises ExportFailure."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class WorkerPool(Protocol):
 
 @dataclass(frozen=True)
 class Workers:
-    """Runs the workers, and writes down what they find."""
+    """Runs the workers, and records their results."""
 
     export_entry: str
     verify_entry: str
@@ -64,20 +64,20 @@ class Workers:
     """Without another one, each call gets a fresh process."""
 
     def export(self, task: ExportTask) -> ConvertedModel:
-        """Return the file that the task's rung leads to."""
+        """Return the file that the task's rung produces."""
         self.report(Stage.LOAD, 0.0, f"importing torch for {task.rung.value}")
         deadline = ladder.attempt_deadline(time.monotonic(), self.deadline)
         converted = self._work(deadline, self.export_entry, task)
         assert isinstance(converted, ConvertedModel)
-        self._take_in(converted)
+        self._record_export(converted)
         return converted
 
     def rebind(self, task: ExportTask) -> ConvertedModel:
-        """Return the file that the graph of an earlier checkpoint leads to."""
+        """Return the file that the graph of an earlier checkpoint produces."""
         self.report(Stage.LOAD, 0.0, "binding the weights to the graph of an earlier checkpoint")
         converted = self._work(self.deadline, entry_points.REBIND, task)
         assert isinstance(converted, ConvertedModel)
-        self._take_in(converted)
+        self._record_export(converted)
         return converted
 
     def external_names(self, path: Path) -> tuple[str, ...]:
@@ -87,20 +87,20 @@ class Workers:
         return names
 
     def read(self, task: ExportTask, path: Path, files: tuple[WrittenFile, ...]) -> ConvertedModel:
-        """Return what an ONNX file that exists offers."""
+        """Return what an existing ONNX file contains."""
         converted = self._work(self.deadline, entry_points.READ_ARTIFACT, task, path, files)
         assert isinstance(converted, ConvertedModel)
-        self._take_in(converted)
+        self._record_export(converted)
         return converted
 
-    def _take_in(self, converted: ConvertedModel) -> None:
+    def _record_export(self, converted: ConvertedModel) -> None:
         self.record.add_export(converted)
         for finding in converted.findings:
             message = f"{finding.subject}: requested {finding.requested}, got {finding.obtained}"
             self.log.log("warning", message)
 
     def verify(self, task: ExportTask, converted: ConvertedModel) -> None:
-        """Return if the artifact computes what the model computes, raise otherwise."""
+        """Verify the artifact against the model. Raises ExportFailure if they differ."""
         self.report(Stage.VERIFY, 0.0, "starting the verification worker")
         outcome = self._work(self.deadline, self.verify_entry, task, converted)
         assert isinstance(outcome, VerificationOutcome)
@@ -117,8 +117,8 @@ class Workers:
             message, hint = describe_mismatch(outcome)
             precision = task.spec.export.precision
             if precision is not Precision.NATIVE:
-                lost, hint = describe_refusal(precision, outcome.losses, outcome.summary.max_noise)
-                message += lost
+                loss, hint = describe_refusal(precision, outcome.losses, outcome.summary.max_noise)
+                message += loss
             kind = NotDeterministic if outcome.not_deterministic else ExportFailure
             failure = kind(Reason.VERIFICATION_FAILED, message, hint, stage=Stage.VERIFY)
             raise enrich(failure, outcome.pitfalls)
@@ -169,9 +169,9 @@ class Workers:
 
 
 def _not_measured(what: str, failure: ExportFailure) -> str:
-    """Return why a measurement is missing; a signal to stop ends the export all the same."""
+    """Return why a measurement is missing. Raises if the run was interrupted."""
     if failure.reason is Reason.INTERRUPTED:
         raise failure
     if failure.reason is Reason.DEADLINE_EXCEEDED:
-        return f"{what}: it did not end in the time that it may take here"
+        return f"{what}: it exceeded its time limit"
     return f"{what}: {failure.reason.value}: {failure.message[:300]}"

@@ -1,4 +1,4 @@
-"""What a run needs on this machine before it starts: checkpoint, code, libraries, input files.
+"""Fetches what a run needs to this machine: checkpoint, code, libraries, input files.
 
-Guarantees that every file is identified by its digest and that a download resumes nothing stale.
+Guarantees that every file is identified by its digest.
 """

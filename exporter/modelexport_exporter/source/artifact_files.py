@@ -1,6 +1,6 @@
-"""Brings an artifact that exists to this machine, and holds it against the digests that are known.
+"""Fetches an existing artifact to this machine, and checks it against known digests.
 
-Its files are copied, also from a file system: what was checked is what is verified.
+Its files are copied, also from a file system, so that the checked files are the verified ones.
 """
 
 from __future__ import annotations
@@ -21,17 +21,19 @@ from modelexport_exporter.publish.manifest import MANIFEST_NAME
 from modelexport_exporter.storage.locate import Stores
 from modelexport_exporter.storage.store import Location
 
-_WRONG_DIGEST = "Find out who replaced the file; publish it again."
+_WRONG_DIGEST = (
+    "The file was replaced after it was published: find out by whom, and publish it again."
+)
 
 
 @dataclass(frozen=True)
 class ExistingArtifact:
-    """An ONNX file, and what its files must be."""
+    """An ONNX file, and the known digests of its files."""
 
     directory: Location
     name: str
     digests: Mapping[str, str] = field(default_factory=dict)
-    """SHA-256 by name relative to the directory, as far as somebody states them."""
+    """SHA-256 by name relative to the directory, as far as they are known."""
 
     @property
     def uri(self) -> str:
@@ -40,7 +42,7 @@ class ExistingArtifact:
 
 
 def find_artifact(spec: ModelExportSpec) -> ExistingArtifact:
-    """Return what is to be verified: named by the spec, or by the destination's manifest."""
+    """Return the artifact to verify: the one of the spec, or of the destination's manifest."""
     stores = Stores(spec)
     if spec.artifact is None:
         return _published(stores.artifact(spec.destination.uri))
@@ -57,14 +59,14 @@ def find_artifact(spec: ModelExportSpec) -> ExistingArtifact:
 
 
 def _published(destination: Location) -> ExistingArtifact:
-    """Return the artifact that a manifest speaks of, in whichever layout it lies."""
+    """Return the artifact that a manifest describes, in any layout."""
     where = destination.child(MANIFEST_NAME)
     answer = where.store.read(where.key)
     manifest = manifests.parse(answer[0]) if answer else None
     if manifest is None:
         raise ExportFailure(
             Reason.ARTIFACT_INVALID,
-            f"{where.uri} {'is no manifest of an artifact' if answer else 'not found'}",
+            f"{where.uri} {'is not the manifest of an artifact' if answer else 'not found'}",
             "Name the ONNX file in spec.artifact.uri, or correct spec.destination.uri.",
         )
     model = next(
@@ -87,14 +89,14 @@ def _parent(location: Location) -> Location:
 def download(
     artifact: ExistingArtifact, name: str, target: Path, report: ReportProgress
 ) -> WrittenFile:
-    """Bring one file of the artifact here. Raises ExportFailure."""
+    """Download one file of the artifact. Raises ExportFailure."""
     where = artifact.directory.child(name)
     found = where.store.stat(where.key)
     if found is None:
         raise ExportFailure(
             Reason.ARTIFACT_INVALID,
             f"{where.uri} not found",
-            "The ONNX file names it as external data: publish both together."
+            "The ONNX file refers to it as external data: publish both together."
             if name != artifact.name
             else "Correct spec.artifact.uri.",
         )

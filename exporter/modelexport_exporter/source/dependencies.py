@@ -1,6 +1,6 @@
-"""What belongs to an export besides its checkpoint: code, recorded inputs, runtime libraries.
+"""The dependencies of an export besides its checkpoint: code, recorded inputs, runtime libraries.
 
-All checkpoints of a batch share it; it is fetched once, and stays as it was then.
+All checkpoints of a batch share them; they are fetched once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from modelexport_exporter.storage.locate import Stores
 
 @dataclass(frozen=True)
 class Dependencies:
-    """Where it lies on this machine, and its digests."""
+    """Paths on this machine, and digests."""
 
     code_dir: Path | None
     code_sha256: str | None
@@ -33,7 +33,7 @@ class Dependencies:
     libraries: tuple[Path, ...]
     """Of custom operators for onnxruntime."""
     dependencies: tuple[Dependency, ...]
-    """All of it, as the provenance names it."""
+    """All of them, as in the provenance."""
 
     @property
     def input_digests(self) -> dict[str, str]:
@@ -56,7 +56,7 @@ class Dependencies:
 
 
 def gather(spec: ModelExportSpec, directory: Path) -> Dependencies:
-    """Bring all of it into a directory. Raises ExportFailure."""
+    """Fetch all dependencies into a directory. Raises ExportFailure."""
     stores = Stores(spec)
     dependencies = []
     code_dir = code_sha256 = None

@@ -1,7 +1,7 @@
-"""Brings the checkpoint to this machine, and knows what it is before anything is loaded.
+"""Fetches the checkpoint to this machine, and identifies it before anything is loaded.
 
-Local files are used in place; objects are downloaded, pinned to the version that was seen first.
-Digests are taken beside the export, or before it where the spec pins one.
+Local files are used in place; objects are downloaded, pinned to the version that was identified.
+Digests are computed during the export, or before it if the spec pins one.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ _MOST_NAMES = 1000
 
 @dataclass(frozen=True)
 class Fetched:
-    """The checkpoint on this machine; its digests may still be in the making."""
+    """The checkpoint on this machine; its digests may still be computed."""
 
     checkpoint: Path
     digests: Callable[[], tuple[SourceFile, ...]]
-    """Waits for the digests of all files."""
+    """Waits for the digests of all files, and returns them."""
 
 
 def identify(location: Location, source: Source) -> SourceIdentity:
-    """Return what the source is, as its store describes it. Raises ExportFailure if it is not."""
+    """Return the source as its store describes it. Raises ExportFailure if it does not exist."""
     if location.key.endswith("/") or not location.key:
         return SourceIdentity(location.uri, tuple(_directory(location, source)))
     found = location.store.stat(location.key, source.version_id)
@@ -57,7 +57,7 @@ def _directory(location: Location, source: Source) -> list[StoredObject]:
 
 
 def _indexed(location: Location, index: str) -> list[StoredObject]:
-    """Return the index of a directory, and the shards that it names."""
+    """Return the index of a directory, and its shards."""
     where = location.child(index)
     answer = where.store.read(where.key)
     if answer is None:
@@ -72,7 +72,7 @@ def _file(location: Location) -> StoredObject:
     if found is None:
         raise ExportFailure(
             Reason.SOURCE_NOT_FOUND,
-            f"{location.uri} not found, but the checkpoint's index names it",
+            f"{location.uri} not found, but the checkpoint's index refers to it",
             "Wait until the training job has written all shards, or save the checkpoint again.",
         )
     return found
@@ -83,7 +83,7 @@ def _not_found(location: Location, source: Source | None) -> ExportFailure:
         return ExportFailure(
             Reason.SOURCE_NOT_FOUND,
             f"{location.uri} has no version {source.version_id}",
-            "Correct spec.source.versionId, or leave it out for the newest.",
+            "Correct spec.source.versionId, or omit it for the newest version.",
         )
     directory = location.as_directory()
     if directory != location and location.store.names(directory.key, 1):
@@ -98,7 +98,7 @@ def _not_found(location: Location, source: Source | None) -> ExportFailure:
     names = location.store.names(prefix, _NEIGHBOURS)
     return ExportFailure(
         Reason.SOURCE_NOT_FOUND,
-        f"{location.uri} not found; of {location.store.uri(prefix)}: "
+        f"{location.uri} not found; {location.store.uri(prefix)} contains: "
         f"{checkpoint_files.describe_names(names)}",
         "Correct spec.source.uri, or wait until the training job has written it.",
     )
@@ -111,7 +111,7 @@ def fetch(
     directory: Path,
     report: ReportProgress,
 ) -> Fetched:
-    """Make the checkpoint available as a file or directory; check the digest that is pinned."""
+    """Make the checkpoint available as a file or directory; check a pinned digest."""
     is_directory = location.key.endswith("/")
     in_place = location.store.local_path(location.key)
     if in_place is not None:
@@ -160,12 +160,12 @@ def _check_pin(location: Location, expected: str, found: SourceFile) -> None:
         raise ExportFailure(
             Reason.DIGEST_MISMATCH,
             f"{location.uri} has sha256 {found.sha256}, spec.source.sha256 says {expected}",
-            "Correct spec.source.sha256, or find out who replaced the checkpoint.",
+            "Correct spec.source.sha256, or find out why the checkpoint was replaced.",
         )
 
 
 def check_unchanged(location: Location, identity: SourceIdentity) -> None:
-    """Fail if a file that was used in place was replaced or written to since it was identified."""
+    """Raise ExportFailure if a file that is used in place has changed since it was identified."""
     for found in identity.files:
         path = location.store.local_path(found.key)
         if path is not None and location.store.stat(found.key) != found:

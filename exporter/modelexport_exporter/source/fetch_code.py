@@ -1,7 +1,7 @@
-"""Brings the code that the model is built with into the workspace.
+"""Fetches the code that builds the model into the workspace.
 
 The archive is untrusted: nothing is written outside the workspace, links are refused, and an
-archive that unpacks to more than a model's code ever needs is refused before it fills the disk.
+archive that would unpack to too many or too large files is refused before it fills the disk.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _unpack(location: Location, target: Path, download: Path) -> None:
                 _extract(opened, member, target, location.uri)
     except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError) as error:
         raise _invalid(
-            f"{location.uri} is no zip file that can be unpacked: {error}",
+            f"{location.uri} is not a zip file that can be unpacked: {error}",
             "Upload a zip without a password, or a directory (its uri ends in /).",
         ) from error
     finally:
@@ -86,17 +86,17 @@ def _unpack(location: Location, target: Path, download: Path) -> None:
 
 def _extract(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, uri: str) -> None:
     if stat.S_ISLNK(member.external_attr >> 16):
-        raise _invalid(f"{uri} holds a link: {member.filename}", "Zip the files themselves.")
+        raise _invalid(f"{uri} contains a link: {member.filename}", "Zip the files themselves.")
     path = target / _safe(member.filename, uri)
     if any(parent.is_file() for parent in path.parents):
-        raise _invalid(f"{uri}: {member.filename} lies below a file", "Zip the code again.")
+        raise _invalid(f"{uri}: {member.filename} is below a file", "Zip the code again.")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # zipfile itself stops at the size that the directory of the archive declares.
+        # zipfile stops at the size that the archive's directory declares.
         with archive.open(member) as reader, path.open("xb") as writer:
             shutil.copyfileobj(reader, writer, _CHUNK)
     except FileExistsError:
-        raise _invalid(f"{uri} holds {member.filename} twice", "Zip each file once.") from None
+        raise _invalid(f"{uri} contains {member.filename} twice", "Zip each file once.") from None
     except OSError as error:
         raise from_os_error(error, Role.CODE, str(path)) from error
 
@@ -106,7 +106,7 @@ def _safe(name: str, uri: str) -> PurePosixPath:
     path = PurePosixPath(name.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or "\0" in name or not path.parts:
         raise _invalid(
-            f"{uri} holds a file that would lie outside of it: {name!r}",
+            f"{uri} contains a file outside of its root: {name!r}",
             "Zip the code from inside its root directory.",
         )
     return path
@@ -115,9 +115,9 @@ def _safe(name: str, uri: str) -> PurePosixPath:
 def _check_size(uri: str, files: int, size: int) -> None:
     if files > MAX_FILES or size > MAX_BYTES:
         raise _invalid(
-            f"{uri} holds {files} files of {size / 1e6:.0f} MB; allowed are {MAX_FILES} files "
+            f"{uri} contains {files} files of {size / 1e6:.0f} MB; allowed are {MAX_FILES} files "
             f"and {MAX_BYTES / 1e6:.0f} MB",
-            "Give only the code that builds the module; weights belong into spec.source.",
+            "Include only the code that builds the module; weights belong in spec.source.",
         )
 
 

@@ -1,7 +1,7 @@
-"""Brings the files of recorded inputs to this machine: golden samples, calibration samples.
+"""Fetches the files of recorded inputs to this machine: golden samples, calibration samples.
 
-They are part of what an artifact is made and proved with, so their content, not their place, goes
-into the spec's digest; that is why they are here before it is known whether the work is done.
+They determine the artifact and its verdict, so their content, not their location, is part of the
+spec's digest; so they are fetched before it is known whether the work was done already.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Brings the libraries of onnxruntime custom operators to this machine, for verification.
+"""Fetches the libraries of onnxruntime custom operators to this machine, for verification.
 
-A file:/// path is a library of the image and is used in place, so that it finds the libraries
-beside it; an object is downloaded.
+A file:/// path is a library of the image and is used in place, so that it finds the libraries in
+its directory; an object is downloaded.
 """
 
 from __future__ import annotations

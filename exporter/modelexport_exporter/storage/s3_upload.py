@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from types_boto3_s3.type_defs import CompletedPartTypeDef
 
 Guard = Callable[[str], AbstractContextManager[None]]
-"""Turns the errors of a request for a key into failures."""
+"""Converts the errors of a request for a key to failures."""
 
 MAX_PARTS = 10_000
 THREADS = 2

@@ -71,7 +71,7 @@ class Store(Protocol):
         """Write exactly this object to a file; fail if it was replaced in the meantime."""
 
     def stage(self, source: Path, key: str, staging: str, on_bytes: OnBytes) -> Pending:
-        """Bring a file to the store, unseen by readers of the key.
+        """Upload a file, invisible to readers of the key.
 
         `staging` is a directory for stores that have to keep it somewhere until it is published.
         """

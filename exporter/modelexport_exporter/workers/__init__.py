@@ -1,4 +1,4 @@
-"""The functions that run in child processes, with torch imported: export, verify, measure.
+"""The functions that run in worker processes, with torch imported: export, verify, measure.
 
-Each is called by its name as "module:function"; the supervisor never imports this package.
+Each is called by its name in `core/entry_points.py`; the supervisor never imports this package.
 """

@@ -92,7 +92,7 @@ def _load(path: Path) -> onnx.ModelProto:
 def _no_onnx_file(path: Path, why: str) -> ExportFailure:
     return ExportFailure(
         Reason.ARTIFACT_INVALID,
-        f"{path.name} is no ONNX file: {why}",
+        f"{path.name} is not an ONNX file: {why}",
         "spec.artifact.uri must name an ONNX model in protobuf's binary form.",
     )
 

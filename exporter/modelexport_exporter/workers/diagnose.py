@@ -1,4 +1,4 @@
-"""Looks at a model without exporting it: in a worker process, since it runs the user's code."""
+"""Examines a model without exporting it: in a worker process, since it runs the user's code."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from modelexport_exporter.plugins.plugins import Plugins, load_plugins
 
 @older_torch()
 def diagnose_model(task: ExportTask, progress: ReportProgress) -> Diagnosis:
-    """Return what would hinder the export. Raises ExportFailure where it cannot be looked at."""
+    """Return what would prevent the export. Raises ExportFailure if it cannot be examined."""
     plugins = load_plugins(task, progress)
     loaded = load_module(task, progress)
     bound_inputs = bind_inputs(task.spec, loaded.module, task.code_dir)
@@ -47,8 +47,10 @@ def diagnose_model(task: ExportTask, progress: ReportProgress) -> Diagnosis:
     if refused is not None:
         raise inputs_mismatch(refused, bound_inputs, task.code_dir) from refused
     pitfalls = find_pitfalls(loaded.module, bound_inputs, task.code_dir)
-    look = _Look(task, loaded, bound_inputs, plugins, pitfalls=pitfalls, progress=progress)
-    routes = look.at_routes()
+    examination = _Examination(
+        task, loaded, bound_inputs, plugins, pitfalls=pitfalls, progress=progress
+    )
+    routes = examination.diagnose_routes()
     return Diagnosis(
         format=loaded.format,
         factory=task.spec.model.factory if task.spec.model else None,
@@ -70,15 +72,15 @@ def diagnose_model(task: ExportTask, progress: ReportProgress) -> Diagnosis:
             )
             for pitfall in pitfalls
         ],
-        predicted_route=predicted(routes, pitfalls),
+        predicted_route=predict_route(routes, pitfalls),
     )
 
 
-def predicted(routes: Sequence[RouteDiagnosis], pitfalls: Sequence[Pitfall]) -> Exporter | None:
-    """Return the first route that nothing stops.
+def predict_route(routes: Sequence[RouteDiagnosis], pitfalls: Sequence[Pitfall]) -> Exporter | None:
+    """Return the first route without a known obstacle.
 
-    A trace that was seen to differ at other inputs stops the TorchScript route; a script may still
-    do, which only trying it tells.
+    A trace that differs at other inputs excludes the TorchScript route, although a script may still
+    work, which only an export shows.
     """
     baked = any(pitfall.kind is PitfallKind.BAKED for pitfall in pitfalls)
     for route in routes:
@@ -106,8 +108,8 @@ def _kind(value: object) -> str:
     return repr(value)[:40]
 
 
-class _Look:
-    """One look at a loaded model."""
+class _Examination:
+    """Examines a loaded model."""
 
     def __init__(
         self,
@@ -127,8 +129,8 @@ class _Look:
         self._progress = progress
         self._opset = task.spec.export.opset
 
-    def at_routes(self) -> list[RouteDiagnosis]:
-        """Return what stops each route that the manifest and the format leave open."""
+    def diagnose_routes(self) -> list[RouteDiagnosis]:
+        """Return the obstacles of each route that the manifest and the format allow."""
         asked = self._task.spec.export.exporter
         known = {
             Exporter.DYNAMO: self._unsupported_in_program,
@@ -139,17 +141,19 @@ class _Look:
             Format.EXPORTED_PROGRAM: Exporter.DYNAMO,
         }.get(self._loaded.format, asked)
         return [
-            self._at(route, find) for route, find in known.items() if only in {Exporter.AUTO, route}
+            self._diagnose(route, find)
+            for route, find in known.items()
+            if only in {Exporter.AUTO, route}
         ]
 
-    def _at(self, route: Exporter, find: Callable[[], list[UnsupportedOp]]) -> RouteDiagnosis:
-        self._progress(Stage.CAPTURE, 0.5, f"looking at the route {route.value}")
+    def _diagnose(self, route: Exporter, find: Callable[[], list[UnsupportedOp]]) -> RouteDiagnosis:
+        self._progress(Stage.CAPTURE, 0.5, f"checking the {route.value} route")
         try:
             unsupported = find()
         except ExportFailure as failure:
             static = [found for found in self._pitfalls if found.kind not in CERTAIN]
-            told = enrich(failure, static).describe(Stage.CAPTURE)
-            return RouteDiagnosis(route=route, failure=told)
+            described = enrich(failure, static).describe(Stage.CAPTURE)
+            return RouteDiagnosis(route=route, failure=described)
         return RouteDiagnosis(route=route, unsupported=[_with_skeleton(op) for op in unsupported])
 
     def _unsupported_in_program(self) -> list[UnsupportedOp]:

@@ -1,7 +1,7 @@
-"""The child process that turns a checkpoint into ONNX files: load, capture, convert, contract.
+"""The export worker: from a checkpoint to ONNX files, by load, capture, convert, contract.
 
-Runs a user's code and holds the weights, so it may die; it is started, watched and blamed by the
-supervisor. It publishes nothing.
+It runs the user's code and holds the weights, so it may die; the supervisor starts it, watches it
+and explains its death. It publishes nothing.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from modelexport_exporter.precision.apply import in_precision
 
 @dataclass(frozen=True)
 class Subject:
-    """What is exported: a checkpoint's model and all that translates it."""
+    """A checkpoint's model, and what translates it."""
 
     task: ExportTask
     loaded: LoadedModel
@@ -54,14 +54,14 @@ class Subject:
 
 @dataclass(frozen=True)
 class Written:
-    """What lies on disk, and how its weights stand in it."""
+    """The files on disk, and the arrangement of their weights."""
 
     arranged: ArrangedWeights
     files: tuple[WrittenFile, ...]
 
 
 OnTranslation = Callable[[Subject, Translation], None]
-"""Called with what torch.export's route translated, before anything is folded."""
+"""Called with the translation of the Dynamo route, before any constant folding."""
 
 
 @older_torch()
@@ -73,7 +73,7 @@ def export_model(task: ExportTask, progress: ReportProgress) -> ConvertedModel:
 def export(
     task: ExportTask, progress: ReportProgress, on_translation: OnTranslation | None = None
 ) -> ConvertedModel:
-    """Do the same, and show the translation to who wants it."""
+    """Do the same, and call `on_translation` with the translation."""
     clock = StageClock()
     with clock.stage(Stage.LOAD):
         plugins = load_plugins(task, progress)
@@ -90,7 +90,7 @@ def export(
 def check(
     subject: Subject, written: Written, clock: StageClock, progress: ReportProgress
 ) -> ConvertedModel:
-    """Read back what was written and hold it against what was asked. Raises ExportFailure."""
+    """Read back the written file and check it against the spec. Raises ExportFailure."""
     task, arranged = subject.task, written.arranged
     path = task.output_dir / MODEL_NAME
     with clock.stage(Stage.CONTRACT):
@@ -162,14 +162,14 @@ def _convert(
 
 
 def optimizes(task: ExportTask) -> bool:
-    """Tell whether the rung's file is optimized."""
-    # The optimizer folds weights into others, which no checkpoint holds.
+    """Return whether the rung's file is optimized."""
+    # The optimizer folds weights into new ones, which no checkpoint has.
     whole = task.spec.export.weights is Weights.EMBEDDED
     return task.rung is not Rung.DYNAMO_UNOPTIMIZED and whole and task.spec.export.optimize
 
 
 def write(model: ir.Model, subject: Subject) -> Written:
-    """Complete a model by what plugins and precision ask for, and write it."""
+    """Apply plugins and precision to a model, and write it."""
     subject.plugins.complete(model)
     task = subject.task
     with in_precision(model, subject.bound_inputs.spec, task) as (converted, kept):
@@ -179,7 +179,7 @@ def write(model: ir.Model, subject: Subject) -> Written:
 
 
 class StageClock:
-    """Measures the stages, and says which one a failure belongs to."""
+    """Measures the stages, and sets the stage of a failure."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}

@@ -1,7 +1,7 @@
-"""A translated graph without its weights, ready for another checkpoint's.
+"""A translated graph without its weights, to bind another checkpoint's weights to.
 
-Guarantees that the weights that it was made with are gone: each initializer that was a parameter or
-buffer of the module is known by the module's name for it, and holds nothing until it is bound.
+Guarantees that the original weights are removed: each initializer that was a parameter or buffer of
+the module is identified by its name in the module, and has no value until it is bound.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ Place = tuple[int, str]
 
 @dataclass(frozen=True)
 class Template:
-    """A translation whose weights are places to be filled."""
+    """A translation with placeholders for weights."""
 
     translation: Translation
     signature: ModuleSignature
     keys: dict[Place, str]
-    """The module's name for what belongs into each place."""
+    """The module's name for the weight of each place."""
 
     @staticmethod
     def of(translation: Translation, module: torch.nn.Module) -> Template:
-        """Return a template; the translation itself stays as it is."""
+        """Return a template; the translation itself is not changed."""
         names: dict[Memory, str] = {}
         for name, tensor in tensors(module):
             if tensor.numel():
@@ -51,14 +51,14 @@ class Template:
     def bind(self, module: torch.nn.Module) -> Translation:
         """Return the translation with a module's weights.
 
-        Raises ExportFailure where the module is not the one whose graph this is.
+        Raises ExportFailure if the module is not the one that the graph was translated from.
         """
         difference = self.signature.difference(ModuleSignature.of(module))
         if difference:
             raise ExportFailure(
                 Reason.STATE_DICT_MISMATCH,
-                f"not the model that was translated before: {difference}",
-                "It is exported afresh.",
+                f"another model than the translated one: {difference}",
+                "It gets a fresh export.",
             )
         weights = dict(tensors(module))
         model = self.translation.model.clone()
@@ -76,7 +76,7 @@ def _initializers(model: ir.Model) -> Iterator[tuple[Place, ir.Value]]:
 
 
 def _empty(value: ir.Value) -> None:
-    """Take the value away; its shape and type stay."""
+    """Remove the value; its shape and type stay."""
     tensor = value.const_value
     assert tensor is not None
     value.shape = ir.Shape(tensor.shape.numpy())

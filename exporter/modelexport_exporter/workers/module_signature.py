@@ -1,7 +1,7 @@
-"""Of which tensors a module is made: what two checkpoints must have in common to share a graph.
+"""The tensors and submodules of a module, which checkpoints must have in common to share a graph.
 
-It is what can be seen without running the model. A model that reads its weights to decide what to
-do is not recognised here but by its verification.
+It is what is known without running the model. A model whose control flow depends on its weights is
+detected by verification, not here.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ Memory = tuple[object, ...]
 
 
 @dataclass(frozen=True)
-class Slot:
+class TensorSpec:
     """A parameter or buffer."""
 
     shape: tuple[int, ...]
     dtype: str
     same_as: str
-    """The first name of the tensor: its own, but for tied weights."""
+    """The first name of the tensor: its own, except for tied weights."""
 
 
 @dataclass(frozen=True)
 class ModuleSignature:
-    """What a module is made of, without its values."""
+    """The structure of a module, without values."""
 
-    slots: Mapping[str, Slot]
+    slots: Mapping[str, TensorSpec]
     description: str
     """`str(module)`: classes and their settings."""
 
@@ -40,11 +40,11 @@ class ModuleSignature:
         for name, tensor in tensors(module):
             same_as = first.setdefault(memory(tensor), name) if tensor.numel() else name
             dtype = str(tensor.dtype).removeprefix("torch.")
-            slots[name] = Slot(tuple(tensor.shape), dtype, same_as)
+            slots[name] = TensorSpec(tuple(tensor.shape), dtype, same_as)
         return ModuleSignature(slots, str(module))
 
     def difference(self, other: ModuleSignature) -> str:
-        """Return what the other has that this has not, as a sentence; empty where they agree."""
+        """Return the first difference as a sentence; empty if there is none."""
         for name in [*self.slots, *other.slots]:
             mine, theirs = self.slots.get(name), other.slots.get(name)
             if mine is None or theirs is None:
@@ -57,19 +57,19 @@ class ModuleSignature:
 
 
 def tensors(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield parameters and buffers by every name that they have."""
+    """Yield parameters and buffers by each of their names."""
     yield from module.named_parameters(remove_duplicate=False)
     yield from module.named_buffers(remove_duplicate=False)
 
 
 def memory(tensor: torch.Tensor) -> Memory:
-    """Return what two tensors share when they are one: where they lie, and how."""
+    """Return the memory of a tensor: address and layout, equal for tied weights."""
     return (tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), tensor.dtype)
 
 
-def _describe(slot: Slot, name: str) -> str:
-    tied = f", the same as {slot.same_as}" if slot.same_as != name else ""
-    return f"{slot.dtype} {list(slot.shape)}{tied}"
+def _describe(spec: TensorSpec, name: str) -> str:
+    tied = f", the same as {spec.same_as}" if spec.same_as != name else ""
+    return f"{spec.dtype} {list(spec.shape)}{tied}"
 
 
 def _first_difference(mine: str, theirs: str) -> str:

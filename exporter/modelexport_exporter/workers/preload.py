@@ -1,4 +1,4 @@
-"""Imports what both workers need, once, in the process that they are forked from.
+"""Imports what all workers need, once, in the process that they are forked from.
 
 The imports take seconds and hundreds of megabytes; forked workers share both. They run while the
 checkpoint is being downloaded. Nothing here may start a thread or touch CUDA: neither survives a
@@ -23,8 +23,8 @@ MODULES = (
 
 
 def import_all() -> None:
-    """Import everything, single-threaded, and keep the collector off what was imported."""
-    # Nearly all that imports allocate stays: each collection would look at all of it in vain.
+    """Import everything, single-threaded, and exclude it from garbage collection."""
+    # Nearly all that imports allocate stays: each collection would scan all of it for nothing.
     gc.disable()
     threads = os.environ.get("OPENBLAS_NUM_THREADS")
     # OpenBLAS would start its threads when numpy is imported.

@@ -1,7 +1,7 @@
-"""A worker that stays: it exports one checkpoint, then others of the same model by its graph.
+"""Resident export worker; reuses the translated graph for further checkpoints of the same model.
 
-What user code does on import or when the module is built is done in this process for all of them;
-whether that made a difference is for their verification to find.
+User code that runs on import or when the module is built runs once in this process, for all of
+them; if that makes a difference, verification finds it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from modelexport_exporter.call import BoundInputs
 from modelexport_exporter.checkpoint.load import load_module
 from modelexport_exporter.convert.dynamo import Translation, finish
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.machine import cpu_count, forget, sharing_cpus
+from modelexport_exporter.core.machine import cpu_count, free_unused, sharing_cpus
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, ReportProgress, Rung
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
 from modelexport_exporter.plugins.plugins import Plugins
@@ -35,7 +35,7 @@ from modelexport_exporter.workers.graph_template import Template
 
 @dataclass(frozen=True)
 class _Family:
-    """What the checkpoints of one model have in common."""
+    """What the checkpoints of one model share."""
 
     template: Template
     bound_inputs: BoundInputs
@@ -55,8 +55,8 @@ class ResidentExporter:
         try:
             return export(task, progress, self._keep)
         finally:
-            forget()
-            # What was imported until now stays: no later collection has to look at it.
+            free_unused()
+            # What was imported until now stays: exclude it from garbage collection.
             gc.freeze()
 
     def _keep(self, subject: Subject, translation: Translation) -> None:
@@ -69,20 +69,20 @@ class ResidentExporter:
     def rebind(self, task: ExportTask, progress: ReportProgress) -> ConvertedModel:
         """Export another checkpoint by the kept graph.
 
-        Raises ExportFailure where the graph is not its own, and as `export_model` does.
+        Raises ExportFailure if the graph does not fit, and as `export_model` does.
         """
         family = self._family
         if family is None:
-            raise ExportFailure(Reason.CONVERSION_FAILED, "no graph was translated before")
-        # Beside it, the checkpoint before is verified.
+            raise ExportFailure(Reason.CONVERSION_FAILED, "no graph was kept")
+        # The previous checkpoint is verified at the same time.
         with sharing_cpus(2):
             torch.set_num_threads(cpu_count())
         try:
-            return self._rebound(family, task, progress)
+            return self._rebind(family, task, progress)
         finally:
-            forget()
+            free_unused()
 
-    def _rebound(
+    def _rebind(
         self, family: _Family, task: ExportTask, progress: ReportProgress
     ) -> ConvertedModel:
         clock = StageClock()

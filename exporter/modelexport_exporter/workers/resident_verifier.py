@@ -9,7 +9,7 @@ import gc
 
 import torch
 
-from modelexport_exporter.core.machine import forget, sharing_cpus
+from modelexport_exporter.core.machine import free_unused, sharing_cpus
 from modelexport_exporter.core.types import (
     ConvertedModel,
     ExportTask,
@@ -20,10 +20,10 @@ from modelexport_exporter.workers.verify import verify_model
 
 
 class ResidentVerifier:
-    """Verifies files of one family."""
+    """Verifies files of one model."""
 
     def __init__(self) -> None:
-        self._settled = False
+        self._frozen = False
 
     def verify(
         self, task: ExportTask, converted: ConvertedModel, progress: ReportProgress
@@ -35,11 +35,11 @@ class ResidentVerifier:
             with sharing_cpus(busy):
                 return verify_model(task, converted, progress)
         finally:
-            forget()
+            free_unused()
             if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
                 # onnxruntime has its own allocator, which can use only memory that torch has freed.
                 torch.cuda.empty_cache()
-            if not self._settled:
+            if not self._frozen:
                 # Imported objects live until the end: later collections need not visit them.
                 gc.freeze()
-                self._settled = True
+                self._frozen = True

@@ -84,7 +84,7 @@ def verify_model(
     pitfalls = find_pitfalls(module, bound_inputs, task.code_dir)
     if outcome.summary.verdict is not Verdict.MISMATCH:
         return replace(outcome, pitfalls=pitfalls)
-    progress(Stage.VERIFY, 1.0, "looking for the node that differs")
+    progress(Stage.VERIFY, 1.0, "searching for the first node that differs")
     blame = run.smallest_failure.blame(
         module,
         bound_inputs.call,

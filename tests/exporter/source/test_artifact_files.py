@@ -112,7 +112,7 @@ def test_what_is_missing_is_named(
     put(place, "a/m.onnx", model("w.bin"))
     assert f"{root}a/w.bin not found" in failure(asked, tmp_path)
     put(place, "out/manifest.json", b"{}")
-    assert "is no manifest of an artifact" in failure(spec(), tmp_path)
+    assert "is not the manifest of an artifact" in failure(spec(), tmp_path)
 
 
 @pytest.mark.parametrize("content", [b"", b"\x08", b"not a model", b"{}"])
@@ -121,7 +121,7 @@ def test_what_is_no_onnx_file_is_refused(
 ) -> None:
     put(place, "a/m.onnx", content)
     message = failure(spec(artifact={"uri": f"{root}a/m.onnx"}), tmp_path)
-    assert "m.onnx is no ONNX file" in message
+    assert "m.onnx is not an ONNX file" in message
 
 
 def test_another_digest_is_refused(

@@ -68,8 +68,8 @@ def test_a_zip_and_a_directory_come_out_the_same(place: Place, tmp_path: Path) -
         pytest.param(zipped(("a\\..\\..\\evil.py", b"")), "outside of it", id="backslashes"),
         pytest.param(zipped((link("model.py"), b"/etc/passwd")), "link", id="link"),
         pytest.param(zipped(("a", b""), ("a/b", b"")), "below a file", id="file and directory"),
-        pytest.param(b"not a zip at all", "no zip file", id="no zip"),
-        pytest.param(zipped(("a.py", b"x" * 100))[:-30], "no zip file", id="truncated"),
+        pytest.param(b"not a zip at all", "not a zip file", id="no zip"),
+        pytest.param(zipped(("a.py", b"x" * 100))[:-30], "not a zip file", id="truncated"),
     ],
 )
 def test_bad_archives_are_refused(place: Place, tmp_path: Path, content: bytes, said: str) -> None:
