@@ -21,8 +21,8 @@ from modelexport_exporter.core.dims import used_dims
 from modelexport_exporter.core.foreign_messages import OUTPUT_NOT_FLATTENED
 from modelexport_exporter.core.user_frame import message_of
 from modelexport_exporter.decompositions import capturing_calls
-from modelexport_exporter.torch_internals.attention_masks import masks_taken_as_given
-from modelexport_exporter.torch_internals.export_flags import capturing_for_onnx
+from modelexport_exporter.torch_internals.attention_masks import accept_masks_as_given
+from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
 
 
 def capture(
@@ -55,8 +55,8 @@ def _exported(
     with (
         quiet(),
         torch.no_grad(),
-        capturing_for_onnx(dynamic=bool(used_dims(spec.inputs))),
-        masks_taken_as_given(),
+        set_onnx_export_flags(dynamic=bool(used_dims(spec.inputs))),
+        accept_masks_as_given(),
         nullcontext() if strict else capturing_calls(spec.export.rewrites.disabled),
     ):
         return torch.export.export(

@@ -28,7 +28,7 @@ from modelexport_exporter.decompositions import provided, rewrite_program
 from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
 from modelexport_exporter.diagnosis.operators.in_program import find_unsupported
 from modelexport_exporter.plugins.plugins import Plugins
-from modelexport_exporter.torch_internals.onnxscript_matcher import comparing_operators_first
+from modelexport_exporter.torch_internals.onnxscript_matcher import compare_operators_first
 
 _NODE = re.compile(r"%(\w+) .*?target=([\w.]+)", re.DOTALL)
 _IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
@@ -51,7 +51,7 @@ def translate(
     program: ExportedProgram, spec: ModelExportSpec, plugins: Plugins, code_dir: Path | None
 ) -> Translation:
     """Return the program's translation. Raises ExportFailure."""
-    program = plugins.decomposed(program)
+    program = plugins.decompose(program)
     program = rewrite_program(program, plugins.left_alone)
     names = symbol_names(program, spec)
     check_outputs(program)
@@ -81,7 +81,7 @@ def finish(translation: Translation, *, optimize: bool) -> ir.Model:
     model = translation.model
     if optimize:
         try:
-            with quiet(), comparing_operators_first():
+            with quiet(), compare_operators_first():
                 program = torch.onnx.ONNXProgram(model, None)
                 program.optimize()
         except Exception as error:

@@ -33,8 +33,8 @@ from modelexport_exporter.decompositions import rewriting_calls
 from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
 from modelexport_exporter.diagnosis.operators.in_script import unsupported_in_model
 from modelexport_exporter.plugins.plugins import Plugins
-from modelexport_exporter.torch_internals.export_flags import capturing_for_onnx
-from modelexport_exporter.torch_internals.script_annotations import readable_annotations
+from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
+from modelexport_exporter.torch_internals.script_annotations import drop_unreadable_annotations
 
 _SCRIPT_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
@@ -70,7 +70,7 @@ def converted_torchscript(
                 quiet(),
                 torch.no_grad(),
                 script_symbolics(),
-                plugins.registered(),
+                plugins.register_symbolics(),
                 rewriting_calls(plugins.left_alone, spec.export.opset),
             ):
                 torch.onnx.export(
@@ -91,7 +91,10 @@ def converted_torchscript(
             raise
         except Exception as error:
             # Operators that plugins and rewrites translate must not be listed as unsupported.
-            with plugins.registered(), rewriting_calls(plugins.left_alone, spec.export.opset):
+            with (
+                plugins.register_symbolics(),
+                rewriting_calls(plugins.left_alone, spec.export.opset),
+            ):
                 failure = _explain(error, called.module, (called.args, {}), spec, code_dir)
             raise failure from error
         floats = {
@@ -109,8 +112,8 @@ def compile_script(module: torch.nn.Module, code_dir: Path | None) -> torch.nn.M
         with (
             quiet(),
             torch.no_grad(),
-            capturing_for_onnx(dynamic=False),
-            readable_annotations(),
+            set_onnx_export_flags(dynamic=False),
+            drop_unreadable_annotations(),
         ):
             compiled: torch.nn.Module = torch.jit.script(module)
     except Exception as error:

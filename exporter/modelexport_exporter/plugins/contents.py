@@ -130,7 +130,7 @@ def _sequence(plugin: str, name: str, module: Mapping[str, Any]) -> Iterable[Any
 def _operator(plugin: str, table: str, key: object) -> Any:  # noqa: ANN401
     """Return an overload for an overload, a packet with one of them, or a name; else a callable."""
     if isinstance(key, str):
-        key = _named(plugin, table, key)
+        key = _find_named(plugin, table, key)
     if isinstance(key, OpOverloadPacket):
         overloads: list[str] = key.overloads()  # type: ignore[no-untyped-call]
         if "default" not in overloads and len(overloads) != 1:
@@ -144,7 +144,7 @@ def _operator(plugin: str, table: str, key: object) -> Any:  # noqa: ANN401
     return key
 
 
-def _named(plugin: str, table: str, key: str) -> object:
+def _find_named(plugin: str, table: str, key: str) -> object:
     namespace, _, rest = key.replace("::", ".").partition(".")
     owner: object = getattr(torch.ops, namespace)
     for part in rest.split("."):
@@ -168,11 +168,11 @@ def _translation(plugin: str, operator: object, value: object) -> Callable[..., 
             value,
             "a function that builds the graph with onnxscript",
         )
-    _tell_outputs(value)
+    _annotate_outputs(value)
     return value
 
 
-def _tell_outputs(function: Any) -> None:  # noqa: ANN401
+def _annotate_outputs(function: Any) -> None:  # noqa: ANN401
     """Annotate what an onnxscript function returns; torch takes it for nothing otherwise."""
     body = getattr(function, "function_ir", None)
     annotations = getattr(function, "__annotations__", None)

@@ -1,4 +1,4 @@
-"""Imports a plugin and answers for whatever its code does.
+"""Import a plugin; each way in which its code can fail is a failure with a reason.
 
 Guarantees a CodeInvalid with the plugin's own line for every way in which an import can fail, never
 a traceback.

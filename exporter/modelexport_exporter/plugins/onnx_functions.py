@@ -26,9 +26,9 @@ def add_functions(model: ir.Model, available: Sequence[Any]) -> None:
     opset = model.opset_imports.get("", 1)
     for function in list(model.functions.values()):
         _align_present(model, function, opset)
-    waiting = _used(model.graph.all_nodes())
+    waiting = _used_identifiers(model.graph.all_nodes())
     for function in model.functions.values():
-        waiting |= _used(function.all_nodes())
+        waiting |= _used_identifiers(function.all_nodes())
     while waiting:
         identifier = waiting.pop()
         if identifier in present or identifier not in known:
@@ -36,7 +36,7 @@ def add_functions(model: ir.Model, available: Sequence[Any]) -> None:
         present.add(identifier)
         added = ir.serde.deserialize_function(at_opset(known[identifier], opset))
         model.functions[added.identifier()] = added
-        waiting |= _used(added.all_nodes())
+        waiting |= _used_identifiers(added.all_nodes())
 
 
 def _align_present(model: ir.Model, function: ir.Function, opset: int) -> None:
@@ -48,7 +48,7 @@ def _align_present(model: ir.Model, function: ir.Function, opset: int) -> None:
 
 
 def set_opsets(model: ir.Model, versions: Mapping[str, int]) -> None:
-    """Give every domain in use the version that was asked for, or 1; forget unused domains."""
+    """Give every domain in use the requested version, or 1; remove unused domains."""
     graphs: list[ir.Graph | ir.Function] = [model.graph, *model.functions.values()]
     used = {node.domain for graph in graphs for node in graph.all_nodes()}
     used |= {function.domain for function in model.functions.values()}
@@ -79,7 +79,7 @@ def at_opset(function: onnx.FunctionProto, opset: int) -> onnx.FunctionProto:
         }
     )
     if changed:
-        return _converted(function, written_for, opset, changed)
+        return _convert(function, written_for, opset, changed)
     for entry in result.opset_import:
         if entry.domain in _STANDARD:
             entry.version = opset
@@ -87,7 +87,7 @@ def at_opset(function: onnx.FunctionProto, opset: int) -> onnx.FunctionProto:
 
 
 def _still_valid(node: onnx.NodeProto, opset: int) -> bool:
-    """Tell whether the node, as it is written, is one of the opset."""
+    """Return whether the node, as it is written, is valid in the opset."""
     try:
         schema = onnx.defs.get_schema(node.op_type, opset, "")
     except onnx.defs.SchemaError:
@@ -103,7 +103,7 @@ def _still_valid(node: onnx.NodeProto, opset: int) -> bool:
     )
 
 
-def _converted(
+def _convert(
     function: onnx.FunctionProto, written_for: int, opset: int, changed: list[str]
 ) -> onnx.FunctionProto:
     """Let ONNX's version converter rewrite the body."""
@@ -153,7 +153,7 @@ def _by_identifier(functions: Iterable[Any]) -> Iterator[tuple[Identifier, onnx.
                 yield (inner.domain, inner.name), inner
 
 
-def _used(nodes: Iterable[ir.Node]) -> set[Identifier]:
+def _used_identifiers(nodes: Iterable[ir.Node]) -> set[Identifier]:
     return {(node.domain, node.op_type) for node in nodes if node.domain not in _STANDARD}
 
 

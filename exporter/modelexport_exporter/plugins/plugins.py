@@ -30,16 +30,19 @@ from modelexport_exporter.core.user_frame import text_of, user_frame
 from modelexport_exporter.onnx_file.read_back import ArtifactFacts
 from modelexport_exporter.plugins.contents import Contents, clash_of_symbolics
 from modelexport_exporter.plugins.fall_through.dynamo import fall_through_table
-from modelexport_exporter.plugins.fall_through.torchscript import falling_through, restore_domains
+from modelexport_exporter.plugins.fall_through.torchscript import (
+    let_operators_fall_through,
+    restore_domains,
+)
 from modelexport_exporter.plugins.imports import import_plugin
-from modelexport_exporter.plugins.legacy.older_torch import older_torch, recording_exports
+from modelexport_exporter.plugins.legacy.older_torch import older_torch, record_exports
 from modelexport_exporter.plugins.onnx_functions import add_functions, set_opsets
 from modelexport_exporter.plugins.runtime import SessionSetup, foreign_operators, register_libraries
-from modelexport_exporter.plugins.static_symbolics import static_symbolics
+from modelexport_exporter.plugins.static_symbolics import find_static_symbolics
 from modelexport_exporter.plugins.symbolics import (
     SymbolicWatch,
     choose,
-    registered,
+    register_chosen,
 )
 from modelexport_exporter.torch_internals.operators import OpOverload, schema_of
 from modelexport_exporter.torch_internals.symbolics import PYTHON_OP, Key
@@ -62,7 +65,7 @@ class Plugins:
 
     @property
     def custom_opsets(self) -> dict[str, int]:
-        """Return the versions of custom domains; the manifest has the last word."""
+        """Return the versions of custom domains; the manifest overrides plugins."""
         return {**self.contents.custom_opsets, **self.spec.export.custom_opsets}
 
     @property
@@ -70,7 +73,7 @@ class Plugins:
         return self.spec.export.unsupported_ops is UnsupportedOps.FALL_THROUGH
 
     def check_route(self, task: ExportTask, run: Callable[[], object]) -> None:
-        """Hand the turn to the TorchScript route where translations exist that only it asks.
+        """Fall back to the TorchScript route if there are translations that only it uses.
 
         `run` runs the model once.
         """
@@ -93,7 +96,7 @@ class Plugins:
         names -= self._translated_names()
         if names and choose(self.watch.changes(), opset).functions:
             return f"the symbolic functions of {', '.join(sorted(names)[:5])}"
-        static = static_symbolics(self.code_dir, run)
+        static = find_static_symbolics(self.code_dir, run)
         return f"the symbolic methods of {', '.join(static[:5])}" if static else ""
 
     def _translated_names(self) -> set[str]:
@@ -103,13 +106,13 @@ class Plugins:
         }
 
     @contextmanager
-    def registered(self) -> Iterator[None]:
+    def register_symbolics(self) -> Iterator[None]:
         """Let the user's symbolic functions translate while the block runs (TorchScript)."""
         opset = self.spec.export.opset
         with ExitStack() as stack:
-            used = stack.enter_context(registered(choose(self.watch.changes(), opset), opset))
+            used = stack.enter_context(register_chosen(choose(self.watch.changes(), opset), opset))
             if self._falls_through:
-                stack.enter_context(falling_through())
+                stack.enter_context(let_operators_fall_through())
             yield
         self._used_functions.extend(used.functions)
 
@@ -141,7 +144,7 @@ class Plugins:
             return dict(known)
         return {**fall_through_table(program, self.spec.export.opset, list(known)), **known}
 
-    def decomposed(self, program: ExportedProgram) -> ExportedProgram:
+    def decompose(self, program: ExportedProgram) -> ExportedProgram:
         """Return the program with the plugins' decompositions applied (torch.export)."""
         if not self.contents.decompositions:
             return program
@@ -206,9 +209,9 @@ def load_plugins(task: ExportTask, progress: ReportProgress) -> Plugins:
     plugins = Plugins(task.spec, task.code_dir, Contents(), SymbolicWatch(), task.runtime_libraries)
     origins: dict[Key, tuple[str, object]] = {}
     for name in task.spec.export.plugins:
-        # A worker that dies here was ended by the plugin.
+        # If the worker dies now, the plugin is the reason.
         progress(Stage.LOAD, 0.0, FactoryProgress(f"importing the plugin {name}"))
-        with older_torch(), recording_exports() as recorded:
+        with older_torch(), record_exports() as recorded:
             module = import_plugin(name, task.code_dir)
         _note_symbolics(name, plugins.watch, origins)
         defined = {

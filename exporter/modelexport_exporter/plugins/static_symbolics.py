@@ -17,28 +17,28 @@ import torch
 from modelexport_exporter.core.user_frame import is_users
 
 
-def static_symbolics(code_dir: Path | None, run: Callable[[], object]) -> tuple[str, ...]:
+def find_static_symbolics(code_dir: Path | None, run: Callable[[], object]) -> tuple[str, ...]:
     """Return the user's Function classes with a `symbolic` of their own that a run applies."""
     candidates = [
         function
         for function in _subclasses(torch.autograd.Function)
         if _has_symbolic(function) and _is_users(function, code_dir)
     ]
-    return tuple(sorted(_applied(candidates, run))) if candidates else ()
+    return tuple(sorted(_find_applied(candidates, run))) if candidates else ()
 
 
-def _applied(functions: list[type], run: Callable[[], object]) -> set[str]:
+def _find_applied(functions: list[type], run: Callable[[], object]) -> set[str]:
     """Return the names of the functions whose forward is called while `run` runs."""
     seen: set[str] = set()
     with ExitStack() as stack:
         for function in functions:
-            stack.enter_context(_watched(function, seen))
+            stack.enter_context(_watch(function, seen))
         run()
     return seen
 
 
 @contextmanager
-def _watched(function: Any, seen: set[str]) -> Iterator[None]:  # noqa: ANN401
+def _watch(function: Any, seen: set[str]) -> Iterator[None]:  # noqa: ANN401
     # `apply` may be bound to a name of the user's; it looks `forward` up each time.
     own = vars(function).get("forward")
     original = function.forward
@@ -58,7 +58,7 @@ def _watched(function: Any, seen: set[str]) -> Iterator[None]:  # noqa: ANN401
 
 
 def _has_symbolic(function: type) -> bool:
-    """Tell whether the class, or one between it and torch's, defines `symbolic`."""
+    """Return whether the class, or one between it and torch's, defines `symbolic`."""
     between = function.__mro__[: function.__mro__.index(torch.autograd.Function)]
     return any("symbolic" in vars(base) for base in between)
 

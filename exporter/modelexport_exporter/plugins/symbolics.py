@@ -54,7 +54,7 @@ class SymbolicWatch:
         for version, before, module in self._modules:
             for name, value in vars(module).items():
                 if before.get(name) is not value and _is_function(value):
-                    found[_qualified(name), version] = value
+                    found[_operator_name(name), version] = value
         return found | {
             key: function
             for key, function in custom_symbolics().items()
@@ -79,7 +79,7 @@ def choose(changes: Mapping[Key, Symbolic], opset: int) -> Chosen:
 
 
 @contextmanager
-def registered(chosen: Chosen, opset: int) -> Iterator[UsedFunctions]:
+def register_chosen(chosen: Chosen, opset: int) -> Iterator[UsedFunctions]:
     """Let the user's symbolic functions win while the block runs."""
     adapted = {name: call_as_written(function) for name, function in chosen.functions.items()}
     with register_symbolics(adapted, opset), note_used_functions() as used:
@@ -95,8 +95,8 @@ def _is_librarys(function: Symbolic) -> bool:
     return package in _LIBRARIES and package in sys.modules
 
 
-def _qualified(name: str) -> str:
-    """Return the operator that a function of a symbolic module stands for."""
+def _operator_name(name: str) -> str:
+    """Return the operator that a function of a symbolic module translates."""
     if name.startswith("prim_"):
         return f"prim::{name.removeprefix('prim_')}"
     return f"aten::{name}"

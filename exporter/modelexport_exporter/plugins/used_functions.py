@@ -1,7 +1,7 @@
 """The onnxscript functions that symbolic functions write into a graph.
 
 `g.onnxscript_op` writes a node, but not the body of its function. While the block runs, the calls
-are noted, so that the bodies can be put into the file whatever version their domain has.
+are noted, so that the bodies can be put into the file in any version of their domain.
 """
 
 from __future__ import annotations

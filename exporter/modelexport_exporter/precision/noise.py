@@ -23,7 +23,7 @@ from typing import Any
 import torch
 
 from modelexport_api.spec import Precision
-from modelexport_exporter.torch_internals.aten_mode import AtenMode, aliased, op_name
+from modelexport_exporter.torch_internals.aten_mode import AtenMode, aliased_arguments, op_name
 from modelexport_exporter.torch_internals.pytree import tree_map
 
 aten = torch.ops.aten
@@ -88,7 +88,7 @@ class _Rounding(AtenMode):
         self._jitter = _Jitter(seed)
 
     def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
-        if aliased(func) or op_name(func) in _EXACT:
+        if aliased_arguments(func) or op_name(func) in _EXACT:
             return func(*args, **kwargs)
         args, kwargs = tree_map(self._nearest, (args, dict(kwargs)))
         return tree_map(self._round, func(*args, **kwargs))

@@ -1,4 +1,7 @@
-"""Looking at the ATen ops that a module calls, as they are called."""
+"""See the ATen ops that a module calls, as they are called.
+
+TorchDispatchMode is documented, but only in a private module.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,11 @@ from typing import Any
 
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from modelexport_exporter.torch_internals.operators import schema_of
+
 
 class AtenMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """While active, `on_op` is called in the place of each ATen op."""
+    """While active, `on_op` is called instead of each ATen op."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -27,7 +32,7 @@ class AtenMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return self.on_op(func, args, kwargs or {})
 
     def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
-        """Return what the op returns. Calls of ATen ops in here are not looked at."""
+        """Return what the op returns. ATen ops that this method calls are not seen."""
         raise NotImplementedError
 
 
@@ -37,10 +42,10 @@ def op_name(func: Any) -> str:  # noqa: ANN401
     return name
 
 
-def aliased(func: Any) -> set[int | str]:  # noqa: ANN401
-    """Return the arguments that an op writes into or returns a view of, by place and by name."""
+def aliased_arguments(func: Any) -> set[int | str]:  # noqa: ANN401
+    """Return the arguments that an op writes to or returns a view of, by position and by name."""
     found: set[int | str] = set()
-    for place, argument in enumerate(func._schema.arguments):  # noqa: SLF001 - public in C++
+    for position, argument in enumerate(schema_of(func).arguments):
         if argument.alias_info is not None:
-            found |= {place, argument.name}
+            found |= {position, argument.name}
     return found

@@ -1,8 +1,8 @@
-"""Keeps torch.nn's transformers from looking at the values of their mask.
+"""Keep torch.nn's transformers from reading the values of their mask.
 
-nn.TransformerEncoder and -Decoder compare a mask with the causal one, to hand attention a hint that
-makes it faster: a branch on data, which torch.export cannot capture and a trace bakes in. Without
-the hint attention uses the mask itself, whatever it holds, and computes the same.
+nn.TransformerEncoder and nn.TransformerDecoder compare a mask with the causal one, to give
+attention a hint that makes it faster. That is a branch on data: torch.export cannot capture it, and
+a trace fixes it. Without the hint, attention uses the values of the mask and computes the same.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from torch.nn.modules import transformer
 
 
 @contextmanager
-def masks_taken_as_given() -> Iterator[None]:
-    """Take only the hint that the caller gives."""
+def accept_masks_as_given() -> Iterator[None]:
+    """Use only the hint that the caller gives, while the block runs."""
 
     def causal(_mask: object, is_causal: bool | None = None, _size: int | None = None) -> bool:
         return is_causal is True

@@ -16,7 +16,7 @@ from modelexport_exporter.torch_internals.symbolic_sizes import treat_0_and_1_as
 
 
 @contextmanager
-def capturing_for_onnx(*, dynamic: bool) -> Iterator[None]:
+def set_onnx_export_flags(*, dynamic: bool) -> Iterator[None]:
     """Set what torch.onnx sets around its own capture.
 
     `torch.onnx.is_in_onnx_export()` is true, sizes 0 and 1 are no special cases, and recurrent

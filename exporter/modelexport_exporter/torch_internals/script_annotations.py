@@ -1,7 +1,7 @@
-"""Annotations that torch.jit.script cannot read, left out while it compiles.
+"""Drop annotations that torch.jit.script cannot read while it compiles.
 
-`-> tuple[Tensor, ...]` and `-> object` are good Python, and end the compilation. Without them the
-compiler infers what a function returns, and takes a parameter for a tensor.
+`-> tuple[Tensor, ...]` and `-> object` are valid Python, but the compilation fails. Without them
+the compiler infers what a function returns, and assumes that a parameter is a tensor.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _build_def = torch.jit.frontend.build_def
 
 
 @contextmanager
-def readable_annotations() -> Iterator[None]:
+def drop_unreadable_annotations() -> Iterator[None]:
     """Let torch.jit.script see only annotations that it has a type for."""
-    with patch.object(torch.jit.frontend, "build_def", _with_readable_annotations):
+    with patch.object(torch.jit.frontend, "build_def", _build_readable):
         yield
 
 
-def _with_readable_annotations(
+def _build_readable(
     context: Any,  # noqa: ANN401
     definition: Any,  # noqa: ANN401
     *options: Any,  # noqa: ANN401

@@ -45,7 +45,7 @@ def decompose_keeping(
 
 
 def _placeholder(*_arguments: object) -> None:
-    """Stand for a translation, so that its operator is not decomposed."""
+    """Be registered as a translation, so that the operator is not decomposed."""
 
 
 def translates(node: torch.fx.Node, opset: int, also: Collection[object] = ()) -> bool:

@@ -159,7 +159,7 @@ class _Examination:
     def _unsupported_in_program(self) -> list[UnsupportedOp]:
         spec, code_dir = self._bound_inputs.spec, self._task.code_dir
         program = self._loaded.program or capture(self._loaded.module, self._bound_inputs, code_dir)
-        program = rewrite_program(self._plugins.decomposed(program), self._plugins.left_alone)
+        program = rewrite_program(self._plugins.decompose(program), self._plugins.left_alone)
         symbol_names(program, spec)
         return find_unsupported(
             program,
@@ -177,7 +177,7 @@ class _Examination:
             with (
                 quiet(),
                 torch.no_grad(),
-                self._plugins.registered(),
+                self._plugins.register_symbolics(),
                 rewriting_calls(self._plugins.left_alone, self._opset),
             ):
                 return unsupported_in_model(

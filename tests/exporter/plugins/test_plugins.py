@@ -90,25 +90,25 @@ def imports(converted: ConvertedModel) -> dict[str, int]:
 
 @pytest.mark.parametrize("plugin", ["old_elu", "elu_2_7", "registry_elu"])
 @pytest.mark.parametrize("opset", [13, 20])
-def test_elu_of_every_year(plugin: str, opset: int, tmp_path: Path) -> None:
+def test_elu_of_each_release(plugin: str, opset: int, tmp_path: Path) -> None:
     converted = export("Elu", tmp_path, plugin, opset=opset)
     assert converted.op_counts["Elu"] == 1
     assert ("Identity" in converted.op_counts) == (plugin == "registry_elu")
 
 
 @pytest.mark.parametrize("opset", [15, 20])
-def test_an_onnxscript_function_as_an_operator(opset: int, tmp_path: Path) -> None:
+def test_onnxscript_function_as_an_operator(opset: int, tmp_path: Path) -> None:
     converted = export("Selu", tmp_path, "selu_script", opset=opset)
     assert converted.op_counts["onnx-script::Selu"] == 1
     assert imports(converted) == {"": opset, "onnx-script": 2}
 
 
-def test_the_manifest_has_the_last_word_on_versions(tmp_path: Path) -> None:
+def test_manifest_overrides_versions_of_domains(tmp_path: Path) -> None:
     converted = export("Selu", tmp_path, "selu_script", customOpsets={"onnx-script": 5})
     assert imports(converted)["onnx-script"] == 5
 
 
-def test_a_static_symbolic_method(tmp_path: Path) -> None:
+def test_static_symbolic_method_is_used(tmp_path: Path) -> None:
     converted = export("my_relu", tmp_path)
     assert converted.op_counts["Clip"] == 1
 
@@ -123,7 +123,7 @@ def test_a_symbolic_function_for_python_operators(tmp_path: Path) -> None:
     assert converted.op_counts["Clip"] == 1
 
 
-def test_an_operator_that_the_runtime_does_not_know(tmp_path: Path) -> None:
+def test_operator_that_the_runtime_does_not_know_is_named(tmp_path: Path) -> None:
     with pytest.raises(ExportFailure) as failed:
         export("FooModel", tmp_path, "foo_symbolic", inputs=TWO)
     assert failed.value.reason is Reason.RUNTIME_FAILED
@@ -132,13 +132,13 @@ def test_an_operator_that_the_runtime_does_not_know(tmp_path: Path) -> None:
     assert "runtimeLibraries" in failed.value.hint
 
 
-def test_a_function_proto_makes_it_known(tmp_path: Path) -> None:
+def test_function_proto_makes_operator_known(tmp_path: Path) -> None:
     converted = export("FooModel", tmp_path, "foo_symbolic", "foo_function", inputs=TWO)
     assert converted.op_counts["custom_domain::Foo"] == 1
     assert imports(converted)["custom_domain"] == 2
 
 
-def test_a_plugin_brings_a_python_operator_to_the_runtime(tmp_path: Path) -> None:
+def test_plugin_registers_a_python_operator(tmp_path: Path) -> None:
     converted = export("FooModel", tmp_path, "foo_runtime", inputs=TWO)
     assert converted.op_counts["ai.onnx.contrib::FooInPython"] == 1
 
@@ -152,9 +152,7 @@ def test_a_custom_operator_through_torch_export(plugin: str, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("factory", "plugins"), [("Elu", ["old_elu"]), ("my_relu", [])], ids=["registered", "static"]
 )
-def test_the_torchscript_route_comes_first(
-    factory: str, plugins: list[str], tmp_path: Path
-) -> None:
+def test_torchscript_route_comes_first(factory: str, plugins: list[str], tmp_path: Path) -> None:
     with pytest.raises(RouteFallback):
         export(factory, tmp_path, *plugins, rung=Rung.DYNAMO)
 
@@ -208,7 +206,7 @@ def test_an_unregistered_custom_operator_is_named(tmp_path: Path) -> None:
         assert "custom_ops::foo_forward" in failed.value.message
 
 
-def test_a_library_of_runtime_operators(tmp_path: Path) -> None:
+def test_library_of_runtime_operators_is_loaded(tmp_path: Path) -> None:
     import onnxruntime_extensions
 
     library = Path(onnxruntime_extensions.get_library_path())
@@ -216,7 +214,7 @@ def test_a_library_of_runtime_operators(tmp_path: Path) -> None:
     assert converted.op_counts["ai.onnx.contrib::NegPos"] == 1
 
 
-def test_a_library_that_cannot_be_loaded(tmp_path: Path) -> None:
+def test_library_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
     library = tmp_path / "libfoo.so"
     library.write_bytes(b"not a library")
     with pytest.raises(ExportFailure) as failed:
@@ -243,18 +241,18 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("source", "told"), BAD.values(), ids=BAD)
-def test_a_bad_plugin(
-    source: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("source", "expected"), BAD.values(), ids=BAD)
+def test_bad_plugin_fails_with_its_reason(
+    source: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "bad_plugin.py").write_text(source)
     failed = refused(tmp_path / "code", "bad_plugin", monkeypatch=monkeypatch)
     assert failed.reason is Reason.CODE_INVALID
-    assert told in failed.message
+    assert expected in failed.message
 
 
-def test_a_plugin_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_plugin_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "my_ops.py").touch()
     failed = refused(tmp_path, "my_op", monkeypatch=monkeypatch)
     assert "there is no module my_op" in failed.message
@@ -262,22 +260,22 @@ def test_a_plugin_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize(
-    ("plugins", "told"),
+    ("plugins", "expected"),
     [
         (["foo_translation", "again"], "both define custom_ops.foo_forward.default"),
         (["old_elu", "elu_2_7"], "both register a symbolic function of aten::elu (opset 9)"),
     ],
     ids=["translations", "symbolics"],
 )
-def test_plugins_that_clash(
-    plugins: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_clash_of_plugins_is_named(
+    plugins: list[str], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for path in CODE.glob("*.py"):
         (tmp_path / path.name).write_text(path.read_text())
     (tmp_path / "again.py").write_text("from foo_translation import custom_translation_table\n")
     failed = refused(tmp_path, *plugins, monkeypatch=monkeypatch)
     assert failed.reason is Reason.CODE_INVALID
-    assert told in failed.message
+    assert expected in failed.message
     assert all(plugin in failed.message for plugin in plugins)
 
 
@@ -294,7 +292,7 @@ def refused(code: Path, *plugins: str, monkeypatch: pytest.MonkeyPatch) -> Expor
 
 
 @ROUTES
-def test_the_example(rung: Rung, tmp_path: Path) -> None:
+def test_example_plugin(rung: Rung, tmp_path: Path) -> None:
     document = yaml.safe_load((EXAMPLE / "modelexport.yaml").read_text())
     text = json.dumps(document["spec"]).replace("file://./", f"file://{EXAMPLE}/")
     task = ExportTask(
@@ -326,7 +324,7 @@ TORCH_LIBRARY(custom_ops, m) {
 
 @pytest.mark.nightly
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler (apt install g++)")
-def test_an_operator_in_cpp(tmp_path: Path) -> None:
+def test_operator_in_cpp(tmp_path: Path) -> None:
     """The schema and the operator come from C++, the rest of the plugin as documented."""
     code = tmp_path / "code"
     code.mkdir()

@@ -1,4 +1,4 @@
-"""Falling through on the torch.export route: translations for whatever has none.
+"""Fall through on the torch.export route: translations for operators that have none.
 
 Guarantees that the operator that the model called is written, not the primitives that torch would
 decompose it into.
@@ -36,19 +36,19 @@ def fall_through_table(
     """Return a translation for every operator of the program that has none."""
     table: Table = {}
     for _ in range(_ROUNDS):
-        # An operator that is kept whole may show others that were hidden behind it.
+        # An operator that is not decomposed any more may show others that it hid.
         known = [*translated, *table]
-        found = set(_untranslated(program, opset, known))
+        found = set(_find_untranslated(program, opset, known))
         if not found:
             break
         table |= {operator: _translation(operator) for operator in found}
     return table
 
 
-def _untranslated(
+def _find_untranslated(
     program: ExportedProgram, opset: int, translated: Collection[object]
 ) -> Iterator[OpOverload]:
-    called = _called(program)
+    called = _called_operators(program)
     for node in calls(decompose_keeping(program, opset, translated)):
         if not translates(node, opset, translated):
             operator = _origin(node, called)
@@ -56,7 +56,7 @@ def _untranslated(
                 yield operator
 
 
-def _called(program: ExportedProgram) -> dict[str, OpOverload]:
+def _called_operators(program: ExportedProgram) -> dict[str, OpOverload]:
     """Return the operator of each node before it is decomposed, by the node's name."""
     return {
         node.name: node.target for node in calls(program) if isinstance(node.target, OpOverload)
@@ -78,7 +78,7 @@ def _origin(node: torch.fx.Node, called: dict[str, OpOverload]) -> object:
 
 
 def _can_be_kept(operator: OpOverload) -> bool:
-    """Tell whether torch.export can keep an operator whole: it must write to no argument."""
+    """Return whether torch.export can keep an operator undecomposed: it writes to no argument."""
     schema = schema_of(operator)
     return not schema.is_mutable and all("Tensor" in str(entry.type) for entry in schema.returns)
 
@@ -118,7 +118,7 @@ def _record(node: Node, outputs: int) -> Any:  # noqa: ANN401
         node.domain,
         node.op_type,
         node.inputs,
-        ir.convenience.convert_attributes(_typed(node.attributes)),
+        ir.convenience.convert_attributes(_with_types(node.attributes)),
         num_outputs=outputs,
         version=1,
     )
@@ -126,7 +126,7 @@ def _record(node: Node, outputs: int) -> Any:  # noqa: ANN401
     return made.outputs[0] if outputs == 1 else tuple(made.outputs)
 
 
-def _typed(attributes: dict[str, Any]) -> dict[str, Any]:
+def _with_types(attributes: dict[str, Any]) -> dict[str, Any]:
     """Return the attributes with a type for empty lists, which are lists of ints in ATen."""
     return {
         name: ir.AttrInt64s(name, []) if value == [] else value

@@ -44,7 +44,7 @@ class Node:
 
 
 def is_tensor_type(kind: str) -> bool:
-    """Tell whether an argument of the type is a tensor, or absent."""
+    """Return whether an argument of the type is a tensor, or absent."""
     return kind in {"Tensor", "Optional[Tensor]"}
 
 
@@ -116,7 +116,7 @@ def dtype_name(value: Any) -> str:  # noqa: ANN401 - a dtype, or the number of o
 
 @dataclass(frozen=True)
 class Call:
-    """A node read back: the operator that it stands for, and how its inputs are passed."""
+    """A node that was read back: its operator, and how the inputs are passed."""
 
     operator: OpOverload
     names: tuple[str, ...]
@@ -144,7 +144,7 @@ class Call:
 
 
 def read_node(domain: str, op_type: str, attributes: Mapping[str, Any], inputs: int) -> Call | None:
-    """Return the call that a node stands for; None where torch has no such operator."""
+    """Return the call of a node; None if torch has no such operator."""
     operator = find_operator(domain, op_type, str(attributes.get(OVERLOAD, "")))
     if operator is None:
         return None

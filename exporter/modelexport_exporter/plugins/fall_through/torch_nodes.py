@@ -1,7 +1,7 @@
-"""Runs nodes that fell through in PyTorch, inside onnxruntime.
+"""Run nodes that fell through in PyTorch, inside onnxruntime.
 
-onnxruntime-extensions calls Python for operators of its domain. The file itself stays as it is: a
-copy beside it, with each such node replaced by a Python operator, is what verification loads.
+onnxruntime-extensions calls Python for operators of its domain. Verification loads a copy of the
+file in which each such node is replaced by a Python operator; the file itself does not change.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ class TorchNodes:
 
 
 @contextmanager
-def hosted_by_torch(model_path: Path) -> Iterator[tuple[Path, TorchNodes]]:
+def host_nodes_in_torch(model_path: Path) -> Iterator[tuple[Path, TorchNodes]]:
     """Yield a copy of the file whose nodes of PyTorch's domains run in PyTorch, while it is needed.
 
-    It lies beside the file: external data is found relative to it.
+    The copy is in the same directory: external data is found relative to it.
     """
     model = onnx.load(model_path, load_external_data=False)
     nodes = TorchNodes()
@@ -106,7 +106,7 @@ def _host(
         for inner in _graphs(node):
             _host(inner, types, own, nodes)
         call = None if (node.domain, node.op_type) in own else _call(node)
-        replaced.extend([node] if call is None else _hosted(node, call, types, nodes))
+        replaced.extend([node] if call is None else _host_node(node, call, types, nodes))
     del graph.node[:]
     graph.node.extend(replaced)
 
@@ -127,16 +127,16 @@ def _python(attribute: onnx.AttributeProto) -> Any:  # noqa: ANN401
     return [item.decode() if isinstance(item, bytes) else item for item in value]
 
 
-def _hosted(
+def _host_node(
     node: onnx.NodeProto, call: Call, types: dict[str, int], nodes: TorchNodes
 ) -> list[onnx.NodeProto]:
-    """Return the nodes that take the node's place, and define the Python operator."""
+    """Return the nodes that replace a node, and define the Python operator."""
     name = f"{node.domain}::{node.op_type}"
     unique = f"Torch{next(_numbers)}_{node.op_type}"
     inputs, outputs = list(node.input), list(node.output)
     if inputs and inputs[0] in types:
         for value in outputs:
-            # A script does not say; what the operator returns is compared with it.
+            # A script has no types of results; what the operator returns is compared with this.
             types.setdefault(value, types[inputs[0]])
     missing = [value for value in (*inputs, *outputs) if value not in types]
     unknown = [

@@ -1,7 +1,6 @@
-"""Falling through on the TorchScript route: a symbolic function for whatever has none.
+"""Fall through on the TorchScript route: a symbolic function for operators that have none.
 
-It stands in both where an operator has no symbolic function at all and where torch's own refuses
-the arguments of a call.
+It is also used where torch's own function rejects the arguments of a call.
 """
 
 from __future__ import annotations
@@ -28,21 +27,21 @@ from modelexport_exporter.torch_internals.symbolics import (
 
 Symbolic = Callable[..., Any]
 _PREFIX = "fall-through-"
-"""Of domains while torch converts: it refuses to write a node of the domain `aten`."""
+"""Of domains while torch converts: it does not write a node of the domain `aten`."""
 _SUFFIXES: dict[type, str] = {int: "i", float: "f", str: "s"}
 
 
 class _Group:
-    """What torch's registry has for an operator, with falling through behind it."""
+    """torch's functions for an operator, and falling through where they fail."""
 
     def __init__(self, name: str, group: Any) -> None:  # noqa: ANN401
         self._name = name
         self._group = group
 
     def get(self, opset: int) -> Symbolic:
-        """Return torch's function, or the user's, guarded; or the one that falls through."""
+        """Return torch's function, or the user's, guarded; or one that falls through."""
         known = self._group.get(opset) if self._group is not None else None
-        return _guarded(known)
+        return _guard(known)
 
     def get_min_supported(self) -> int:
         """Return the oldest opset that torch has a function for."""
@@ -50,7 +49,7 @@ class _Group:
 
 
 @contextmanager
-def falling_through() -> Iterator[None]:
+def let_operators_fall_through() -> Iterator[None]:
     """Write every operator that cannot be translated as a node of a custom domain."""
 
     def wrap(name: str, group: Any) -> Any:  # noqa: ANN401
@@ -60,7 +59,7 @@ def falling_through() -> Iterator[None]:
         yield
 
 
-def _guarded(known: Symbolic | None) -> Symbolic:
+def _guard(known: Symbolic | None) -> Symbolic:
     def symbolic(g: Any, *inputs: Any, **attributes: Any) -> Any:  # noqa: ANN401
         if known is None:
             return write_call(g, inputs)

@@ -75,15 +75,15 @@ def older_torch() -> Iterator[None]:
 
 @dataclass
 class RecordedExports:
-    """What calls of torch.onnx.export asked for, in a plugin that was a script."""
+    """Arguments of the calls of torch.onnx.export in a plugin that was a script."""
 
     custom_opsets: dict[str, int] = field(default_factory=dict)
     custom_translation_table: dict[Any, Any] = field(default_factory=dict)
 
 
 @contextmanager
-def recording_exports() -> Iterator[RecordedExports]:
-    """Note what torch.onnx.export is asked for instead of exporting, while a plugin is imported.
+def record_exports() -> Iterator[RecordedExports]:
+    """Record the arguments of torch.onnx.export instead of exporting, while a plugin is imported.
 
     Documentation and old scripts call it at the end of the file that registers the operator.
     """

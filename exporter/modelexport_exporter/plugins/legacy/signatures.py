@@ -48,7 +48,7 @@ class Binding:
 
 
 def read_signature(function: Callable[..., Any]) -> Signature | None:
-    """Return what the function takes; None where Python cannot tell."""
+    """Return what the function takes; None if Python does not know."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -103,7 +103,7 @@ def _by_name(signature: Signature, arguments: Sequence[str]) -> dict[str, int]:
 
 
 def _is_permuted(signature: Signature, named: dict[str, int]) -> bool:
-    """Tell whether every parameter has a name of the schema, in another order."""
+    """Return whether every parameter has a name of the schema, in another order."""
     positions = [named[name] for name in signature.required if name in named]
     complete = len(positions) == len(signature.required)
     return complete and positions != sorted(positions)

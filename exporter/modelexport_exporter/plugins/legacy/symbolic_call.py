@@ -1,4 +1,4 @@
-"""Calls a symbolic function the way its author expected, whichever year that was.
+"""Call a symbolic function as its author expected, in any release of torch.
 
 Today's convention comes first: constants arrive as Values of the graph, and `parse_args` unpacks
 them. Functions of 2018 expect Python numbers; one whose signature is of that time, or that fails on
@@ -22,7 +22,7 @@ _INPLACE = "inplace"
 
 
 def call_as_written(function: Symbolic) -> Symbolic:
-    """Return a symbolic function with today's convention that calls one of any year."""
+    """Return a symbolic function of today's convention that calls one of any release."""
     signature = read_signature(function)
     if signature is None or hasattr(function, "to_function_proto"):
         return function
@@ -66,7 +66,7 @@ def _call(
         for way in ways[1:]:
             try:
                 return _pass(function, binding, first, way)
-            except Exception:  # noqa: BLE001, S112 - the first way's error is the one to tell
+            except Exception:  # noqa: BLE001, S112 - the first way's error is raised
                 continue
         raise
 

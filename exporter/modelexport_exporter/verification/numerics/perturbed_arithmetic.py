@@ -24,7 +24,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from modelexport_exporter.torch_internals.aten_mode import AtenMode, aliased
+from modelexport_exporter.torch_internals.aten_mode import AtenMode, aliased_arguments
 from modelexport_exporter.torch_internals.pytree import tree_map
 
 NARROW = frozenset({torch.float16, torch.bfloat16, torch.float32})
@@ -119,7 +119,7 @@ class _RoundAtRandom(AtenMode):
 
     def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
         plain = func(*args, **kwargs)
-        if aliased(func) or not _has_narrow(plain):
+        if aliased_arguments(func) or not _has_narrow(plain):
             return plain
         try:
             wide = _call_wide(func, args, kwargs)
@@ -149,7 +149,7 @@ def _call_wide(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> A
     if func in REINTERPRETING:
         msg = f"{func} reads the bits of a float"
         raise PerturbedArithmeticUnavailable(msg)
-    kept = aliased(func)
+    kept = aliased_arguments(func)
     positional = [
         value if place in kept else tree_map(_widen, value) for place, value in enumerate(args)
     ]

@@ -31,7 +31,7 @@ from modelexport_exporter.core.providers import (
 )
 from modelexport_exporter.plugins.fall_through.torch_nodes import (
     TorchNodes,
-    hosted_by_torch,
+    host_nodes_in_torch,
     library_path,
 )
 from modelexport_exporter.plugins.runtime import SessionSetup, UnknownOperator, unknown_operator
@@ -113,7 +113,7 @@ class Session:
         except UnknownOperator:
             if not setup.torch_runs_its_own:
                 raise
-        with hosted_by_torch(model_path) as (copy, self._torch_nodes):
+        with host_nodes_in_torch(model_path) as (copy, self._torch_nodes):
             with_python = configured_options()
             if self._torch_nodes.names:
                 with_python.register_custom_ops_library(library_path())

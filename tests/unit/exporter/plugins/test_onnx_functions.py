@@ -33,7 +33,7 @@ def model(*operators: str, opset: int = 20) -> ir.Model:
     return ir.from_proto(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)]))
 
 
-def test_what_is_used_is_added_with_what_it_uses() -> None:
+def test_used_function_is_added_with_its_dependencies() -> None:
     inner = function("Inner", helper.make_node("Relu", ["x"], ["y"]))
     outer = function("Outer", helper.make_node("Inner", ["x"], ["y"], domain="custom"))
     unused = function("Unused", helper.make_node("Relu", ["x"], ["y"]))
@@ -45,13 +45,13 @@ def test_what_is_used_is_added_with_what_it_uses() -> None:
     onnx.checker.check_model(ir.to_proto(built), full_check=True)
 
 
-def test_a_domain_without_a_version_has_1() -> None:
+def test_domain_without_a_version_gets_1() -> None:
     built = model("Foo")
     set_opsets(built, {})
     assert built.opset_imports["custom"] == 1
 
 
-def test_a_body_that_means_the_same_keeps_its_nodes() -> None:
+def test_body_that_is_valid_in_the_opset_keeps_its_nodes() -> None:
     body = function("F", helper.make_node("CastLike", ["x", "x"], ["y"]), opset=15)
     moved = at_opset(body, 20)
     assert [entry.version for entry in moved.opset_import if not entry.domain] == [20]
@@ -66,7 +66,7 @@ def test_a_body_that_means_the_same_keeps_its_nodes() -> None:
     ],
     ids=["an attribute that is an input now", "another name"],
 )
-def test_a_body_whose_operator_changed_is_converted(
+def test_body_whose_operator_changed_is_converted(
     node: onnx.NodeProto, opset: int, becomes: str
 ) -> None:
     moved = at_opset(function("F", node, opset=opset), 20)
@@ -74,7 +74,7 @@ def test_a_body_whose_operator_changed_is_converted(
     assert not moved.node[-1].attribute or becomes == "ScatterElements"
 
 
-def test_a_body_that_cannot_be_converted_is_refused() -> None:
+def test_body_that_cannot_be_converted_is_rejected() -> None:
     body = function("F", helper.make_node("Squeeze", ["x"], ["y"], axes=[0]), opset=11)
     body.attribute.append("alpha")
     with pytest.raises(ExportFailure) as failed:

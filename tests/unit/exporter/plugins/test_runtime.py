@@ -12,20 +12,20 @@ from modelexport_exporter.plugins.runtime import (
 )
 
 
-def test_the_operator_in_onnxruntimes_message() -> None:
+def test_operator_is_read_from_onnxruntimes_message() -> None:
     message = "[ONNXRuntimeError] : 1 : FAIL : Fatal error: my.domain:Foo(-1) is not a registered "
     assert unknown_operator(f"{message}function/op") == "my.domain::Foo"
     assert unknown_operator("Type Error: Type 'tensor(double)' of input") == ""
 
 
-def test_only_operators_without_a_body_are_foreign() -> None:
+def test_operator_with_a_body_is_not_foreign() -> None:
     counts = {"Add": 3, "aten::erfinv": 2, "custom::Foo": 1, "com.microsoft::Gelu": 1}
     findings = foreign_operators(counts, frozenset({"custom::Foo"}))
     assert [finding.subject for finding in findings] == ["operator aten::erfinv"]
     assert findings[0].obtained.startswith("2 nodes of domain aten")
 
 
-def test_a_worker_can_send_the_failure() -> None:
+def test_failure_can_be_pickled() -> None:
     failure = UnknownOperator("my.domain::Foo")
     failure.stage = Stage.VERIFY
     received = pickle.loads(pickle.dumps(failure))

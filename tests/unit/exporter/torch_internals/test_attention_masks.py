@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.nn.modules import transformer
 
-from modelexport_exporter.torch_internals.attention_masks import masks_taken_as_given
+from modelexport_exporter.torch_internals.attention_masks import accept_masks_as_given
 
 
 class Masked(nn.Module):
@@ -20,18 +20,18 @@ class Masked(nn.Module):
         return states
 
 
-def test_a_captured_encoder_uses_whatever_mask_it_gets() -> None:
+def test_captured_encoder_uses_any_mask() -> None:
     model = Masked().eval()
     x, causal = torch.randn(5, 2, 8), torch.triu(torch.full((5, 5), float("-inf")), 1)
-    with torch.no_grad(), masks_taken_as_given():
+    with torch.no_grad(), accept_masks_as_given():
         captured = torch.export.export(model, (x, causal)).module()
 
     for mask in (causal, torch.zeros(5, 5), causal.T):
         assert torch.allclose(captured(x, mask), model(x, mask), atol=1e-5)
 
 
-def test_the_callers_hint_stays_and_the_patch_ends() -> None:
-    with masks_taken_as_given():
+def test_callers_hint_is_used() -> None:
+    with accept_masks_as_given():
         assert transformer._detect_is_causal_mask(None, True)
         assert not transformer._detect_is_causal_mask(torch.zeros(1, 1))
     assert transformer._detect_is_causal_mask(torch.zeros(1, 1), None, 1)

@@ -1,4 +1,4 @@
-"""Comparing operators first is only faster: the optimizer's result is the same."""
+"""Comparing operators first makes the optimizer faster and does not change its result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import torch
 from onnxscript.rewriter import _matcher
 
-from modelexport_exporter.torch_internals.onnxscript_matcher import comparing_operators_first
+from modelexport_exporter.torch_internals.onnxscript_matcher import compare_operators_first
 from zoo.code.vision.digits import Digits
 
 
@@ -23,9 +23,9 @@ def unoptimized() -> ir.Model:
     return converted.model
 
 
-def test_the_result_is_the_same() -> None:
+def test_result_is_the_same() -> None:
     results = []
-    for shortcut in (nullcontext(), comparing_operators_first()):
+    for shortcut in (nullcontext(), compare_operators_first()):
         model = unoptimized()
         before = len(list(model.graph))
         with shortcut:
@@ -35,7 +35,7 @@ def test_the_result_is_the_same() -> None:
     assert results[0] == results[1]
 
 
-def test_it_spares_the_full_match(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_match_runs_less_than_200_times(monkeypatch: pytest.MonkeyPatch) -> None:
     model = unoptimized()
     attempts = []
     full_match = _matcher.SimplePatternMatcher._match_single_output_node
@@ -45,13 +45,13 @@ def test_it_spares_the_full_match(monkeypatch: pytest.MonkeyPatch) -> None:
         return full_match(*args, **options)
 
     monkeypatch.setattr(_matcher.SimplePatternMatcher, "_match_single_output_node", counted)
-    with comparing_operators_first():
+    with compare_operators_first():
         onnxscript.optimizer.optimize_ir(model)
     assert 0 < len(attempts) < 200
 
 
-def test_onnxscript_is_as_before_afterwards() -> None:
+def test_patch_of_onnxscript_ends_with_its_block() -> None:
     before = _matcher.SimplePatternMatcher.match
-    with comparing_operators_first():
+    with compare_operators_first():
         assert _matcher.SimplePatternMatcher.match is not before
     assert _matcher.SimplePatternMatcher.match is before

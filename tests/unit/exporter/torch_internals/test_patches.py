@@ -20,11 +20,11 @@ from torch.onnx._internal.torchscript_exporter import registration
 from torch.onnx._internal.torchscript_exporter.jit_utils import GraphContext
 
 from modelexport_exporter.torch_internals import symbolics
-from modelexport_exporter.torch_internals.attention_masks import masks_taken_as_given
-from modelexport_exporter.torch_internals.export_flags import capturing_for_onnx
+from modelexport_exporter.torch_internals.attention_masks import accept_masks_as_given
+from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
 from modelexport_exporter.torch_internals.function_overrides import show_inner_calls
 from modelexport_exporter.torch_internals.one_dnn import without_one_dnn
-from modelexport_exporter.torch_internals.script_annotations import readable_annotations
+from modelexport_exporter.torch_internals.script_annotations import drop_unreadable_annotations
 from modelexport_exporter.torch_internals.symbolic_sizes import (
     treat_0_and_1_as_any_size,
     treat_equal_sizes_as_different,
@@ -44,22 +44,25 @@ def builtins() -> dict[int, str]:
 
 
 PATCHES: dict[str, tuple[Callable[[], AbstractContextManager[Any]], Look]] = {
-    "masks": (masks_taken_as_given, lambda: transformer._detect_is_causal_mask),
-    "in_onnx_export": (lambda: capturing_for_onnx(dynamic=True), torch.onnx.is_in_onnx_export),
-    "export flag": (lambda: capturing_for_onnx(dynamic=False), lambda: _flags._is_onnx_exporting),
+    "masks": (accept_masks_as_given, lambda: transformer._detect_is_causal_mask),
+    "in_onnx_export": (lambda: set_onnx_export_flags(dynamic=True), torch.onnx.is_in_onnx_export),
+    "export flag": (
+        lambda: set_onnx_export_flags(dynamic=False),
+        lambda: _flags._is_onnx_exporting,
+    ),
     "LSTM": (
-        lambda: capturing_for_onnx(dynamic=True),
+        lambda: set_onnx_export_flags(dynamic=True),
         lambda: decomposition_table.get(torch.ops.aten.lstm.input),
     ),
     "GRU": (
-        lambda: capturing_for_onnx(dynamic=True),
+        lambda: set_onnx_export_flags(dynamic=True),
         lambda: decomposition_table.get(torch.ops.aten.gru.input),
     ),
     "builtins": (show_inner_calls, builtins),
     "functional": (show_inner_calls, lambda: vars(F)["has_torch_function_unary"]),
     "torch._tensor": (show_inner_calls, lambda: vars(_tensor)["has_torch_function_unary"]),
     "oneDNN": (without_one_dnn, lambda: torch.backends.mkldnn.enabled),
-    "annotations": (readable_annotations, lambda: torch.jit.frontend.build_def),
+    "annotations": (drop_unreadable_annotations, lambda: torch.jit.frontend.build_def),
     "sizes 0 and 1": (treat_0_and_1_as_any_size, lambda: _config.backed_size_oblivious),
     "equal sizes": (treat_equal_sizes_as_different, lambda: _config.use_duck_shape),
     "g.op": (lambda: symbolics.replace_graph_methods(print, print), lambda: GraphContext.op),

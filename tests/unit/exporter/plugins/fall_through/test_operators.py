@@ -36,7 +36,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize(("operator", "arguments"), CALLS.values(), ids=CALLS)
-def test_a_node_calls_what_was_called(
+def test_node_is_read_back_as_the_same_call(
     operator: torch._ops.OpOverload, arguments: dict[str, Any]
 ) -> None:
     node = write_node(operator._schema, arguments, torch.Tensor)
@@ -49,7 +49,7 @@ def test_a_node_calls_what_was_called(
         assert torch.equal(got, wanted)
 
 
-def test_sizes_that_are_inputs() -> None:
+def test_sizes_can_be_inputs() -> None:
     size = [torch.tensor(2), torch.tensor(3)]
     node = write_node(ATEN.expand.default._schema, {"self": X[:, :1], "size": size}, torch.Tensor)
     assert node.attributes[ARGUMENTS] == ["self", "size.0", "size.1"]
@@ -58,14 +58,14 @@ def test_sizes_that_are_inputs() -> None:
     assert torch.equal(call(node.inputs)[0], X[:, :1].expand(2, 3))
 
 
-def test_plain_calls_need_no_bookkeeping() -> None:
+def test_plain_call_has_no_extra_attributes() -> None:
     node = write_node(ATEN.erfinv.default._schema, {"self": X}, torch.Tensor)
     assert (node.domain, node.op_type, node.attributes) == ("aten", "erfinv", {})
     node = write_node(ATEN.bucketize.Tensor._schema, {"self": X, "boundaries": X}, torch.Tensor)
     assert node.attributes == {OVERLOAD: "Tensor"}
 
 
-def test_what_no_attribute_can_hold() -> None:
+def test_argument_that_no_attribute_can_hold_is_rejected() -> None:
     with pytest.raises(CannotFallThroughError, match="k is a complex"):
         write_node(ATEN.kthvalue.default._schema, {"self": X, "k": 1j}, torch.Tensor)
 
@@ -73,5 +73,5 @@ def test_what_no_attribute_can_hold() -> None:
 @pytest.mark.parametrize(
     ("domain", "op_type"), [("", "Add"), ("aten", "nothing"), ("custom_domain", "Foo")]
 )
-def test_nodes_that_torch_does_not_know(domain: str, op_type: str) -> None:
+def test_node_that_torch_does_not_have_is_none(domain: str, op_type: str) -> None:
     assert read_node(domain, op_type, {}, 1) is None

@@ -52,11 +52,11 @@ def test_elu(
     assert binding.adapted is adapted
 
 
-def test_a_parameter_that_no_argument_can_be() -> None:
+def test_parameter_without_an_argument_is_rejected() -> None:
     assert bind(Signature(("self", "dim", "keepdim")), ["self", "dim"]) is None
 
 
-def test_the_context_is_recognised() -> None:
+def test_context_parameter_is_recognised() -> None:
     signature = read_signature(with_context)
     assert signature is not None
     assert signature.takes_context
@@ -66,7 +66,7 @@ NAMES = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=6)
 
 
 @given(NAMES, NAMES, st.lists(st.sampled_from("abcdefgh"), unique=True, min_size=1, max_size=8))
-def test_each_parameter_gets_one_argument_of_its_own(
+def test_each_parameter_gets_its_own_argument(
     required: list[str], optional: list[str], arguments: list[str]
 ) -> None:
     optional = [name for name in optional if name not in required]
