@@ -1,4 +1,4 @@
-"""Why a model does not export, or not rightly: operators without a translation, and pitfalls.
+"""Explains why a model does not export correctly: operators without a translation, and pitfalls.
 
-Everything here explains; nothing here decides whether an export succeeds. That is the verdict's.
+Nothing here decides whether an export succeeds: the verdict does.
 """

@@ -1,4 +1,4 @@
-"""In-place arithmetic on sizes: a trace changes the size where it stands, for all who read it."""
+"""In-place arithmetic on sizes: in a trace, it changes the tensor's shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A module that changes itself in forward: the file starts from the same state at every run."""
+"""Modules that change themselves in forward: a file starts each run from the same state."""
 
 from __future__ import annotations
 
