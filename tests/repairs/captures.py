@@ -23,9 +23,11 @@ torch.manual_seed(0)
 _LSTM = _Projected().eval()
 
 
-def _crop(x: Tensor) -> Tensor:
-    x = x[..., : min(x.shape[2:]), : min(x.shape[2:])]
-    return F.interpolate(x, (4, 4), mode="bilinear", antialias=True)
+def _crop(x: Tensor, rows: Tensor) -> Tensor:
+    count = rows.item()
+    torch._check(count >= 0)
+    torch._check(count <= x.shape[2])
+    return F.interpolate(x[:, :, :count], (4, 4), mode="bilinear", antialias=True)
 
 
 def _max_pool(dims: int) -> Function:
@@ -49,7 +51,6 @@ _OF_ROWS: dict[str, Function] = {
     "cdist": lambda x: torch.cdist(x, x + 1, p=3.0),
     "cov": torch.cov,
     "corrcoef": torch.corrcoef,
-    "linalg_matrix_norm": lambda x: torch.linalg.matrix_norm(x, 1),
     "fill_diagonal_": lambda x: x.clone().fill_diagonal_(3.0),
     "gaussian_nll_loss": lambda x: F.gaussian_nll_loss(x, 2 * x, x.abs() + 0.1),
     "fft_fft": lambda x: torch.fft.fft(x, n=8, dim=0),
@@ -60,7 +61,11 @@ _OF_ROWS: dict[str, Function] = {
 }
 CALLS: dict[str, tuple[Function, Call]] = {
     **{name: (function, Call((ROWS,), open_dims=(0,))) for name, function in _OF_ROWS.items()},
-    "interpolate": (_crop, Call((IMAGE,), open_dims=(2,))),
+    "linalg_matrix_norm": (
+        lambda x: torch.linalg.matrix_norm(x, torch.inf),
+        Call((ROWS,), open_dims=(0, 1)),
+    ),
+    "interpolate": (_crop, Call((IMAGE, torch.tensor(5)))),
     "max_pool1d": (_max_pool(1), Call((SIGNAL,), open_dims=(2,))),
     "max_pool2d": (_max_pool(2), Call((IMAGE,), open_dims=(2, 3))),
     "max_pool3d": (_max_pool(3), Call((VOLUME,), open_dims=(3, 4))),

@@ -62,7 +62,7 @@ class _Model(nn.Module):
 
 
 def _as_real(x: Tensor) -> Tensor:
-    return torch.view_as_real(x) if x.is_complex() else x
+    return torch.view_as_real(x.resolve_conj()) if x.is_complex() else x
 
 
 def _restore(x: Tensor, like: Tensor) -> Tensor:
@@ -111,7 +111,12 @@ def _by_export(model: _Model, call: Call, library: bool) -> bytes:
     with ExitStack() as stack:
         if library:
             stack.enter_context(capturing_calls(()))
-        program = torch.export.export(model, model.inputs, dynamic_shapes=shapes)
+        program = torch.export.export(
+            model,
+            model.inputs,
+            dynamic_shapes=shapes,
+            prefer_deferred_runtime_asserts_over_guards=True,
+        )
     program = rewrite_program(program, ()) if library else program
     exported = torch.onnx.export(program, dynamo=True, opset_version=call.opset, verbose=False)
     assert exported is not None

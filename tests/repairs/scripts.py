@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812
-from torch import Tensor
 
 from modelexport_exporter.decompositions.torchscript.pools import POOLS
 from modelexport_exporter.decompositions.torchscript.rewrites import REWRITES
@@ -14,16 +13,18 @@ from repairs.check import Call, Function
 
 NEWEST = 17
 X = torch.arange(12.0).reshape(3, 4) / 4 - 1
-N = torch.tensor([[4, -6, 9, 0], [3, 8, -5, 1], [7, 2, -1, -3]])
-SIGNAL = torch.arange(18.0).reshape(2, 9).sin()
-IMAGE = torch.arange(2.0 * 7 * 9).reshape(2, 7, 9).sin()
-VOLUME = torch.arange(2.0 * 5 * 7 * 9).reshape(2, 5, 7, 9).sin()
+LARGE = 16_777_217
+"""The first integer that float32 cannot hold."""
+N = torch.tensor([[4, -6, LARGE, 0], [3, -LARGE, -5, 1], [7, 2, -1, -3]])
+SIGNAL = torch.arange(18.0).reshape(2, 9).cos() + 2
+IMAGE = torch.arange(2.0 * 7 * 9).reshape(2, 7, 9).cos() + 2
+VOLUME = torch.arange(2.0 * 5 * 7 * 9).reshape(2, 5, 7, 9).cos() + 2
 LAST, FIRST = torch.tensor([-1, 0]), torch.tensor([0, 1])
 
 _FUNCTIONS: dict[str, tuple[Function, tuple[Any, ...]]] = {
-    "clamp": (lambda n: n.clamp(-1, 2), (N,)),
+    "clamp": (lambda n: n.clamp(-1, 2 * LARGE), (N,)),
     "clamp_min": (lambda n: n.clamp_min(-1), (N,)),
-    "clamp_max": (lambda n: n.clamp_max(2), (N,)),
+    "clamp_max": (lambda n: n.clamp_max(2 * LARGE), (N,)),
     "maximum": (torch.maximum, (N, -N)),
     "minimum": (torch.minimum, (N, -N)),
     "eq": (lambda x: x.floor() == 0, (X,)),
@@ -66,12 +67,6 @@ def _pool(name: str) -> tuple[Function, Call]:
     return lambda y: pool(y, 1 if adaptive else 2, **options), Call((x,), opset=NEWEST)
 
 
-def _write(x: Tensor) -> Tensor:
-    x = x.clone()
-    x[LAST, FIRST - 1] = 7.0
-    return x
-
-
 def _calls() -> dict[str, tuple[Function, Call]]:
     calls: dict[str, tuple[Function, Call]] = {}
     for name, rewrite in REWRITES.items():
@@ -83,7 +78,6 @@ def _calls() -> dict[str, tuple[Function, Call]]:
             calls[short] = (function, Call(args, opset=min(rewrite.before - 1, NEWEST)))
     calls |= {name: (of, Call((X,), opset=NEWEST)) for name, of in _ELEMENTARY.items()}
     calls["index"] = (lambda x: x[LAST, FIRST - 1], Call((X,), opset=NEWEST))
-    calls["index_put"] = (_write, Call((X,), opset=NEWEST))
     return calls
 
 

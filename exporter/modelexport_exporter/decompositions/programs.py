@@ -1,4 +1,4 @@
-"""ExportedPrograms: what they call, and how their operators are replaced."""
+"""ExportedPrograms: their calls, and how operators are replaced."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def calls(program: ExportedProgram) -> Iterator[torch.fx.Node]:
 
 
 def arguments(node: torch.fx.Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return what a call is given, its tensors without their data."""
+    """Return the arguments of a call, its tensors without their data."""
     given: Any = (node.args, node.kwargs)
     args, kwargs = torch.fx.node.map_arg(given, lambda argument: argument.meta.get("val"))
     return args, kwargs
@@ -37,8 +37,8 @@ def functional(target: Any) -> Any:  # noqa: ANN401
     return find_overload(f"{schema.name[:-1]}.{schema.overload_name}") or target
 
 
-def decomposed(program: ExportedProgram, table: Table) -> ExportedProgram:
-    """Return the program by the table; what it computes may lie in memory in another order."""
+def decompose(program: ExportedProgram, table: Table) -> ExportedProgram:
+    """Return the program decomposed by the table; results may have other strides."""
     for node in calls(program):
         if node.target is torch.ops.aten.view.default:
             node.target = torch.ops.aten.reshape.default
@@ -46,8 +46,10 @@ def decomposed(program: ExportedProgram, table: Table) -> ExportedProgram:
     return result
 
 
-def guarded(function: Callable[..., Any], applies: Callable[..., bool]) -> Callable[..., Any]:
-    """Return the function as a table wants it: it declines where it does not apply."""
+def decline_unless(
+    function: Callable[..., Any], applies: Callable[..., bool]
+) -> Callable[..., Any]:
+    """Return the function with the interface of a table: NotImplemented where it does not apply."""
 
     def decompose(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         return function(*args, **kwargs) if applies(*args, **kwargs) else NotImplemented

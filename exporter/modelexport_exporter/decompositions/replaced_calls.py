@@ -23,7 +23,7 @@ from modelexport_exporter.torch_internals.function_overrides import show_inner_c
 
 @contextmanager
 def capturing_calls(disabled: Collection[str]) -> Iterator[None]:
-    """Let torch.export capture calls that it would refuse or tie to the example's sizes."""
+    """Let torch.export capture calls that it would refuse or fix to the example's sizes."""
     table = {
         function: replacement
         for function, (name, replacement) in CALLS.items()
@@ -35,7 +35,7 @@ def capturing_calls(disabled: Collection[str]) -> Iterator[None]:
 
 @contextmanager
 def rewriting_calls(disabled: Collection[str], opset: int) -> Iterator[None]:
-    """Let torch.jit.trace record what TorchScript's exporter translates in place of the rest."""
+    """Let torch.jit.trace record operators that the TorchScript exporter translates."""
     with (
         elementary_symbolics(disabled, opset),
         show_inner_calls(),

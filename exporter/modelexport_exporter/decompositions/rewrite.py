@@ -1,7 +1,6 @@
 """Apply the library to an ExportedProgram, before torch.onnx translates it.
 
-Costs one walk over the nodes for a program that holds none of the operators; the program is then
-returned as it is.
+A program without such operators is returned unchanged, after one pass over its nodes.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from modelexport_exporter.decompositions.programs import (
     Table,
     arguments,
     calls,
-    decomposed,
+    decline_unless,
+    decompose,
     functional,
-    guarded,
 )
 from modelexport_exporter.decompositions.registry import Decomposition, enabled
 from modelexport_exporter.torch_internals.operators import (
@@ -37,12 +36,14 @@ def rewrite_program(program: ExportedProgram, disabled: Collection[str]) -> Expo
         op for name in COMPOSITES if (op := find_overload(name)) and enabled(name, disabled)
     }
     if not any(
-        _needed(node, wanted) or functional(node.target) in composite for node in calls(program)
+        _is_needed(node, wanted) or functional(node.target) in composite for node in calls(program)
     ):
         return program
-    table: Table = {op: guarded(entry.function, entry.applies) for op, entry in wanted.items()}
+    table: Table = {
+        op: decline_unless(entry.function, entry.applies) for op, entry in wanted.items()
+    }
     table.update({op: composite_definition(op) for op in composite})
-    return decomposed(program, table)
+    return decompose(program, table)
 
 
 def decomposable(disabled: Collection[str]) -> dict[OpOverload, Decomposition]:
@@ -54,7 +55,7 @@ def decomposable(disabled: Collection[str]) -> dict[OpOverload, Decomposition]:
     }
 
 
-def _needed(node: torch.fx.Node, wanted: dict[OpOverload, Decomposition]) -> bool:
+def _is_needed(node: torch.fx.Node, wanted: dict[OpOverload, Decomposition]) -> bool:
     decomposition = wanted.get(functional(node.target))
     if decomposition is None:
         return False

@@ -1,4 +1,4 @@
-"""Sizes that a graph may have to compute: how far they may grow, scaled ones, as tensors."""
+"""Sizes that a graph may have to compute: upper bounds, scaled sizes, sizes as tensors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor
 Size = int | torch.SymInt
 
 LONGEST = 1 << 20
-"""The length that is assumed where nothing says how long a dim may become."""
+"""The upper bound of a dim that has none."""
 _FINEST = 1 << 12
 """The largest denominator of a scale factor."""
 

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
+from modelexport_exporter.decompositions.capture import CALLS
 from modelexport_exporter.decompositions.library import DECOMPOSITIONS
 from modelexport_exporter.torch_internals.operators import find_overload
+from repairs import captures, operators, scripts
 from repairs.check import Call, Function, find_problem
-from repairs.operators import CALLS
 
 IN_CI = {"aten::erfinv", "aten::clamp", "aten::relu", "aten::where.self", "aten::squeeze.dim"}
 
@@ -34,14 +35,25 @@ def assert_needed(name: str, function: Function, call: Call) -> None:
         )
 
 
-def test_every_decomposition_has_a_case() -> None:
-    assert set(CALLS) == set(DECOMPOSITIONS)
+def test_every_repair_has_a_case() -> None:
+    assert set(operators.CALLS) == set(DECOMPOSITIONS)
+    assert {f"aten::{name}" for name in captures.CALLS} == {name for name, _ in CALLS.values()}
 
 
 @pytest.mark.parametrize("name", nightly_but(DECOMPOSITIONS, IN_CI))
 def test_torch_onnx_still_needs_the_decomposition(name: str) -> None:
     overload = find_overload(name)
     assert overload is not None
-    for call in CALLS[name]:
+    for call in operators.CALLS[name]:
         assert DECOMPOSITIONS[name].applies(*call.args, **call.kwargs), "the library ignores it"
         assert_needed(name, overload, call)
+
+
+@pytest.mark.parametrize("name", nightly_but(captures.CALLS, {"chunk"}))
+def test_torch_export_still_needs_the_replaced_call(name: str) -> None:
+    assert_needed(name, *captures.CALLS[name])
+
+
+@pytest.mark.parametrize("name", nightly_but(scripts.CALLS, {"flip"}))
+def test_the_torchscript_exporter_still_needs_the_rewrite(name: str) -> None:
+    assert_needed(name, *scripts.CALLS[name])

@@ -1,4 +1,4 @@
-"""Calls that torch.export refuses, or ties to the example's sizes, in a form that it captures.
+"""Calls that torch.export refuses, or fixes to the example's sizes, in a form that it captures.
 
 Each function has the signature of the one that it replaces, and returns NotImplemented where
 torch.export captures that one correctly.
@@ -47,7 +47,7 @@ def linspace(
     position = torch.arange(steps, **_options(dtype, device))
     last = torch.clamp(torch.ones_like(position) * (steps - 1), min=1.0)  # type: ignore[arg-type]
     step = (end - start) / last
-    # From both ends, as eager: so both are met exactly.
+    # From both ends, as eager does: both ends are exact.
     low, high = start + step * position, end - step * (last - position)
     return torch.where(position < steps // 2, low, torch.where(position == 0, low, high))
 
@@ -73,7 +73,7 @@ def chunk(x: Tensor, chunks: int, dim: int = 0) -> Result:
         each = size // chunks
         return tuple(x.narrow(dim, k * each, each) for k in range(chunks))
     each = (size + chunks - 1) // chunks
-    return _cut(x, dim, [torch.sym_min(k * each, size) for k in range(chunks + 1)])
+    return _cut_at(x, dim, [torch.sym_min(k * each, size) for k in range(chunks + 1)])
 
 
 @CALLS.replaces("tensor_split", torch.tensor_split, Tensor.tensor_split)
@@ -90,10 +90,10 @@ def tensor_split(
     if not is_open(size) or not isinstance(count, int):
         return NotImplemented
     longer, short = size % count, size // count
-    return _cut(x, dim, [k * short + torch.sym_min(k, longer) for k in range(count + 1)])
+    return _cut_at(x, dim, [k * short + torch.sym_min(k, longer) for k in range(count + 1)])
 
 
-def _cut(x: Tensor, dim: int, places: list[Any]) -> Result:
+def _cut_at(x: Tensor, dim: int, places: list[Any]) -> Result:
     return tuple(x.narrow(dim, begin, end - begin) for begin, end in pairwise(places))
 
 
@@ -229,8 +229,8 @@ def gaussian_nll_loss(
     return loss.sum() if reduction == "sum" else loss
 
 
-def _resized(x: Tensor, size: int, dim: int) -> Result:
-    """Return x cut or filled with zeros to the size, whatever its own is."""
+def _resize(x: Tensor, size: int, dim: int) -> Result:
+    """Return x cropped or padded with zeros to the size."""
     shape = list(x.shape)
     shape[dim] = size
     zeros = torch.zeros(shape, dtype=x.dtype, device=x.device)
@@ -239,7 +239,7 @@ def _resized(x: Tensor, size: int, dim: int) -> Result:
 
 def _transform(name: str, function: Call, bins: Callable[[int], int]) -> None:
     @CALLS.replaces(name, function)
-    def resized(
+    def resize(
         x: Tensor,
         n: int | None = None,
         dim: int = -1,
@@ -248,7 +248,7 @@ def _transform(name: str, function: Call, bins: Callable[[int], int]) -> None:
     ) -> Result:
         if not isinstance(n, int) or not is_open(x.shape[dim]):
             return NotImplemented
-        result: Tensor = function(_resized(x, bins(n), dim), n, dim, norm, **rest)
+        result: Tensor = function(_resize(x, bins(n), dim), n, dim, norm, **rest)
         return result
 
 
@@ -261,7 +261,7 @@ _transform("fft_hfft", torch.fft.hfft, lambda n: n // 2 + 1)
 
 @CALLS.replaces("interpolate", F.interpolate)
 def interpolate(x: Tensor, *_: object, **__: object) -> Result:
-    """State what resizing asks of a dim that was cut to a size known only at run time."""
+    """Declare that sizes known only at run time are positive, which resizing requires."""
     for size in x.shape[2:]:
         if is_open(size):
             check(size > 0)

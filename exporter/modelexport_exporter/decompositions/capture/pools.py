@@ -1,4 +1,4 @@
-"""Pools over dynamic dims: torch.export ties ceil_mode, and any pool in one dim, to their sizes."""
+"""Pools over dynamic dims: torch.export fixes the size for ceil_mode, and for any 1d pool."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from modelexport_exporter.decompositions.capture.registry import (
 )
 from modelexport_exporter.decompositions.ops.ceil_windows import (
     Sizes,
-    averaged,
+    average_windows,
     each,
-    max_pooled,
-    strided_max,
+    max_pool_ceil,
+    max_pool_floor,
 )
 
 CALLS = Replacements()
@@ -36,12 +36,12 @@ def _max_pool(dims: int) -> Call:
         if return_indices or not any(map(is_open, x.shape[-dims:])):
             return NotImplemented
         if ceil_mode:
-            return max_pooled(x, dims, kernel_size, stride, padding, dilation)
+            return max_pool_ceil(x, dims, kernel_size, stride, padding, dilation)
         if dims > 1:
             return NotImplemented
         kernel = each(kernel_size, 1)
         steps, margins, gaps = each(stride, 1, kernel), each(padding, 1), each(dilation, 1)
-        return strided_max(x, kernel, steps, margins, gaps)
+        return max_pool_floor(x, kernel, steps, margins, gaps)
 
     return max_pool
 
@@ -58,7 +58,7 @@ def _avg_pool(dims: int) -> Call:
     ) -> Result:
         if divisor_override is not None or not ceil_mode or not any(map(is_open, x.shape[-dims:])):
             return NotImplemented
-        return averaged(x, dims, kernel_size, stride, padding, count_include_pad)
+        return average_windows(x, dims, kernel_size, stride, padding, count_include_pad)
 
     return avg_pool
 

@@ -15,7 +15,7 @@ from modelexport_exporter.decompositions.complex.pairs import (
     Number,
     constant,
     halves,
-    made,
+    join,
     parts,
     whole,
 )
@@ -29,12 +29,12 @@ _UNROLLED = 16
 def exp(x: Tensor) -> Tensor:
     real, imaginary = halves(x)
     size = torch.exp(real)
-    return made(size * torch.cos(imaginary), size * torch.sin(imaginary))
+    return join(size * torch.cos(imaginary), size * torch.sin(imaginary))
 
 
 @FORMS.form_of("aten::log")
 def log(x: Tensor) -> Tensor:
-    return made(torch.log(_size(x)), torch.atan2(*reversed(halves(x))))
+    return join(torch.log(_size(x)), torch.atan2(*reversed(halves(x))))
 
 
 def _size(x: Tensor) -> Tensor:
@@ -54,7 +54,7 @@ def sqrt(x: Tensor) -> Tensor:
     other = torch.where(half > 0, imaginary.abs() / (2 * torch.where(half > 0, half, 1.0)), 0.0)
     right = real >= 0
     size = torch.where(right, other, half)
-    return made(torch.where(right, half, other), torch.where(torch.signbit(imaginary), -size, size))
+    return join(torch.where(right, half, other), torch.where(torch.signbit(imaginary), -size, size))
 
 
 @FORMS.form_of("aten::rsqrt")
@@ -65,25 +65,25 @@ def rsqrt(x: Tensor) -> Tensor:
 @FORMS.form_of("aten::sin")
 def sin(x: Tensor) -> Tensor:
     a, b = halves(x)
-    return made(torch.sin(a) * torch.cosh(b), torch.cos(a) * torch.sinh(b))
+    return join(torch.sin(a) * torch.cosh(b), torch.cos(a) * torch.sinh(b))
 
 
 @FORMS.form_of("aten::cos")
 def cos(x: Tensor) -> Tensor:
     a, b = halves(x)
-    return made(torch.cos(a) * torch.cosh(b), -torch.sin(a) * torch.sinh(b))
+    return join(torch.cos(a) * torch.cosh(b), -torch.sin(a) * torch.sinh(b))
 
 
 @FORMS.form_of("aten::sinh")
 def sinh(x: Tensor) -> Tensor:
     a, b = halves(x)
-    return made(torch.sinh(a) * torch.cos(b), torch.cosh(a) * torch.sin(b))
+    return join(torch.sinh(a) * torch.cos(b), torch.cosh(a) * torch.sin(b))
 
 
 @FORMS.form_of("aten::cosh")
 def cosh(x: Tensor) -> Tensor:
     a, b = halves(x)
-    return made(torch.cosh(a) * torch.cos(b), torch.sinh(a) * torch.sin(b))
+    return join(torch.cosh(a) * torch.cos(b), torch.sinh(a) * torch.sin(b))
 
 
 @FORMS.form_of("aten::tanh")
@@ -93,7 +93,7 @@ def tanh(x: Tensor) -> Tensor:
     t, u = torch.tanh(a), torch.tan(b)
     fall = 1 - t * t
     below = 1 + (t * u) ** 2
-    return made(t * (1 + u * u) / below, u * fall / below)
+    return join(t * (1 + u * u) / below, u * fall / below)
 
 
 @FORMS.form_of("aten::sgn")
@@ -154,7 +154,7 @@ def _of_two(operator: Callable[[Tensor, Tensor], Tensor], *names: str) -> None:
     """Register an operator of two operands: what is real or a number becomes a complex tensor."""
 
     @FORMS.form_of(*names, applies=_with_a_number)
-    def combined(x: Tensor, y: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+    def combine(x: Tensor, y: Tensor | Number, *, alpha: Number = 1) -> Tensor:
         dtype = torch.result_type(x, y)
         x = whole(parts(x, dtype))
         y = whole(parts(y, dtype)) if isinstance(y, Tensor) else constant(y, x)
@@ -197,14 +197,14 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
     dtype = torch.promote_types(a.dtype, b.dtype)
     (ar, ai), (br, bi) = halves(a, dtype), halves(b, dtype)
     if not a.is_complex():
-        return made(ar @ br, ar @ bi)
+        return join(ar @ br, ar @ bi)
     if not b.is_complex():
-        return made(ar @ br, ai @ br)
-    return made(ar @ br - ai @ bi, ar @ bi + ai @ br)
+        return join(ar @ br, ai @ br)
+    return join(ar @ br - ai @ bi, ar @ bi + ai @ br)
 
 
 @FORMS.form_of("aten::addmm", "aten::baddbmm")
-def added(x: Tensor, a: Tensor, b: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
+def add_product(x: Tensor, a: Tensor, b: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
     product = matmul(a, b) if alpha == 1 else matmul(a, b) * alpha
     if beta == 0:
         return product

@@ -59,18 +59,18 @@ def halves(x: Tensor, dtype: torch.dtype | None = None) -> tuple[Tensor, Tensor]
     return real, imaginary
 
 
-def made(real: Tensor, imaginary: Tensor) -> Tensor:
+def join(real: Tensor, imaginary: Tensor) -> Tensor:
     """Return the complex tensor of these parts."""
     return whole(torch.stack([real, imaginary], -1))
 
 
-def made_of(value: Number, part: Callable[[float], Tensor]) -> Tensor:
-    """Return the complex tensor whose parts are made of the number's."""
+def join_parts_of(value: Number, part: Callable[[float], Tensor]) -> Tensor:
+    """Return the complex tensor of a number; `part` makes the tensor of each part."""
     number = complex(value)
-    return made(part(number.real), part(number.imag))
+    return join(part(number.real), part(number.imag))
 
 
 def constant(value: Number, like: Tensor) -> Tensor:
     """Return the number as a tensor without dims."""
     options: Any = {"dtype": like.dtype.to_real(), "device": like.device}
-    return made_of(value, lambda number: torch.full((), number, **options))
+    return join_parts_of(value, lambda number: torch.full((), number, **options))

@@ -1,7 +1,7 @@
-"""Programs with complex tensors inside: computed with real ones, before torch.onnx sees them.
+"""Rewrites complex tensors of a program as pairs of real ones, before torch.onnx translates it.
 
-Operators that torch.onnx has for complex numbers stay; those that consist of others are taken
-apart; for the rest there is a form of pairs. What remains is refused by its name.
+Operators that torch.onnx translates for complex numbers are kept; composite operators are
+decomposed; others are computed on pairs. An operator without such a form is refused by name.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from modelexport_exporter.decompositions.programs import (
     Table,
     arguments,
     calls,
-    decomposed,
+    decline_unless,
+    decompose,
     functional,
-    guarded,
 )
 from modelexport_exporter.decompositions.registry import enabled
 from modelexport_exporter.torch_internals import pytree
@@ -34,7 +34,7 @@ from modelexport_exporter.torch_internals.translation import has_complex_functio
 FORMS = {**functions.FORMS, **shapes.FORMS}
 """Operators that are computed on pairs, by their names with overloads."""
 _DEEPEST = 8
-"""How often what an operator consists of consists of others."""
+"""The maximum depth of composite operators."""
 
 
 def complex_as_pairs(program: ExportedProgram, disabled: Collection[str]) -> ExportedProgram:
@@ -44,7 +44,7 @@ def complex_as_pairs(program: ExportedProgram, disabled: Collection[str]) -> Exp
         if not table:
             return program
         try:
-            program = decomposed(program, table)
+            program = decompose(program, table)
         except Exception:  # noqa: BLE001 - torch has no definition of one for such sizes
             return program  # which is refused by that operator's name
     return program
@@ -90,7 +90,7 @@ def _replacement(op: OpOverload) -> Callable[..., Any] | None:
             some = _any_complex((args, kwargs)) or (made is not None and made.is_complex)
             return some and form.applies(*args, **kwargs)
 
-        return guarded(form.function, applies)
+        return decline_unless(form.function, applies)
     if name in DECOMPOSITIONS or has_complex_function(name):
         return None
     return composite_definition(op) if is_composite(op) else None

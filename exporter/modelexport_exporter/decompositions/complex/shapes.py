@@ -1,4 +1,4 @@
-"""Complex tensors cut, joined, moved and made: done to pairs of real and imaginary parts."""
+"""Slicing, joining, moving and creating complex tensors, on pairs of real and imaginary parts."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from modelexport_exporter.decompositions.complex.pairs import (
     Number,
     constant,
     halves,
-    made,
-    made_of,
+    join,
+    join_parts_of,
     parts,
     whole,
 )
@@ -111,7 +111,7 @@ def unbind(x: Tensor, dim: int = 0) -> list[Tensor]:
 def constant_pad_nd(x: Tensor, pad: Sequence[Size], value: Number = 0) -> Tensor:
     real, imaginary = halves(x)
     number = complex(value)
-    return made(
+    return join(
         torch.constant_pad_nd(real, pad, number.real),
         torch.constant_pad_nd(imaginary, pad, number.imag),
     )
@@ -135,13 +135,13 @@ def masked_fill(x: Tensor, mask: Tensor, value: Number | Tensor) -> Tensor:
 @FORMS.form_of("aten::tril")
 def tril(x: Tensor, diagonal: int = 0) -> Tensor:
     real, imaginary = halves(x)
-    return made(torch.tril(real, diagonal), torch.tril(imaginary, diagonal))
+    return join(torch.tril(real, diagonal), torch.tril(imaginary, diagonal))
 
 
 @FORMS.form_of("aten::triu")
 def triu(x: Tensor, diagonal: int = 0) -> Tensor:
     real, imaginary = halves(x)
-    return made(torch.triu(real, diagonal), torch.triu(imaginary, diagonal))
+    return join(torch.triu(real, diagonal), torch.triu(imaginary, diagonal))
 
 
 @FORMS.form_of("aten::unfold")
@@ -181,7 +181,7 @@ def full_like(x: Tensor, value: Number, *, dtype: torch.dtype | None = None, **_
     if not wanted.is_complex:
         return torch.full_like(like, complex(value).real, dtype=wanted)
     real = wanted.to_real()
-    return made_of(value, lambda number: torch.full_like(like, number, dtype=real))
+    return join_parts_of(value, lambda number: torch.full_like(like, number, dtype=real))
 
 
 @FORMS.form_of("aten::zeros_like", "aten::empty_like")
@@ -199,7 +199,7 @@ def full(
     size: Sequence[Size], value: Number, *, dtype: torch.dtype | None = None, **_: object
 ) -> Tensor:
     real = (dtype or torch.complex64).to_real()
-    return made_of(value, lambda number: torch.full(size, number, dtype=real))
+    return join_parts_of(value, lambda number: torch.full(size, number, dtype=real))
 
 
 @FORMS.form_of("aten::zeros", "aten::empty.memory_format")

@@ -1,4 +1,4 @@
-"""Activation functions whose extra arguments torch.onnx leaves out."""
+"""Activation functions with arguments that torch.onnx ignores."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FAMILY = Family("Activations", __doc__)
 def _is_scaled_or_double(
     x: Tensor, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0
 ) -> bool:
-    """Return whether onnxruntime has no such Elu: with further factors, or of float64."""
+    """Return whether it has scale factors that torch.onnx ignores, or no kernel: float64."""
     return scale != 1 or input_scale != 1 or x.dtype == torch.float64
 
 

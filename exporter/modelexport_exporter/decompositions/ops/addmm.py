@@ -1,6 +1,6 @@
-"""Products of matrices that are added to something, with factors `beta` and `alpha`.
+"""Matrix products plus an addend: beta · addend + alpha · product.
 
-A beta of 0 leaves the addend out altogether, NaN and all; onnxruntime has no Gemm of integers.
+With beta = 0 the addend is ignored, even if it is NaN; onnxruntime has no Gemm of integers.
 """
 
 from __future__ import annotations

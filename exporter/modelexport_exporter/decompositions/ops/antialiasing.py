@@ -1,4 +1,4 @@
-"""Resizing with antialias: torch.onnx forgets the scale factor; ONNX clips the filter otherwise.
+"""Resizing with antialias: torch.onnx ignores scale factors and align_corners.
 
 As in torch's separable resampling: output i of n lies at (i + 1/2) · scale, and is the mean of the
 inputs around it by a triangle (bilinear) or by Keys' cubic of -1/2 (bicubic), which is stretched by
@@ -54,7 +54,7 @@ def _weights(
     return weight / weight.sum(1, keepdim=True)
 
 
-def _resized(
+def _resize(
     x: Tensor,
     sizes: Sequence[Size],
     factors: Sequence[float | None],
@@ -82,7 +82,7 @@ def _resizes(*, cubic: bool) -> tuple[Callable[..., Tensor], Callable[..., Tenso
         scales_w: float | None = None,
     ) -> Tensor:
         factors = (scales_h, scales_w)
-        return _resized(x, output_size, factors, align=align_corners, cubic=cubic)
+        return _resize(x, output_size, factors, align=align_corners, cubic=cubic)
 
     def by_factor(
         x: Tensor,

@@ -1,4 +1,4 @@
-"""What several families share: dtypes, polynomials, series."""
+"""Shared by several families: dtypes, polynomials, series."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ def in_single_precision(function: Pointwise) -> Pointwise:
     """Compute half precision and integers in float32, as eager does; half precision goes back."""
 
     @wraps(function)
-    def computed(x: Tensor, *args: object) -> Tensor:
+    def compute(x: Tensor, *args: object) -> Tensor:
         if x.dtype in (torch.float32, torch.float64):
             return function(x, *args)
         result = function(x.to(torch.float32), *args)
         return result.to(x.dtype) if x.dtype.is_floating_point else result
 
-    return computed
+    return compute
 
 
 def in_double_precision(function: Pointwise) -> Pointwise:
-    """Compute in float64, where cancellation would leave few digits of float32."""
+    """Compute in float64: cancellation would lose too many digits of float32."""
 
     @wraps(function)
-    def computed(x: Tensor, *args: object) -> Tensor:
+    def compute(x: Tensor, *args: object) -> Tensor:
         result = function(x.to(torch.float64), *args)
         return result.to(x.dtype if x.dtype.is_floating_point else torch.float32)
 
-    return computed
+    return compute
 
 
 def polynomial(x: Tensor, coefficients: Sequence[float]) -> Tensor:

@@ -1,9 +1,9 @@
 """The windows of a pool with ceil_mode, without ceil_mode.
 
 torch leaves out a last window that would begin beyond the input and its left margin; ONNX counts
-it, so the file does not load or has one column too many. While it captures, torch asks that at the
-example's size, which makes a dynamic dim constant. An edge behind the input of the right width
-gives the same windows at every size, and asks nothing.
+it in older specifications. torch.export evaluates this at the example's size, which makes a dynamic
+dim constant. Padding of the right width at the end of the input gives the same windows at every
+size, without a condition.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ Sizes = int | Sequence[int]
 
 
 def each(value: Sizes | None, count: int, otherwise: Sizes = 1) -> list[int]:
-    """Return the option for each dim; torch lets one number stand for all, and [] for none."""
+    """Return the option for each dim; one number applies to all dims, [] means the default."""
     value = otherwise if value is None or not isinstance(value, int) and not len(value) else value  # noqa: RUF021
     values = [value] if isinstance(value, int) else list(value)
     return values * count if len(values) == 1 else values
 
 
 def edge(kernel: int, step: int, margin: int, gap: int = 1) -> int:
-    """Return how many elements behind the input and its margins stand for ceil_mode.
+    """Return how many elements to pad at the end, beyond the margin, instead of ceil_mode.
 
     A window spans s = gap * (kernel - 1) + 1 elements. With margin + step <= s each window that is
     begun begins before the right margin, and step - 1 elements complete it. Otherwise the windows
@@ -35,8 +35,8 @@ def edge(kernel: int, step: int, margin: int, gap: int = 1) -> int:
     return min(margin + step, gap * (kernel - 1) + 1) - 1 - margin
 
 
-def widened(x: Tensor, dims: int, edges: Sequence[int], value: float) -> Tensor:
-    """Return x with so many elements of the value behind it, in each of its last dims.
+def widen(x: Tensor, dims: int, edges: Sequence[int], value: float) -> Tensor:
+    """Return x padded at the end of each of its last dims with the value.
 
     By cat: onnxruntime fuses a Pad into the pool, where it allows less of it.
     """
@@ -47,7 +47,7 @@ def widened(x: Tensor, dims: int, edges: Sequence[int], value: float) -> Tensor:
     return x
 
 
-def max_pooled(
+def max_pool_ceil(
     x: Tensor,
     dims: int,
     kernel_size: Sizes,
@@ -60,10 +60,10 @@ def max_pooled(
     steps, margins, gaps = each(stride, dims, kernel), each(padding, dims), each(dilation, dims)
     edges = [edge(*options) for options in zip(kernel, steps, margins, gaps, strict=True)]
     lowest = -float("inf") if x.is_floating_point() else torch.iinfo(x.dtype).min
-    return strided_max(widened(x, dims, edges, lowest), kernel, steps, margins, gaps)
+    return max_pool_floor(widen(x, dims, edges, lowest), kernel, steps, margins, gaps)
 
 
-def strided_max(
+def max_pool_floor(
     x: Tensor, kernel: list[int], steps: list[int], margins: list[int], gaps: list[int]
 ) -> Tensor:
     """Return the maximum pool of x; in two dims for one, whose length torch.export keeps fixed."""
@@ -75,7 +75,7 @@ def strided_max(
     return torch.max_pool2d(x.unsqueeze(-2), *options).squeeze(-2)
 
 
-def summed(
+def sum_windows(
     x: Tensor,
     dims: int,
     kernel_size: Sizes,
@@ -88,7 +88,7 @@ def summed(
     steps, margins = each(stride, dims, kernel), each(padding, dims)
     if ceil_mode:
         edges = [edge(*options) for options in zip(kernel, steps, margins, strict=True)]
-        x = widened(x, dims, edges, 0)
+        x = widen(x, dims, edges, 0)
     pool = F.avg_pool3d if dims == 3 else F.avg_pool2d
     if dims == 1:
         wide = pool(x.unsqueeze(-2), [1, *kernel], [1, *steps], [0, *margins])
@@ -96,7 +96,7 @@ def summed(
     return pool(x, kernel, steps, margins) * torch.Size(kernel).numel()
 
 
-def averaged(
+def average_windows(
     x: Tensor,
     dims: int,
     kernel_size: Sizes,
@@ -112,5 +112,5 @@ def averaged(
         pads = [pad for margin in reversed(margins) for pad in (margin, margin)]
         inside, outside = F.pad(inside, pads, value=1.0), [0] * dims
     edges = [edge(*options) for options in zip(kernel, steps, margins, strict=True)]
-    held = summed(widened(inside, dims, edges, 0), dims, kernel, steps, outside)
-    return summed(x, dims, kernel, steps, margins, ceil_mode=True) / held
+    held = sum_windows(widen(inside, dims, edges, 0), dims, kernel, steps, outside)
+    return sum_windows(x, dims, kernel, steps, margins, ceil_mode=True) / held

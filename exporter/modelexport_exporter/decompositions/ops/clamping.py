@@ -1,4 +1,4 @@
-"""Bounds on one side: onnxruntime's Clip without a bound cuts infinities to the largest number."""
+"""One-sided bounds: onnxruntime's Clip turns infinities into the largest number without a bound."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def _is_float(x: Tensor, *bounds: Any) -> bool:  # noqa: ANN401
 def _misread(x: Tensor, min: Bound = None, max: Bound = None) -> bool:  # noqa: A002
     """Return whether Clip would misread it: one bound is missing, or an unsigned x has one below 0.
 
-    torch.onnx refuses an int beside a float as well. Integers have no infinities, and onnxruntime
-    has no Max of small ones: they are left alone.
+    torch.onnx also refuses one int and one float bound. Integers have no infinities, and
+    onnxruntime has no Max of small integers: they are not rewritten.
     """
     if x.dtype == torch.uint8 and isinstance(min, int | float):
         return min < 0

@@ -1,6 +1,6 @@
 """Quotients rounded down and their remainders, divisors of integers, and shifts.
 
-torch takes the exact remainder first; a rounded quotient is off by one where it meets an integer:
+torch computes the exact remainder first; a rounded quotient may be off by one near an integer:
 `1.0 // 0.1` is 9, not 10, and `1.0 % 0.1` is 0.1, not 0.
 """
 

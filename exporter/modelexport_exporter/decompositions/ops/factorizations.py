@@ -13,7 +13,7 @@ from modelexport_exporter.decompositions.registry import Family
 FAMILY = Family("Matrix factorizations", __doc__)
 
 LARGEST = 32
-"""Columns that are unrolled at most: some twenty nodes each."""
+"""The maximum number of columns to unroll, about twenty nodes each."""
 
 
 def unrolls(a: Tensor, *_: object, **__: object) -> bool:
@@ -59,7 +59,7 @@ def parity(order: Tensor, n: int) -> Tensor:
 _LU = "Gaussian elimination with partial pivoting, unrolled, in float64"
 
 
-def _split(a: Tensor, packed: Tensor) -> tuple[Tensor, Tensor]:
+def _unpack(a: Tensor, packed: Tensor) -> tuple[Tensor, Tensor]:
     k = min(a.shape[-2], a.shape[-1])
     unit = torch.eye(a.shape[-2], k, dtype=torch.float64, device=a.device)
     lower = packed[..., :, :k].tril(-1) + unit
@@ -70,7 +70,7 @@ def _split(a: Tensor, packed: Tensor) -> tuple[Tensor, Tensor]:
 def linalg_lu(a: Tensor, *, pivot: bool = True) -> tuple[Tensor, Tensor, Tensor]:
     assert pivot
     packed, order = packed_lu(a)
-    lower, upper = _split(a, packed)
+    lower, upper = _unpack(a, packed)
     i = torch.arange(a.shape[-2], device=a.device)
     permutation = (i.unsqueeze(-1) == order.unsqueeze(-2)).to(a.dtype)
     return permutation, lower, upper

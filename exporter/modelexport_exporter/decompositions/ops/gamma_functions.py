@@ -46,7 +46,7 @@ def lgamma(x: Tensor) -> Tensor:
     for k, coefficient in enumerate(_LANCZOS, start=1):
         series = series + coefficient / (z + k)
     t = z + _LANCZOS_G + 0.5
-    # (z + 1/2) log t - t, arranged so that large z do not overflow before they have to.
+    # (z + 1/2) log t - t, arranged so that large z do not overflow early.
     value = (z + 0.5) * (torch.log(t) - 1) - _LANCZOS_G + math.log(2 * math.pi) / 2
     value = value + torch.log(series)
     sine = torch.sin(math.pi * (x - torch.round(x))).abs()
@@ -84,7 +84,7 @@ def digamma(x: Tensor) -> Tensor:
     accuracy="1e-6 (float32), 1e-14 (float64)",
 )
 def special_zeta(s: Tensor, q: Tensor) -> Tensor:
-    s, q = broadcast(*_promoted(s, q))
+    s, q = broadcast(*_promote(s, q))
     total = torch.pow(q, -s)
     for k in range(1, 10):
         total = total + torch.pow(q + k, -s)
@@ -103,7 +103,7 @@ def special_zeta(s: Tensor, q: Tensor) -> Tensor:
     return torch.where(s == 1, infinite(total), torch.where(s < 1, undefined(total), total))
 
 
-def _promoted(s: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+def _promote(s: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     dtype = torch.promote_types(s.dtype, q.dtype)
     dtype = dtype if dtype == torch.float64 else torch.float32
     return s.to(dtype), q.to(dtype)
@@ -146,12 +146,12 @@ def _trigamma(x: Tensor) -> Tensor:
 
 @FAMILY.decomposes("aten::special_zeta.other_scalar", method="as for tensors")
 def special_zeta_of_number(s: Tensor, q: float) -> Tensor:
-    return special_zeta(s, torch.full_like(_promoted(s, s)[0], q))
+    return special_zeta(s, torch.full_like(_promote(s, s)[0], q))
 
 
 @FAMILY.decomposes("aten::special_zeta.self_scalar", method="as for tensors")
 def special_zeta_at_number(s: float, q: Tensor) -> Tensor:
-    return special_zeta(torch.full_like(_promoted(q, q)[0], s), q)
+    return special_zeta(torch.full_like(_promote(q, q)[0], s), q)
 
 
 @FAMILY.decomposes("aten::mvlgamma", method="sum of lgamma(x - k/2)", accuracy="1e-6 (float32)")

@@ -1,4 +1,4 @@
-"""Rows that lie in groups, each multiplied by the matrix of its group: the experts of a mixture.
+"""Groups of rows, each multiplied by the matrix of its group: a mixture of experts.
 
 `offs` [groups] are the ends of the groups along the rows, known only when the model runs.
 """
@@ -20,12 +20,12 @@ _METHOD = "a product for each group, of the rows between two ends"
 
 def _product(x: Tensor, weight: Tensor, offs: Tensor) -> Tensor:
     """Return [rows, out] for x [rows, in] and weight [groups, in, out]; 0 past the last group."""
-    *groups, rest = _cut(x, offs)
+    *groups, rest = _cut_groups(x, offs)
     products = [rows @ matrix for rows, matrix in zip(groups, weight, strict=True)]
     return torch.cat([*products, torch.zeros_like(rest @ weight[0])])
 
 
-def _cut(x: Tensor, offs: Tensor) -> list[Tensor]:
+def _cut_groups(x: Tensor, offs: Tensor) -> list[Tensor]:
     """Return the rows between each two ends, and those after the last."""
     ends = offs.unbind()
     if torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]

@@ -1,7 +1,7 @@
 """Inverses, linear systems, determinants and functions of matrices.
 
-Small static matrices go through a factorization; larger ones, and such whose size is a dynamic
-dim, through iterations of matrix products. All is computed in float64, float32 as well.
+Small static matrices are factorized; larger ones, and those of a dynamic size, are computed by
+iterations of matrix products. All in float64, for float32 inputs too.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _triangular_inverse(a: Tensor) -> Tensor:
     return inverse / diagonal.unsqueeze(-2)
 
 
-def solved(a: Tensor, b: Tensor) -> Tensor:
+def solve_double(a: Tensor, b: Tensor) -> Tensor:
     """Return the solution of a x = b in float64; b is a matrix."""
     b = b.to(torch.float64)
     if not unrolls(a):
@@ -75,7 +75,7 @@ def solved(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _inverse(a: Tensor) -> Tensor:
-    return solved(a, _identity(a).expand(a.shape)).to(a.dtype)
+    return solve_double(a, _identity(a).expand(a.shape)).to(a.dtype)
 
 
 @FAMILY.decomposes(
@@ -99,10 +99,10 @@ def linalg_inv_ex(a: Tensor, *, check_errors: bool = False) -> tuple[Tensor, Ten
 def _solve(a: Tensor, b: Tensor, *, left: bool) -> Tensor:
     is_vector = b.dim() == 1 or (b.dim() == a.dim() - 1 and b.shape == a.shape[:-1])
     if is_vector and left:
-        return solved(a, b.unsqueeze(-1)).squeeze(-1).to(a.dtype)
+        return solve_double(a, b.unsqueeze(-1)).squeeze(-1).to(a.dtype)
     if not left:
-        return solved(a.mT, b.mT).mT.to(a.dtype)
-    return solved(a, b).to(a.dtype)
+        return solve_double(a.mT, b.mT).mT.to(a.dtype)
+    return solve_double(a, b).to(a.dtype)
 
 
 @FAMILY.decomposes(

@@ -13,7 +13,7 @@ _MEAN, _SUM = 1, 2
 _ENTROPY = "log_softmax, then the weighted sums that torch defines"
 
 
-def _reduced(loss: Tensor, reduction: int) -> Tensor:
+def _reduce(loss: Tensor, reduction: int) -> Tensor:
     if reduction == _MEAN:
         return loss.mean()
     return loss.sum() if reduction == _SUM else loss
@@ -55,7 +55,7 @@ def cross_entropy_loss(
         if label_smoothing:
             target = target * (1 - label_smoothing) + label_smoothing / classes
         loss = -(weighted * target).sum(axis)
-        return _reduced(loss, reduction)
+        return _reduce(loss, reduction)
     used = target != ignore_index
     index = torch.where(used, target, torch.zeros_like(target))
     picked = -weighted.gather(axis, index.unsqueeze(axis)).squeeze(axis)
@@ -63,7 +63,7 @@ def cross_entropy_loss(
     loss = (1 - label_smoothing) * picked + label_smoothing * smooth
     loss = torch.where(used, loss, torch.zeros_like(loss))
     if reduction != _MEAN:
-        return _reduced(loss, reduction)
+        return _reduce(loss, reduction)
     counted = used.to(x.dtype) if weight is None else torch.where(used, weight[index], 0.0)
     return loss.sum() / counted.sum()
 
@@ -85,4 +85,4 @@ def binary_cross_entropy_with_logits(
     if pos_weight is not None:
         logs = logs * ((pos_weight - 1) * target + 1)
     loss = (1 - target) * x - logs
-    return _reduced(loss if weight is None else loss * weight, reduction)
+    return _reduce(loss if weight is None else loss * weight, reduction)

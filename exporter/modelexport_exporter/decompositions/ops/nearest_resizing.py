@@ -1,4 +1,4 @@
-"""Nearest-neighbour resizing: which pixel is nearest is decided as PyTorch decides it.
+"""Nearest-neighbour resizing, with the pixels that PyTorch picks.
 
 PyTorch takes input floor(i · (inputs / outputs)), ONNX's Resize floor(i / (outputs / inputs)), both
 in the element type. Where i · inputs is a multiple of outputs, rounding may take either side: of
@@ -20,7 +20,7 @@ FAMILY = Family("Nearest-neighbour resizing", __doc__)
 Factors = Sequence[float | None]
 
 
-def _picked(x: Tensor, sizes: Sequence[Size], factors: Factors) -> Tensor:
+def _pick(x: Tensor, sizes: Sequence[Size], factors: Factors) -> Tensor:
     for axis, (wanted, factor) in enumerate(zip(sizes, factors, strict=True), start=2):
         x = x.index_select(axis, _nearest(x, axis, wanted, factor))
     return x
@@ -57,7 +57,7 @@ def _rounds_by_factor(
 
 
 def _to_size(x: Tensor, output_size: Sequence[Size], *factors: float | None) -> Tensor:
-    return _picked(x, output_size, factors or (None,) * len(output_size))
+    return _pick(x, output_size, factors or (None,) * len(output_size))
 
 
 def _by_factor(

@@ -14,7 +14,7 @@ _SORT = "sort along the dim, NaN last, then select"
 _TIES = "exact; the index among equal values may be another one"
 
 
-def _sorted(x: Tensor, dim: int) -> tuple[Tensor, Tensor, Tensor]:
+def _sort(x: Tensor, dim: int) -> tuple[Tensor, Tensor, Tensor]:
     """Return sorted values, their indices, and how many are not NaN."""
     if not x.dtype.is_floating_point:
         values, indices = torch.sort(x, dim)
@@ -24,7 +24,7 @@ def _sorted(x: Tensor, dim: int) -> tuple[Tensor, Tensor, Tensor]:
     return values, indices, (~missing).to(torch.int64).sum(dim, keepdim=True)
 
 
-def _squeezed(
+def _squeeze(
     values: Tensor,
     indices: Tensor,
     dim: int,
@@ -43,14 +43,14 @@ def _first_missing(x: Tensor, dim: int) -> Tensor:
 def median_dim(x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     if x.dim() == 0:
         return x.clone(), torch.zeros_like(x, dtype=torch.int64)
-    values, indices, valid = _sorted(x, dim)
+    values, indices, valid = _sort(x, dim)
     middle = (torch.ones_like(valid) * x.shape[dim] - 1) // 2
     value, index = values.gather(dim, middle), indices.gather(dim, middle)
     if x.dtype.is_floating_point:
         complete = valid == x.shape[dim]
         value = torch.where(complete, value, undefined(value))
         index = torch.where(complete, index, _first_missing(x, dim))
-    return _squeezed(value, index, dim, keepdim)
+    return _squeeze(value, index, dim, keepdim)
 
 
 @FAMILY.decomposes("aten::median", method=_SORT)
@@ -62,13 +62,13 @@ def median(x: Tensor) -> Tensor:
 def nanmedian_dim(x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     if x.dim() == 0:
         return x.clone(), torch.zeros_like(x, dtype=torch.int64)
-    values, indices, valid = _sorted(x, dim)
+    values, indices, valid = _sort(x, dim)
     middle = torch.clamp((valid - 1) // 2, min=0)
     value, index = values.gather(dim, middle), indices.gather(dim, middle)
     if x.dtype.is_floating_point:
         value = torch.where(valid > 0, value, undefined(value))
         index = torch.where(valid > 0, index, torch.zeros_like(index))
-    return _squeezed(value, index, dim, keepdim)
+    return _squeeze(value, index, dim, keepdim)
 
 
 @FAMILY.decomposes("aten::nanmedian", method=_SORT)
@@ -85,11 +85,11 @@ def kthvalue(
 ) -> tuple[Tensor, Tensor]:
     if x.dim() == 0:
         return x.clone(), torch.zeros_like(x, dtype=torch.int64)
-    values, indices, valid = _sorted(x, dim)
+    values, indices, valid = _sort(x, dim)
     value, index = values.narrow(dim, k - 1, 1), indices.narrow(dim, k - 1, 1)
     if x.dtype.is_floating_point:
         value = torch.where(valid >= k, value, undefined(value))
-    return _squeezed(value, index, dim, keepdim)
+    return _squeeze(value, index, dim, keepdim)
 
 
 @FAMILY.decomposes(
@@ -106,7 +106,7 @@ def mode(x: Tensor, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tenso
     value = torch.where(most, last, torch.full_like(last, high)).amin(-1, keepdim=True)
     positions = torch.arange(last.shape[-1], device=x.device)
     index = torch.where(last == value, positions, -1).amax(-1, keepdim=True)
-    return _squeezed(value.movedim(-1, dim), index.movedim(-1, dim), dim, keepdim)
+    return _squeeze(value.movedim(-1, dim), index.movedim(-1, dim), dim, keepdim)
 
 
 @FAMILY.decomposes(

@@ -1,4 +1,4 @@
-"""Pooling with a divisor of one's own, and to sizes that do not divide the input's."""
+"""Pooling with divisor_override, and adaptive pooling to sizes that do not divide the input's."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from modelexport_exporter.decompositions.ops.ceil_windows import Sizes, each, summed
+from modelexport_exporter.decompositions.ops.ceil_windows import Sizes, each, sum_windows
 from modelexport_exporter.decompositions.registry import Family
 from modelexport_exporter.decompositions.sizes import Size
 
 FAMILY = Family("Pooling", __doc__)
 
 _CUT = 32
-"""Windows that are cut out one by one at most."""
+"""The maximum number of windows that are sliced one by one."""
 
 
 def _divides(*arguments: object, divisor_override: int | None = None, **_: object) -> bool:
@@ -39,7 +39,7 @@ def avg_pool2d(
     divisor_override: int | None = None,
 ) -> Tensor:
     assert divisor_override is not None
-    return summed(x, 2, kernel_size, stride, padding, ceil_mode) / divisor_override
+    return sum_windows(x, 2, kernel_size, stride, padding, ceil_mode) / divisor_override
 
 
 @FAMILY.decomposes(
@@ -58,7 +58,7 @@ def avg_pool3d(
     divisor_override: int | None = None,
 ) -> Tensor:
     assert divisor_override is not None
-    return summed(x, 3, kernel_size, stride, padding, ceil_mode) / divisor_override
+    return sum_windows(x, 3, kernel_size, stride, padding, ceil_mode) / divisor_override
 
 
 def _windows(size: Size, windows: int, like: Tensor) -> Tensor:
@@ -71,7 +71,7 @@ def _windows(size: Size, windows: int, like: Tensor) -> Tensor:
 
 
 def _uneven(dims: int, x: Tensor, output_size: Sizes) -> bool:
-    """Return whether torch.onnx has no pool for it: uneven windows, open dims, or three of them."""
+    """Return whether torch.onnx has no pool for it: uneven windows, dynamic sizes, three dims."""
     wished = each(output_size, dims)
     if all(wanted == 1 for wanted in wished):
         return False
@@ -81,7 +81,7 @@ def _uneven(dims: int, x: Tensor, output_size: Sizes) -> bool:
     )
 
 
-def _averaged(dims: int, x: Tensor, output_size: Sizes) -> Tensor:
+def _average(dims: int, x: Tensor, output_size: Sizes) -> Tensor:
     for axis, wanted in enumerate(each(output_size, dims), start=-dims):
         size = x.shape[axis]
         if isinstance(size, int) and 0 < wanted <= _CUT and not torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
@@ -102,7 +102,7 @@ def _means(x: Tensor, axis: int, wanted: int) -> Tensor:
 
 
 def _product(x: Tensor, weights: Tensor) -> Tensor:
-    """Return x @ weights, infinities and NaN in the windows alone that contain them."""
+    """Return x @ weights, with infinities and NaN only in the windows that contain them."""
     infinity = torch.full((), float("inf"), dtype=x.dtype, device=x.device)
     finite = x.abs() < infinity
     result = torch.where(finite, x, 0.0) @ weights
@@ -118,7 +118,7 @@ def _best(x: Tensor, indices: Tensor | None, axis: int, wanted: int) -> tuple[Te
     moved = x.movedim(axis, -1).unsqueeze(-2)
     inside = _windows(x.shape[axis], wanted, x)
     lowest = torch.full_like(moved, -float("inf"))
-    # NaN is the maximum of its window, and ONNX's ArgMax passes it over.
+    # NaN is the maximum of its window; ONNX's ArgMax ignores it.
     greatest = torch.finfo(x.dtype).max
     ranked = torch.where(torch.isnan(moved), -lowest, torch.clamp(moved, -float("inf"), greatest))
     place = torch.where(inside, ranked, lowest).argmax(-1, keepdim=True)
@@ -151,7 +151,7 @@ for _dims in (1, 2, 3):
         ),
         accuracy="3e-7 (float32)",
         applies=partial(_uneven, _dims),
-    )(partial(_averaged, _dims))
+    )(partial(_average, _dims))
     FAMILY.decomposes(
         f"aten::adaptive_max_pool{_dims}d",
         method="maximum over a mask of the windows, dim by dim",

@@ -1,4 +1,4 @@
-"""Reductions with a missing or a misread argument."""
+"""Reductions without dims, with keepdim, and over integers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of equal elements: found in a tensor, and laid out from their lengths."""
+"""Runs of equal elements: unique_consecutive and repeat_interleave."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing to and reading from positions, with the operators that ONNX has for it."""
+"""Writing to and reading from positions, by operators that ONNX has."""
 
 from __future__ import annotations
 

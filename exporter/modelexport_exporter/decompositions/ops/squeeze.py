@@ -1,4 +1,4 @@
-"""Dims of another size than 1, which torch leaves where they are and ONNX's Squeeze refuses."""
+"""squeeze of dims that are not of size 1: torch keeps them, ONNX's Squeeze refuses them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _METHOD = "dims of size 1 alone"
 
 
 def _is_one(x: Tensor, dim: int) -> bool:
-    """Return whether the size is 1 as far as the capture knows: a dynamic one is not."""
+    """Return whether the size is statically known to be 1."""
     if x.dim() == 0:
         return True
     size = x.shape[dim]
@@ -29,7 +29,7 @@ def _single(dim: int | Sequence[int]) -> list[int]:
     return [dim] if isinstance(dim, int) else list(dim)
 
 
-def _refused(x: Tensor, dim: int | Sequence[int]) -> bool:
+def _is_refused(x: Tensor, dim: int | Sequence[int]) -> bool:
     return not isinstance(dim, int) or not _is_one(x, dim)
 
 
@@ -40,7 +40,7 @@ def _refused(x: Tensor, dim: int | Sequence[int]) -> bool:
     defect="ONNX's Squeeze refuses dims of another size than 1",
     report="https://github.com/onnx/onnx/issues/3764",
     method=_METHOD,
-    applies=_refused,
+    applies=_is_refused,
 )
 def squeeze(x: Tensor, dim: int | Sequence[int]) -> Tensor:
     ones = [each % x.dim() for each in _single(dim) if x.dim() and _is_one(x, each)]

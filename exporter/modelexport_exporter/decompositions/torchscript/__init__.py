@@ -1,1 +1,1 @@
-"""What the TorchScript exporter cannot translate, in a form that it can."""
+"""Rewrites of calls that the TorchScript exporter cannot translate, or translates incorrectly."""

@@ -1,8 +1,8 @@
 """What the tracer of TorchScript records in place of a call that its exporter cannot translate.
 
 In this order: the library's decomposition; a rewrite of the operator; torch's own definition,
-where the exporter has no symbolic function at the requested opset. What these call is seen again,
-so a definition may lead to operators that are rewritten themselves.
+where the exporter has no symbolic function at the requested opset. Their own calls are
+rewritten too.
 """
 
 from __future__ import annotations
@@ -43,8 +43,7 @@ _ALIASES = {
     "matrix_exp": "linalg_matrix_exp",
 }
 _PROPERTIES = {"mT": "mT", "mH": "mH"}
-"""Views that are read as attributes."""
-_INDEXED = {"__getitem__": "aten::index", "__setitem__": "aten::index_put"}
+"""Views that are attributes of a tensor."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class _Call:
 _PROVIDED = provided()
 
 
-def _call_of(function: object) -> _Call:
+def _describe_call(function: object) -> _Call:
     if isinstance(function, OpOverload):
         name = schema_of(function).name.removeprefix("aten::")
     elif isinstance(function, OpOverloadPacket):
@@ -68,11 +67,11 @@ def _call_of(function: object) -> _Call:
         name = getattr(function, "__name__", "")
         if name == "__get__":
             name = _PROPERTIES.get(getattr(function.__self__, "__name__", ""), "")  # type: ignore[attr-defined]
-    return _named(name)
+    return _describe_name(name)
 
 
 @cache
-def _named(name: str) -> _Call:
+def _describe_name(name: str) -> _Call:
     dunder = name.endswith("__")
     in_place = name.startswith("__i") if dunder else name.endswith("_")
     operator = _ALIASES.get(name, name if dunder else name.removesuffix("_"))
@@ -97,9 +96,9 @@ class TracedCalls(TorchFunctionMode):
         kwargs: dict[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401
         kwargs = kwargs or {}
-        call = _call_of(func)
-        if call.name in _INDEXED:
-            return func(*self._indexed(call, args), **kwargs)
+        call = _describe_call(func)
+        if call.name == "__getitem__":
+            return func(*self._without_negative_indices(args), **kwargs)
         if call.operator in self._active or not enabled(call.operator, self._disabled):
             return func(*args, **kwargs)
         for replace in (self._by_the_library, self._by_a_rewrite, self._by_torch):
@@ -112,7 +111,7 @@ class TracedCalls(TorchFunctionMode):
 
     @contextmanager
     def _seeing_calls_but(self, operator: str) -> Iterator[None]:
-        """See what a replacement calls; the operator itself is then left as it is."""
+        """Rewrite what a replacement calls, except the operator itself."""
         before = self._active
         self._active = before | {operator}
         try:
@@ -121,12 +120,11 @@ class TracedCalls(TorchFunctionMode):
         finally:
             self._active = before
 
-    def _indexed(self, call: _Call, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        operator = _INDEXED[call.name]
-        if not enabled(operator, self._disabled) or not isinstance(args[0], Tensor):
+    def _without_negative_indices(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        if not enabled("aten::index", self._disabled) or not isinstance(args[0], Tensor):
             return args
         index = from_the_start(*args[:2])
-        return args if index is NotImplemented else (args[0], index, *args[2:])
+        return args if index is NotImplemented else (args[0], index)
 
     def _by_the_library(self, call: _Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
         if call.operator not in _PROVIDED:
@@ -149,13 +147,13 @@ class TracedCalls(TorchFunctionMode):
         return rewrite.function(*args, **kwargs)
 
     def _by_torch(self, call: _Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
-        # Before it traces, torch.onnx runs the model: that run need not know of definitions.
+        # torch.onnx runs the model before it traces: that run needs no definitions.
         traced = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
         if not traced or has_symbolic(call.operator, self._opset) or "out" in kwargs:
             return NotImplemented
         overload = resolve_overload(call.operator, args, kwargs)
         if overload is None and len(args) > 1:
-            args = _listed(args)
+            args = _as_list(args)
             overload = resolve_overload(call.operator, args, kwargs)
         if overload is None or not computes_tensors(overload):
             return NotImplemented
@@ -163,7 +161,7 @@ class TracedCalls(TorchFunctionMode):
         return NotImplemented if definition is None else definition()
 
     def _is_known(self, operator: str) -> Callable[[str], bool]:
-        """Return what tells the operators to which the definition of this one may lead."""
+        """Return a test of the operators to which the definition of this one may lead."""
 
         def known(name: str) -> bool:
             name = name if name.endswith("__") else name.removesuffix("_")
@@ -177,7 +175,7 @@ class TracedCalls(TorchFunctionMode):
         return known
 
 
-def _listed(args: tuple[Any, ...]) -> tuple[Any, ...]:
+def _as_list(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return `x.tile(2, 3)`'s arguments as those of `x.tile((2, 3))`."""
     return args if any(isinstance(value, (list, tuple)) for value in args) else (args[0], args[1:])
 

@@ -1,6 +1,6 @@
-"""Symbolic functions for elementary functions that ONNX has, and TorchScript's exporter has not.
+"""Symbolic functions of elementary functions that ONNX has and the TorchScript exporter lacks.
 
-Registered for the time of a conversion, below the user's own; they serve scripts as well as traces.
+Registered during a conversion, with lower priority than the user's; for scripts and traces.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FLOAT = 1
 
 @contextmanager
 def elementary_symbolics(disabled: Collection[str], opset: int) -> Iterator[None]:
-    """Register the functions that nobody else has registered."""
+    """Register the functions that have no symbolic function yet."""
     added = {
         name: function
         for name, function in (_FUNCTIONS if opset >= _SINCE else {}).items()

@@ -54,7 +54,7 @@ def computes_tensors(overload: OpOverload) -> bool:
 def own_definition(
     overload: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], known: Known
 ) -> Callable[[], Any] | None:
-    """Return what computes the call by operators that are known; None where torch has no such."""
+    """Return a function that computes the call by known operators; None if torch defines none."""
     leaves, spec = pytree.tree_flatten((args, kwargs))
     inputs = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
     counts = _counts(overload, args, kwargs)
@@ -63,17 +63,17 @@ def own_definition(
         rest = iter(given)
         filled = [next(rest) if isinstance(leaf, Tensor) else leaf for leaf in leaves]
         called_args, called_kwargs = pytree.tree_unflatten(filled, spec)
-        return _defined(overload, *called_args, **called_kwargs)
+        return _call(overload, *called_args, **called_kwargs)
 
     try:
-        graph = _captured(call, inputs, counts, known)
+        graph = _capture(call, inputs, counts, known)
     except Exception:  # noqa: BLE001 - torch has no definition for such arguments
         return None
     return partial(replay, graph, inputs) if _all_known(graph, known) else None
 
 
 def _counts(overload: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> set[int]:
-    """Return the ids of what the tracer shows as tensors and the operator takes as sizes."""
+    """Return the ids of tensors that stand for sizes: the tracer represents sizes as tensors."""
     found: set[int] = set()
     for position, argument in enumerate(schema_of(overload).arguments):
         value = args[position] if position < len(args) else kwargs.get(argument.name)
@@ -82,7 +82,7 @@ def _counts(overload: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any])
     return found
 
 
-def _defined(overload: OpOverload, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+def _call(overload: OpOverload, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
     """Call the operator, by its form for dynamic sizes where the library has one."""
     replacement = _by_name().get(schema_of(overload).name)
     if replacement is not None:
@@ -97,7 +97,7 @@ def _by_name() -> dict[str, Callable[..., Any]]:
     return dict(CALLS.values())
 
 
-def _captured(
+def _capture(
     call: Callable[..., Any], inputs: list[Tensor], counts: set[int], known: Known
 ) -> torch.fx.GraphModule:
     given = [int(value) if id(value) in counts else value.detach() for value in inputs]
@@ -152,7 +152,7 @@ def _is_known(op: OpOverload, known: Known) -> bool:
 
 
 def _writes_whole_value(node: torch.fx.Node) -> bool:
-    """Return whether a copy_ goes to a value that is computed here, and read by nobody later."""
+    """Return whether a copy_ goes to a value that is computed here, and not read later."""
     written = node.args[0]
     if not isinstance(written, torch.fx.Node) or not isinstance(written.target, OpOverload):
         return False

@@ -1,7 +1,7 @@
 """Count negative numbers in index tensors from the end, for the tracer of TorchScript.
 
-torch's exporter computes a place in the flattened tensor from several index tensors, and takes the
-numbers as they are: -1 then means the element before the row, and not the row's last.
+torch's exporter computes a position in the flattened tensor from several index tensors without
+wrapping negative numbers: -1 is the element before the row instead of the last of the row.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _dims(x: Tensor, parts: Sequence[Any]) -> list[int] | None:
 
 
 def _may_be_negative(part: Tensor) -> bool:
-    """Return whether a later run may bring negative numbers: a constant shows what it has."""
+    """Return whether the index may be negative at run time; a constant is checked by value."""
     if not torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
         return bool((part < 0).any())
     return not is_traced_constant(part) or bool((part < 0).any())

@@ -1,4 +1,4 @@
-"""Pools of a single element, without a batch: TorchScript's exporter takes its channels for one."""
+"""Pools without a batch dim, which the TorchScript exporter mistakes for the channels."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _POOLS: dict[str, tuple[int, Pool]] = {
 }
 
 
-def _with_a_batch(dims: int, pool: Pool) -> Pool:
-    def pooled(x: Tensor, *options: object, **named: object) -> Any:  # noqa: ANN401
+def _add_batch(dims: int, pool: Pool) -> Pool:
+    def pool_one(x: Tensor, *options: object, **named: object) -> Any:  # noqa: ANN401
         if x.dim() != dims + 1:
             return NotImplemented
         result = pool(x.unsqueeze(0), *options, **named)
@@ -40,8 +40,8 @@ def _with_a_batch(dims: int, pool: Pool) -> Pool:
             return result.squeeze(0)
         return tuple(part.squeeze(0) for part in result)
 
-    return pooled
+    return pool_one
 
 
-POOLS = {f"aten::{name}": _with_a_batch(dims, pool) for name, (dims, pool) in _POOLS.items()}
+POOLS = {f"aten::{name}": _add_batch(dims, pool) for name, (dims, pool) in _POOLS.items()}
 """By operator; they return NotImplemented where there is a batch."""

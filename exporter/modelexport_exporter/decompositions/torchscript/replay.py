@@ -25,13 +25,13 @@ def replay(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Any:  # noqa: 
 
 
 def writes_itself(target: object) -> bool:
-    """Return whether the replay writes the operator with others."""
-    return target in _FORMS
+    """Return whether the replay replaces the operator."""
+    return target in _REPLACEMENTS
 
 
 class _Replay(torch.fx.Interpreter):
     def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
-        form = _FORMS.get(target)
+        form = _REPLACEMENTS.get(target)
         if form is not None:
             return form(*args, **kwargs)
         if isinstance(target, OpOverload) and _takes_traced_sizes(target, args):
@@ -58,42 +58,42 @@ def _size(x: Tensor, dim: int) -> Any:  # noqa: ANN401
     return x.shape[dim]
 
 
-def _sliced(x: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: Any = 1) -> Tensor:  # noqa: ANN401
+def _slice(x: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: Any = 1) -> Tensor:  # noqa: ANN401
     dim = dim % x.dim()
     result: Tensor = x[(slice(None),) * dim + (slice(start, end, step),)]
     return result
 
 
-def _converted(x: Tensor, *, dtype: torch.dtype | None = None, **_: object) -> Tensor:
+def _convert(x: Tensor, *, dtype: torch.dtype | None = None, **_: object) -> Tensor:
     return x.clone() if dtype is None or dtype == x.dtype else x.to(dtype)
 
 
-def _reshaped(x: Tensor, shape: Sequence[Any]) -> Tensor:
+def _reshape(x: Tensor, shape: Sequence[Any]) -> Tensor:
     return x.reshape(tuple(shape))
 
 
-def _expanded(x: Tensor, shape: Sequence[Any], **_: object) -> Tensor:
+def _expand(x: Tensor, shape: Sequence[Any], **_: object) -> Tensor:
     return x.expand(tuple(shape))
 
 
-def _copied(written: Tensor, source: Tensor, *_: object) -> Tensor:
-    """Return what a copy_ leaves in a value that nobody reads otherwise."""
+def _copy(written: Tensor, source: Tensor, *_: object) -> Tensor:
+    """Return the result of a copy_ into a value that is not read otherwise."""
     return source.to(written.dtype).expand_as(written)
 
 
 def _smaller(x: Any, y: Any) -> Any:  # noqa: ANN401
-    return torch.minimum(*_tensors(x, y)) if _traced(x, y) else min(x, y)
+    return torch.minimum(*_tensors(x, y)) if _is_traced(x, y) else min(x, y)
 
 
 def _larger(x: Any, y: Any) -> Any:  # noqa: ANN401
-    return torch.maximum(*_tensors(x, y)) if _traced(x, y) else max(x, y)
+    return torch.maximum(*_tensors(x, y)) if _is_traced(x, y) else max(x, y)
 
 
 def _quotient(x: Any, y: Any) -> Any:  # noqa: ANN401
-    return torch.div(x, y, rounding_mode="floor") if _traced(x, y) else x // y
+    return torch.div(x, y, rounding_mode="floor") if _is_traced(x, y) else x // y
 
 
-def _traced(*values: object) -> bool:
+def _is_traced(*values: object) -> bool:
     return any(isinstance(value, Tensor) for value in values)
 
 
@@ -101,15 +101,15 @@ def _tensors(*values: Any) -> list[Tensor]:  # noqa: ANN401
     return [torch.as_tensor(value, dtype=torch.int64) for value in values]
 
 
-_FORMS: dict[Any, Callable[..., Any]] = {
+_REPLACEMENTS: dict[Any, Callable[..., Any]] = {
     _aten.sym_size.int: _size,
     _aten.sym_numel.default: Tensor.numel,
-    _aten.slice.Tensor: _sliced,
-    _aten.copy_.default: _copied,
-    _aten._to_copy.default: _converted,  # noqa: SLF001
-    _aten._unsafe_view.default: _reshaped,  # noqa: SLF001
-    _aten.view.default: _reshaped,
-    _aten.expand.default: _expanded,
+    _aten.slice.Tensor: _slice,
+    _aten.copy_.default: _copy,
+    _aten._to_copy.default: _convert,  # noqa: SLF001
+    _aten._unsafe_view.default: _reshape,  # noqa: SLF001
+    _aten.view.default: _reshape,
+    _aten.expand.default: _expand,
     _aten.lift_fresh_copy.default: Tensor.clone,
     torch.sym_min: _smaller,
     torch.sym_max: _larger,

@@ -74,7 +74,7 @@ def minimum(x: Tensor, other: Tensor) -> Result:
 
 
 def flip(x: Tensor, *dims: int | Sequence[int]) -> Tensor:
-    for dim in _listed(dims):
+    for dim in _list(dims):
         size = x.shape[dim]
         x = x.index_select(dim, size - 1 - torch.arange(size, device=x.device))
     return x
@@ -100,7 +100,7 @@ def ne(x: Tensor, other: Tensor | float) -> Result:
 
 def permute(x: Tensor, *dims: int | Sequence[int]) -> Result:
     """Count dims from the start: the exporter copies them as they are."""
-    wanted = _listed(dims)
+    wanted = _list(dims)
     if all(dim >= 0 for dim in wanted):
         return NotImplemented
     return x.permute([dim % x.dim() for dim in wanted])
@@ -108,13 +108,13 @@ def permute(x: Tensor, *dims: int | Sequence[int]) -> Result:
 
 def movedim(x: Tensor, source: Any, destination: Any) -> Result:  # noqa: ANN401
     """Count dims from the start: the exporter copies them as they are."""
-    both = [_listed((dims,)) for dims in (source, destination)]
+    both = [_list((dims,)) for dims in (source, destination)]
     if all(dim >= 0 for dims in both for dim in dims):
         return NotImplemented
     return x.movedim(*([dim % x.dim() for dim in dims] for dims in both))
 
 
-def _listed(dims: Sequence[Any]) -> list[int]:
+def _list(dims: Sequence[Any]) -> list[int]:
     nested = len(dims) == 1 and isinstance(dims[0], (list, tuple))
     return list(dims[0] if nested else dims)
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from modelexport_exporter.decompositions import capturing_calls
-from modelexport_exporter.decompositions.ops.ceil_windows import max_pooled
+from modelexport_exporter.decompositions.ops.ceil_windows import max_pool_ceil
 
 OPTIONS = [
     pytest.param({"kernel_size": 2, "stride": 5}, id="strides over the end"),
@@ -25,7 +25,7 @@ def test_every_size(options: dict[str, Any], dims: int) -> None:
     for size in range(5, 12):
         x = torch.randn(2, 3, *range(size, size + dims))
         expected = pool(x, **options, ceil_mode=True)
-        assert torch.equal(max_pooled(x, dims, **options), expected)
+        assert torch.equal(max_pool_ceil(x, dims, **options), expected)
 
 
 class Pool(torch.nn.Module):

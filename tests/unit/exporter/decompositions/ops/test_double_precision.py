@@ -34,7 +34,7 @@ CLOSE = 1e-11
 
 
 def beside_ones(x: Tensor) -> Tensor:
-    """Put numbers near 1 beside x: the error is absolute where the result nears 0."""
+    """Add numbers near 1 to x: the error is absolute where the result is close to 0."""
     return torch.cat([x.double(), torch.tensor([0.75, 1.75], dtype=torch.float64)])
 
 

@@ -36,7 +36,7 @@ ANYWHERE = [
 @settings(max_examples=60, deadline=None)
 @given(x=vectors(numbers(-12.0, 12.0)))
 def test_a_special_function_is_eagers(name: str, x: Tensor) -> None:
-    if name == "aten::digamma":  # beside a root of it, a value of ordinary size
+    if name == "aten::digamma":  # near a root, the error is relative to a value of ordinary size
         x = torch.cat([x, x.new_tensor([0.5])])
     assert_as_eager(name, x)
 
