@@ -30,13 +30,13 @@ def test_three_hundred_exports_converge(world: World, operators: Operators) -> N
         world.create(f"digits-{number:03}")
     began = time.monotonic()
     operator = operators.start(api=LIMITS, workers=16)
-    eventually(lambda: len(world.all_pods()) == COUNT, "a pod for each", 120)
+    eventually(lambda: len(world.all_pods()) == COUNT, "a pod for each", 300)
     created = time.monotonic() - began
     for pod in world.all_pods():
         world.run_pod(pod["metadata"]["name"])
         world.end_pod(pod["metadata"]["name"], 0, SUCCESS)
     ran = time.monotonic()
-    eventually(lambda: world.phases() == {"Succeeded": COUNT}, "all have succeeded", 120)
+    eventually(lambda: world.phases() == {"Succeeded": COUNT}, "all have succeeded", 300)
     settled = time.monotonic() - ran
     assert len(world.all_jobs()) == COUNT
     assert f'modelexport_exports{{phase="Succeeded"}} {COUNT}.0' in operator.read("/metrics")
@@ -53,7 +53,7 @@ def test_three_hundred_queued_exports_cause_no_requests(world: World, operators:
         for number in range(COUNT):
             world.create(f"digits-{number:03}", {QUEUE_LABEL: "gpu"})
         operator = operators.start(api=LIMITS, workers=16)
-        eventually(lambda: world.phases() == {"Queued": COUNT}, "all are queued", 120)
+        eventually(lambda: world.phases() == {"Queued": COUNT}, "all are queued", 300)
         time.sleep(3)
         before = requests(operator)
         time.sleep(10)
