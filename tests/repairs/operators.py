@@ -239,6 +239,8 @@ CALLS: dict[str, list[Call]] = {
     **of("diagonal_scatter", call(SQUARE, X[0])),
     **of("searchsorted.Tensor", call(SORTED, X)),
     **of("searchsorted.Scalar", call(SORTED, 0.7)),
+    **of("isin.Tensor_Tensor", call(X, torch.arange(40.0) / 10)),
+    **of("isin.Scalar_Tensor", call(0.5, torch.arange(40.0) / 10)),
     **of("bincount", call(torch.tensor([1, 0, 1]), X[0])),
     # Signed zeros
     **of("signbit", call(WITH_NAN)),

@@ -46,6 +46,29 @@ def searchsorted_scalar(
     return searchsorted(sequence, value, out_int32=out_int32, right=right, side=side, sorter=sorter)
 
 
+_LARGE = "torch's own definition searches sorted values if there are many, or of a dynamic number"
+
+
+@FAMILY.decomposes(
+    "aten::isin.Tensor_Tensor",
+    defect=_LARGE,
+    method="comparison of all with all: memory grows as the product of the sizes",
+)
+def isin(
+    elements: Tensor, test_elements: Tensor, *, assume_unique: bool = False, invert: bool = False
+) -> Tensor:
+    found = (elements.unsqueeze(-1) == test_elements.reshape(-1)).any(-1)
+    return ~found if invert else found
+
+
+@FAMILY.decomposes("aten::isin.Scalar_Tensor", defect=_LARGE, method="comparison with all")
+def isin_of_number(
+    element: float, test_elements: Tensor, *, assume_unique: bool = False, invert: bool = False
+) -> Tensor:
+    found = (test_elements == element).any()
+    return ~found if invert else found
+
+
 @FAMILY.decomposes(
     "aten::bincount",
     defect="torch.onnx refuses weights",

@@ -54,10 +54,9 @@ NUMBER = {"dtype": "int64", "range": [0, 2]}
 @pytest.mark.parametrize(
     ("model", "given", "line"),
     [
-        (zoo.ToList(), {"name": "sizes", "shape": [2]}, "first, second = sizes.tolist()"),
         (zoo.LoopsOverData(), {"name": "times", "shape": []}, "for _ in range(int(times)):"),
     ],
-    ids=["ToList", "LoopsOverData"],
+    ids=["LoopsOverData"],
 )
 def test_numbers_taken_from_an_input(model: nn.Module, given: dict[str, Any], line: str) -> None:
     pitfalls = found(model, [*ROWS, given | NUMBER])

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
-from decomposed import assert_as_eager, matrices, numbers
+from decomposed import assert_as_eager, matrices, numbers, vectors
 
 X = torch.arange(12.0).reshape(3, 4) - 4
 
@@ -31,3 +31,11 @@ def test_a_sequence_may_come_with_its_order() -> None:
 
 def test_counts_with_weights_are_eagers() -> None:
     assert_as_eager("aten::bincount", torch.tensor([1, 3, 1]), torch.tensor([0.5, 1.0, 2.0]), 6)
+
+
+@pytest.mark.parametrize("invert", [False, True])
+@settings(max_examples=40, deadline=None)
+@given(x=vectors(numbers(-3.0, 3.0)))
+def test_membership_is_eagers(invert: bool, x: Tensor) -> None:
+    assert_as_eager("aten::isin.Tensor_Tensor", x.round(), x[:2], invert=invert)
+    assert_as_eager("aten::isin.Scalar_Tensor", 1.0, x.round(), invert=invert)
