@@ -1,4 +1,4 @@
-"""A pitfall: a line of the model that means something else in a graph than in PyTorch."""
+"""What a pitfall is: a line that runs in PyTorch and does not mean the same in a graph."""
 
 from __future__ import annotations
 
@@ -7,14 +7,20 @@ from enum import StrEnum
 
 
 class PitfallKind(StrEnum):
-    """Kinds of pitfalls, by what goes wrong."""
+    """The kinds of pitfalls, by what goes wrong."""
 
+    NUMPY = "NumPy"
     RANDOM = "Random"
+    PYTHON_NUMBER = "PythonNumber"
+    DATA_BRANCH = "DataBranch"
+    DATA_LOOP = "DataLoop"
     SIZE_BRANCH = "SizeBranch"
     SIZE_LOOP = "SizeLoop"
     SHAPE_ARITHMETIC = "ShapeArithmetic"
     LIST_APPEND = "ListAppend"
     STATE = "State"
+    INDEX_READ = "IndexRead"
+    INDEX_WRITE = "IndexWrite"
     INPUT_WRITE = "InputWrite"
     TYPE_CHECK = "TypeCheck"
     EXPORT_BRANCH = "ExportBranch"
@@ -24,7 +30,7 @@ class PitfallKind(StrEnum):
 
 
 CERTAIN = frozenset({PitfallKind.BAKED, PitfallKind.NOT_DETERMINISTIC})
-"""Kinds that were observed when the model ran, not only read in its code."""
+"""Kinds that were seen to go wrong when the model ran, not only read in its code."""
 
 
 @dataclass(frozen=True)

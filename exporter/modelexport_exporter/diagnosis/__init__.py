@@ -1,4 +1,4 @@
-"""Explains why a model does not export correctly: operators without a translation, and pitfalls.
+"""Why a model does not export, or not rightly: operators without a translation, and pitfalls.
 
-Nothing here decides whether an export succeeds: the verdict does.
+Everything here explains; nothing here decides whether an export succeeds. That is the verdict's.
 """

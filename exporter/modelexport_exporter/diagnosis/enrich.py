@@ -1,7 +1,7 @@
-"""Adds the lines of the model that caused a failure to its message; does not import torch.
+"""A failure told with the lines of the model that caused it: pure, and free of torch.
 
-Order: the line that the failure itself names; pitfalls that were observed when the model ran;
-pitfalls in the code that can lead to such a failure.
+A line that the failure itself names comes first, then what was seen to go wrong when the model ran,
+then what its code shows and what can lead to such a failure.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from modelexport_exporter.core.pitfall import CERTAIN, Pitfall, PitfallKind
 _LINE = re.compile(r"([\w./-]+\.py):(\d+)")
 _MOST = 3
 _ROOM = 900
-"""Characters of the message that the causes may take."""
+"""How much of the message the causes may take."""
 
 _OF_SIZES = frozenset(
     {
@@ -26,42 +26,59 @@ _OF_SIZES = frozenset(
         PitfallKind.LIST_APPEND,
         PitfallKind.SHAPE_ARITHMETIC,
         PitfallKind.TYPE_CHECK,
+        PitfallKind.PYTHON_NUMBER,
         PitfallKind.BAKED,
     }
 )
+_OF_DATA = frozenset(
+    {
+        PitfallKind.DATA_BRANCH,
+        PitfallKind.DATA_LOOP,
+        PitfallKind.PYTHON_NUMBER,
+        PitfallKind.NUMPY,
+        PitfallKind.STATE,
+    }
+)
 _OF_TRANSLATION = frozenset(
-    {PitfallKind.INPUT_WRITE, PitfallKind.PACKED_SEQUENCE, PitfallKind.STATE}
+    {
+        PitfallKind.INDEX_WRITE,
+        PitfallKind.INDEX_READ,
+        PitfallKind.INPUT_WRITE,
+        PitfallKind.PACKED_SEQUENCE,
+        PitfallKind.DATA_LOOP,
+        PitfallKind.STATE,
+    }
 )
 CAUSES: dict[Reason, frozenset[PitfallKind]] = {
-    Reason.CAPTURE_FAILED: _OF_SIZES | _OF_TRANSLATION,
+    Reason.CAPTURE_FAILED: _OF_DATA | _OF_SIZES | _OF_TRANSLATION,
     Reason.CONVERSION_FAILED: _OF_TRANSLATION,
-    Reason.DYNAMIC_DIM_SPECIALIZED: _OF_SIZES,
-    Reason.CONTRACT_VIOLATED: frozenset({PitfallKind.BAKED}),
+    Reason.DYNAMIC_DIM_SPECIALIZED: _OF_SIZES | {PitfallKind.NUMPY},
+    Reason.CONTRACT_VIOLATED: frozenset({PitfallKind.PYTHON_NUMBER, PitfallKind.NUMPY}),
     Reason.VERIFICATION_FAILED: frozenset(PitfallKind),
-    Reason.RUNTIME_FAILED: _OF_SIZES | _OF_TRANSLATION,
+    Reason.RUNTIME_FAILED: _OF_SIZES | _OF_TRANSLATION | _OF_DATA,
 }
-"""Which pitfalls can lead to which failure, if the message names no line."""
+"""Which pitfalls can lead to which failure, where no line tells."""
 
 
 def enrich(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> ExportFailure:
-    """Return the failure with its causes, and suggestions for those lines."""
+    """Return the failure with its causes and with how those lines are better written."""
     causes = likely_causes(failure, pitfalls)
     if not causes:
         return failure
     enriched = copy.copy(failure)
     enriched.__cause__ = failure.__cause__
-    text = "; ".join(_describe(cause, failure.message) for cause in causes)[:_ROOM]
-    message = failure.message[: MESSAGE_LIMIT - len(text) - 20].rstrip(".")
+    told = "; ".join(_told(cause, failure.message) for cause in causes)[:_ROOM]
+    message = failure.message[: MESSAGE_LIMIT - len(told) - 20].rstrip(".")
     enriched.pitfalls = tuple(causes)
-    enriched.message = f"{message}. Cause: {text}"
-    suggestions = list(dict.fromkeys(_suggest(cause) for cause in causes))
+    enriched.message = f"{message}. Cause: {told}"
+    suggestions = list(dict.fromkeys(_suggested(cause) for cause in causes))
     enriched.hint = " ".join([*suggestions, failure.hint])[:HINT_LIMIT]
     enriched.args = (enriched.reason, enriched.message, enriched.hint)
     return enriched
 
 
 def likely_causes(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> list[Pitfall]:
-    """Return the pitfalls that caused the failure, most certain first; none if nothing fits."""
+    """Return the pitfalls to blame, most certain first; none where nothing points at one."""
     if failure.reason not in CAUSES:
         return []
     lines = {f"{name}:{line}" for name, line in _LINE.findall(failure.message)}
@@ -75,7 +92,7 @@ def likely_causes(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> list[P
 
 
 def _one_a_line(pitfalls: Sequence[Pitfall]) -> list[Pitfall]:
-    """Return one pitfall for each line; one read in the code, if there is one, is more specific."""
+    """Return one pitfall a line: what the code shows, rather than that a run went wrong there."""
     ordered = sorted(pitfalls, key=lambda pitfall: pitfall.kind in CERTAIN)
     chosen = {pitfall.source: pitfall for pitfall in reversed(ordered)}
     return [chosen[source] for source in dict.fromkeys(_sources(pitfalls))]
@@ -86,11 +103,11 @@ def _sources(pitfalls: Sequence[Pitfall]) -> Iterator[str]:
         yield pitfall.source
 
 
-def _describe(cause: Pitfall, message: str) -> str:
+def _told(cause: Pitfall, message: str) -> str:
     if not cause.source or cause.source in message:
         return cause.message
     return f"{cause.source}: {cause.message}"
 
 
-def _suggest(cause: Pitfall) -> str:
+def _suggested(cause: Pitfall) -> str:
     return f"{cause.source}: {cause.suggestion}" if cause.source else cause.suggestion

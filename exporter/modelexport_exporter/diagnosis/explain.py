@@ -1,4 +1,4 @@
-"""Explains a failure by lines of the model; called by the workers, which have loaded it."""
+"""Explains a failure by the model's own lines: for the workers, which have the model at hand."""
 
 from __future__ import annotations
 
@@ -16,10 +16,8 @@ from modelexport_exporter.diagnosis.enrich import CAUSES, enrich
 from modelexport_exporter.diagnosis.pitfalls.running import running_pitfalls
 from modelexport_exporter.diagnosis.pitfalls.static import static_pitfalls
 
-_BY_RUNNING = frozenset(
-    {Reason.VERIFICATION_FAILED, Reason.RUNTIME_FAILED, Reason.CONTRACT_VIOLATED}
-)
-"""Failures of a graph that was captured without an error: a run of the model shows why."""
+_BY_RUNNING = frozenset({Reason.VERIFICATION_FAILED, Reason.RUNTIME_FAILED})
+"""Failures of a graph that was made without an error: running the model shows where it differs."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""A TorchScript graph of any model, to inspect it: traced if it is not a script already.
+"""A TorchScript graph of any model, for looking at it: traced where it is not a script already.
 
 Only tensors become the trace's inputs; what else forward takes is fixed, as the exporter fixes it.
 """
@@ -14,7 +14,7 @@ import torch
 from modelexport_exporter.torch_internals import pytree
 
 PREFIX = "model_to_look_at"
-"""The model's name inside the trace: the prefix of the paths of its modules."""
+"""The name that the model has inside the trace: in front of the paths of its modules."""
 
 
 class Flattened(torch.nn.Module):
@@ -32,11 +32,11 @@ class Flattened(torch.nn.Module):
 
     @property
     def tensors(self) -> tuple[torch.Tensor, ...]:
-        """Return the tensors with which forward is called."""
+        """Return what forward is called with."""
         return tuple(self._leaves[place] for place in self._places)
 
     def forward(self, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """Call the model and return the tensors of its result."""
+        """Call the model and return the tensors in its answer."""
         leaves = list(self._leaves)
         for place, tensor in zip(self._places, tensors, strict=True):
             leaves[place] = tensor
@@ -55,11 +55,11 @@ def graph_of(
         return model.graph
     if isinstance(model, torch.jit.ScriptModule):
         forward: Any = model.forward
-        return _as_graph(forward.graph)
-    return _as_graph(trace(Flattened(model, args, kwargs)).inlined_graph)
+        return _typed(forward.graph)
+    return _typed(trace(Flattened(model, args, kwargs)).inlined_graph)
 
 
-def _as_graph(graph: torch.Graph) -> torch.Graph:
+def _typed(graph: torch.Graph) -> torch.Graph:
     return graph
 
 

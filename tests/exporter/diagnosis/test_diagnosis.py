@@ -69,7 +69,7 @@ def test_a_branch_over_values_stops_both_routes(tmp_path: Path) -> None:
     assert script.is_open
     assert diagnosis.predicted_route is None
     kinds = {found.kind for found in diagnosis.pitfalls}
-    assert PitfallKind.BAKED in kinds
+    assert {PitfallKind.DATA_BRANCH, PitfallKind.BAKED} <= kinds
 
 
 def test_a_dim_that_would_specialise(tmp_path: Path) -> None:

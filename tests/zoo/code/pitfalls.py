@@ -17,14 +17,14 @@ from torch.nn import functional as F  # noqa: N812
 
 class NumpyMean(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        mean = np.mean(x.detach().cpu().numpy())
+        mean = np.mean(x.detach().cpu().numpy())  # NumPy
         return x - float(mean)
 
 
 class NumpyMethod(nn.Module):
     def forward(self, x):  # noqa: ANN001
-        array = x.numpy()
-        return torch.from_numpy(array * 2)
+        array = x.numpy()  # NumPy
+        return torch.from_numpy(array * 2)  # NumPy
 
 
 class NumpyNoise(nn.Module):
@@ -49,25 +49,25 @@ class AlwaysDrops(nn.Module):
 
 class Item(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        scale = x.max().item()
+        scale = x.max().item()  # PythonNumber
         return x * scale
 
 
 class Retensored(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        y = torch.tensor(float(x.sum()))
+        y = torch.tensor(float(x.sum()))  # PythonNumber
         return x * y
 
 
 class ToList(nn.Module):
     def forward(self, x: torch.Tensor, sizes: torch.Tensor) -> torch.Tensor:
-        first, second = sizes.tolist()
+        first, second = sizes.tolist()  # PythonNumber
         return x * first + second
 
 
 class BranchesOnData(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        if x.sum() > 0:
+        if x.sum() > 0:  # DataBranch
             return x * 2
         return x - 1
 
@@ -77,7 +77,7 @@ class BranchesInHelper(nn.Module):
         return self.choose(x.mean())
 
     def choose(self, value):  # noqa: ANN001
-        return value if value > 0 else -value
+        return value if value > 0 else -value  # DataBranch
 
 
 class BranchesOnSize(nn.Module):
@@ -89,14 +89,14 @@ class BranchesOnSize(nn.Module):
 
 class LoopsOverData(nn.Module):
     def forward(self, x: torch.Tensor, times: torch.Tensor) -> torch.Tensor:
-        for _ in range(int(times)):
+        for _ in range(int(times)):  # DataLoop PythonNumber
             x = x * 2
         return x
 
 
 class LoopsUntil(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        while x.sum() < 100:
+        while x.sum() < 100:  # DataLoop
             x = x * 2
         return x
 
@@ -112,7 +112,7 @@ class LoopsOverRows(nn.Module):
 class LoopsOverTensor(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         total = torch.zeros(x.shape[1:])
-        for row in x:
+        for row in x:  # SizeLoop
             total = total + row
         return total
 
@@ -139,27 +139,27 @@ class CountsItself(nn.Module):
 class ReadsNegative(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         index = torch.tensor([-1, 0])
-        return x[index]
+        return x[index]  # IndexRead
 
 
 class WritesThroughTwo(nn.Module):
     def forward(self, x: torch.Tensor, i: torch.Tensor, j: torch.Tensor) -> torch.Tensor:
         y = x.clone()
-        y[i, j] = 0
+        y[i, j] = 0  # IndexWrite
         return y
 
 
 class WritesApart(nn.Module):
     def forward(self, x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
         y = x.clone()
-        y[i, :, i] = 0
+        y[i, :, i] = 0  # IndexWrite
         return y
 
 
 class WritesNegative(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         y = x.clone()
-        y[torch.tensor([-1])] = 0
+        y[torch.tensor([-1])] = 0  # IndexWrite
         return y
 
 

@@ -1,1 +1,1 @@
-"""Operators without a translation, each with its line and how to support it."""
+"""Operators that no exporter translates: all of them, with their line and their way out."""

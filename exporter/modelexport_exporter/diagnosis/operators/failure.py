@@ -25,16 +25,16 @@ def unsupported_failure(ops: Sequence[UnsupportedOp], route: Exporter, opset: in
     name = "torch.export's route" if route is Exporter.DYNAMO else "the TorchScript route"
     return ExportFailure(
         Reason.UNSUPPORTED_OPERATOR,
-        f"{name} has no translation to ONNX opset {opset} for {list_operators(ops)}",
+        f"{name} has no translation to ONNX opset {opset} for {listed(ops)}",
         hint(ops),
         ops=tuple(ops),
     )
 
 
-def list_operators(ops: Sequence[UnsupportedOp], budget: int = _MESSAGE_BUDGET) -> str:
-    """Return all names with their places; without places if the text would be too long."""
+def listed(ops: Sequence[UnsupportedOp], budget: int = _MESSAGE_BUDGET) -> str:
+    """Return all names with their place; the places give way where there are too many."""
     for text in (
-        "; ".join(describe_operator(op) for op in ops),
+        "; ".join(described(op) for op in ops),
         "; ".join(_with_line(op) for op in ops),
         ", ".join(op.name for op in ops),
     ):
@@ -43,7 +43,7 @@ def list_operators(ops: Sequence[UnsupportedOp], budget: int = _MESSAGE_BUDGET) 
     return ", ".join(op.name for op in ops)[: budget - 20] + f" … ({len(ops)} in all)"
 
 
-def describe_operator(op: UnsupportedOp) -> str:
+def described(op: UnsupportedOp) -> str:
     """Return `aten::erfinv.default (2 times, module encoder, model.py:7)`."""
     places = [
         f"{op.count} times" if op.count > 1 else "",
@@ -59,7 +59,7 @@ def _with_line(op: UnsupportedOp) -> str:
 
 
 def hint(ops: Sequence[UnsupportedOp]) -> str:
-    """Return in short what to do for each kind of support."""
+    """Return what to do for each kind of support, in short."""
     if len(ops) == 1:
         return f"{ops[0].support.value}: {ops[0].hint}"
     parts = []

@@ -17,11 +17,7 @@ from torch.export import ExportedProgram
 from modelexport_api.spec import Exporter
 from modelexport_api.status import UnsupportedOp
 from modelexport_exporter.diagnosis.operators.support import advice_for
-from modelexport_exporter.diagnosis.operators.uses import (
-    OperatorUse,
-    group_by_operator,
-    source_line,
-)
+from modelexport_exporter.diagnosis.operators.uses import OperatorUse, grouped, source_line
 from modelexport_exporter.torch_internals.operators import OpOverload, schema_of
 from modelexport_exporter.torch_internals.translation import decompose, translates
 
@@ -40,7 +36,7 @@ def find_unsupported(
     that is disabled.
     """
     uses = _uses(program, opset, code_dir, translated)
-    return group_by_operator(uses, advice_for(Exporter.DYNAMO, opset, provided))
+    return grouped(uses, advice_for(Exporter.DYNAMO, opset, provided))
 
 
 def _uses(
@@ -48,7 +44,7 @@ def _uses(
 ) -> Iterator[OperatorUse]:
     if all(translates(node, opset, translated) for _, node in _calls(program)):
         return  # what has a translation is not decomposed
-    called = _find_calls(program)
+    called = _called(program)
     seen: set[tuple[int, str, str]] = set()
     for position, node in _calls(decompose(program, opset)):
         if not translates(node, opset, translated):
@@ -70,7 +66,7 @@ def _calls(program: ExportedProgram | torch.fx.GraphModule) -> Iterator[tuple[in
                     yield position, node
 
 
-def _find_calls(program: ExportedProgram) -> dict[str, str]:
+def _called(program: ExportedProgram) -> dict[str, str]:
     """Return the operator of each node before it is decomposed, by the node's name."""
     return {
         node.name: display_name(node.target)
@@ -80,7 +76,7 @@ def _find_calls(program: ExportedProgram) -> dict[str, str]:
 
 
 def _origin(node: torch.fx.Node, called: dict[str, str]) -> tuple[str, str]:
-    """Return the model's node from which this one was decomposed, and its operator."""
+    """Return the node that the model had in this one's place, and its operator."""
     sources: list[Any] = list(node.meta.get("from_node") or ())
     while sources:
         source = sources[-1]

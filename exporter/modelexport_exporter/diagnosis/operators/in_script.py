@@ -16,11 +16,7 @@ import torch
 from modelexport_api.spec import Exporter
 from modelexport_api.status import UnsupportedOp
 from modelexport_exporter.diagnosis.operators.support import advice_for
-from modelexport_exporter.diagnosis.operators.uses import (
-    OperatorUse,
-    group_by_operator,
-    source_line,
-)
+from modelexport_exporter.diagnosis.operators.uses import OperatorUse, grouped, source_line
 from modelexport_exporter.diagnosis.tracing import PREFIX, graph_of
 from modelexport_exporter.torch_internals.symbolics import PYTHON_OP, is_registered
 from modelexport_exporter.torch_internals.torchscript_graph import inline_functions
@@ -31,7 +27,7 @@ _SCRIPTED = re.compile(r'^\s*File "')
 ADAPTED = "adapted_model"
 """The name of the model inside the module that takes a call's leaves."""
 _LANGUAGE = ("prim::", "onnx::")
-"""Namespaces of the language and of ONNX, which are not operators."""
+"""Parts of the language and of ONNX itself, which are no operators."""
 
 
 def find_unsupported_in_script(
@@ -52,7 +48,7 @@ def find_unsupported_in_script(
         for node in _nodes(inline_functions(graph))
         if not _has_symbolic(node, opset)
     )
-    return group_by_operator(uses, advice_for(Exporter.TORCH_SCRIPT, opset, provided))
+    return grouped(uses, advice_for(Exporter.TORCH_SCRIPT, opset, provided))
 
 
 def _nodes(block: Any) -> Iterator[Any]:  # noqa: ANN401 - torch's graphs are untyped
@@ -67,7 +63,7 @@ def _nodes(block: Any) -> Iterator[Any]:  # noqa: ANN401 - torch's graphs are un
 
 
 def _exports_itself(node: Any) -> bool:  # noqa: ANN401
-    """Return whether an autograd.Function has a symbolic method."""
+    """Tell whether an autograd.Function has a symbolic method."""
     return hasattr(getattr(node.pyobj(), "__self__", None), "symbolic")
 
 
@@ -92,7 +88,7 @@ def _use(node: Any, code_dir: Path | None, parts: Mapping[tuple[str, str], str])
 
 
 def _own_path(path: str) -> str:
-    """Return a module's path without the modules that wrap the user's."""
+    """Return a module's path without the modules that we put around the user's."""
     for prefix in (PREFIX, ADAPTED):
         if path == prefix or path.startswith(f"{prefix}."):
             path = path.removeprefix(prefix).removeprefix(".")

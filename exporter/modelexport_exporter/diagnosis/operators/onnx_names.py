@@ -77,11 +77,11 @@ class OnnxOperator:
 
     name: str
     since: int
-    """The opset in which it was added."""
+    """The opset that brought it."""
 
 
 def find_standard(aten: str) -> OnnxOperator | None:
-    """Return the ONNX operator that computes `aten::det.default`, if there is one."""
+    """Return the ONNX operator that does what `aten::det.default` does, if there is one."""
     namespace, _, rest = aten.partition("::")
     if namespace not in {"aten", "prims", "torchvision"}:
         return None

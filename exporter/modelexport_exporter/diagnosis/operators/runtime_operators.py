@@ -1,6 +1,6 @@
 """Which operators outside the ONNX standard the installed onnxruntime has.
 
-Read from its own schemas.
+Its own schemas tell it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def _known() -> dict[str, str]:
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 
     return {
-        _fold(schema.name): f"{schema.domain}::{schema.name}"
+        _folded(schema.name): f"{schema.domain}::{schema.name}"
         for schema in state.get_all_operator_schema()
         if schema.domain not in _STANDARD and "internal" not in schema.domain
     }
@@ -24,8 +24,8 @@ def _known() -> dict[str, str]:
 
 def runtime_operator(name: str) -> str | None:
     """Return `com.microsoft::BiasGelu` for `mine::bias_gelu.default`; None if there is none."""
-    return _known().get(_fold(name.partition("::")[2].partition(".")[0]))
+    return _known().get(_folded(name.partition("::")[2].partition(".")[0]))
 
 
-def _fold(name: str) -> str:
+def _folded(name: str) -> str:
     return name.replace("_", "").lower()

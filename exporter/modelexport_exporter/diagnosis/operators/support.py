@@ -1,4 +1,4 @@
-"""How an operator without a translation can be supported: one of four kinds, and a hint."""
+"""How an operator without a translation can be supported: one of four verdicts, and a sentence."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _PLUGIN = "`modelexport diagnose MANIFEST --skeleton DIR` writes {file}, ready t
 
 @dataclass(frozen=True)
 class WayOut:
-    """The kind of support, and what to do."""
+    """A verdict and what to do."""
 
     support: Support
     hint: str
 
 
 Advice = Callable[[str], WayOut]
-"""Returns the support for an operator's name with its overload."""
+"""Tells the way out for an operator's name with its overload."""
 
 
 def advice_for(route: Exporter, opset: int, provided: Collection[str] = ()) -> Advice:
@@ -64,7 +64,7 @@ def without_overload(name: str) -> str:
 
 
 def _by_route(name: str, route: Exporter, opset: int) -> WayOut | None:
-    """Return the support if another opset or the other route already translates it."""
+    """Return the way out where another opset or the other route translates it already."""
     if route is Exporter.TORCH_SCRIPT:
         later = symbolics.first_opset(without_overload(name))
         if later is not None and later > opset:

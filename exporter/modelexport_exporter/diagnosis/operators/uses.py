@@ -30,7 +30,7 @@ class OperatorUse:
     """`model.py:17`; empty where no line is known."""
 
 
-def group_by_operator(uses: Iterable[OperatorUse], advise: Advice) -> list[UnsupportedOp]:
+def grouped(uses: Iterable[OperatorUse], advise: Advice) -> list[UnsupportedOp]:
     """Return one entry for each operator, in the order of first use."""
     found: dict[str, list[OperatorUse]] = {}
     for use in uses:
@@ -54,7 +54,7 @@ def _entry(name: str, places: list[OperatorUse], advise: Advice) -> UnsupportedO
 def source_line(trace: str, code_dir: Path | None, *, innermost_first: bool = False) -> str:
     """Return the innermost line of the user's in a stack trace as `file:line`.
 
-    Without a line of the user's, the innermost line of any file.
+    Where no line is the user's, the innermost one that lies in a file.
     """
     frames = [match for pattern in _FRAMES for match in pattern.findall(trace)]
     frames = [frame for frame in frames if not frame[0].startswith("<")]

@@ -1,5 +1,4 @@
-"""Lines that mean something else in a graph than in PyTorch; one file for each kind.
+"""Lines that run in PyTorch and mean something else in a graph, each kind found by its own file.
 
-`running` runs the model and reports the lines that go wrong. `static` reads the user's code, for
-the kinds whose line a run does not show.
+`static` reads the user's code; `running` runs the model and sees what goes wrong.
 """

@@ -1,6 +1,6 @@
 """The user's own code that runs in forward: methods and functions, with what is known of names.
 
-Only the user's code is read: pitfalls of libraries are found by running the model.
+Only code that is the user's is read: what libraries do is seen when the model runs.
 """
 
 from __future__ import annotations
@@ -93,16 +93,14 @@ def _reachable(
     names.learn(tree)
     yield ForwardCode(tree, shorten(code.co_filename, code_dir), names, function.__globals__)
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-        called, bound = _find_called(call, part, function.__globals__)
+        called, bound = _called(call, part, function.__globals__)
         if isinstance(called, types.FunctionType):
             kinds = [names.kind_of(argument) for argument in call.args]
             kinds = [Kind.OTHER, *kinds] if bound else kinds
             yield from _reachable(called, part, kinds, seen, code_dir)
 
 
-def _find_called(
-    call: ast.Call, part: torch.nn.Module, scope: Mapping[str, Any]
-) -> tuple[object, bool]:
+def _called(call: ast.Call, part: torch.nn.Module, scope: Mapping[str, Any]) -> tuple[object, bool]:
     """Return the function of `helper(…)` or `self.helper(…)`, and whether it gets self."""
     if isinstance(call.func, ast.Name):
         return inspect.unwrap(scope.get(call.func.id) or (lambda: None)), False
@@ -119,7 +117,7 @@ def _find_called(
 
 
 @cache
-def _parse(filename: str) -> ast.Module | None:
+def _parsed(filename: str) -> ast.Module | None:
     try:
         return ast.parse(Path(filename).read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError):
@@ -127,7 +125,7 @@ def _parse(filename: str) -> ast.Module | None:
 
 
 def _function_at(filename: str, line: int, name: str) -> Function | None:
-    tree = _parse(filename)
+    tree = _parsed(filename)
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, Function) and node.name == name:
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])

@@ -1,4 +1,4 @@
-"""Writes into inputs, or into .data: the caller sees them in PyTorch, but not from a file."""
+"""Writes into what forward was given, or past the graph: the caller sees them, a file has none."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def find(code: ForwardCode) -> Iterator[Pitfall]:
         for target in targets:
             whole = isinstance(target, ast.Name) and isinstance(node, ast.AugAssign)
             if isinstance(target, ast.Subscript) or whole:
-                yield from _find_write(code, node, target, inputs)
+                yield from _judged(code, node, target, inputs)
             elif isinstance(target, ast.Attribute) and target.attr == "data":
                 yield _pitfall(code, node, "past the graph, into .data")
     for call in code.walk(ast.Call):
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         if method.endswith("_") and not method.startswith("_"):
-            yield from _find_write(code, call, call.func.value, inputs)
+            yield from _judged(code, call, call.func.value, inputs)
 
 
-def _find_write(
+def _judged(
     code: ForwardCode, node: ast.AST, target: ast.AST, inputs: set[str]
 ) -> Iterator[Pitfall]:
     while isinstance(target, ast.Subscript):
@@ -47,7 +47,7 @@ def _is_past_the_graph(node: ast.AST) -> bool:
 
 
 def _untouched_inputs(code: ForwardCode) -> set[str]:
-    """Return the tensor parameters that are never reassigned."""
+    """Return the tensors among the parameters that no assignment replaced by something new."""
     if code.tree.name != "forward":
         return set()
     replaced = {

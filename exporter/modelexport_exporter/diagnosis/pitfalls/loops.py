@@ -1,4 +1,4 @@
-"""Loops over a size: the file has as many iterations as the capture had."""
+"""Loops whose length depends on the data or on a size: the file unrolls as many as it saw."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ _PASSED_ON = {"zip", "enumerate", "reversed", "range"}
 
 
 def find(code: ForwardCode) -> Iterator[Pitfall]:
-    """Yield loops over sizes, and appends to lists inside of them."""
-    for loop in code.walk(ast.For):
-        if _iterated_kind(code, loop.iter) in {Kind.SIZE, Kind.SHAPE}:
+    """Yield loops over values, sizes and rows, and appends to lists inside of them."""
+    for loop in code.walk((ast.For, ast.While)):
+        kind, what = _length(code, loop)
+        if _by_data(kind, loop, what):
+            yield _data_loop(code, loop, what)
+        elif kind in {Kind.SIZE, Kind.SHAPE, Kind.TENSOR}:
             yield Pitfall(
                 PitfallKind.SIZE_LOOP,
-                f"`for … in {code.text(loop.iter)}` runs once for each row of a tensor: the file "
-                "has the number of rows of the capture",
+                f"`{what}` runs once for each row of a tensor: the file has the number of rows of "
+                "the capture",
                 code.place(loop),
                 "Compute all rows at once, use torch.scan or torch.while_loop, or declare that dim "
                 "constant.",
@@ -27,15 +30,38 @@ def find(code: ForwardCode) -> Iterator[Pitfall]:
             yield from _appends(code, loop)
 
 
-def _iterated_kind(code: ForwardCode, node: ast.expr) -> Kind:
+def _by_data(kind: Kind, loop: ast.For | ast.While, what: str) -> bool:
+    if kind is Kind.TENSOR:
+        return isinstance(loop, ast.While) or "range(" in what
+    return kind is Kind.VALUE
+
+
+def _length(code: ForwardCode, loop: ast.For | ast.While) -> tuple[Kind, str]:
+    """Return what a loop's length depends on, and its first line."""
+    if isinstance(loop, ast.While):
+        return code.names.kind_of(loop.test), f"while {code.text(loop.test)}"
+    return _iterated(code, loop.iter), f"for … in {code.text(loop.iter)}"
+
+
+def _iterated(code: ForwardCode, node: ast.expr) -> Kind:
     called = node.func if isinstance(node, ast.Call) else None
     if isinstance(node, ast.Call) and isinstance(called, ast.Name) and called.id in _PASSED_ON:
-        kinds = [_iterated_kind(code, argument) for argument in node.args]
+        kinds = [_iterated(code, argument) for argument in node.args]
         return max_kind(kind for kind in kinds if kind is not Kind.CONTAINER)
     return code.names.kind_of(node)
 
 
-def _appends(code: ForwardCode, loop: ast.For) -> Iterator[Pitfall]:
+def _data_loop(code: ForwardCode, loop: ast.For | ast.While, what: str) -> Pitfall:
+    return Pitfall(
+        PitfallKind.DATA_LOOP,
+        f"`{what}` runs as often as a tensor's values say: a trace keeps the number of the capture",
+        code.place(loop),
+        "Use torch.while_loop, or let torch.jit.script keep the loop (export.exporter: "
+        "TorchScript, with the count as an input of kind Int).",
+    )
+
+
+def _appends(code: ForwardCode, loop: ast.For | ast.While) -> Iterator[Pitfall]:
     for node in (found for found in ast.walk(loop) if isinstance(found, ast.Call)):
         if isinstance(node.func, ast.Attribute) and node.func.attr == "append" and node.args:
             yield Pitfall(

@@ -1,7 +1,7 @@
-"""Infers what the names of a function are: tensors, sizes, numbers taken from tensors.
+"""What the names of a function stand for: tensors, sizes, numbers taken from tensors.
 
-A rough static analysis in the order of the code: enough to distinguish `x.shape[0]` from
-`len(layers)`. Unknown names are OTHER, and are not reported.
+A rough reading in the order of the code, without running it: enough to tell `if x.sum() > 0` from
+`if mask is not None`. What is not known is OTHER, and nothing is said about it.
 """
 
 from __future__ import annotations
@@ -232,7 +232,7 @@ class Names:
 
 
 def max_kind(kinds: Iterable[Kind]) -> Kind:
-    """Return the most specific of several kinds."""
+    """Return the most telling of several kinds."""
     return max(kinds, key=lambda kind: kind.value, default=Kind.OTHER)
 
 

@@ -1,4 +1,4 @@
-"""Random numbers in forward: outputs differ from PyTorch, or one draw becomes a constant."""
+"""Random numbers in forward: the file cannot agree with PyTorch, or has one draw as a constant."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def find(code: ForwardCode) -> Iterator[Pitfall]:
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         on_tensor = method in _METHODS and code.names.kind_of(call.func.value) is Kind.TENSOR
         if on_tensor or name in _TORCH or name.startswith(("numpy.random.", "random.")):
-            yield _describe_draw(code, call)
+            yield _drawn(code, call)
         elif _is_dropout(name) and not _follows_mode(call):
             yield Pitfall(
                 PitfallKind.RANDOM,
@@ -42,14 +42,14 @@ def _is_dropout(name: str) -> bool:
 
 
 def _follows_mode(call: ast.Call) -> bool:
-    """Return whether dropout is off when the model is in eval mode."""
+    """Tell whether dropout is off when the model is in eval mode."""
     given = [keyword.value for keyword in call.keywords if keyword.arg == "training"]
     third = 2
     given += call.args[third : third + 1]
     return bool(given) and not (isinstance(given[0], ast.Constant) and given[0].value is True)
 
 
-def _describe_draw(code: ForwardCode, call: ast.Call) -> Pitfall:
+def _drawn(code: ForwardCode, call: ast.Call) -> Pitfall:
     return Pitfall(
         PitfallKind.RANDOM,
         f"`{code.text(call)}` draws random numbers in forward: no two runs agree, and a trace "

@@ -1,6 +1,6 @@
-"""Pitfalls that a run of the model shows: two runs at the same inputs, a trace at other inputs.
+"""Pitfalls that are seen when the model runs: twice at the same inputs, and as a trace elsewhere.
 
-Errors of the model are not raised here: whether it runs at all is checked elsewhere.
+Nothing here raises for what the model does: a model that cannot be run is somebody else's finding.
 """
 
 from __future__ import annotations
@@ -27,16 +27,6 @@ _MOST_LINES = 8
 LARGEST_BYTES = 512 << 20
 """Models up to this size are copied and run."""
 Outputs = list[torch.Tensor]
-_SUGGESTIONS = {
-    "Python boolean": "Write torch.where(condition, a, b) for values, torch.cond(condition, f, g, "
-    "(x,)) for whole branches, torch.while_loop for loops.",
-    "Iterating over a tensor": "Compute all rows at once, use torch.scan or torch.while_loop, or "
-    "declare that dim constant.",
-    "NumPy": "In forward, use torch's own operators on tensors.",
-    "": "Keep to tensors from the inputs to the outputs: no Python numbers, branches or loops "
-    "taken from them.",
-}
-"""By what torch's tracer calls the conversion; it raises one class of warning for all."""
 
 
 def running_pitfalls(
@@ -58,7 +48,7 @@ def running_pitfalls(
 
 
 def _is_large(model: torch.nn.Module) -> bool:
-    """Return whether the model is too large to be copied: a run may change it."""
+    """Tell whether copies of the model, which a run may change, would cost too much."""
     tensors = [*model.parameters(), *model.buffers()]
     return sum(tensor.nbytes for tensor in tensors) > LARGEST_BYTES
 
@@ -66,7 +56,7 @@ def _is_large(model: torch.nn.Module) -> bool:
 def _run_twice(model: torch.nn.Module, bound_inputs: BoundInputs) -> Iterator[Pitfall]:
     before = _state(model)
     first = _run(model, bound_inputs, bound_inputs.sizes.captured)
-    changed = _find_changes(before, _state(model))
+    changed = _changed(before, _state(model))
     for path in changed[:_MOST_LINES]:
         yield Pitfall(
             PitfallKind.STATE,
@@ -122,7 +112,7 @@ def _state(model: torch.nn.Module) -> dict[str, object]:
     return state
 
 
-def _find_changes(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
+def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
     return [name for name in after if name not in before or _differ(before[name], after[name])]
 
 
@@ -137,7 +127,7 @@ def _differ(one: object, other: object) -> bool:
 def _trace_elsewhere(
     model: torch.nn.Module, bound_inputs: BoundInputs, code_dir: Path | None
 ) -> Iterator[Pitfall]:
-    """Yield the lines of which the tracer warns, if the trace differs at other sizes or values."""
+    """Yield the lines that a trace warns of, if it then differs at other sizes or values."""
     sizes, call = bound_inputs.sizes, bound_inputs.call
     args, kwargs = call.example(sizes.captured, numbers=Numbers.TENSORS)
     flattened = Flattened(model, args, kwargs)
@@ -147,8 +137,8 @@ def _trace_elsewhere(
     for where, seed in ((sizes.captured, 1), (sizes.between, 2), (sizes.lowest, 3)):
         problem = _disagreement(traced, flattened, bound_inputs, where, seed)
         if problem:
-            inputs = f"{describe_sizes(where)}, other values" if where else "other values"
-            yield from _find_lines(caught, f"{problem} at {inputs}", code_dir)
+            told = f"{describe_sizes(where)}, other values" if where else "other values"
+            yield from _blamed(caught, f"{problem} at {told}", code_dir)
             return
 
 
@@ -170,7 +160,7 @@ def _disagreement(
     return "" if _agree(expected, got) else "the graph of the capture gives other outputs"
 
 
-def _find_lines(
+def _blamed(
     caught: list[warnings.WarningMessage], problem: str, code_dir: Path | None
 ) -> Iterator[Pitfall]:
     lines = {
@@ -178,13 +168,12 @@ def _find_lines(
         for warning in caught
         if issubclass(warning.category, TracerWarning) and is_users(warning.filename, code_dir)
     }
+    suggestion = (
+        "Keep to tensors from the inputs to the outputs: no Python numbers, branches or loops "
+        "taken from them."
+    )
     for line, text in list(lines.items())[:_MOST_LINES]:
         what = " ".join(text.partition(".")[0].split())[:160]
-        yield Pitfall(PitfallKind.BAKED, f"{problem}; {what}", line, _suggest(text))
+        yield Pitfall(PitfallKind.BAKED, f"{problem}; {what}", line, suggestion)
     if not lines:
-        yield Pitfall(PitfallKind.BAKED, problem, "", _suggest(""))
-
-
-def _suggest(warning: str) -> str:
-    """Return how a line is better written of which the tracer warns so."""
-    return next(text for sign, text in _SUGGESTIONS.items() if sign in warning)
+        yield Pitfall(PitfallKind.BAKED, problem, "", suggestion)

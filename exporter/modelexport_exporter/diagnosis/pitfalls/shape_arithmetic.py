@@ -1,4 +1,4 @@
-"""In-place arithmetic on sizes: in a trace, it changes the tensor's shape."""
+"""In-place arithmetic on sizes: a trace changes the size where it stands, for all who read it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modules that change themselves in forward: a file starts each run from the same state."""
+"""A module that changes itself in forward: the file starts from the same state at every run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pitfalls that are read in the user's code: those whose line a run of the model does not show."""
+"""Pitfalls that can be read in the user's code, without running the model."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ import torch
 from modelexport_exporter.core.pitfall import Pitfall
 from modelexport_exporter.diagnosis.pitfalls import (
     branches,
+    indexing,
     input_writes,
     loops,
+    numpy_in_forward,
     packed_sequences,
+    python_numbers,
     random_numbers,
     shape_arithmetic,
     state,
@@ -21,11 +24,14 @@ from modelexport_exporter.diagnosis.pitfalls import (
 from modelexport_exporter.diagnosis.pitfalls.forward_code import ForwardCode, forward_codes
 
 DETECTORS: tuple[Callable[[ForwardCode], Iterator[Pitfall]], ...] = (
+    numpy_in_forward.find,
     random_numbers.find,
+    python_numbers.find,
     branches.find,
     loops.find,
     shape_arithmetic.find,
     state.find,
+    indexing.find,
     input_writes.find,
     type_checks.find,
     packed_sequences.find,

@@ -1,4 +1,4 @@
-"""Checks of Python types and for an export in progress, which are decided at the capture."""
+"""Checks of Python types and of the exporter itself: they are decided once, at the capture."""
 
 from __future__ import annotations
 

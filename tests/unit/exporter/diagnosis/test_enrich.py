@@ -14,9 +14,7 @@ from modelexport_exporter.core.errors import ExportFailure, NotDeterministic
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.diagnosis.enrich import enrich
 
-BRANCH = Pitfall(
-    PitfallKind.EXPORT_BRANCH, "`if is_in_onnx_export()` runs", "m.py:3", "Write torch.where."
-)
+BRANCH = Pitfall(PitfallKind.DATA_BRANCH, "`if x > 0` decides", "m.py:3", "Write torch.where.")
 LOOP = Pitfall(PitfallKind.SIZE_LOOP, "`for row in x` runs", "m.py:7", "Compute all rows.")
 BAKED = Pitfall(PitfallKind.BAKED, "gives other outputs", "m.py:7", "Keep to tensors.")
 NOISE = Pitfall(PitfallKind.RANDOM, "`torch.randn(3)` draws", "m.py:9", "Take it as an input.")

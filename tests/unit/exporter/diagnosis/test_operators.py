@@ -10,7 +10,7 @@ from torch import nn
 
 from modelexport_api.spec import Exporter
 from modelexport_api.status import Support, UnsupportedOp
-from modelexport_exporter.diagnosis.operators.failure import list_operators, unsupported_failure
+from modelexport_exporter.diagnosis.operators.failure import listed, unsupported_failure
 from modelexport_exporter.diagnosis.operators.in_program import find_unsupported
 from modelexport_exporter.diagnosis.operators.in_script import (
     find_unsupported_in_script,
@@ -214,6 +214,6 @@ def test_a_message_names_as_many_as_fit(count: int) -> None:
 
 
 def test_places_are_told_while_there_is_room() -> None:
-    assert list_operators(many(1)) == (
+    assert listed(many(1)) == (
         "aten::number_0.default (3 times, module encoder.layers.0, package/model.py:0)"
     )
