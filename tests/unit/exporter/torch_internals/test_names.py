@@ -194,7 +194,6 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
     f"'{SYMBOLICS}'": lambda name: all(imports(f"{name}.symbolic_opset{n}") for n in range(7, 21)),
     "'torch.onnx._type_utils'": is_gone,
     "_enabled=": lambda _: torch.backends.mkldnn.set_flags(_enabled=True)[0] is True,  # type: ignore[no-untyped-call]
-    "func._schema": lambda schema: schema.is_mutable and schema.arguments[0].alias_info,
     "group._functions._overrides": lambda overrides: overrides == {9: print},
     "module._buffers": lambda buffers: "running_mean" in buffers,
     "module._non_persistent_buffers_set": lambda names: names == set(),
