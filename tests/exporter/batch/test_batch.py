@@ -181,7 +181,7 @@ def test_directories_are_checkpoints_where_the_glob_ends_in_a_slash(
 def test_the_same_object_twice_is_refused_at_admission(runs: Runs) -> None:
     uri = f"{runs.root}run/a.pt"
     document = runs.resource({"uris": [uri, uri]}).to_wire()
-    with pytest.raises(ManifestError, match="listed twice"):
+    with pytest.raises(ManifestError, match="must be unique"):
         parse(document)
 
 
