@@ -275,7 +275,7 @@ WRONG = {
         {"out": b""}, {}, Reason.DESTINATION_DENIED, ("Not a directory",), "destination.uri"
     ),
     "zip that is none": Wrong(
-        {"mine.zip": b"PK\x03\x04" * 9}, code("mine.zip"), Reason.CODE_INVALID, ("no zip file",)
+        {"mine.zip": b"PK\x03\x04" * 9}, code("mine.zip"), Reason.CODE_INVALID, ("not a zip",)
     ),
     "zip that is not there": Wrong(
         {}, code("mine.zip"), Reason.CODE_INVALID, ("was not found",), "Upload it"
