@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from modelexport_api.reasons import Reason, is_retryable
-from modelexport_api.status import Failure, Stage, UnsupportedOp
+from modelexport_api.status import (
+    FAILURE_HINT_LIMIT,
+    FAILURE_MESSAGE_LIMIT,
+    Failure,
+    Stage,
+    UnsupportedOp,
+)
 from modelexport_exporter.core.pitfall import Pitfall
 
-MESSAGE_LIMIT = 2048
-HINT_LIMIT = 1024
 OPS_LIMIT = 32
 
 
@@ -38,8 +42,8 @@ class ExportFailure(Exception):  # noqa: N818 - "failure" is the API's word for 
         """Return the failure as the API shows it; `stage` where the failure names none itself."""
         return Failure(
             reason=self.reason,
-            message=printable(self.message)[:MESSAGE_LIMIT],
-            hint=printable(self.hint)[:HINT_LIMIT],
+            message=printable(self.message)[:FAILURE_MESSAGE_LIMIT],
+            hint=printable(self.hint)[:FAILURE_HINT_LIMIT],
             stage=self.stage or stage,
             retryable=is_retryable(self.reason),
             ops=list(self.ops[:OPS_LIMIT]),

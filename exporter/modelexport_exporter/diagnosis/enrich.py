@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.core.errors import HINT_LIMIT, MESSAGE_LIMIT, ExportFailure
+from modelexport_api.status import FAILURE_HINT_LIMIT, FAILURE_MESSAGE_LIMIT
+from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.pitfall import CERTAIN, Pitfall, PitfallKind
 
 _LINE = re.compile(r"([\w./-]+\.py):(\d+)")
@@ -68,11 +69,11 @@ def enrich(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> ExportFailure
     enriched = copy.copy(failure)
     enriched.__cause__ = failure.__cause__
     told = "; ".join(_told(cause, failure.message) for cause in causes)[:_ROOM]
-    message = failure.message[: MESSAGE_LIMIT - len(told) - 20].rstrip(".")
+    message = failure.message[: FAILURE_MESSAGE_LIMIT - len(told) - 20].rstrip(".")
     enriched.pitfalls = tuple(causes)
     enriched.message = f"{message}. Cause: {told}"
     suggestions = list(dict.fromkeys(_suggested(cause) for cause in causes))
-    enriched.hint = " ".join([*suggestions, failure.hint])[:HINT_LIMIT]
+    enriched.hint = " ".join([*suggestions, failure.hint])[:FAILURE_HINT_LIMIT]
     enriched.args = (enriched.reason, enriched.message, enriched.hint)
     return enriched
 
