@@ -166,6 +166,7 @@ CALLS: dict[str, list[Call]] = {
     **of("pdist", call(SQUARE)),
     # FFT
     **of("fft_fftfreq fft_rfftfreq", call(7)),
+    **of("roll", Call((X,), open_dims=(0,))),
     **of("kaiser_window", call(7)),
     **of("kaiser_window.periodic", call(7, True)),
     **of("kaiser_window.beta", call(7, True, 9.0)),
@@ -255,3 +256,6 @@ CALLS: dict[str, list[Call]] = {
     **of("squeeze.dim squeeze_copy.dim", call(X, 1)),
     **of("squeeze.dims", script(ONE_SIZED, [0, 1])),
 }
+
+FUNCTIONS = {"aten::roll": lambda x: x.roll(x.shape[0] // 2, 0)}
+"""What calls the operator with arguments that follow a size."""

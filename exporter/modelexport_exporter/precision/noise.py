@@ -29,6 +29,9 @@ from modelexport_exporter.torch_internals.pytree import tree_map
 aten = torch.ops.aten
 SMALLER = {Precision.FLOAT16: torch.float16, Precision.BFLOAT16: torch.bfloat16}
 LEVELS = 255
+"""Steps of an 8-bit activation over its range."""
+WEIGHT_LEVELS = 64
+"""Steps of a weight between 0 and its channel's largest magnitude; see `quantize`."""
 _EXACT = frozenset(
     {"pow", "exp", "log", "sqrt", "rsqrt", "reciprocal", "mean", "sum", "cumsum", "prod", "var"}
     | {"var_mean", "sin", "cos", "arange", "linalg_vector_norm", "norm", "softplus", "tan"}
@@ -187,7 +190,7 @@ class _Jitter:
 def _by_channel(weight: torch.Tensor, axis: int) -> torch.Tensor:
     """Return the weight in 8 bits, with one scale per output channel."""
     others = [dim for dim in range(weight.dim()) if dim != axis % weight.dim()]
-    step = weight.abs().amax(others, keepdim=True) / (LEVELS // 2)
+    step = weight.abs().amax(others, keepdim=True) / WEIGHT_LEVELS
     step = step.clamp(min=torch.finfo(weight.dtype).tiny)
     return (weight / step).round() * step
 

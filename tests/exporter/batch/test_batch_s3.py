@@ -76,7 +76,7 @@ def stored(
     for name, value in s3.environment().items():
         if name != "AWS_ENDPOINT_URL_S3":
             monkeypatch.setenv(name, value)
-    monkeypatch.setattr(loops, "pause_before", lambda _attempt, _spread: 0.1)
+    monkeypatch.setattr(loops, "retry_delay", lambda _attempt, _spread: 0.1)
     with throttling(s3.endpoint) as proxy:
         made = Bucket(s3, bucket, proxy, tmp_path)
         for name in "abcd":

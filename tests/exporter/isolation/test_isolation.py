@@ -88,7 +88,7 @@ def test_output_of_user_code_arrives_line_by_line(capfd: pytest.CaptureFixture[s
 def test_storage_credentials_do_not_reach_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     script = (
         "import os; os.environ['AWS_SECRET_ACCESS_KEY'] = 'secret'\n"
-        "from exporter import test_isolation as t\n"
+        "from exporter.isolation import test_isolation as t\n"
         "print(t.run('credentials'))"
     )
     done = subprocess.run(
@@ -113,7 +113,7 @@ def test_child_processes_end_with_the_worker() -> None:
 
 
 def test_worker_ends_with_a_killed_supervisor(tmp_path: Path) -> None:
-    script = "from exporter import test_isolation as t; t.run('hang')"
+    script = "from exporter.isolation import test_isolation as t; t.run('hang')"
     supervisor = subprocess.Popen([sys.executable, "-c", script], env=environment())
     workers = wait_for_children(supervisor.pid)
     supervisor.kill()
@@ -189,7 +189,7 @@ def test_worker_killed_for_memory_is_out_of_memory(small_cgroup: Path) -> None:
     script = (
         f"import os; open('{small_cgroup}/cgroup.procs', 'w').write(str(os.getpid()))\n"
         "from modelexport_exporter.core.errors import ExportFailure\n"
-        "from exporter import test_isolation as t\n"
+        "from exporter.isolation import test_isolation as t\n"
         "try:\n    t.run('eat memory')\n"
         "except ExportFailure as failure:\n    print(failure)"
     )

@@ -23,13 +23,13 @@ from modelexport_exporter.pipeline.context import Settings
 from modelexport_exporter.pipeline.run import run
 from modelexport_exporter.storage.store import Location
 
+pytestmark = pytest.mark.usefixtures("torch_workers")
+
 Place = Callable[..., Location]
 Ask = Callable[..., ModelExport]
 
 CODE = b"""\
 import torch
-
-pytestmark = pytest.mark.usefixtures("torch_workers")
 
 
 def build():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -11,6 +13,32 @@ from modelexport_exporter.decompositions.ops.bessel_functions import i0
 from modelexport_exporter.decompositions.registry import Family
 
 FAMILY = Family("FFT", __doc__)
+
+
+def _is_dynamic(_: Tensor, shifts: int | Sequence[int], dims: object = ()) -> bool:
+    """Return whether a shift follows a size; a roll without dims is one of the flat tensor."""
+    return bool(dims) and not all(type(shift) is int for shift in _each(shifts))
+
+
+def _each(value: int | Sequence[int]) -> Sequence[int]:
+    return list(value) if isinstance(value, (list, tuple)) else [cast("int", value)]
+
+
+@FAMILY.decomposes(
+    "aten::roll",
+    defect="torch.onnx writes shifts as constants, and fails where one follows a size (fftshift)",
+    method="rows by their index, arange less the shift",
+    applies=_is_dynamic,
+)
+def roll(x: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] = ()) -> Tensor:
+    for shift, dim in zip(_each(shifts), _each(dims), strict=True):
+        size = x.shape[dim]
+        rows = torch.arange(size, device=x.device) + (size - shift % size)
+        x = torch.index_select(x, dim, torch.where(rows < size, rows, rows - size))
+    return x
+
+
+FAMILY.composites |= {"aten::fft_fftshift", "aten::fft_ifftshift"}
 
 
 @FAMILY.decomposes("aten::fft_fftfreq", method="arange over n, the upper half less n")

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -31,8 +32,9 @@ def test_a_child_of_the_same_user_cannot_read_the_environment(
     python = shutil.which("python3", path="/usr/bin:/bin") or sys.executable
     source = shutil.copy(privacy.__file__, tmp_path / "privacy.py")
     Path(source).chmod(0o644)
-    for directory in (tmp_path, *tmp_path.parents[:2]):
-        directory.chmod(0o755)
+    for directory in (tmp_path, *tmp_path.parents):
+        if directory.stat().st_uid == os.geteuid() and directory != Path(tempfile.gettempdir()):
+            directory.chmod(directory.stat().st_mode | 0o055)
     # root may look into every process; a pod's user may not.
     user = NOBODY if os.geteuid() == 0 else None
     done = subprocess.run(
