@@ -19,7 +19,7 @@ from modelexport_exporter.convert.capture_failure import explain_capture
 from modelexport_exporter.convert.fixed_sizes import lines_that_fix_sizes
 from modelexport_exporter.core.dims import used_dims
 from modelexport_exporter.core.foreign_messages import OUTPUT_NOT_FLATTENED
-from modelexport_exporter.core.user_frame import message_of
+from modelexport_exporter.core.user_frame import UserLine, message_of
 from modelexport_exporter.decompositions import capturing_calls
 from modelexport_exporter.torch_internals.attention_masks import accept_masks_as_given
 from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
@@ -36,7 +36,7 @@ def capture(
 
     `strict`: read the forward pass's bytecode instead of running it as Python.
     """
-    fixing: list[str] = []
+    fixing: list[UserLine] = []
     try:
         with lines_that_fix_sizes(code_dir) as fixing:
             return _exported(module, bound_inputs, strict=strict)

@@ -21,11 +21,13 @@ from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import CONSTRAINTS_VIOLATED, INVALID_RANGES
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.user_frame import (
+    UserLine,
     innermost,
     message_of,
     shorten,
     text_of,
     user_frame,
+    user_line,
 )
 
 _FIX = re.compile(r"^\s*(\w+) = (.+)$", re.MULTILINE)
@@ -43,7 +45,7 @@ def explain_capture(
     module: torch.nn.Module,
     bound_inputs: BoundInputs,
     code_dir: Path | None,
-    fixing: Sequence[str] = (),
+    fixing: Sequence[UserLine] = (),
 ) -> ExportFailure:
     """Return the failure for an error of torch.export.
 
@@ -67,6 +69,7 @@ def explain_capture(
         return inputs_mismatch(refused, bound_inputs, code_dir)
     where = _location(error, text, code_dir)
     place = f" at {where}" if where else ""
+    sources = (where.source,) if where else ()
     if type(innermost(error)).__name__ == _DATA_DEPENDENT or type(error).__name__ == (
         _DATA_DEPENDENT
     ):
@@ -75,12 +78,14 @@ def explain_capture(
             f"the forward pass decides by the values of a tensor{place}: {_first_lines(text)}",
             "Use torch.where or torch.cond instead of a Python if or loop over tensor values, "
             "keep .item() and .tolist() out of forward, or set export.exporter: TorchScript.",
+            sources=sources,
         )
     return ExportFailure(
         Reason.CAPTURE_FAILED,
         f"torch.export cannot capture the forward pass{place}: {_first_lines(text)}",
         "Write this line with torch operators only (no numpy, no Python values taken from "
         "tensors), or set export.exporter: TorchScript.",
+        sources=sources,
     )
 
 
@@ -128,7 +133,7 @@ def inputs_mismatch(
 
 
 def explain_constraints(
-    text: str, spec: ModelExportSpec, fixing: Sequence[str] = ()
+    text: str, spec: ModelExportSpec, fixing: Sequence[UserLine] = ()
 ) -> ExportFailure:
     """Return the failure of dims that the model makes constant or narrows."""
     _, _, suggested = text.partition("Suggested fixes:")
@@ -139,8 +144,9 @@ def explain_constraints(
     return ExportFailure(
         Reason.DYNAMIC_DIM_SPECIALIZED,
         ("; ".join(problems) or " ".join(text.split())[:600])
-        + (f". Made constant at {'; '.join(fixing[:3])}" if fixing else ""),
+        + (f". Made constant at {'; '.join(map(str, fixing[:3]))}" if fixing else ""),
         _dims_hint(fixes),
+        sources=tuple(line.source for line in fixing[:3]),
     )
 
 
@@ -185,13 +191,13 @@ def _dims_hint(fixes: Iterable[tuple[str, str]]) -> str:
     )
 
 
-def _location(error: Exception, text: str, code_dir: Path | None) -> str:
+def _location(error: Exception, text: str, code_dir: Path | None) -> UserLine | None:
     """Return the user's line: the one torch names in its message, else the traceback's."""
     frames = _FRAME.findall(text)
     if frames:
         filename, line, function, source = frames[-1]
-        return f"{shorten(filename, code_dir)}:{line} in {function}: {source.strip()}"
-    return user_frame(error, code_dir)
+        return UserLine(f"{shorten(filename, code_dir)}:{line}", function, source.strip())
+    return user_line(error, code_dir)
 
 
 def _first_lines(text: str) -> str:

@@ -14,15 +14,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from modelexport_exporter.core.foreign_messages import SIZE_GUARD
-from modelexport_exporter.core.user_frame import is_users, shorten
+from modelexport_exporter.core.user_frame import UserLine, is_users, shorten
 
 _LOGGER = "torch.fx.experimental.symbolic_shapes"
 
 
 @contextmanager
-def lines_that_fix_sizes(code_dir: Path | None) -> Iterator[list[str]]:
-    """Collect `file:line in function: source` of each line that makes a size constant, in order."""
-    lines: list[str] = []
+def lines_that_fix_sizes(code_dir: Path | None) -> Iterator[list[UserLine]]:
+    """Collect each line that makes a size constant, in order."""
+    lines: list[UserLine] = []
     listener = _Listener(lines, code_dir)
     logger = logging.getLogger(_LOGGER)
     level, propagate = logger.level, logger.propagate
@@ -39,7 +39,7 @@ def lines_that_fix_sizes(code_dir: Path | None) -> Iterator[list[str]]:
 
 
 class _Listener(logging.Handler):
-    def __init__(self, lines: list[str], code_dir: Path | None) -> None:
+    def __init__(self, lines: list[UserLine], code_dir: Path | None) -> None:
         super().__init__(logging.INFO)
         self._lines = lines
         self._code_dir = code_dir
@@ -48,20 +48,20 @@ class _Listener(logging.Handler):
         guard, equality = SIZE_GUARD
         if guard not in str(record.msg) or equality not in str(record.args):
             return
-        line = _line_of_the_user(self._code_dir)
+        line = _running_line(self._code_dir)
         if line and line not in self._lines:
             self._lines.append(line)
 
 
-def _line_of_the_user(code_dir: Path | None) -> str:
+def _running_line(code_dir: Path | None) -> UserLine | None:
     """Return the innermost line of the user's own code that is running."""
     frame = sys._getframe()  # noqa: SLF001 - the call stack has no other door
     found = frame.f_back
     while found is not None and not is_users(found.f_code.co_filename, code_dir):
         found = found.f_back
     if found is None:
-        return ""
+        return None
     name = found.f_code.co_filename
     source = linecache.getline(name, found.f_lineno).strip()
-    place = f"{shorten(name, code_dir)}:{found.f_lineno} in {found.f_code.co_name}"
-    return f"{place}: {source}" if source else place
+    place = f"{shorten(name, code_dir)}:{found.f_lineno}"
+    return UserLine(place, found.f_code.co_name, source)

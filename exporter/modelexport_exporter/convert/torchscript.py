@@ -28,7 +28,7 @@ from modelexport_exporter.convert.script_symbolics import script_symbolics
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import SURPLUS_OUTPUT_NAMES
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
-from modelexport_exporter.core.user_frame import shorten, text_of, user_frame
+from modelexport_exporter.core.user_frame import UserLine, shorten, text_of, user_line
 from modelexport_exporter.decompositions import rewriting_calls
 from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
 from modelexport_exporter.diagnosis.operators.in_script import unsupported_in_model
@@ -118,7 +118,7 @@ def compile_script(module: torch.nn.Module, code_dir: Path | None) -> torch.nn.M
             compiled: torch.nn.Module = torch.jit.script(module)
     except Exception as error:
         reraise_out_of_memory(error)
-        frame = _scripted_line(str(error), code_dir) or user_frame(error, code_dir)
+        frame = _scripted_line(str(error), code_dir) or user_line(error, code_dir)
         raise ExportFailure(
             Reason.CAPTURE_FAILED,
             f"torch.jit.script cannot compile the forward pass{f' at {frame}' if frame else ''}: "
@@ -126,14 +126,15 @@ def compile_script(module: torch.nn.Module, code_dir: Path | None) -> torch.nn.M
             "TorchScript takes a typed subset of Python: annotate arguments that are no tensors, "
             "and keep to torch operators.",
             stage=Stage.CAPTURE,
+            sources=(frame.source,) if frame else (),
         ) from error
     return compiled
 
 
-def _scripted_line(text: str, code_dir: Path | None) -> str:
+def _scripted_line(text: str, code_dir: Path | None) -> UserLine | None:
     """Return the innermost line of user code in the compiler's message."""
     frames = _SCRIPT_FRAME.findall(text)
-    return f"{shorten(frames[0][0], code_dir)}:{frames[0][1]}" if frames else ""
+    return UserLine(f"{shorten(frames[0][0], code_dir)}:{frames[0][1]}") if frames else None
 
 
 def _explain(
@@ -164,7 +165,7 @@ def _explain(
             "Raise export.opset where the message names a later one, set export.exporter: Dynamo, "
             "or write the line with operators that ONNX has.",
         )
-    frame = user_frame(error, code_dir)
+    frame = user_line(error, code_dir)
     place = f" at {frame}" if frame else ""
     return ExportFailure(
         Reason.CONVERSION_FAILED,
@@ -172,4 +173,5 @@ def _explain(
         f"{text[:500]}",
         "Set export.exporter: Dynamo, or another export.opset; control flow over tensor values "
         "needs torch.where.",
+        sources=(frame.source,) if frame else (),
     )

@@ -26,6 +26,7 @@ class ExportFailure(Exception):  # noqa: N818 - "failure" is the API's word for 
         *,
         stage: Stage | None = None,
         ops: tuple[UnsupportedOp, ...] = (),
+        sources: tuple[str, ...] = (),
     ) -> None:
         super().__init__(reason, message, hint)
         self.reason = reason
@@ -33,6 +34,8 @@ class ExportFailure(Exception):  # noqa: N818 - "failure" is the API's word for 
         self.hint = hint
         self.stage = stage
         self.ops = ops
+        self.sources = sources
+        """The lines of the user's code that the message names, `net.py:12`."""
         self.pitfalls: tuple[Pitfall, ...] = ()
 
     def __str__(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sysconfig
 import traceback
+from dataclasses import dataclass
 from pathlib import Path
 
 _LIBRARIES = tuple(
@@ -12,14 +13,32 @@ _LIBRARIES = tuple(
 _OWN = str(Path(__file__).parents[1])
 
 
-def user_frame(error: BaseException, code_dir: Path | None) -> str:
-    """Return `file:line in function: source`, or an empty string when no frame is the user's."""
+@dataclass(frozen=True)
+class UserLine:
+    """A line of the user's code; as text `net.py:12 in forward: return x.item()`."""
+
+    source: str
+    """`net.py:12`"""
+    function: str = ""
+    code: str = ""
+
+    def __str__(self) -> str:
+        function = f" in {self.function}" if self.function else ""
+        return f"{self.source}{function}{f': {self.code}' if self.code else ''}"
+
+
+def user_line(error: BaseException, code_dir: Path | None) -> UserLine | None:
+    """Return the innermost line of the user's code in the traceback."""
     frames = [frame for frame in _frames(error) if is_users(frame.filename, code_dir)]
     if not frames:
-        return ""
+        return None
     last = frames[-1]
-    line = f": {last.line}" if last.line else ""
-    return f"{shorten(last.filename, code_dir)}:{last.lineno} in {last.name}{line}"
+    return UserLine(f"{shorten(last.filename, code_dir)}:{last.lineno}", last.name, last.line or "")
+
+
+def user_frame(error: BaseException, code_dir: Path | None) -> str:
+    """Return `user_line` as text, empty where no frame is the user's."""
+    return str(user_line(error, code_dir) or "")
 
 
 def message_of(error: BaseException) -> str:

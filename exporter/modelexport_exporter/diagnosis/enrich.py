@@ -1,4 +1,4 @@
-"""A failure told with the lines of the model that caused it: pure, and free of torch.
+"""Describes a failure with the lines of the model that caused it: pure, and free of torch.
 
 A line that the failure itself names comes first, then what was seen to go wrong when the model ran,
 then what its code shows and what can lead to such a failure.
@@ -7,7 +7,6 @@ then what its code shows and what can lead to such a failure.
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Iterator, Sequence
 
 from modelexport_api.reasons import Reason
@@ -15,7 +14,6 @@ from modelexport_api.status import FAILURE_HINT_LIMIT, FAILURE_MESSAGE_LIMIT
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.pitfall import CERTAIN, Pitfall, PitfallKind
 
-_LINE = re.compile(r"([\w./-]+\.py):(\d+)")
 _MOST = 3
 _ROOM = 900
 """How much of the message the causes may take."""
@@ -58,7 +56,7 @@ CAUSES: dict[Reason, frozenset[PitfallKind]] = {
     Reason.VERIFICATION_FAILED: frozenset(PitfallKind),
     Reason.RUNTIME_FAILED: _OF_SIZES | _OF_TRANSLATION | _OF_DATA,
 }
-"""Which pitfalls can lead to which failure, where no line tells."""
+"""Which pitfalls can lead to which failure, where the message names no line."""
 
 
 def enrich(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> ExportFailure:
@@ -68,10 +66,10 @@ def enrich(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> ExportFailure
         return failure
     enriched = copy.copy(failure)
     enriched.__cause__ = failure.__cause__
-    told = "; ".join(_told(cause, failure.message) for cause in causes)[:_ROOM]
-    message = failure.message[: FAILURE_MESSAGE_LIMIT - len(told) - 20].rstrip(".")
+    text = "; ".join(_describe(cause, failure.sources) for cause in causes)[:_ROOM]
+    message = failure.message[: FAILURE_MESSAGE_LIMIT - len(text) - 20].rstrip(".")
     enriched.pitfalls = tuple(causes)
-    enriched.message = f"{message}. Cause: {told}"
+    enriched.message = f"{message}. Cause: {text}"
     suggestions = list(dict.fromkeys(_suggested(cause) for cause in causes))
     enriched.hint = " ".join([*suggestions, failure.hint])[:FAILURE_HINT_LIMIT]
     enriched.args = (enriched.reason, enriched.message, enriched.hint)
@@ -82,8 +80,7 @@ def likely_causes(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> list[P
     """Return the pitfalls to blame, most certain first; none where nothing points at one."""
     if failure.reason not in CAUSES:
         return []
-    lines = {f"{name}:{line}" for name, line in _LINE.findall(failure.message)}
-    culprits = _one_a_line([pitfall for pitfall in pitfalls if pitfall.source in lines])
+    culprits = _one_a_line([pitfall for pitfall in pitfalls if pitfall.source in failure.sources])
     if culprits:
         return culprits[:_MOST]
     possible = [pitfall for pitfall in pitfalls if pitfall.kind in CAUSES[failure.reason]]
@@ -104,8 +101,8 @@ def _sources(pitfalls: Sequence[Pitfall]) -> Iterator[str]:
         yield pitfall.source
 
 
-def _told(cause: Pitfall, message: str) -> str:
-    if not cause.source or cause.source in message:
+def _describe(cause: Pitfall, named: Sequence[str]) -> str:
+    if not cause.source or cause.source in named:
         return cause.message
     return f"{cause.source}: {cause.message}"
 

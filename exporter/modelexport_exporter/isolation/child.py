@@ -24,7 +24,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
 from modelexport_exporter.core.errors import ExportFailure, printable
 from modelexport_exporter.core.out_of_memory import is_out_of_memory
-from modelexport_exporter.core.user_frame import text_of, user_frame
+from modelexport_exporter.core.user_frame import text_of, user_line
 
 PROGRESS = "progress"
 RESULT = "result"
@@ -149,11 +149,12 @@ def _classify(error: BaseException) -> ExportFailure | None:
         )
     if not isinstance(error, Exception):
         # Factories handle it where they are called, so this was raised in forward.
-        frame = user_frame(error, None)
+        frame = user_line(error, None)
         return ExportFailure(
             Reason.CAPTURE_FAILED,
             f"the model raised {type(error).__name__}: {text}" + (f" ({frame})" if frame else ""),
             "forward must not interrupt the process; raise an ordinary exception.",
+            sources=(frame.source,) if frame else (),
         )
     if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
         from modelexport_exporter.storage.errors import disk_full

@@ -21,23 +21,24 @@ NOISE = Pitfall(PitfallKind.RANDOM, "`torch.randn(3)` draws", "m.py:9", "Take it
 
 
 @pytest.mark.parametrize(
-    ("reason", "message", "pitfalls", "causes"),
+    ("reason", "source", "pitfalls", "causes"),
     [
-        (Reason.CAPTURE_FAILED, "stopped at m.py:3 in forward", [LOOP, BRANCH], [BRANCH]),
-        (Reason.CAPTURE_FAILED, "stopped at other.py:3", [NOISE], []),
-        (Reason.DYNAMIC_DIM_SPECIALIZED, "batch: got 3", [BRANCH, LOOP], [LOOP]),
-        (Reason.VERIFICATION_FAILED, "y differs", [BRANCH, BAKED, LOOP], [LOOP]),
-        (Reason.VERIFICATION_FAILED, "y differs", [BRANCH, NOISE], [BRANCH, NOISE]),
-        (Reason.RUNTIME_FAILED, "fails at batch=7", [NOISE, LOOP], [LOOP]),
-        (Reason.CONVERSION_FAILED, "cannot", [NOISE], []),
+        (Reason.CAPTURE_FAILED, "m.py:3", [LOOP, BRANCH], [BRANCH]),
+        (Reason.CAPTURE_FAILED, "other.py:3", [NOISE], []),
+        (Reason.DYNAMIC_DIM_SPECIALIZED, "", [BRANCH, LOOP], [LOOP]),
+        (Reason.VERIFICATION_FAILED, "", [BRANCH, BAKED, LOOP], [LOOP]),
+        (Reason.VERIFICATION_FAILED, "", [BRANCH, NOISE], [BRANCH, NOISE]),
+        (Reason.RUNTIME_FAILED, "", [NOISE, LOOP], [LOOP]),
+        (Reason.CONVERSION_FAILED, "", [NOISE], []),
         (Reason.OUT_OF_MEMORY, "m.py:3", [BRANCH], []),
-        (Reason.UNSUPPORTED_OPERATOR, "aten::erfinv (m.py:3)", [BRANCH], []),
+        (Reason.UNSUPPORTED_OPERATOR, "m.py:3", [BRANCH], []),
     ],
 )
 def test_which_lines_are_blamed(
-    reason: Reason, message: str, pitfalls: list[Pitfall], causes: list[Pitfall]
+    reason: Reason, source: str, pitfalls: list[Pitfall], causes: list[Pitfall]
 ) -> None:
-    enriched = enrich(ExportFailure(reason, message, "Hint."), pitfalls)
+    message, sources = f"stopped at {source}", (source,) if source else ()
+    enriched = enrich(ExportFailure(reason, message, "Hint.", sources=sources), pitfalls)
     for pitfall in pitfalls:
         assert (pitfall.suggestion in enriched.hint) == (pitfall in causes)
         assert (pitfall.message in enriched.message) == (pitfall in causes)
@@ -60,8 +61,8 @@ def test_without_pitfalls_nothing_changes() -> None:
 
 
 @given(message=st.text(max_size=4000), hint=st.text(max_size=2000), count=st.integers(1, 9))
-def test_limits_are_kept_and_the_cause_is_told(message: str, hint: str, count: int) -> None:
+def test_limits_are_kept_and_the_cause_is_named(message: str, hint: str, count: int) -> None:
     failure = ExportFailure(Reason.VERIFICATION_FAILED, message, hint)
     described = enrich(failure, [LOOP] * count).describe()
-    assert LOOP.message in described.message or LOOP.source in message
+    assert LOOP.message in described.message
     assert LOOP.suggestion in described.hint
