@@ -205,7 +205,7 @@ def test_a_page_is_printed_whole(opened: Opened) -> None:
     assert box["height"] > 100, "what is folded is printed, too"
 
 
-def test_whoever_cannot_see_colours_sees_what_differs(
+def test_differences_are_visible_without_colours(
     browser: Browser, reports: dict[str, Published]
 ) -> None:
     page = browser.new_page()

@@ -50,7 +50,7 @@ def test_one_binary_file_with_weights_runs_in_onnxruntime(bench: Bench) -> None:
     assert verified.max_rel_error < 1e-4
 
 
-def test_the_report_tells_stages_attempts_and_samples(bench: Bench) -> None:
+def test_the_report_has_stages_attempts_and_samples(bench: Bench) -> None:
     exported = bench.check(Case("C43 C44", "report", PERCEPTRON, ROWS, FEW))
 
     report = json.loads((exported.directory / "report.json").read_text())

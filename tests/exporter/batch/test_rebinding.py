@@ -204,7 +204,7 @@ def test_a_worker_that_dies_costs_one_attempt(family: Family) -> None:
     family.check("normalized", 1, 2, 3)
 
 
-def test_weights_beside_the_model_are_published_on_this_machine(family: Family) -> None:
+def test_weights_in_an_external_file_are_published_on_this_machine(family: Family) -> None:
     """A link of them would be all that it takes, but onnx reads no file that has two names."""
     family.write("tokens", 1, 2)
     ids = {"name": "ids", "dtype": "int64", "shape": ["batch"], "range": [0, families.TOKENS - 1]}

@@ -326,7 +326,7 @@ def test_a_number_that_is_baked_in_is_noticed(
 
 
 @pytest.mark.parametrize("rung", [TRACE, SCRIPT])
-def test_an_input_that_is_dropped_is_told(rung: Rung, tmp_path: Path) -> None:
+def test_an_input_that_is_dropped_is_reported(rung: Rung, tmp_path: Path) -> None:
     converted, outcome = export(
         task_for(Case("Ignoring", [rows("x"), rows("unused")], ()), rung, tmp_path)
     )

@@ -165,7 +165,7 @@ def test_a_random_buffer_is_the_same_in_every_process(tmp_path: Path) -> None:
     assert torch.equal(first.noise, second.noise)  # type: ignore[arg-type]
 
 
-def test_half_precision_weights_are_cast_and_it_is_told(digits: State, tmp_path: Path) -> None:
+def test_half_precision_weights_are_cast_and_reported(digits: State, tmp_path: Path) -> None:
     halves = {
         name: value.half() if value.is_floating_point() else value for name, value in digits.items()
     }

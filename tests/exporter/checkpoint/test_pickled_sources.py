@@ -149,7 +149,7 @@ def test_weights_are_no_module(net: Net, tmp_path: Path) -> None:
 # what training leaves in a plain torch.save
 
 
-def test_arguments_beside_the_weights_are_not_loaded(net: Net, tmp_path: Path) -> None:
+def test_arguments_next_to_the_weights_are_not_loaded(net: Net, tmp_path: Path) -> None:
     content = {"model": net.state_dict(), "args": argparse.Namespace(lr=1.0), "c": Library()}
     assert same(load(saved(content, tmp_path), tmp_path), net)
 

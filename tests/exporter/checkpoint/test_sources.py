@@ -40,7 +40,7 @@ def net() -> Net:
         ),
     ],
 )
-def test_prefixes_are_taken_away_and_told(
+def test_prefixes_are_removed_and_reported(
     stored: Callable[[State], State], told: str, net: Net, tmp_path: Path
 ) -> None:
     loaded = load(saved(stored(net.state_dict()), tmp_path), tmp_path)

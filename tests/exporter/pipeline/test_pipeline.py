@@ -139,7 +139,7 @@ def overwrite(root: str, policy: str) -> dict[str, Any]:
     return {"destination": {"uri": f"{root}out/", "overwrite": policy}}
 
 
-def test_never_fails_where_another_artifact_lies(
+def test_never_fails_where_another_artifact_is(
     place: Place, resource: Make, tmp_path: Path, checkpoint: Location, root: str
 ) -> None:
     export(resource(), tmp_path)

@@ -119,7 +119,7 @@ def test_the_fingerprint_changes_with_the_content(place: Place) -> None:
     assert fetch.identify(where, source(where)).fingerprint != first
 
 
-def test_progress_is_told_in_bytes(place: Place, tmp_path: Path) -> None:
+def test_progress_is_reported_in_bytes(place: Place, tmp_path: Path) -> None:
     where = put(place("model.pt", Role.SOURCE), b"x" * 3_000_000)
     reported: list[tuple[Stage, float, str]] = []
     spec = source(where)

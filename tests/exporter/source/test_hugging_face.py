@@ -180,7 +180,7 @@ def test_without_architectures_it_is_the_bare_model(tmp_path: Path) -> None:
     assert isinstance(load(directory, tmp_path).module, transformers.BertModel)
 
 
-def test_a_head_that_the_class_lacks_is_told(tmp_path: Path) -> None:
+def test_a_head_that_the_class_lacks_is_reported(tmp_path: Path) -> None:
     directory = saved(bert(), tmp_path)
     add(directory, {"cls.seq_relationship.weight": torch.ones(2, 16)})
     (finding,) = load(directory, tmp_path).findings
@@ -292,6 +292,6 @@ def test_kwargs_that_nobody_knows(name: str, tmp_path: Path) -> None:
         ("scale", False),
     ],
 )
-def test_a_part_that_is_missing_is_told_from_another_architecture(name: str, head: bool) -> None:
+def test_a_missing_part_is_distinguished_from_another_architecture(name: str, head: bool) -> None:
     model = torch.nn.ModuleDict({"body": torch.nn.Sequential(torch.nn.Linear(2, 2, bias=False))})
     assert is_a_head(model, name) is head

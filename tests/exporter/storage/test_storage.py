@@ -162,7 +162,7 @@ def test_names_that_urls_would_cut_are_kept(place: Place, root: str, storage: St
         (Role.DESTINATION, Reason.DESTINATION_DENIED),
     ],
 )
-def test_wrong_keys_are_refused_without_being_told(
+def test_wrong_keys_are_refused_without_being_shown(
     s3: object, bucket: str, monkeypatch: pytest.MonkeyPatch, role: Role, reason: Reason
 ) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAWRONG")
@@ -243,7 +243,7 @@ def test_a_manifest_in_a_bucket_says_that_it_is_json(
         ("nowhere/", None, []),
     ],
 )
-def test_a_listing_goes_as_deep_as_it_is_told(
+def test_a_listing_is_as_deep_as_requested(
     place: Place, prefix: str, depth: int | None, expected: list[str]
 ) -> None:
     for name in ("dir/x", "dir/sub/y", "dir/sub/deep/z", "dir/suburb", "dirty"):

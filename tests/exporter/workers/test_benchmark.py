@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("torch_workers")
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler (apt install g++)")
-def test_torch_compile_is_measured_beside_eager_and_onnxruntime(
+def test_torch_compile_is_measured_with_eager_and_onnxruntime(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(workers, "compile_seconds", lambda *_: (400.0, ""))

@@ -220,7 +220,7 @@ def test_a_trained_sentence_encoder(minilm: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("exporter", ["Dynamo", "TorchScript"])
 @pytest.mark.parametrize("name", ["tied weights", "LSTM of constant length"])
-def test_weights_beside_the_model(
+def test_weights_in_an_external_file(
     name: str, exporter: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(write, "EMBED_BELOW", 0)
@@ -243,7 +243,7 @@ def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
     assert digests[0] == digests[1]
 
 
-def test_nothing_in_the_file_tells_where_it_was_made(tmp_path: Path) -> None:
+def test_nothing_in_the_file_shows_where_it_was_made(tmp_path: Path) -> None:
     for exporter in ("Dynamo", "TorchScript"):
         spec = spec_for("vision.digits:build", export={"exporter": exporter})
         task = task_for(spec, digits_file(tmp_path), tmp_path)
@@ -252,7 +252,7 @@ def test_nothing_in_the_file_tells_where_it_was_made(tmp_path: Path) -> None:
         assert b"digits.py" not in content
 
 
-def test_an_unused_input_is_told(tmp_path: Path) -> None:
+def test_an_unused_input_is_reported(tmp_path: Path) -> None:
     inputs: list[dict[str, Any]] = [{"name": name, "shape": ["batch", 4]} for name in "abc"]
     spec = spec_for("shapes:TwoInputs", inputs=inputs, export={"exporter": "TorchScript"})
     task = task_for(spec, state_of(shapes.TwoInputs)(tmp_path), tmp_path)

@@ -78,7 +78,7 @@ def test_a_model_verifies_on_tensorrt(tmp_path: Path) -> None:
     assert outcome.summary.provider == "TensorRT"
 
 
-def test_what_cuda_has_no_kernel_for_is_told(tmp_path: Path) -> None:
+def test_what_cuda_has_no_kernel_for_is_reported(tmp_path: Path) -> None:
     """Det has none; MatMul beside it has."""
     square: list[str | int | None] = ["n", 3, 3]
     graph = helper.make_graph(

@@ -133,7 +133,7 @@ def test_a_refused_marker_hinders_nobody(directory: Location, tmp_path: Path) ->
     assert "failed to write the journal" in (tmp_path / "log").read_text()
 
 
-def test_a_journal_that_cannot_be_written_at_the_end_is_told(
+def test_a_journal_that_cannot_be_written_at_the_end_is_reported(
     directory: Location, tmp_path: Path
 ) -> None:
     kept = keeper(directory, Clock(), tmp_path / "log")

@@ -94,7 +94,7 @@ def counts(result: PodResult) -> ShareCounts:
     return result.share
 
 
-def test_every_checkpoint_is_exported_and_told(bench: Bench) -> None:
+def test_every_checkpoint_is_exported_and_reported(bench: Bench) -> None:
     result = bench.run()
     assert result.exit_code is ExitCode.DONE
     assert bench.engine.asked == ["fold-1.pt", "fold-2.pt", "fold-3.pt"]
@@ -107,7 +107,7 @@ def test_every_checkpoint_is_exported_and_told(bench: Bench) -> None:
     assert bench.engine.closed == 1
 
 
-def test_the_engine_is_told_what_comes_next(bench: Bench) -> None:
+def test_the_engine_gets_what_comes_next(bench: Bench) -> None:
     bench.run()
     assert bench.engine.followed_by == [["fold-2.pt", "fold-3.pt"], ["fold-3.pt"], []]
 
@@ -248,7 +248,7 @@ def test_a_checkpoint_that_kills_twice_is_left_out(bench: Bench) -> None:
     assert "killed 2 times" in poison.message
 
 
-def test_nothing_is_got_ready_beside_a_checkpoint_that_a_pod_died_of(bench: Bench) -> None:
+def test_nothing_is_prepared_during_a_checkpoint_that_a_pod_died_of(bench: Bench) -> None:
     """It may have been the next one that was too large: alone, the first gets its own answer."""
 
     class Killed(BaseException):

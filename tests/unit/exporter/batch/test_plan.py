@@ -25,7 +25,7 @@ from modelexport_exporter.core.errors import ExportFailure
         (["s3://b/100%20.pt"], ["100%20.pt"]),
     ],
 )
-def test_names_tell_checkpoints_apart(uris: list[str], names: list[str]) -> None:
+def test_names_distinguish_checkpoints(uris: list[str], names: list[str]) -> None:
     assert short_names(uris) == names
 
 

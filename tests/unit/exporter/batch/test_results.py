@@ -103,7 +103,7 @@ def test_as_many_may_fail_as_the_spec_says(planned: Planned, allowed: int, outco
         assert "fold-4.pt" in result.failure.message
 
 
-def test_whoever_ends_last_leaves_all_answers(planned: Planned, tmp_path: Path) -> None:
+def test_the_share_that_ends_last_leaves_all_answers(planned: Planned, tmp_path: Path) -> None:
     """Three pods end at the same moment, many times over."""
     log = JsonLog((tmp_path / "log").open("w"))
 

@@ -10,7 +10,7 @@ from modelexport_exporter.batch.shares import EACH_COSTS, share_out
 GB = 10**9
 
 
-def test_the_largest_first_to_whoever_has_least() -> None:
+def test_the_largest_first_to_the_share_that_has_least() -> None:
     assert share_out([1 * GB, 5 * GB, 3 * GB, 1 * GB, 2 * GB], 2) == [0, 0, 1, 1, 1]
 
 

@@ -50,12 +50,12 @@ HEAD = "Constraints violated (a)! For more information, run with TORCH_LOGS.\n  
         ),
     ],
 )
-def test_suggested_fixes_are_told(fixes: str, message: str, hint: str) -> None:
+def test_suggested_fixes_are_in_the_message(fixes: str, message: str, hint: str) -> None:
     failure = explain_constraints(f"{HEAD}Suggested fixes:\n{fixes}\n", SPEC)
     assert failure.reason is Reason.DYNAMIC_DIM_SPECIALIZED
     assert message in failure.message
     assert hint in failure.hint
 
 
-def test_without_a_fix_torchs_own_sentence_is_told() -> None:
+def test_without_a_fix_the_message_has_torchs_own_sentence() -> None:
     assert "Not all values" in explain_constraints(HEAD, SPEC).message

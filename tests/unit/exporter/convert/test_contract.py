@@ -103,7 +103,7 @@ def test_what_fails(changed: dict[str, Any], reason: Reason, said: str) -> None:
         ),
     ],
 )
-def test_what_is_only_told(changed: dict[str, Any], subject: str, obtained: str) -> None:
+def test_what_is_only_reported(changed: dict[str, Any], subject: str, obtained: str) -> None:
     (finding,) = check_contract(SPEC, facts(**changed))
     assert finding.subject == subject
     assert finding.obtained.startswith(obtained)

@@ -49,7 +49,7 @@ def test_overall_percent(stage: Stage, fraction: float, percent: int) -> None:
     assert overall_percent(stage, fraction) == percent
 
 
-def test_progress_is_throttled_but_a_new_stage_is_told_at_once() -> None:
+def test_progress_is_throttled_but_a_new_stage_is_reported_at_once() -> None:
     lines, clock = Lines(), Clock()
     report = ProgressReporter(lines, MemoryWatch(), clock)
     report(Stage.FETCH, 0.1, "a")

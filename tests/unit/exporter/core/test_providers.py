@@ -51,7 +51,7 @@ def test_what_cannot_run_here(provider: Provider | None, precision: Precision, w
         pytest.param(Provider.CPU, Precision.FLOAT16, Provider.CPU, id="float16 on the CPU"),
     ],
 )
-def test_what_runs_beside_a_gpu(
+def test_what_runs_on_the_cpu_of_a_gpu_machine(
     provider: Provider | None, precision: Precision, expected: Provider
 ) -> None:
     assert choose_provider(provider, cuda_available=True, precision=precision) is expected

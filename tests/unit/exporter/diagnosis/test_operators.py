@@ -213,7 +213,7 @@ def test_a_message_names_as_many_as_fit(count: int) -> None:
         assert f"({count} in all)" in failure.message
 
 
-def test_places_are_told_while_there_is_room() -> None:
+def test_places_are_listed_while_there_is_room() -> None:
     assert listed(many(1)) == (
         "aten::number_0.default (3 times, module encoder.layers.0, package/model.py:0)"
     )

@@ -56,6 +56,6 @@ def test_a_script_has_no_code_to_read() -> None:
     assert static_pitfalls(scripted, None) == ()
 
 
-def test_a_module_that_is_used_twice_is_told_once() -> None:
+def test_a_module_that_is_used_twice_is_reported_once() -> None:
     twice = nn.Sequential(zoo_of_pitfalls.Item(), zoo_of_pitfalls.Item())
     assert len(static_pitfalls(twice, CODE)) == 1

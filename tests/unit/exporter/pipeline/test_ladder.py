@@ -102,7 +102,7 @@ def test_a_deferred_route_has_its_turn_at_last() -> None:
     assert next_step(spec_for("m:b"), None, attempts) == Step(S, force=True)
 
 
-def test_the_most_telling_failure_is_told() -> None:
+def test_the_most_informative_failure_is_reported() -> None:
     attempts = [failed(D, CAPTURE), failed(SC, Reason.CONVERSION_FAILED), failed(T, UNSUPPORTED)]
     assert most_informative(SPEC, attempts) is attempts[2]
     assert summary(attempts) == (
@@ -125,11 +125,11 @@ def test_the_most_telling_failure_is_told() -> None:
         ),
     ],
 )
-def test_what_tells_more(attempts: list[Attempt], expected: int) -> None:
+def test_what_is_more_informative(attempts: list[Attempt], expected: int) -> None:
     assert most_informative(SPEC, attempts) is attempts[expected]
 
 
-def test_an_opset_that_is_too_old_for_a_route_is_told_last() -> None:
+def test_an_opset_that_is_too_old_for_a_route_is_reported_last() -> None:
     old = spec_for("m:b", export={"opset": 9})
     attempts = [
         failed(SC, CAPTURE),
@@ -141,7 +141,7 @@ def test_an_opset_that_is_too_old_for_a_route_is_told_last() -> None:
     assert most_informative(old, attempts[:1] + attempts[2:]) is attempts[0]
 
 
-def test_a_failure_that_ended_the_ladder_is_told() -> None:
+def test_a_failure_that_ended_the_ladder_is_reported() -> None:
     attempts = [failed(D, UNSUPPORTED), failed(SC, Reason.OUT_OF_MEMORY)]
     assert most_informative(SPEC, attempts) is attempts[1]
 

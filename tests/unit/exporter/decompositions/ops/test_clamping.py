@@ -36,7 +36,7 @@ def test_a_tensor_as_bound_is_eagers(x: Tensor, dtype: torch.dtype, bound: float
         assert_as_eager("aten::clamp_max.Tensor", x, each)
 
 
-def test_an_integer_beside_a_fraction_bounds_as_eager_does() -> None:
+def test_an_integer_and_a_fraction_bound_as_eager_does() -> None:
     assert_as_eager("aten::clamp", torch.tensor([-3.0, 0.5, 9.0]), -1, 2.5)
 
 
