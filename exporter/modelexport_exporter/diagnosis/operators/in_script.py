@@ -63,7 +63,7 @@ def _nodes(block: Any) -> Iterator[Any]:  # noqa: ANN401 - torch's graphs are un
 
 
 def _exports_itself(node: Any) -> bool:  # noqa: ANN401
-    """Tell whether an autograd.Function has a symbolic method."""
+    """Return whether an autograd.Function has a symbolic method."""
     return hasattr(getattr(node.pyobj(), "__self__", None), "symbolic")
 
 

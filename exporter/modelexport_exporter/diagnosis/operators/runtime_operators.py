@@ -1,6 +1,6 @@
 """Which operators outside the ONNX standard the installed onnxruntime has.
 
-Its own schemas tell it.
+Its own schemas say so.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class WayOut:
 
 
 Advice = Callable[[str], WayOut]
-"""Tells the way out for an operator's name with its overload."""
+"""Returns the way out for an operator's name with its overload."""
 
 
 def advice_for(route: Exporter, opset: int, provided: Collection[str] = ()) -> Advice:

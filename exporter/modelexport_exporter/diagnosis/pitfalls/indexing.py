@@ -63,7 +63,7 @@ def _is_tensor(code: ForwardCode, index: ast.expr) -> bool:
 
 
 def _is_negative(code: ForwardCode, index: ast.expr) -> bool:
-    """Tell whether an index holds a negative constant: `torch.tensor([-1])`, `[-2, 0]`, `-i`."""
+    """Return whether an index holds a negative constant: `torch.tensor([-1])`, `[-2, 0]`, `-i`."""
     if isinstance(index, ast.Name):
         index = _assigned(code, index.id) or index
     if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.USub):

@@ -42,7 +42,7 @@ def _is_dropout(name: str) -> bool:
 
 
 def _follows_mode(call: ast.Call) -> bool:
-    """Tell whether dropout is off when the model is in eval mode."""
+    """Return whether dropout is off when the model is in eval mode."""
     given = [keyword.value for keyword in call.keywords if keyword.arg == "training"]
     third = 2
     given += call.args[third : third + 1]

@@ -48,7 +48,7 @@ def running_pitfalls(
 
 
 def _is_large(model: torch.nn.Module) -> bool:
-    """Tell whether copies of the model, which a run may change, would cost too much."""
+    """Return whether copies of the model, which a run may change, would cost too much."""
     tensors = [*model.parameters(), *model.buffers()]
     return sum(tensor.nbytes for tensor in tensors) > LARGEST_BYTES
 
@@ -137,8 +137,8 @@ def _trace_elsewhere(
     for where, seed in ((sizes.captured, 1), (sizes.between, 2), (sizes.lowest, 3)):
         problem = _disagreement(traced, flattened, bound_inputs, where, seed)
         if problem:
-            told = f"{describe_sizes(where)}, other values" if where else "other values"
-            yield from _blamed(caught, f"{problem} at {told}", code_dir)
+            place = f"{describe_sizes(where)}, other values" if where else "other values"
+            yield from _blamed(caught, f"{problem} at {place}", code_dir)
             return
 
 
