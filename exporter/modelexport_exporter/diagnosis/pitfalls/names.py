@@ -1,7 +1,7 @@
 """What the names of a function stand for: tensors, sizes, numbers taken from tensors.
 
 A rough reading in the order of the code, without running it: enough to distinguish
-`if x.sum() > 0` from `if mask is not None`. What is not known is OTHER, and nothing is said about it.
+`if x.sum() > 0` from `if mask is not None`. What is not known is OTHER, and is not reported.
 """
 
 from __future__ import annotations
