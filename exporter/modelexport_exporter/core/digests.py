@@ -13,7 +13,6 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from modelexport_api.spec import ModelExportSpec
@@ -23,7 +22,29 @@ from modelexport_exporter.core.types import SourceFile
 DIRECTORY_DIGEST = "modelexport.dev/directory-v1"
 """The algorithm of `directory_digest`, as provenance statements name it."""
 
-_SCHEMA = 1
+NOT_THE_WORK = frozenset(
+    {
+        # The checkpoint: its content has a digest of its own.
+        *("source.uri", "source.uris", "source.sha256", "source.versionId"),
+        # Where files are. `manifest.decide` compares layout and signing key.
+        *("storage", "destination", "artifact"),
+        # How the Job runs.
+        *("parallelism", "maxFailed", "backoffLimit", "activeDeadlineSeconds", "suspend"),
+        *("pendingDeadlineSeconds", "ttlSecondsAfterFinished", "serviceAccountName"),
+        "podTemplate",
+    }
+)
+"""Fields of the spec that do not determine the artifact or its verification."""
+BY_CONTENT = frozenset(
+    {
+        *("model.code", "export.calibrationInputs", "export.runtimeLibraries"),
+        "verification.goldenInputs",
+    }
+)
+"""Fields that refer to other files: what counts is the content of these."""
+_FREE_FORM = frozenset({"model.kwargs", "export.customOpsets", "dims"})
+"""Fields whose keys are the user's."""
+_SCHEMA = 2
 _VERSIONED = ("modelexport", "torch", "onnx", "onnxscript", "onnxruntime-gpu", "onnxruntime")
 
 
@@ -57,44 +78,27 @@ def source_digest(files: Iterable[SourceFile]) -> str:
 
 
 def spec_digest(
-    spec: ModelExportSpec,
-    code_digest: str | None,
-    versions: dict[str, str],
-    inputs: Mapping[str, str] = MappingProxyType({}),
+    spec: ModelExportSpec, contents: Mapping[str, object], versions: Mapping[str, str]
 ) -> str:
-    """Return the digest of everything but the source's content that determines the artifact.
+    """Return the digest of everything but the checkpoint's content that determines the artifact.
 
-    `inputs`: the digests of recorded inputs, by the fields that name them.
-
-    Excluded on purpose: locations (source.uri, storage, destination), and how the Job is run. The
-    source's content has a digest of its own; the layout and the signing key change what is
-    published but not the model, so `manifest.decide` compares them separately.
+    It covers the whole spec less `NOT_THE_WORK`, so that a new field is part of the work until
+    somebody decides otherwise. `contents`: digests of what the fields of `BY_CONTENT` refer to.
     """
-    wire = spec.to_wire()
-    return digest_of(
-        {
-            "schema": _SCHEMA,
-            "source": {
-                key: value
-                for key, value in wire["source"].items()
-                if key in {"format", "stateDictKey"}
-            },
-            "factory": (wire.get("model") or {}).get("factory"),
-            "kwargs": (wire.get("model") or {}).get("kwargs"),
-            "code": code_digest,
-            "inputs": wire["inputs"],
-            "dims": wire.get("dims", {}),
-            "outputs": wire.get("outputs", []),
-            "export": _with_content(wire.get("export", {}), inputs),
-            "verification": _with_content(wire.get("verification", {}), inputs),
-            "versions": versions,
-        }
-    )
+    work = _without(spec.to_wire(), "")
+    return digest_of({"schema": _SCHEMA, "spec": work, "contents": contents, "versions": versions})
 
 
-def _with_content(fields: dict[str, Any], inputs: Mapping[str, str]) -> dict[str, Any]:
-    """Return the fields with digests where they name recorded inputs."""
-    return {key: inputs.get(key, value) for key, value in fields.items()}
+def _without(fields: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """Return the fields below a path less those that do not determine the artifact."""
+    kept = {}
+    for name, value in fields.items():
+        where = f"{path}{name}"
+        if where in NOT_THE_WORK or where in BY_CONTENT:
+            continue
+        nested = isinstance(value, Mapping) and where not in _FREE_FORM
+        kept[name] = _without(value, f"{where}.") if nested else value
+    return {name: value for name, value in kept.items() if value != {}}
 
 
 def directory_digest(root: Path) -> str:

@@ -45,7 +45,7 @@ class FetchStage:
             self.dependencies = owned = self.dependencies or gather(self.spec, self.directory)
             record.code_sha256 = owned.code_sha256
             record.spec_sha256 = identity.spec_digest(
-                self.spec, owned.code_sha256, record.versions, owned.input_digests
+                self.spec, owned.content_digests, record.versions
             )
             record.dependencies += owned.dependencies
             record.identity = fetching.identify(self.source, self.spec.source)

@@ -32,13 +32,19 @@ class Dependencies:
     inputs: Mapping[str, RecordedInputs]
     libraries: tuple[Path, ...]
     """Of custom operators for onnxruntime."""
+    library_digests: tuple[str, ...]
     dependencies: tuple[Dependency, ...]
     """All of them, as in the provenance."""
 
     @property
-    def input_digests(self) -> dict[str, str]:
-        """Return the digests of recorded inputs by the fields that name them."""
-        return {name: entry.sha256 for name, entry in self.inputs.items()}
+    def content_digests(self) -> dict[str, object]:
+        """Return the digests of all files, by the fields of the spec that refer to them."""
+        found: dict[str, object] = {name: entry.sha256 for name, entry in self.inputs.items()}
+        if self.code_sha256 is not None:
+            found["code"] = self.code_sha256
+        if self.library_digests:
+            found["runtimeLibraries"] = list(self.library_digests)
+        return found
 
     @property
     def golden_inputs(self) -> Path | None:
@@ -69,8 +75,9 @@ def gather(spec: ModelExportSpec, directory: Path) -> Dependencies:
     dependencies += [Dependency(entry.uri, {"sha256": entry.sha256}) for entry in inputs.values()]
     places = [stores.code(uri) for uri in spec.export.runtime_libraries]
     libraries = fetch_libraries(places, directory)
+    digests = tuple(identity.sha256_file(path) for path in libraries)
     dependencies += [
-        Dependency(where.uri, {"sha256": identity.sha256_file(path)})
-        for where, path in zip(places, libraries, strict=True)
+        Dependency(where.uri, {"sha256": digest})
+        for where, digest in zip(places, digests, strict=True)
     ]
-    return Dependencies(code_dir, code_sha256, inputs, libraries, tuple(dependencies))
+    return Dependencies(code_dir, code_sha256, inputs, libraries, digests, tuple(dependencies))

@@ -1,16 +1,35 @@
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.core.digests import digest_of, source_digest, spec_digest
+from modelexport_exporter.core.digests import (
+    BY_CONTENT,
+    NOT_THE_WORK,
+    digest_of,
+    source_digest,
+    spec_digest,
+)
 from modelexport_exporter.core.types import SourceFile
 
 VERSIONS = {"modelexport": "1"}
+THE_WORK = {
+    *("mode", "outputs", "dims.min", "dims.max"),
+    *("source.format", "source.stateDictKey", "source.allowPickle"),
+    *("model.factory", "model.kwargs", "model.exampleInputs", "model.training"),
+    *(f"inputs.{name}" for name in ("name", "kind", "dtype", "shape", "length", "range", "value")),
+    *("export.exporter", "export.opset", "export.customOpsets", "export.optimize"),
+    *("export.precision", "export.unsupportedOps", "export.plugins", "export.rewrites.disabled"),
+    *("export.weights", "export.parameterNames", "verification.benchmark"),
+    *("verification.provider", "verification.sampler"),
+    *("verification.tolerance.atol", "verification.tolerance.rtol"),
+}
 
 
 def spec(**changes: Any) -> ModelExportSpec:  # noqa: ANN401
@@ -26,8 +45,8 @@ def spec(**changes: Any) -> ModelExportSpec:  # noqa: ANN401
     )
 
 
-def digest(code: str | None = None, **changes: Any) -> str:  # noqa: ANN401
-    return spec_digest(spec(**changes), code, VERSIONS)
+def digest(contents: Mapping[str, object] | None = None, **changes: Any) -> str:  # noqa: ANN401
+    return spec_digest(spec(**changes), contents or {}, VERSIONS)
 
 
 @pytest.mark.parametrize(
@@ -55,6 +74,10 @@ def test_where_and_how_it_runs_is_the_same_work(changes: dict[str, Any]) -> None
         {"model": {"factory": "m:build", "kwargs": {"n": 5}}},
         {"inputs": [{"name": "y", "shape": ["batch", 4]}]},
         {"dims": {"batch": {"max": 9}}},
+        {"model": {"factory": "m:build", "kwargs": {"n": 4}, "training": True}},
+        {"model": {"factory": "m:build", "kwargs": {"n": 4}, "exampleInputs": "m:inputs"}},
+        {"model": {"factory": "m:build", "kwargs": {"n": 4, "code": {"uri": "s3://a/"}}}},
+        {"source": {"uri": "s3://a/model.pt", "allowPickle": True}},
         {"outputs": ["y"]},
         {"export": {"opset": 18}},
         {"verification": {"tolerance": {"rtol": 1e-3}}},
@@ -68,17 +91,32 @@ def test_recorded_inputs_count_by_their_content() -> None:
     golden = {"verification": {"goldenInputs": "s3://a/golden.npz"}}
     moved = {"verification": {"goldenInputs": "s3://b/golden.npz"}}
     one, other = {"goldenInputs": "1" * 64}, {"goldenInputs": "2" * 64}
-    assert spec_digest(spec(**golden), None, VERSIONS, one) == spec_digest(
-        spec(**moved), None, VERSIONS, one
-    )
-    assert spec_digest(spec(**golden), None, VERSIONS, one) != spec_digest(
-        spec(**golden), None, VERSIONS, other
-    )
+    assert digest(one, **golden) == digest(one, **moved)
+    assert digest(one, **golden) != digest(other, **golden)
 
 
 def test_code_and_versions_are_part_of_the_work() -> None:
-    assert digest(code="abc") != digest()
-    assert spec_digest(spec(), None, {"modelexport": "2"}) != digest()
+    assert digest({"code": "abc"}) != digest()
+    assert digest({"runtimeLibraries": ["abc"]}) != digest({"runtimeLibraries": ["abd"]})
+    assert spec_digest(spec(), {}, {"modelexport": "2"}) != digest()
+
+
+def fields_of(model: type[BaseModel], path: str = "") -> Iterator[str]:
+    """Yield the path of each field that holds no other fields."""
+    for name, field in model.model_fields.items():
+        where = f"{path}{field.alias or name}"
+        parts = get_args(field.annotation) or (field.annotation,)
+        nested = [part for part in parts if isinstance(part, type) and issubclass(part, BaseModel)]
+        if not nested or where in NOT_THE_WORK or where in BY_CONTENT:
+            yield where
+        else:
+            yield from (path for inner in nested for path in fields_of(inner, f"{where}."))
+
+
+def test_each_field_was_decided_upon() -> None:
+    left_out = NOT_THE_WORK | BY_CONTENT
+    assert not left_out & THE_WORK
+    assert set(fields_of(ModelExportSpec)) == left_out | THE_WORK
 
 
 def test_one_file_has_its_own_digest_and_order_does_not_matter() -> None:
