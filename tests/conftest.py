@@ -18,6 +18,7 @@ pytest_plugins = ["bed.fixtures", "parallel"]
 
 # A machine that does something else meanwhile is no failure.
 hypothesis.settings.register_profile("patient", deadline=None)
+hypothesis.settings.register_profile("fast", deadline=None, max_examples=10)
 hypothesis.settings.load_profile("patient")
 
 _TORCH_WORKERS = "torch_workers"

@@ -1,17 +1,22 @@
 """A pipeline in a process of its own that kills itself at one of its writes to the destination.
 
-    python -m killed_run RESOURCE_JSON WORK_DIR KILL_AT
+    python -m killed_run RESOURCE_JSON WORK_DIR [once]
 
-Write number KILL_AT (0, 1, …) is not done any more: SIGKILL comes just before it. Prints how many
-writes there were when it was not killed.
+With `once` it runs in this process, and is not killed. Without, each line of standard input is a
+number KILL_AT (0, 1, …), and the pipeline runs in a fork of this process, whose imports take longer
+than a run. Write number KILL_AT is not done any more: SIGKILL comes just before it. The answer is
+a line with the exit code, negative for a signal.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
@@ -30,6 +35,10 @@ WRITES = {
     PendingPut: ("publish",),
     PendingUpload: ("publish",),
 }
+
+
+NEVER = -1
+"""No write has this number."""
 
 
 class Entries(TypedDict):
@@ -59,16 +68,64 @@ class Killer:
         return counted
 
 
-def main(resource: str, work_dir: str, kill_at: str) -> int:
-    killer = Killer(int(kill_at))
+@dataclass
+class KilledRuns:
+    """Runs of a pipeline, from the test that reads what they left."""
+
+    process: subprocess.Popen[str]
+
+    def run(self, kill_at: int) -> int:
+        """Return the exit code of a run that is killed just before that write."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(f"{kill_at}\n")
+        self.process.stdin.flush()
+        return int(self.process.stdout.readline())
+
+
+@contextmanager
+def killed_runs(resource: ModelExport, work_dir: Path) -> Iterator[KilledRuns]:
+    """Start the process whose forks are the runs; what they log goes to this process's log."""
+    with subprocess.Popen(
+        command(resource, work_dir),
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        yield KilledRuns(process)
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+
+
+def command(resource: ModelExport, work_dir: Path) -> list[str]:
+    """Return the command line of this module."""
+    manifest = resource.model_dump_json(by_alias=True)
+    return [sys.executable, "-m", "killed_run", manifest, str(work_dir)]
+
+
+def run_once(resource: str, work_dir: str, kill_at: int) -> int:
+    """Return the exit code of a run that was not killed."""
+    killer = Killer(kill_at)
     for kind, names in WRITES.items():
         for name in names:
             setattr(kind, name, killer.before(getattr(kind, name)))
     settings = Settings(Path(work_dir), **SETTINGS, preload=("small_workers",))
     result = run(ModelExport.model_validate_json(resource), settings, JsonLog(sys.stderr))
-    print(killer.count)
     return int(result.exit_code)
 
 
+def main(resource: str, work_dir: str, once: str = "") -> None:
+    if once:
+        sys.exit(run_once(resource, work_dir, NEVER))
+    for line in sys.stdin:
+        run = os.fork()
+        if run == 0:
+            os._exit(run_once(resource, work_dir, int(line)))
+        print(os.waitstatus_to_exitcode(os.waitpid(run, 0)[1]), flush=True)
+
+
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    main(*sys.argv[1:])

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from subprocess import CalledProcessError
 
-from bed import beds, debian, golang, images, preflight
+from bed import beds, debian, golang, images, node_images, places, preflight
 from bed.processes import BedError
 
 
@@ -53,6 +53,9 @@ def _install() -> int:
     if not images.base_exists():
         with _step("base of test images"):
             images.base_image()
+    if not node_images.current() and not _image_obstacles():
+        with _step("images of this checkout, for nodes"):
+            node_images.prepare()
     return _doctor()
 
 
@@ -65,8 +68,19 @@ def _doctor() -> int:
     for part in golang.PARTS:
         _row(f"{part.name} {part.version}", "not built" if part.missing else None)
     _row("base of test images", None if images.base_exists() else "not built")
+    kept = None if node_images.current() else "; ".join(_image_obstacles()) or "not built"
+    _row("images of this checkout, for nodes", kept)
     reasons = [reason for level in preflight.LEVELS if (reason := _level(level))]
     return 1 if reasons else 0
+
+
+def _image_obstacles() -> list[str]:
+    """Every reason why the images cannot be built and unpacked here."""
+    machine = preflight.look("node")
+    return [
+        *preflight.obstacles("node", machine),
+        *preflight.image_obstacles("exporter", images.built("exporter"), places.free_bytes()),
+    ]
 
 
 def _level(level: preflight.Level) -> str | None:

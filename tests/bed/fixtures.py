@@ -101,8 +101,7 @@ def node_bucket(node_cluster: NodeCluster) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def base_image(node_cluster: NodeCluster) -> str:
     """The name of a Debian image with Python, loaded on the node."""
-    node_cluster.load_image(images.base_image())
-    return images.base_name()
+    return node_cluster.load_image(images.base_image())
 
 
 @pytest.fixture(scope="session")
@@ -120,5 +119,4 @@ def exporter_image(node_cluster: NodeCluster) -> str:
 def _load(cluster: NodeCluster, target: images.Target) -> str:
     reasons = preflight.image_obstacles(target, images.built(target), places.free_bytes())
     _refuse(f"image {target}", reasons)
-    cluster.load_image(images.build(target))
-    return images.name(target)
+    return cluster.load_image(images.build(target))

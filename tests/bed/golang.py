@@ -91,9 +91,16 @@ PAUSE = GoPart(
     source=Path(__file__).parent / "pause",
 )
 
-PARTS = (VERSITYGW, ETCD, PAUSE, KUBERNETES, HELM)
+REGISTRY = GoPart(
+    name="registry",
+    version=versions.REGISTRY,
+    module="github.com/distribution/distribution/v3",
+    commands={"registry": "github.com/distribution/distribution/v3/cmd/registry"},
+)
+
+PARTS = (VERSITYGW, ETCD, PAUSE, REGISTRY, KUBERNETES, HELM)
 CONTROL_PLANE_PARTS = (ETCD, KUBERNETES)
-NODE_PARTS = (ETCD, KUBERNETES, PAUSE, VERSITYGW)
+NODE_PARTS = (ETCD, KUBERNETES, PAUSE, REGISTRY, VERSITYGW)
 
 
 def go_mod(part: GoPart, staging: list[str]) -> str:

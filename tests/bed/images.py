@@ -1,8 +1,8 @@
 """Test images without a registry: a bootstrapped Debian base, and the project's own on top of it.
 
 The base carries this machine's certificate authorities and package-index settings, so the project's
-Dockerfile needs to know nothing about where it is built. An image is kept as an OCI layout next to
-the digest of everything that went into it; buildah's layers make a change of code cheap.
+Dockerfile needs to know nothing about where it is built. An image is kept in buildah's storage, and
+next to it the digest of everything that went into it; layers make a change of code cheap.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from bed import debian, places, processes, versions
-from bed.image_layout import Layout
+from bed.registry import Registry
 
 Target = Literal["operator", "exporter"]
 
@@ -35,12 +35,14 @@ _INSTALLER_SETTINGS = ("PIP_", "UV_")
 _PROXY_SETTINGS = ("http_proxy", "https_proxy", "no_proxy")
 _COMPRESSION = ("--compression-format", "zstd", "--compression-level", "1")
 """Smaller than gzip and written faster."""
+_DEPENDENCIES = ("Dockerfile", "requirements")
+"""What the large layers of an image are made of."""
 _UNITS = {"B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3}
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-def base_image() -> Path:
-    """The base as an OCI layout, named `base_name()` on the node. Bootstrapped once."""
+def base_image() -> str:
+    """The name of the base, which is bootstrapped once."""
     return _kept("base", base_name(), _base_digest(), _build_base)
 
 
@@ -53,8 +55,8 @@ def base_exists() -> bool:
     return _kept_digest("base") == _base_digest()
 
 
-def build(target: Target) -> Path:
-    """Build TARGET of the project's Dockerfile and return it as an OCI layout."""
+def build(target: Target) -> str:
+    """Build TARGET of the project's Dockerfile and return the image's name."""
     base_image()
     return _kept(target, name(target), _target_digest(), lambda: _build_target(target))
 
@@ -67,6 +69,17 @@ def name(target: Target) -> str:
 def built(target: Target) -> bool:
     """Whether `build` has nothing left to do."""
     return _kept_digest(target) == _target_digest()
+
+
+def push(image: str, registry: Registry) -> None:
+    """Copy an image to the registry; layers that are there already are not read again."""
+    words = ("push", "--quiet", "--tls-verify=false", *_COMPRESSION)
+    _buildah(*words, image, f"docker://{registry.reference(image)}")
+
+
+def dependencies_digest() -> str:
+    """Names what the large layers of the project's images are made of."""
+    return files_digest(places.repository(), _DEPENDENCIES, salt=_base_digest())
 
 
 def size_bytes(target: Target) -> int:
@@ -107,17 +120,14 @@ def installer_settings(environment: Mapping[str, str]) -> dict[str, str]:
     return settings
 
 
-def _kept(kind: str, image: str, digest: str, build_image: Callable[[], None]) -> Path:
-    """The layout of IMAGE, written anew unless what it was made of still has DIGEST."""
-    layout = _images() / kind
+def _kept(kind: str, image: str, digest: str, build_image: Callable[[], None]) -> str:
+    """The name of IMAGE, built anew unless what it was made of still has DIGEST."""
     with places.locked("images"):
         if _kept_digest(kind) != digest:
-            build_image()
             _marker(kind).unlink(missing_ok=True)
-            _buildah("push", "--quiet", *_COMPRESSION, image, f"oci:{layout}:{image}")
-            Layout(layout).drop_others(image)
+            build_image()
             _marker(kind).write_text(digest)
-    return layout
+    return image
 
 
 def _kept_digest(kind: str) -> str | None:

@@ -11,10 +11,23 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from bed import control_plane, golang, node_config, pause_image, places, processes, s3
+from bed import (
+    containerd,
+    control_plane,
+    golang,
+    images,
+    node_config,
+    node_images,
+    pause_image,
+    processes,
+    registry,
+    s3,
+)
+from bed.containerd import Containerd
 from bed.control_plane import ControlPlane
 from bed.node_config import BRIDGE, CGROUP, NODE_ADDRESS, NODE_NAME
 from bed.processes import Child
+from bed.registry import Registry
 from bed.runs import Run
 from bed.s3 import S3Server
 
@@ -38,21 +51,14 @@ class NodeCluster(ControlPlane):
     """A control plane with one node that is Ready, and an S3 server that pods can reach."""
 
     s3: S3Server
-    socket: Path
-    """containerd's."""
+    containerd: Containerd
+    registry: Registry
 
-    def ctr(self, *arguments: str | Path) -> str:
-        """Run containerd's own client in the kubelet's namespace."""
-        return processes.call([*self._ctr(), *arguments])
-
-    def load_image(self, image: Path) -> None:
-        """Make an image usable with `imagePullPolicy: Never`: an archive, or an OCI layout."""
-        if image.is_file():
-            self.ctr("images", "import", image)
-            return
-        with places.locked("images"):
-            layout: list[str | Path] = ["tar", "--directory", image, "--create", "."]
-            processes.pipe(layout, [*self._ctr(), "images", "import", "-"])
+    def load_image(self, image: str) -> str:
+        """Make an image of buildah's storage usable with `imagePullPolicy: Never`."""
+        images.push(image, self.registry)
+        self.containerd.pull(image, self.registry)
+        return image
 
     def advertise(self, resource: str, count: int) -> None:
         """Let the node offer COUNT of an extended resource such as `nvidia.com/gpu`."""
@@ -65,9 +71,6 @@ class NodeCluster(ControlPlane):
         words = ("patch", "node", NODE_NAME, "--subresource=status", "--type=json")
         self.kubectl(*words, "--patch", json.dumps(patch))
 
-    def _ctr(self) -> list[str | Path]:
-        return ["ctr", "--address", self.socket, "--namespace", "k8s.io"]
-
 
 def start(run: Run) -> NodeCluster:
     """Start a cluster with a node, which lives as long as RUN."""
@@ -75,15 +78,23 @@ def start(run: Run) -> NodeCluster:
     plane = control_plane.start(run, NODE_ADDRESS)
     server = s3.start(run, NODE_ADDRESS)
     _start_scheduler(plane)
-    containerd, socket = _start_containerd(run)
+    node_images.copy_to(containerd.root(run))
+    daemon = containerd.start(run)
+    daemon.ctr("images", "import", pause_image.write(run.directory / "pause.tar"))
     cluster = NodeCluster(
-        plane.run, plane.url, plane.kubeconfig, plane.authority, plane.children, server, socket
+        plane.run,
+        plane.url,
+        plane.kubeconfig,
+        plane.authority,
+        plane.children,
+        server,
+        daemon,
+        registry.start(run),
     )
-    cluster.load_image(pause_image.write(run.directory / "pause.tar"))
     kubelet = _start_kubelet(plane)
     proxy = _start_kube_proxy(plane)
     processes.wait_until(
-        lambda: _node_ready(plane), "the node is Ready", children=[containerd, kubelet, proxy]
+        lambda: _node_ready(plane), "the node is Ready", children=[daemon.child, kubelet, proxy]
     )
     return cluster
 
@@ -123,22 +134,6 @@ def _start_scheduler(plane: ControlPlane) -> Child:
         "--secure-port=0",
     ]
     return plane.run.spawn("kube-scheduler", command)
-
-
-def _start_containerd(run: Run) -> tuple[Child, Path]:
-    directory = run.subdirectory("containerd")
-    network = node_config.cni(directory, network=run.directory.name)
-    (run.subdirectory("containerd/cni") / "10-bed.conflist").write_text(network)
-    configuration = directory / "config.toml"
-    configuration.write_text(node_config.containerd(directory))
-    child = run.spawn("containerd", ["containerd", "--config", configuration])
-    socket = directory / "containerd.sock"
-    processes.wait_until(
-        lambda: _answers(["ctr", "--address", socket, "version"]),
-        "containerd answers",
-        children=[child],
-    )
-    return child, socket
 
 
 def _start_kubelet(plane: ControlPlane) -> Child:
@@ -184,14 +179,6 @@ def _start_kube_proxy(plane: ControlPlane) -> Child:
         f"--config={configuration}",
     ]
     return plane.run.spawn("kube-proxy", command)
-
-
-def _answers(command: list[str | Path]) -> bool:
-    try:
-        processes.call(command)
-    except processes.BedError:
-        return False
-    return True
 
 
 def _node_ready(plane: ControlPlane) -> bool:

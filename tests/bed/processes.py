@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -15,12 +16,28 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 _LOG_LINES_SHOWN = 30
+PORTS = range(15_000, 30_000)
+"""Below those that Linux gives to connections: one of these could take a port before its server."""
 
 
 class BedError(RuntimeError):
     """A part of the test bed did not do what it must; the message shows its last log lines."""
+
+
+class Process(Protocol):
+    """What the bed uses of `subprocess.Popen`."""
+
+    pid: int
+    returncode: int | None
+
+    def poll(self) -> int | None: ...
+
+    def wait(self, timeout: float | None = None) -> int: ...
+
+    def terminate(self) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -28,7 +45,7 @@ class Child:
     """A running process of the bed."""
 
     name: str
-    process: subprocess.Popen[bytes]
+    process: Process
     log: Path
 
     @property
@@ -98,38 +115,23 @@ def call(command: Sequence[str | Path], *, stdin: str | None = None) -> str:
     """Run COMMAND to its end and return what it printed; its errors become a `BedError`."""
     words = [str(word) for word in command]
     done = subprocess.run(words, input=stdin, capture_output=True, text=True, check=False)
-    return _output(done)
-
-
-def pipe(producer: Sequence[str | Path], consumer: Sequence[str | Path]) -> str:
-    """Run `PRODUCER | CONSUMER` and return what the consumer printed."""
-    words = [str(word) for word in producer]
-    with subprocess.Popen(words, stdout=subprocess.PIPE) as source:
-        done = subprocess.run(
-            [str(word) for word in consumer],
-            stdin=source.stdout,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    return _output(done)
-
-
-def _output(done: subprocess.CompletedProcess[str]) -> str:
     if done.returncode:
         errors = (done.stderr.strip() or done.stdout.strip()).splitlines()
         said = "\n".join(errors[-_LOG_LINES_SHOWN:])
-        words = " ".join(done.args[:4])
-        raise BedError(f"`{words} …` ended with {done.returncode}: {said}")
+        raise BedError(f"`{' '.join(words[:4])} …` ended with {done.returncode}: {said}")
     return done.stdout
 
 
-def free_port(host: str = "127.0.0.1") -> int:
-    """A TCP port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind((host, 0))
-        port: int = probe.getsockname()[1]
-        return port
+def free_port(host: str = "127.0.0.1", preferred: int = 0) -> int:
+    """A TCP port that nobody listens on now: PREFERRED, or any of PORTS."""
+    for port in (preferred or random.choice(PORTS), *random.sample(PORTS, 100)):
+        with socket.socket() as probe:
+            # As servers do: a port whose last connections are closing can be listened on.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with contextlib.suppress(OSError):
+                probe.bind((host, port))
+                return port
+    raise BedError(f"no free port on {host} in {PORTS.start}–{PORTS.stop - 1}")
 
 
 def _signal_group(leader: int, number: signal.Signals) -> None:

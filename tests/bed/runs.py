@@ -69,16 +69,26 @@ class Run:
         environment: Mapping[str, str] | None = None,
     ) -> Child:
         """Start a process that ends with this run."""
-        log = self.subdirectory("logs") / f"{name}.log"
-        child = processes.start(name, command, log, environment)
+        return self.adopt(processes.start(name, command, self.log_of(name), environment))
+
+    def log_of(self, name: str) -> Path:
+        """Return the file that a process of this run logs to."""
+        return self.subdirectory("logs") / f"{name}.log"
+
+    def adopt(self, child: Child) -> Child:
+        """Let a process end with this run."""
         self.children.append(child)
         self.record(process=sweep.identity(child.pid))
         return child
 
-    def close(self) -> None:
-        """End the processes, last one first, and remove everything recorded."""
+    def stop(self) -> None:
+        """End the processes, last one first."""
         while self.children:
             self.children.pop().stop()
+
+    def close(self) -> None:
+        """End the processes, and remove everything recorded."""
+        self.stop()
         sweep.sweep(self.directory)
 
 

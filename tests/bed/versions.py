@@ -9,6 +9,7 @@ ETCD = "3.6.8"
 KUBERNETES = "1.36.3"
 HELM = "4.3.1"
 VERSITYGW = "1.8.0"
+REGISTRY = "3.0.0"
 PAUSE = "1"
 
 DEBIAN_RELEASE = "bookworm"

@@ -1,4 +1,4 @@
-"""report.html of real runs in a real browser, on a phone's width and a desk's, light and dark.
+"""report.html of real runs in a real browser, on a phone in light colours, on a desk in dark ones.
 
 Nobody can test whether it is beautiful; what can be tested is that nothing is lost, hidden, cut
 off, fetched, unreachable by keyboard or unreadable.
@@ -27,6 +27,8 @@ Scheme = Literal["light", "dark"]
 X = {"name": "x", "shape": ["batch", 4]}
 FREE = {"batch": {"max": 16}}
 LONG = [f"heads.{index}.prediction_for_category_{index:02d}_logits" for index in range(44)]
+PHONE, DESK = 390, 1280
+"""Widths in CSS pixels."""
 WORDS = {"many_heads": "Verified", "baked": "Mismatch", "untranslatable": "Not exported"}
 
 
@@ -54,14 +56,15 @@ class Opened:
     requests: list[str]
 
 
-@pytest.fixture(params=["light", "dark"])
-def scheme(request: pytest.FixtureRequest) -> Scheme:
-    return cast("Scheme", request.param)
-
-
-@pytest.fixture(params=[390, 1280], ids=["phone", "desk"])
+@pytest.fixture(params=[PHONE, DESK], ids=["phone", "desk"])
 def width(request: pytest.FixtureRequest) -> int:
     return cast("int", request.param)
+
+
+@pytest.fixture
+def scheme(width: int) -> Scheme:
+    """Colours and layout do not depend on each other, and axe takes 10 s for a long page."""
+    return "light" if width == PHONE else "dark"
 
 
 @pytest.fixture(params=list(WORDS))
@@ -161,7 +164,8 @@ def test_nothing_is_wider_than_the_page(opened: Opened, width: int) -> None:
 
 def test_a_page_is_accessible(opened: Opened) -> None:
     opened.page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-    found = Axe().run(opened.page)
+    # Rows of a table are alike; axe takes seconds for each, and a page has up to 45.
+    found = Axe().run(opened.page, context={"exclude": [["tbody tr:nth-child(n+6)"]]})
     assert found.violations_count == 0, found.generate_report()
 
 

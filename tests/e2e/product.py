@@ -17,7 +17,10 @@ SYSTEM = "modelexport-system"
 SECRET = "s3-credentials"
 CHART = Path(__file__).resolve().parents[2] / "charts" / "modelexport"
 VALUES = {
-    "operator": {"resources": {"requests": {"cpu": "20m", "memory": "64Mi"}}},
+    "operator": {
+        "resources": {"requests": {"cpu": "20m", "memory": "64Mi"}},
+        "podStartGraceSeconds": 20,
+    },
     "exporter": {
         "resources": {
             "requests": {"cpu": "200m", "memory": "512Mi"},

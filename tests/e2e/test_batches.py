@@ -56,7 +56,7 @@ def test_a_killed_pod_is_replaced_by_one_that_continues(user: User) -> None:
     victim = at_work(user, name)[0]
     index = victim["metadata"]["annotations"][INDEX]
     container = victim["status"]["containerStatuses"][0]["containerID"]
-    user.cluster.ctr(
+    user.cluster.containerd.ctr(
         *("task", "kill", "--signal", str(int(signal.SIGKILL))),
         container.removeprefix("containerd://"),
     )

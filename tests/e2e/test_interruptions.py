@@ -41,7 +41,7 @@ def test_a_killed_pod_is_retried(user: User) -> None:
     name = user.apply(user.manifest(MINILM))
     pod = wait_for_running_pod(user, name)
     container = pod["status"]["containerStatuses"][0]["containerID"].removeprefix("containerd://")
-    user.cluster.ctr("task", "kill", "--signal", str(int(signal.SIGKILL)), container)
+    user.cluster.containerd.ctr("task", "kill", "--signal", str(int(signal.SIGKILL)), container)
 
     ended = user.wait(name, "Complete", seconds=400)
     assert ended.status["attempts"] == 2

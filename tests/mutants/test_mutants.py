@@ -18,6 +18,8 @@ from mutants.study import judge_again
 from mutants.subjects import SUBJECTS
 
 NAMES = [subject.name for subject in SUBJECTS]
+LARGE = {"minilm"}
+"""Models that are judged at night only; `encoder` has the same layers, and a tenth of the size."""
 AGAIN = 2
 """Mutants of each model that are judged by default."""
 
@@ -29,7 +31,10 @@ def listed(name: str) -> list[Listed]:
 
 
 @pytest.mark.usefixtures("torch_workers")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.nightly] * (name in LARGE)) for name in NAMES],
+)
 def test_mutants_are_caught_as_the_page_says(name: str, tmp_path: Path) -> None:
     again = [(entry.operator, entry.where) for entry in listed(name)]
     with processes(1) as pool:

@@ -49,8 +49,8 @@ CASES = (
     vision("B1", "alexnet", 64),
     image("B2", "generator", tensor("z", "batch", 16, 1, 1)),
     image("B2", "discriminator", tensor("image", "batch", 3, 64, 64)),
-    vision("B3", "densenet121", 32),
-    vision("B4", "inception_v3", 75, init_weights=False, aux_logits=False),
+    vision("B3", "densenet121", 32, nightly=True),
+    vision("B4", "inception_v3", 75, init_weights=False, aux_logits=False, nightly=True),
     vision("B5", "resnet18", 64),
     vision("B5", "resnet50", 64, nightly=True),
     image(

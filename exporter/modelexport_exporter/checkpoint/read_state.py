@@ -70,8 +70,8 @@ def read_module(
         raise ExportFailure(
             Reason.FORMAT_UNKNOWN,
             f"{checkpoint.name} holds no pickled torch.nn.Module: it is a {type(stored).__name__}",
-            "Save it with torch.save(model, path), say with source.stateDictKey where the module "
-            "lies, or name model.factory for a checkpoint of weights.",
+            "Save it with torch.save(model, path), name the key of the module in "
+            "source.stateDictKey, or name model.factory for a checkpoint of weights.",
         )
     return found
 

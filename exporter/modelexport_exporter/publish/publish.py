@@ -1,7 +1,7 @@
 """Puts a verified artifact under its final name, so that any process may die at any instruction.
 
-Files are brought to the store while verification still runs, unseen: as multipart uploads that are
-not completed, or in `<destination>/.staging/<resource>-<random>/` on a file system. After the
+Files are uploaded while verification still runs, invisible to readers: as multipart uploads that
+are not completed, or in `<destination>/.staging/<resource>-<random>/` on a file system. After the
 verdict they appear under their names, without another copy: external data first (its name carries
 its digest, so it never replaces what a reader holds), then model.onnx, then its documents, and
 manifest.json last, by a conditional write. Only then are files deleted that no manifest names.

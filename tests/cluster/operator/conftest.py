@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bed.control_plane import ControlPlane
+from cluster.operator.forked import Forker
 from cluster.operator.kubelet import LogServer
 from cluster.operator.replica import USER, Operators, Replica, grant
 from cluster.operator.world import CRDS, NODE, World
@@ -38,16 +39,24 @@ def world(control_plane: ControlPlane, operator_kubeconfig: Path, namespace: str
     return World(control_plane, namespace)
 
 
+@pytest.fixture(scope="session")
+def forker(control_plane: ControlPlane) -> Iterator[Forker]:
+    started = Forker.start(control_plane.run.log_of("forker"))
+    yield started
+    started.close()
+
+
 @pytest.fixture
 def operators(
-    control_plane: ControlPlane, operator_kubeconfig: Path, namespace: str
+    control_plane: ControlPlane, operator_kubeconfig: Path, namespace: str, forker: Forker
 ) -> Iterator[Operators]:
-    started = Operators(control_plane, namespace, operator_kubeconfig)
+    started = Operators(control_plane, namespace, operator_kubeconfig, forker)
     before = list(control_plane.run.children)
     yield started
     for child in [entry for entry in control_plane.run.children if entry not in before]:
         with contextlib.suppress(ProcessLookupError):
             child.stop()
+        print(f"--- {child.name}", child.last_lines(), sep="\n")  # shown where the test failed
         control_plane.run.children.remove(child)
 
 

@@ -72,8 +72,6 @@ class Kueue:
         self.quota = quota
         self.flavor = Flavor()
         self.workloads: dict[str, Workload] = {}
-        self.rejections = 0
-        """Answers 422 to a changed template."""
         self._world = world
         self._to_evict: set[str] = set()
         self._over = threading.Event()
@@ -208,7 +206,6 @@ class Kueue:
         except ApiException as error:
             if error.status != 422:
                 raise
-            self.rejections += 1
             return False
         return True
 

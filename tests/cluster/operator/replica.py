@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import sys
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ import yaml
 
 from bed.control_plane import ControlPlane
 from bed.processes import Child, free_port
+from cluster.operator.forked import Forker
 from modelexport_operator import rbac
 from modelexport_operator.triggers.kinds import TriggerSettings
 
@@ -101,6 +101,7 @@ class Operators:
     plane: ControlPlane
     namespace: str
     kubeconfig: Path
+    forker: Forker
     count: int = 0
 
     def start(self, name: str = "operator-0", **settings: object) -> Replica:
@@ -122,13 +123,11 @@ class Operators:
         title = f"{self.namespace}-{name}-{self.count}"
         path = self.plane.run.directory / f"{title}.yaml"
         path.write_text(yaml.safe_dump(config))
-        child = self.plane.run.spawn(
-            title,
-            [sys.executable, "-m", "modelexport_operator", "--config", path],
-            {
-                "KUBECONFIG": str(self.kubeconfig),
-                "POD_NAME": name,
-                "POD_NAMESPACE": self.namespace,
-            },
-        )
-        return Replica(child, port)
+        log = self.plane.run.log_of(title)
+        environment = {
+            "KUBECONFIG": str(self.kubeconfig),
+            "POD_NAME": name,
+            "POD_NAMESPACE": self.namespace,
+        }
+        process = self.forker.fork(log, ["--config", path], environment)
+        return Replica(self.plane.run.adopt(Child(title, process, log)), port)

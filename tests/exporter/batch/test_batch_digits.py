@@ -1,4 +1,8 @@
-"""The pod's process over folds of the digits network, with the real workers, on both stores."""
+"""The pod's process over folds of the digits network, with the real workers.
+
+Each test uses one of the stores: what a batch does with either is tested with small workers
+(`test_batch.py`).
+"""
 
 from __future__ import annotations
 
@@ -25,6 +29,9 @@ from modelexport_cli.main import main as modelexport
 from modelexport_exporter.__main__ import INDEX_ENV, TERMINATION_LOG_ENV, WORK_DIR_ENV
 from modelexport_exporter.batch.plan import directory_of
 from modelexport_exporter.batch.results import Results
+from modelexport_exporter.batch.run import Part, run_share, run_single
+from modelexport_exporter.core.log import JsonLog
+from modelexport_exporter.pipeline.context import Settings
 from modelexport_exporter.storage.locate import locate
 from modelexport_exporter.storage.store import Location, Role
 from models.catalog import DIGITS
@@ -32,6 +39,8 @@ from models.digits import held_out, trained
 
 FOLDS = ("fold-1", "fold-2", "fold-3")
 Place = Callable[..., Location]
+ON_S3 = pytest.mark.parametrize("root", [pytest.param("s3", marks=pytest.mark.s3)], indirect=True)
+IN_FILES = pytest.mark.parametrize("root", ["file"], indirect=True)
 
 
 @dataclass
@@ -53,13 +62,13 @@ class Pods:
         document["metadata"] = {"name": "digits", "uid": "0000-1111"}
         return parse(document)
 
-    def start(self, resource: ModelExport, share: int | None = None) -> subprocess.Popen[str]:
-        """Start the pod of a share, or the one of a single checkpoint."""
+    def start(self, resource: ModelExport, share: int) -> subprocess.Popen[str]:
+        """Start the pod of a share."""
         variables = {
             MANIFEST_ENV: resource.model_dump_json(by_alias=True, exclude_none=True),
             TERMINATION_LOG_ENV: str(self.tmp_path / f"termination-{share}"),
             WORK_DIR_ENV: str(self.tmp_path / f"work-{share}"),
-            **({} if share is None else {INDEX_ENV: str(share)}),
+            INDEX_ENV: str(share),
         }
         return subprocess.Popen(
             [sys.executable, "-m", "modelexport_exporter"],
@@ -68,19 +77,25 @@ class Pods:
             text=True,
         )
 
-    def run(self, resource: ModelExport, share: int | None = None) -> PodResult:
+    def run(self, resource: ModelExport, share: int) -> PodResult:
         """Let a pod do all that it has to do."""
         pod = self.start(resource, share)
         _, said = pod.communicate()
         termination = (self.tmp_path / f"termination-{share}").read_text()
         result = PodResult.model_validate_json(termination)
         assert pod.returncode == int(result.exit_code)
-        lines = [line for line in map(parse_log_line, said.splitlines()) if line]
-        moved = [line for line in lines if line.progress is not None]
-        percents = [line.progress.percent for line in moved if line.progress]
-        assert percents == sorted(percents)
-        if share is not None:
-            assert moved[-1].share == result.share
+        check_progress(said, result)
+        return result
+
+    def run_here(self, resource: ModelExport, share: int | None = None) -> PodResult:
+        """Do the same in this process, whose fork server has imported torch."""
+        settings, said = Settings(self.tmp_path / f"work-{share}"), io.StringIO()
+        if share is None:
+            result = run_single(resource, settings, JsonLog(said))
+        else:
+            part = Part(share, resource.spec.parallelism)
+            result = run_share(resource, settings, JsonLog(said), part).result
+        check_progress(said.getvalue(), result)
         return result
 
     def results(self, resource: ModelExport) -> Results:
@@ -94,6 +109,15 @@ class Pods:
         answer = where.store.read(where.key)
         assert answer is not None
         return answer[0]
+
+
+def check_progress(said: str, result: PodResult) -> None:
+    """The log's progress never goes back, and ends with the counts of the result."""
+    lines = [line for line in map(parse_log_line, said.splitlines()) if line]
+    moved = [line for line in lines if line.progress is not None]
+    percents = [line.progress.percent for line in moved if line.progress]
+    assert percents == sorted(percents)
+    assert moved[-1].share == result.share
 
 
 def weights(number: int) -> dict[str, torch.Tensor]:
@@ -123,6 +147,7 @@ def counts(result: PodResult) -> ShareCounts:
     return result.share
 
 
+@ON_S3
 def test_every_artifact_computes_what_its_own_fold_computes(pods: Pods, place: Place) -> None:
     corrupt = place("run/fold-0.pt")
     corrupt.store.write(corrupt.key, b"PK\x03\x04 cut off")
@@ -143,6 +168,8 @@ def test_every_artifact_computes_what_its_own_fold_computes(pods: Pods, place: P
         assert torch.allclose(torch.from_numpy(said), expected, rtol=1e-3, atol=1e-3)
 
 
+@ON_S3
+@pytest.mark.usefixtures("torch_workers")
 def test_a_killed_pod_goes_on_and_publishes_nothing_twice(pods: Pods, place: Place) -> None:
     resource = pods.resource("run/fold-*.pt", "onnx/{stem}/")
     first = place("onnx/fold-1/manifest.json")
@@ -155,7 +182,7 @@ def test_a_killed_pod_goes_on_and_publishes_nothing_twice(pods: Pods, place: Pla
     assert pod.wait() == -signal.SIGKILL
     published = first.store.stat(first.key)
     assert published is not None
-    assert counts(pods.run(resource, 0)).succeeded == 3
+    assert counts(pods.run_here(resource, 0)).succeeded == 3
     assert first.store.stat(first.key) == published
     for name in FOLDS:
         below = place(f"onnx/{name}/")
@@ -164,14 +191,16 @@ def test_a_killed_pod_goes_on_and_publishes_nothing_twice(pods: Pods, place: Pla
         assert names == [*documents, "report.html", "report.json"], "nothing is left staged"
 
 
+@IN_FILES
+@pytest.mark.usefixtures("torch_workers")
 def test_a_batch_of_artifacts_is_verified_again(pods: Pods) -> None:
     resource = pods.resource("run/fold-[12].pt", "onnx/{stem}/")
-    assert counts(pods.run(resource, 0)).succeeded == 2
+    assert counts(pods.run_here(resource, 0)).succeeded == 2
     changed = resource.to_wire()
     changed["spec"] |= {"mode": "Verify", "source": {"uri": f"{pods.root}run/fold-*.pt"}}
     changed["metadata"]["uid"] = "2222"
     again = parse(changed)
-    assert counts(pods.run(again, 0)).reasons == {"ArtifactInvalid": 1}
+    assert counts(pods.run_here(again, 0)).reasons == {"ArtifactInvalid": 1}
     [one, two, three] = pods.results(again).items
     assert (one.verdict, two.verdict) == ("Verified", "Verified")
     assert "fold-3" in three.message
@@ -179,13 +208,16 @@ def test_a_batch_of_artifacts_is_verified_again(pods: Pods) -> None:
     assert "/onnx/fold-1/verifications/" in one.report_uri
 
 
+@IN_FILES
+@pytest.mark.usefixtures("torch_workers")
 def test_a_single_checkpoint_may_use_placeholders(pods: Pods, place: Place) -> None:
-    result = pods.run(pods.resource("run/fold-1.pt", "onnx/{parent}-{stem}/"))
+    result = pods.run_here(pods.resource("run/fold-1.pt", "onnx/{parent}-{stem}/"))
     assert result.artifact is not None
     assert result.artifact.uri == place("onnx/run-fold-1/model.onnx").uri
     assert result.share is None
 
 
+@IN_FILES
 @pytest.mark.usefixtures("torch_workers")
 def test_the_command_runs_and_diagnoses_a_batch(
     pods: Pods, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
+from botocore.retries.standard import ExponentialBackoff
 
 from batch_workers import PRELOAD, SETTINGS
 from batches import OneByOne, batch
@@ -77,6 +78,7 @@ def stored(
         if name != "AWS_ENDPOINT_URL_S3":
             monkeypatch.setenv(name, value)
     monkeypatch.setattr(loops, "retry_delay", lambda _attempt, _spread: 0.1)
+    monkeypatch.setattr(ExponentialBackoff, "delay_amount", lambda _self, _context: 0.01)
     with throttling(s3.endpoint) as proxy:
         made = Bucket(s3, bucket, proxy, tmp_path)
         for name in "abcd":

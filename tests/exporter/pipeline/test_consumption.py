@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from securesystemslib.dsse import Envelope
 from securesystemslib.signer import SSlibKey  # type: ignore[attr-defined]
 
-from killed_run import SETTINGS
+from killed_run import SETTINGS, killed_runs
 from modelexport_api.pod import SIGNING_KEY_FILE_ENV, PodResult
 from modelexport_api.reasons import ExitCode, Reason
 from modelexport_api.resource import ModelExport
@@ -202,24 +201,19 @@ def check_reader_is_safe(found: dict[str, bytes]) -> None:
         assert {file["name"] for file in files} <= set(found)
 
 
+@pytest.mark.parametrize("root", [pytest.param("s3", marks=pytest.mark.s3)], indirect=True)
 def test_killed_while_the_layout_changes_it_is_safe_to_read_and_to_run_again(
     place: Place, asked: Make, tmp_path: Path, key: Callable[[], Ed25519PrivateKey]
 ) -> None:
     export(asked("Plain"), tmp_path)
     key()
-    resource = asked("Triton").model_dump_json(by_alias=True)
-    for kill_at in range(60):
-        done = subprocess.run(
-            [sys.executable, "-m", "killed_run", resource, str(tmp_path / "work"), str(kill_at)],
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode != -signal.SIGKILL:
-            break
-        check_reader_is_safe(published(place))
-    assert done.returncode == 0, done.stderr
+    with killed_runs(asked("Triton"), tmp_path / "work") as runs:
+        for kill_at in range(60):
+            code = runs.run(kill_at)
+            if code != -signal.SIGKILL:
+                break
+            check_reader_is_safe(published(place))
+    assert code == 0
     assert kill_at > 10
     found = published(place)
     assert set(found) == {*TRITON, "provenance.intoto.jsonl"}

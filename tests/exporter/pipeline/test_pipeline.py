@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from killed_run import SETTINGS
+from killed_run import SETTINGS, command, environment, killed_runs
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import EXIT_CODES, ExitCode, Reason
 from modelexport_api.resource import ModelExport
@@ -277,16 +276,6 @@ def test_a_checkpoint_changed_during_the_export_never_changes_the_artifact(
         assert "model.onnx" not in published(place)
 
 
-def killed_run(resource: ModelExport, tmp_path: Path, kill_at: int) -> list[str]:
-    """The command of a run that kills itself just before that write."""
-    manifest = resource.model_dump_json(by_alias=True)
-    return [sys.executable, "-m", "killed_run", manifest, str(tmp_path / "work"), str(kill_at)]
-
-
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-
-
 def check_reader_is_safe(place: Place) -> None:
     """Whatever a manifest or a model.onnx speaks of is there."""
     names = published(place)
@@ -312,22 +301,17 @@ def test_killed_at_any_write_it_is_safe_to_read_and_to_run_again(
     if checkpoint.uri.startswith("s3:"):
         export(resource(), tmp_path)  # S3 is slower; a replacement has every write there is
         contents = contents[1:]
-    for content in contents:
-        write(checkpoint, content)
-        for kill_at in range(40):
-            done = subprocess.run(
-                killed_run(resource(), tmp_path, kill_at),
-                env=environment(),
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            if done.returncode != -signal.SIGKILL:
-                break
-            check_reader_is_safe(place)
-        assert done.returncode == 0, done.stderr
-        assert kill_at > 5
-        check_artifact(place, content)
+    with killed_runs(resource(), tmp_path / "work") as runs:
+        for content in contents:
+            write(checkpoint, content)
+            for kill_at in range(40):
+                code = runs.run(kill_at)
+                if code != -signal.SIGKILL:
+                    break
+                check_reader_is_safe(place)
+            assert code == 0
+            assert kill_at > 5
+            check_artifact(place, content)
     assert list((tmp_path / "work").iterdir()) == []
     if checkpoint.uri.startswith("s3:"):
         client = request.getfixturevalue("s3").client()
@@ -340,7 +324,7 @@ def test_sigterm_ends_the_worker_and_clears_up(
     place: Place, resource: Make, tmp_path: Path
 ) -> None:
     with subprocess.Popen(
-        killed_run(resource("hang"), tmp_path, -1),
+        [*command(resource("hang"), tmp_path / "work"), "once"],
         env=environment(),
         stderr=subprocess.PIPE,
         text=True,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime
+import pytest
 import torch
 
 from modelexport_api.pod import MANIFEST_ENV, PodResult, parse_log_line
@@ -31,6 +32,11 @@ def build():
 """
 
 
+@pytest.mark.parametrize(
+    "root",
+    ["file", pytest.param("s3", marks=[pytest.mark.s3, pytest.mark.nightly])],
+    indirect=True,
+)
 def test_a_small_model(
     root: str, storage: Storage, place: Callable[..., Location], tmp_path: Path
 ) -> None:

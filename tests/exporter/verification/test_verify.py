@@ -111,7 +111,13 @@ def test_large_model_is_verified_without_prepacking_and_the_report_says_so(
     assert outcome.summary.max_rel_error < 2e-5
 
 
-@pytest.mark.parametrize("model", [catalog.MINILM, RESNET], ids=["MiniLM", "resnet18"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param(catalog.MINILM, marks=pytest.mark.nightly, id="MiniLM"),
+        pytest.param(RESNET, id="resnet18"),
+    ],
+)
 def test_prepacking_changes_outputs_by_rounding_only(tmp_path: Path, model: RealModel) -> None:
     """Large models are verified without prepacking, although production runs with it."""
     task = task_for(model, tmp_path)

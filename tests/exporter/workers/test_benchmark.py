@@ -18,6 +18,7 @@ from models import catalog
 pytestmark = pytest.mark.usefixtures("torch_workers")
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler (apt install g++)")
 def test_torch_compile_is_measured_with_eager_and_onnxruntime(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -196,6 +196,7 @@ def minilm() -> Path:
     return Path(found.origin).parent / "model"
 
 
+@pytest.mark.nightly
 def test_a_trained_sentence_encoder(minilm: Path, tmp_path: Path) -> None:
     config = json.loads((minilm / "config.json").read_text())
     tokens = [

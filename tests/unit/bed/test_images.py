@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from bed import images, pause_image
-from bed.image_layout import Layout
 
 
 @pytest.fixture
@@ -81,30 +80,3 @@ def test_the_pause_image_runs_its_only_file() -> None:
 )
 def test_sizes_for_people_are_read(size: str, in_bytes: int) -> None:
     assert images.bytes_of(size) == in_bytes
-
-
-def add_image(directory: Path, name: str, layers: dict[str, bytes]) -> None:
-    """Put an image into a layout, with digests a reader can follow."""
-    blobs = directory / "blobs/sha256"
-    blobs.mkdir(parents=True, exist_ok=True)
-    for digest, content in layers.items():
-        (blobs / digest).write_bytes(content)
-    (blobs / f"config-{name}").write_text("{}")
-    manifest = {
-        "config": {"digest": f"sha256:config-{name}"},
-        "layers": [{"digest": f"sha256:{digest}"} for digest in layers],
-    }
-    (blobs / f"manifest-{name}").write_text(json.dumps(manifest))
-    index = directory / "index.json"
-    entries = json.loads(index.read_text())["manifests"] if index.exists() else []
-    annotations = {"org.opencontainers.image.ref.name": name}
-    entries.append({"digest": f"sha256:manifest-{name}", "annotations": annotations})
-    index.write_text(json.dumps({"manifests": entries}))
-
-
-def test_a_layout_keeps_one_image_and_the_layers_it_uses(tmp_path: Path) -> None:
-    add_image(tmp_path, "old", {"shared": b"dependencies", "old-code": b"old"})
-    add_image(tmp_path, "new", {"shared": b"dependencies", "new-code": b"new!"})
-    Layout(tmp_path).drop_others("new")
-    left = {blob.name for blob in tmp_path.glob("blobs/sha256/*")}
-    assert left == {"shared", "new-code", "config-new", "manifest-new"}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from modelexport_operator.__main__ import main
 from modelexport_operator.settings import SettingsError, load, parse
 
 FILE = """
@@ -58,12 +59,20 @@ def test_an_error_has_a_message(document: object, words: str) -> None:
 
 
 @pytest.mark.parametrize("text", [None, "a: [", "exporterImage: ''"])
-def test_the_process_reports_the_error_without_a_traceback(
-    tmp_path: Path, text: str | None
+def test_an_error_ends_the_operator_with_a_message(
+    tmp_path: Path, text: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "config.yaml"
     if text is not None:
         path.write_text(text)
+    assert main(["--config", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("invalid configuration in ")
+    assert "Traceback" not in said
+
+
+def test_the_process_reports_the_error_without_a_traceback(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
     done = subprocess.run(
         [sys.executable, "-m", "modelexport_operator", "--config", path],
         capture_output=True,

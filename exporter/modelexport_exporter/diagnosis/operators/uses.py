@@ -54,7 +54,7 @@ def _entry(name: str, places: list[OperatorUse], advise: Advice) -> UnsupportedO
 def source_line(trace: str, code_dir: Path | None, *, innermost_first: bool = False) -> str:
     """Return the innermost line of the user's in a stack trace as `file:line`.
 
-    Where no line is the user's, the innermost one that lies in a file.
+    Where no line is the user's, the innermost one in a file.
     """
     frames = [match for pattern in _FRAMES for match in pattern.findall(trace)]
     frames = [frame for frame in frames if not frame[0].startswith("<")]

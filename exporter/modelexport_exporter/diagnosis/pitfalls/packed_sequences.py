@@ -20,7 +20,7 @@ def find(code: ForwardCode) -> Iterator[Pitfall]:
                 f"`{code.text(call)}` packs by the lengths' values, which only TorchScript's route "
                 "can translate, for one layer that gets and unpacks it at once",
                 code.place(call),
-                "Run the layer on the padded batch and mask what lies behind each length: "
+                "Run the layer on the padded batch and mask what follows each length: "
                 "torch.where(torch.arange(n)[:, None] < lengths, y, 0); or export with "
                 "export.exporter: TorchScript.",
             )
