@@ -78,7 +78,7 @@ def start(run: Run, address: str = _LOOPBACK) -> ControlPlane:
     authority = Authority.create(run.subdirectory("certificates"))
     signing = signing_key(authority.directory)
     etcd_url, etcd = _start_etcd(run)
-    port = processes.free_port(address)
+    port = processes.free_port()
     apiserver = run.spawn(
         "kube-apiserver", _apiserver_command(run, authority, signing, etcd_url, f"{address}:{port}")
     )

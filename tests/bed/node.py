@@ -150,7 +150,7 @@ def _start_kubelet(plane: ControlPlane) -> Child:
             authority=plane.authority.certificate,
             certificate=pair.certificate,
             key=pair.key,
-            port=processes.free_port(NODE_ADDRESS),
+            port=processes.free_port(),
         )
     )
     command: list[str | Path] = [

@@ -122,16 +122,20 @@ def call(command: Sequence[str | Path], *, stdin: str | None = None) -> str:
     return done.stdout
 
 
-def free_port(host: str = "127.0.0.1", preferred: int = 0) -> int:
-    """A TCP port that nobody listens on now: PREFERRED, or any of PORTS."""
+def free_port(preferred: int = 0) -> int:
+    """A TCP port that nobody listens on now, at any address: PREFERRED, or any of PORTS.
+
+    A port of one address that is free there is of no use to a server of all addresses, such as the
+    operator, when another part of the bed listens on it at the address of the node.
+    """
     for port in (preferred or random.choice(PORTS), *random.sample(PORTS, 100)):
         with socket.socket() as probe:
             # As servers do: a port whose last connections are closing can be listened on.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             with contextlib.suppress(OSError):
-                probe.bind((host, port))
+                probe.bind(("", port))
                 return port
-    raise BedError(f"no free port on {host} in {PORTS.start}–{PORTS.stop - 1}")
+    raise BedError(f"no free port in {PORTS.start}–{PORTS.stop - 1}")
 
 
 def _signal_group(leader: int, number: signal.Signals) -> None:

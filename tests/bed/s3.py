@@ -89,7 +89,7 @@ class S3Server:
 
 def start(run: Run, address: str = "127.0.0.1") -> S3Server:
     """Serve S3 on ADDRESS for as long as RUN lasts; pods reach it at the bridge's address."""
-    port = processes.free_port(address)
+    port = processes.free_port()
     server = S3Server(
         endpoint=f"http://{address}:{port}",
         access_key=secrets.token_hex(8),
