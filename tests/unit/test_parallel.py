@@ -12,7 +12,7 @@ from parallel import scope_of
     [
         ("tests/e2e/test_bed.py::test_a", "e2e"),
         ("tests/e2e/test_verified.py::test_b[x/y]", "e2e"),
-        ("tests/cluster/operator/test_load.py::test_c", "tests/cluster/operator/test_load.py"),
+        ("tests/cluster/operator/test_load.py::test_c", "cluster"),
         ("tests/unit/api/test_crds.py::test_d", "tests/unit/api/test_crds.py"),
         ("tests/seeds/test_api.py::test_e[a::b]", "tests/seeds/test_api.py::test_e[a::b]"),
     ],
