@@ -43,8 +43,9 @@ demo: setup ## Train a small CNN, export and verify it, show the verdict (no clu
 test: setup ## Run the tests; what this machine cannot run is skipped and says how to get it
 	$(PYTEST) $(PYTEST_ARGS)
 
+test-fast: PROCESSES = auto
 test-fast: setup ## Run the unit tests, with fewer random examples: the inner loop
-	$(PYTEST) tests/unit --numprocesses auto --hypothesis-profile fast $(PYTEST_ARGS)
+	$(PYTEST) tests/unit --hypothesis-profile fast $(PYTEST_ARGS)
 
 test-nightly: setup ## Run all tests, and the sweeps that take hours
 	$(PYTEST) -m "nightly or not nightly" $(PYTEST_ARGS)

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
+from bed.processes import ask
 from modelexport_api.resource import ModelExport
 from modelexport_exporter.core.log import JsonLog
 from modelexport_exporter.pipeline.context import Settings
@@ -76,11 +77,7 @@ class KilledRuns:
 
     def run(self, kill_at: int) -> int:
         """Return the exit code of a run that is killed just before that write."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(f"{kill_at}\n")
-        self.process.stdin.flush()
-        return int(self.process.stdout.readline())
+        return int(ask(self.process, str(kill_at)))
 
 
 @contextmanager

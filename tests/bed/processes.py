@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import time
+import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,6 +121,24 @@ def call(command: Sequence[str | Path], *, stdin: str | None = None) -> str:
         said = "\n".join(errors[-_LOG_LINES_SHOWN:])
         raise BedError(f"`{' '.join(words[:4])} …` ended with {done.returncode}: {said}")
     return done.stdout
+
+
+def ask(process: subprocess.Popen[str], question: str) -> str:
+    """Return the line with which a process answers this line; both of its pipes are open."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(f"{question}\n")
+    process.stdin.flush()
+    return process.stdout.readline()
+
+
+def answers(url: str) -> bool:
+    """Return whether a server answers a GET with a status below 400 within a second."""
+    try:
+        with urllib.request.urlopen(url, timeout=1):
+            return True
+    except OSError:
+        return False
 
 
 def free_port(preferred: int = 0) -> int:

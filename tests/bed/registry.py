@@ -7,8 +7,6 @@ lacks: the layer of the exporter's dependencies (3.3 GB compressed) is transferr
 from __future__ import annotations
 
 import json
-import urllib.error
-import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,7 +33,10 @@ def start(run: Run) -> Registry:
     command: list[str | Path] = [golang.REGISTRY.binary("registry"), "serve", configuration]
     child = run.spawn("registry", command)
     processes.wait_until(
-        lambda: _answers(registry), "the registry answers", children=[child], seconds=20
+        lambda: processes.answers(f"http://{registry.address}/v2/"),
+        "the registry answers",
+        children=[child],
+        seconds=20,
     )
     return registry
 
@@ -59,11 +60,3 @@ def config(address: str) -> str:
             "http": {"addr": address},
         }
     )
-
-
-def _answers(registry: Registry) -> bool:
-    try:
-        with urllib.request.urlopen(f"http://{registry.address}/v2/", timeout=1):
-            return True
-    except (urllib.error.URLError, OSError):
-        return False

@@ -7,8 +7,6 @@ keys.
 from __future__ import annotations
 
 import secrets
-import urllib.error
-import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -105,14 +103,9 @@ def start(run: Run, address: str = "127.0.0.1") -> S3Server:
     keys = {"ROOT_ACCESS_KEY": server.access_key, "ROOT_SECRET_KEY": server.secret_key}
     child = run.spawn("versitygw", command, keys)
     processes.wait_until(
-        lambda: _healthy(server.endpoint), "versitygw answers", children=[child], seconds=20
+        lambda: processes.answers(f"{server.endpoint}/health"),
+        "versitygw answers",
+        children=[child],
+        seconds=20,
     )
     return server
-
-
-def _healthy(endpoint: str) -> bool:
-    try:
-        with urllib.request.urlopen(f"{endpoint}/health", timeout=1):
-            return True
-    except (urllib.error.URLError, OSError):
-        return False

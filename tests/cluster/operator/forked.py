@@ -10,7 +10,6 @@ process.
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import signal
@@ -23,9 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from bed.processes import ask
+from modelexport_exporter.isolation.child import die_with_parent
 from modelexport_operator.__main__ import main as run_operator
 
-_PR_SET_PDEATHSIG = 1
 _PAUSE = 0.02
 
 
@@ -56,11 +56,7 @@ class Forker:
         return ForkedProcess(self, int(self.ask(started)))
 
     def ask(self, question: list[Any]) -> Any:  # noqa: ANN401 - JSON
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(json.dumps(question) + "\n")
-        self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
+        return json.loads(ask(self.process, json.dumps(question)))
 
     def close(self) -> None:
         self.process.kill()
@@ -98,7 +94,7 @@ class ForkedProcess:
 
 def _run_replica(log: str, arguments: list[str], environment: dict[str, str]) -> int:
     os.setsid()
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    die_with_parent()
     os.environ.update(environment)
     output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     nothing = os.open(os.devnull, os.O_RDONLY)
