@@ -151,5 +151,20 @@ ROWS: dict[str, str] = {
     "E14": "onnxruntime.InferenceSession.run",
     "E15": "caffe2.python.onnx.backend.prepare / rep.run / predict_net, workspace",
     "E16": "error messages that name the operator",
+    "S1": "outputs of different precision or magnitude",
+    "S2": "constants in double precision",
+    "S3": "large integers",
+    "S4": "NaN and infinities beside masks, counts and rankings",
+    "S5": "outputs that are empty for most inputs",
+    "S7": "values that the model itself names",
+    "S8": "the ends of a range, and values over magnitudes",
+    "S9": "integers without a declared range",
+    "S10": "kernels of onnxruntime that differ from torch's",
+    "S11": "branches on sizes",
+    "S12": "sizes computed in floating point",
+    "S13": "results that differ at few sizes",
+    "S14": "branches on values that random inputs never take",
+    "S15": "declared shapes of outputs",
 }
-"""Row id -> title. A: operators, B: models, C: workflows, D: pitfalls, E: API."""
+"""Row id -> title. A: operators, B: models, C: workflows, D: pitfalls, E: API, S: errors that are
+silent, because ordinary samples do not show them."""

@@ -20,6 +20,7 @@ from modelexport_exporter.convert.capture import quiet
 from modelexport_exporter.convert.names import make_names_unique
 from modelexport_exporter.convert.program_dims import symbol_names
 from modelexport_exporter.convert.program_outputs import check_outputs
+from modelexport_exporter.convert.size_arithmetic import compute_sizes_in_double
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import NO_ONNX_FUNCTION
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
@@ -29,6 +30,8 @@ from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
 from modelexport_exporter.diagnosis.operators.in_program import find_unsupported
 from modelexport_exporter.plugins.plugins import Plugins
 from modelexport_exporter.torch_internals.onnxscript_matcher import compare_operators_first
+from modelexport_exporter.torch_internals.python_floats import python_floats_are_double
+from modelexport_exporter.torch_internals.size_functions import TRANSLATIONS
 
 _NODE = re.compile(r"%(\w+) .*?target=([\w.]+)", re.DOTALL)
 _IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
@@ -56,11 +59,11 @@ def translate(
     names = symbol_names(program, spec)
     check_outputs(program)
     try:
-        with quiet():
+        with quiet(), python_floats_are_double():
             converted = torch.onnx.export(
                 program,
                 dynamo=True,
-                custom_translation_table=plugins.translations(program),
+                custom_translation_table={**TRANSLATIONS, **plugins.translations(program)},
                 opset_version=spec.export.opset,
                 optimize=False,
                 verbose=False,
@@ -70,7 +73,10 @@ def translate(
     assert converted is not None
     inputs = [entry.name for entry in spec.inputs]
     # A copy, as every checkpoint of a batch gets one: copying orders attributes.
-    return Translation(converted.model.clone(), names, inputs, spec.outputs)
+    decomposed = converted.exported_program
+    assert decomposed is not None
+    model = compute_sizes_in_double(converted.model.clone(), decomposed)
+    return Translation(model, names, inputs, spec.outputs)
 
 
 def finish(translation: Translation, *, optimize: bool) -> ir.Model:

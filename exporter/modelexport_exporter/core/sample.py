@@ -30,6 +30,12 @@ class Values(StrEnum):
     ties."""
     REPEATED = "repeated"
     """Two values that recur: equal indices, equal scores."""
+    CONSTANT = "constant"
+    """All equal to one number that is neither zero nor an end of the range."""
+    MAGNITUDES = "magnitudes"
+    """Numbers of all magnitudes; integers near the ends of their range: rare ids."""
+    LIMITS = "limits"
+    """Integers near 2^24, 2^31, 2^53 and the ends of the range; floats as NORMAL."""
     INJECTED = "aimed"
     """Normal floats, half of them replaced by constants of the ONNX file; integers that look up
     embedding rows which differ from the checkpoint (`InjectedValues`)."""
@@ -42,7 +48,9 @@ class Values(StrEnum):
     """Drawn by the user's sampler."""
 
 
-DEGENERATE = frozenset({Values.ZEROS, Values.HIGHEST, Values.LOWEST, Values.SMALL})
+DEGENERATE = frozenset(
+    {Values.ZEROS, Values.HIGHEST, Values.LOWEST, Values.CONSTANT, Values.SMALL}
+)
 """Constant or tiny inputs: what is centred vanishes, and x - tanh(x) is rounding error only."""
 ORDINARY = frozenset({Values.NORMAL, Values.GOLDEN, Values.SAMPLER})
 """Inputs as in production: the model's noise is measured on them, and most must be conclusive."""

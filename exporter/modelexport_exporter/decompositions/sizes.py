@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import torch
 from torch import Tensor
 
@@ -11,8 +9,6 @@ Size = int | torch.SymInt
 
 LONGEST = 1 << 20
 """The upper bound of a dim that has none."""
-_FINEST = 1 << 12
-"""The largest denominator of a scale factor."""
 
 
 def largest(size: Size) -> int:
@@ -31,9 +27,24 @@ def largest(size: Size) -> int:
 
 
 def scaled_size(size: Size, factor: float) -> Size:
-    """Return floor(size * factor), which a graph computes from a dynamic size."""
-    exact = Fraction(factor).limit_denominator(_FINEST)
-    return size * exact.numerator // exact.denominator
+    """Return size * factor, computed in double and rounded towards zero, as torch does.
+
+    Not exactly: 50 * 0.58 is 28.999999999999996 in double, and its size 28.
+    """
+    if torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
+        scaled = torch.as_tensor(size).to(torch.float64) * factor
+        return scaled.to(torch.int64)  # type: ignore[return-value]
+    return torch.sym_int(size * factor)  # type: ignore[no-any-return, no-untyped-call]
+
+
+def scales_exactly_in_single(size: Size, factor: float) -> bool:
+    """Return whether float32 gives the same scaled size for each value that the size may take."""
+    if isinstance(size, int) and not torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
+        sizes = torch.tensor([size])
+    else:
+        sizes = torch.arange(1, largest(size) + 1)
+    single = (sizes.to(torch.float32) * torch.tensor(factor, dtype=torch.float32)).to(torch.int64)
+    return torch.equal(single, (sizes.to(torch.float64) * factor).to(torch.int64))
 
 
 def number(size: Size, dtype: torch.dtype, device: torch.device) -> Tensor:

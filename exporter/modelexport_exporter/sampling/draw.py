@@ -18,6 +18,7 @@ from modelexport_api.spec import DType, Input
 from modelexport_exporter.core.dims import concrete_shape
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.sample import Sample, Values
+from modelexport_exporter.sampling.magnitudes import near_limits, spread_floats, spread_integers
 
 Array = NDArray[Any]
 
@@ -25,6 +26,11 @@ LARGE_SCALE = 16.0
 """Standard deviation of large values: saturates sigmoid and softmax, overflows no float16 layer."""
 SMALL_SCALE = 1e-2
 """Standard deviation of small values: below most thresholds."""
+LARGEST_MAGNITUDE = {DType.FLOAT16: 30.0}
+"""Of floats without a range; squares of larger ones add up to more than float16 holds."""
+USUAL_MAGNITUDE = 1000.0
+CONSTANT_PART = 0.37
+"""Where between the ends of a range all elements of a constant sample are."""
 
 NUMPY_DTYPES: dict[DType, np.dtype[Any]] = {
     dtype: np.dtype(ml_dtypes.bfloat16 if dtype is DType.BFLOAT16 else dtype.value)
@@ -78,7 +84,8 @@ def _draw_floats(
     entry: Input, values: Values, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Array:
     if entry.range is None:
-        return _draw_unbounded_floats(values, shape, rng)
+        largest = LARGEST_MAGNITUDE.get(entry.dtype, USUAL_MAGNITUDE)
+        return _draw_unbounded_floats(values, shape, rng, largest)
     limits = ml_dtypes.finfo(NUMPY_DTYPES[entry.dtype])  # type: ignore[no-untyped-call]
     low, high = (float(np.clip(end, limits.min, limits.max)) for end in entry.range)
     match values:
@@ -90,6 +97,10 @@ def _draw_floats(
             return np.full(shape, high)
         case Values.LOWEST:
             return np.full(shape, low)
+        case Values.CONSTANT:
+            return np.full(shape, low * (1 - CONSTANT_PART) + high * CONSTANT_PART)
+        case Values.MAGNITUDES:
+            return _set_both_ends(spread_floats(low, high, shape, rng), low, high)
     middle = low / 2 + high / 2
     low = middle if values is Values.POSITIVE else low
     high = middle if values is Values.NEGATIVE else high
@@ -103,7 +114,7 @@ def _draw_floats(
 
 
 def _draw_unbounded_floats(
-    values: Values, shape: tuple[int, ...], rng: np.random.Generator
+    values: Values, shape: tuple[int, ...], rng: np.random.Generator, largest: float
 ) -> Array:
     normal = np.asarray(rng.standard_normal(shape))
     made: dict[Values, Callable[[], Array]] = {
@@ -116,6 +127,8 @@ def _draw_unbounded_floats(
         Values.ZEROS: lambda: np.zeros(shape),
         Values.HIGHEST: lambda: np.ones(shape),
         Values.LOWEST: lambda: -np.ones(shape),
+        Values.CONSTANT: lambda: np.full(shape, CONSTANT_PART),
+        Values.MAGNITUDES: lambda: spread_floats(-largest, largest, shape, rng),
     }
     return made.get(values, lambda: normal)()
 
@@ -133,6 +146,12 @@ def _draw_integers(
             return np.full(shape, high, dtype=np.int64)
         case Values.LOWEST:
             return np.full(shape, low, dtype=np.int64)
+        case Values.CONSTANT:
+            return np.full(shape, low + int((high - low) * CONSTANT_PART), dtype=np.int64)
+        case Values.MAGNITUDES:
+            return spread_integers(low, high, shape, rng)
+        case Values.LIMITS:
+            return near_limits(low, high, shape, rng)
     middle = (low + high) // 2
     low = middle if values is Values.POSITIVE else low
     high = middle if values is Values.NEGATIVE else high

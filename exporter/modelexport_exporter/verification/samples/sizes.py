@@ -18,11 +18,20 @@ from modelexport_api.spec import Input, ModelExportSpec
 from modelexport_exporter.core.dims import DimSizes, concrete_shape
 from modelexport_exporter.core.sample import Sample, Values
 
-BASIC = (Values.NORMAL, Values.LARGE, Values.ZEROS, Values.HIGHEST)
+BASIC = (
+    Values.NORMAL,
+    Values.LARGE,
+    Values.ZEROS,
+    Values.HIGHEST,
+    Values.LOWEST,
+    Values.MAGNITUDES,
+    Values.CONSTANT,
+)
+LARGER = (Values.NORMAL, Values.MAGNITUDES, Values.LOWEST, Values.CONSTANT, Values.HIGHEST)
+"""What dims at their maximum run with, one after the other: silence may be long, too."""
 MORE = (
     Values.SMALL_INTEGERS,
     Values.REPEATED,
-    Values.LOWEST,
     Values.POSITIVE,
     Values.NEGATIVE,
     Values.SMALL,
@@ -44,7 +53,8 @@ def plan_samples(spec: ModelExportSpec) -> tuple[Sample, ...]:
     if lowest != between:
         plan += [(lowest, Values.NORMAL), (lowest, Values.NORMAL)]
     plan += [(between, Values.NORMAL)]
-    plan += _missing(plan, [{**lowest, name: highest[name]} for name in lowest])
+    larger = _missing(plan, [{**lowest, name: highest[name]} for name in lowest])
+    plan += [(dims, LARGER[place % len(LARGER)]) for place, (dims, _) in enumerate(larger)]
     plan += [(between, values) for values in BASIC]
     plan += _missing(plan, [{**lowest, name: between[name]} for name in lowest])
     plan += _missing(plan, [highest])

@@ -1,0 +1,117 @@
+"""Linear and cubic resizing by a factor whose product with a size float32 rounds to another size.
+
+onnxruntime computes Resize's output sizes in float32, torch in double: 50 rows by 0.58 are 29 rows
+there and 28 here. Where no declared size differs, Resize stays.
+
+Output i lies at (i + 1/2) / factor - 1/2, or with align_corners at i · (inputs - 1) / (outputs - 1);
+it is the mean of 2 neighbours, or of 4 by Keys' cubic of -3/4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from modelexport_exporter.decompositions.registry import Family
+from modelexport_exporter.decompositions.sizes import (
+    Size,
+    number,
+    scaled_size,
+    scales_exactly_in_single,
+)
+
+FAMILY = Family("Resizing by a factor", __doc__)
+
+_CUBIC = -0.75
+
+
+def _differs(
+    x: Tensor,
+    output_size: Sequence[Size] | None,
+    align_corners: bool,
+    scale_factors: Sequence[float] | None,
+) -> bool:
+    if output_size is not None or scale_factors is None:
+        return False
+    pairs = zip(x.shape[2:], scale_factors, strict=True)
+    return not all(scales_exactly_in_single(size, factor) for size, factor in pairs)
+
+
+def _places(x: Tensor, axis: int, wanted: Size, factor: float, *, align: bool) -> Tensor:
+    """Return where outputs lie between the inputs of an axis, of shape [wanted]."""
+    computed = torch.float64 if x.dtype is torch.float64 else torch.float32
+    index = torch.arange(wanted, dtype=torch.int64, device=x.device).to(computed)
+    if not align:
+        return (index + 0.5) * (1 / factor) - 0.5
+    inputs, outputs = (number(size, computed, x.device) for size in (x.shape[axis], wanted))
+    return index * ((inputs - 1) / torch.clamp(outputs - 1, min=1.0))
+
+
+def _taken(x: Tensor, axis: int, places: Tensor) -> Tensor:
+    last = number(x.shape[axis], torch.float32, x.device).to(torch.int64) - 1
+    places = torch.maximum(torch.minimum(places, last), torch.zeros_like(last))
+    return x.index_select(axis, places)
+
+
+def _linear(x: Tensor, axis: int, places: Tensor, weight_shape: Sequence[int]) -> Tensor:
+    places = torch.clamp(places, min=0.0)
+    first = torch.floor(places)
+    share = (places - first).reshape(weight_shape).to(x.dtype)
+    low, high = (_taken(x, axis, first.to(torch.int64) + step) for step in (0, 1))
+    return low * (1 - share) + high * share
+
+
+def _cubic(x: Tensor, axis: int, places: Tensor, weight_shape: Sequence[int]) -> Tensor:
+    first = torch.floor(places)
+    share = places - first
+    total = torch.zeros((), dtype=x.dtype, device=x.device)
+    for step in (-1, 0, 1, 2):
+        weight = _keys((share - step).abs(), near=step in (0, 1))
+        taken = _taken(x, axis, first.to(torch.int64) + step)
+        total = total + taken * weight.reshape(weight_shape).to(x.dtype)
+    return total
+
+
+def _keys(x: Tensor, *, near: bool) -> Tensor:
+    if near:
+        return ((_CUBIC + 2) * x - (_CUBIC + 3)) * x * x + 1
+    return _CUBIC * (((x - 5) * x + 8) * x - 4)
+
+
+def _resizes(interpolate: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def by_factor(
+        x: Tensor,
+        output_size: Sequence[Size] | None,
+        align_corners: bool,
+        scale_factors: Sequence[float] | None,
+    ) -> Tensor:
+        assert scale_factors is not None
+        sizes = [scaled_size(size, by) for size, by in zip(x.shape[2:], scale_factors, strict=True)]
+        moved = x.to(torch.float32) if x.dtype in (torch.float16, torch.bfloat16) else x
+        # Widths first, as torch does: the order decides how sums are rounded.
+        for axis in reversed(range(2, x.dim())):
+            places = _places(
+                moved, axis, sizes[axis - 2], scale_factors[axis - 2], align=align_corners
+            )
+            weight_shape = [-1, *(1 for _ in range(axis + 1, x.dim()))]
+            moved = interpolate(moved, axis, places, weight_shape)
+        return moved.to(x.dtype)
+
+    return by_factor
+
+
+for _name, _interpolate in (
+    ("linear1d", _linear),
+    ("bilinear2d", _linear),
+    ("trilinear3d", _linear),
+    ("bicubic2d", _cubic),
+):
+    FAMILY.decomposes(
+        f"aten::upsample_{_name}.vec",
+        defect="onnxruntime rounds size · factor in float32: one row more or less",
+        method="means of the neighbours along each axis",
+        accuracy="1e-6 (float32)",
+        applies=_differs,
+    )(_resizes(_interpolate))
