@@ -17,6 +17,7 @@ from torch.export import ExportedProgram
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Exporter, ModelExportSpec
 from modelexport_exporter.convert.capture import quiet
+from modelexport_exporter.convert.double_constants import keep_constants_double
 from modelexport_exporter.convert.names import make_names_unique
 from modelexport_exporter.convert.program_dims import symbol_names
 from modelexport_exporter.convert.program_outputs import check_outputs
@@ -76,6 +77,7 @@ def translate(
     decomposed = converted.exported_program
     assert decomposed is not None
     model = compute_sizes_in_double(converted.model.clone(), decomposed)
+    model = keep_constants_double(model, decomposed)
     return Translation(model, names, inputs, spec.outputs)
 
 

@@ -43,11 +43,17 @@ def _integers_or_nothing(
     return beta == 0 or _integers(x)
 
 
+def _integers_or_factors_of_doubles(
+    x: Tensor, *_: object, beta: float = 1, alpha: float = 1
+) -> bool:
+    return _integers(x) or (x.dtype is torch.float64 and (alpha, beta) != (1, 1))
+
+
 @FAMILY.decomposes(
     "aten::addmm",
-    defect="onnxruntime has no Gemm of integers",
-    method="beta · x + alpha · (a @ b), for integers",
-    applies=_integers,
+    defect="onnxruntime has no Gemm of integers; its alpha and beta have single precision",
+    method="beta · x + alpha · (a @ b), for integers, and for float64 with factors",
+    applies=_integers_or_factors_of_doubles,
 )
 def addmm(x: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     return _sum(x, a @ b, beta, alpha)
