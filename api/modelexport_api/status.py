@@ -174,6 +174,11 @@ class VerificationResult(ApiModel):
         default=0,
         description="Number of nodes that ran on the CPU although another provider was requested.",
     )
+    coverage: list[str] = Field(
+        default_factory=list,
+        description="What the samples covered: sizes of each dynamic dim (`all 120 sizes of n`), "
+        "and ranges of integer inputs that were searched for, because none is declared.",
+    )
     latency_ms: Latency | None = Field(
         default=None, description="Time of one call, in milliseconds."
     )

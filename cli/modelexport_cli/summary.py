@@ -70,6 +70,8 @@ def _verdict(result: PodResult, results: Results | None, took: str, name: str) -
         yield Line(result.verification.verdict.value, f"{name} {how}".strip())
         yield Line("Error", _worst(result.verification))
         yield Line("Samples", _samples(result.verification))
+        if result.verification.coverage:
+            yield Line("", "; ".join(result.verification.coverage), "dim")
         if result.artifact is not None:
             yield Line("Artifact", _path(result.artifact.uri), is_path=True)
             yield Line("", _described(result.artifact), "dim")

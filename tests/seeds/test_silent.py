@@ -50,52 +50,305 @@ DOUBLE = tensor("x", "n", 4, dtype="float64")
 TIME = tensor("t", "n", dtype="float64", low=1.6e12, high=1.8e12)
 LONG = integers("t", "n", low=-(2**62), high=2**62)
 BYTES = tensor("img", 3, 8, 8, low=0, high=255)
-N_ROWS = tuple({"x": np.random.default_rng(n).standard_normal((n, 4)).astype("f4")} for n in (8, 49, 50, 51, 64, 90, 100, 101, 119))
+N_ROWS = tuple(
+    {"x": np.random.default_rng(n).standard_normal((n, 4)).astype("f4")}
+    for n in (8, 49, 50, 51, 64, 90, 100, 101, 119)
+)
 
 CASES = (
     values("S1", "double_beside_float", "DoubleBesideFloat", X, TIME, rtol=1e-13),
-    values("S1", "half_table_beside_float", "HalfTableBesideFloat", integers("ids", "n", high=15), X),
+    values(
+        "S1", "half_table_beside_float", "HalfTableBesideFloat", integers("ids", "n", high=15), X
+    ),
     values("S1", "price_and_complement", "PriceAndComplement", tensor("x", "n")),
     values("S2", "double_constants", "DoubleConstants", DOUBLE, rtol=1e-12),
     values("S2", "double_remainder", "DoubleRemainder", DOUBLE, rtol=1e-12),
     values("S2", "double_quantile", "DoubleQuantile", DOUBLE, rtol=1e-12),
-    values("S2", "double_constants_script", "DoubleConstants", DOUBLE, rtol=1e-12, export={"exporter": "TorchScript"}, or_refused=ANY_REFUSAL),
-    values("S3", "integer_divisions", "IntegerDivisions", LONG, feeds=[feed(*LARGE, dtype="int64", name="t")]),
-    values("S3", "integer_divisions_int32", "IntegerDivisions", integers("t", "n", low=-(2**31), high=2**31 - 1, dtype="int32"), feeds=[feed(2**24 + 1, 2**31 - 1, -(2**31), DAY * 20_000 - 1, dtype="int32", name="t")]),
-    values("S3", "integer_division_of_tensors", "IntegerDivisionOfTensors", LONG, integers("by", "n", low=1, high=2**40), feeds=[{"t": array(LARGE, dtype="int64"), "by": array([1, 3, 7, 2, DAY, DAY, 5, 3], dtype="int64")}]),
-    values("S3", "integer_reductions", "IntegerReductions", integers("x", "n", 4, low=-(2**31), high=2**31), feeds=[feed([2**31, 2**31, 2**31, 3], [2**24 + 1, 2**24 + 1, 3, 1], [-3, 5, 0, 2**31 - 1], dtype="int64")]),
-    values("S3", "integer_matmul", "IntegerMatmul", integers("x", "n", 4, low=-(2**30), high=2**30), integers("y", 4, 3, low=-(2**30), high=2**30)),
-    values("S4", "repairs_and_counts", "RepairsAndCounts", feeds=[feed([NAN, 1, INF, -INF], [1, NAN, NAN, 0])]),
-    values("S4", "ranks_with_nan", "RanksWithNan", feeds=[feed([NAN, 1, 3, 2], [1, NAN, 2, 0])], or_refused=ANY_REFUSAL),
-    values("S4", "largest_with_nan", "LargestWithNan", feeds=[feed([NAN, 1, 3, 2], [1, NAN, 2, 0], [1, 2, 3, NAN])], or_refused=ANY_REFUSAL),
-    values("S5", "over_threshold", "OverThreshold", feeds=[feed([9, 50, -50, 9], [60, -60, 60, -60], [-60, 60, -60, 60])], or_refused=ANY_REFUSAL),
-    values("S7", "pools_at_end", "PoolsAtEnd", integers("ids", "n", 9, high=49_999), feeds=[{"ids": array([[1, 2, 49407, 5, 6, 7, 8, 9, 10], [49406, 49408, 3, 4, 5, 49407, 6, 49407, 8]], dtype="int64")}]),
-    values("S7", "rules", "Rules", integers("x", "n", 2, high=249), feeds=[feed([117, 3], [117, 4], [3, 117], dtype="int64")]),
-    values("S7", "buckets", "Buckets", tensor("x", "n", low=0, high=150), feeds=[feed(0.5, 18.0, 35.5, 65.0, 120.0, 17.999)]),
-    values("S8", "silence", "Silence", tensor("x", "n", low=-100, high=0), feeds=[feed(-100, -60, -18.5, -18, -17, 0)], or_refused=ANY_REFUSAL),
-    values("S8", "narrow_band", "NarrowBand", tensor("x", "n", low=-1000, high=1000), feeds=[feed(2.25, 2.75, 2.5, 2.1)]),
-    values("S9", "halves_ids", "HalvesIds", tensor("ids", "n", dtype="int64"), feeds=[feed(0, 1, 2, 3, 1000, -5, dtype="int64", name="ids")]),
-    values("S9", "embeds_ids", "EmbedsIds", tensor("ids", "n", dtype="int64"), feeds=[feed(0, 1, 2, 3, 299, dtype="int64", name="ids")]),
-    values("S10", "log_sum_exp", "LogSumExp", feeds=[feed([-1, 1, 2, 3], [-1, -2, -3, -4], [1, -1, 2, -1])], or_refused=ANY_REFUSAL),
-    values("S10", "signs_of_large_integers", "SignsOfLargeIntegers", integers("x", "n", low=0, high=2**40), feeds=[feed(0, 2**31, 2**33, 3_000_000_000, dtype="int64")]),
-    values("S10", "log_of_sigmoid", "LogOfSigmoid", tensor("x", "n", low=-120, high=120), feeds=[feed(-120, -90, -60, -20, -18, 0, 20)], or_refused=ANY_REFUSAL),
-    values("S10", "samples_at_ties", "SamplesAtTies", tensor("x", 1, 1, 4, 4), tensor("g", 1, 3, 3, 2, low=-1, high=1), feeds=[{"x": np.arange(16, dtype="f4").reshape(1, 1, 4, 4), "g": np.array([-1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1, -1, -0.5, 0.5, 0, 0, 0.25, 0.25, 1, 1], dtype="f4").reshape(1, 3, 3, 2)}], or_refused=ANY_REFUSAL),
-    values("S10", "best_of_no_rows", "BestOfNoRows", feeds=[feed([-1, 1, 1, 1])], or_refused=ANY_REFUSAL),
+    values(
+        "S2",
+        "double_constants_script",
+        "DoubleConstants",
+        DOUBLE,
+        rtol=1e-12,
+        export={"exporter": "TorchScript"},
+        or_refused=ANY_REFUSAL,
+    ),
+    values(
+        "S3",
+        "integer_divisions",
+        "IntegerDivisions",
+        LONG,
+        feeds=[feed(*LARGE, dtype="int64", name="t")],
+    ),
+    values(
+        "S3",
+        "integer_divisions_int32",
+        "IntegerDivisions",
+        integers("t", "n", low=-(2**31), high=2**31 - 1, dtype="int32"),
+        feeds=[feed(2**24 + 1, 2**31 - 1, -(2**31), DAY * 20_000 - 1, dtype="int32", name="t")],
+    ),
+    values(
+        "S3",
+        "integer_division_of_tensors",
+        "IntegerDivisionOfTensors",
+        LONG,
+        integers("by", "n", low=1, high=2**40),
+        feeds=[
+            {
+                "t": array(LARGE, dtype="int64"),
+                "by": array([1, 3, 7, 2, DAY, DAY, 5, 3], dtype="int64"),
+            }
+        ],
+    ),
+    values(
+        "S3",
+        "integer_reductions",
+        "IntegerReductions",
+        integers("x", "n", 4, low=-(2**31), high=2**31),
+        feeds=[
+            feed(
+                [2**31, 2**31, 2**31, 3],
+                [2**24 + 1, 2**24 + 1, 3, 1],
+                [-3, 5, 0, 2**31 - 1],
+                dtype="int64",
+            )
+        ],
+    ),
+    values(
+        "S3",
+        "integer_matmul",
+        "IntegerMatmul",
+        integers("x", "n", 4, low=-(2**30), high=2**30),
+        integers("y", 4, 3, low=-(2**30), high=2**30),
+    ),
+    values(
+        "S4",
+        "repairs_and_counts",
+        "RepairsAndCounts",
+        feeds=[feed([NAN, 1, INF, -INF], [1, NAN, NAN, 0])],
+    ),
+    values(
+        "S4",
+        "ranks_with_nan",
+        "RanksWithNan",
+        feeds=[feed([NAN, 1, 3, 2], [1, NAN, 2, 0])],
+        or_refused=ANY_REFUSAL,
+    ),
+    values(
+        "S4",
+        "largest_with_nan",
+        "LargestWithNan",
+        feeds=[feed([NAN, 1, 3, 2], [1, NAN, 2, 0], [1, 2, 3, NAN])],
+        or_refused=ANY_REFUSAL,
+    ),
+    values(
+        "S5",
+        "over_threshold",
+        "OverThreshold",
+        feeds=[feed([9, 50, -50, 9], [60, -60, 60, -60], [-60, 60, -60, 60])],
+        or_refused=ANY_REFUSAL,
+    ),
+    values(
+        "S7",
+        "pools_at_end",
+        "PoolsAtEnd",
+        integers("ids", "n", 9, high=49_999),
+        feeds=[
+            {
+                "ids": array(
+                    [[1, 2, 49407, 5, 6, 7, 8, 9, 10], [49406, 49408, 3, 4, 5, 49407, 6, 49407, 8]],
+                    dtype="int64",
+                )
+            }
+        ],
+    ),
+    values(
+        "S7",
+        "rules",
+        "Rules",
+        integers("x", "n", 2, high=249),
+        feeds=[feed([117, 3], [117, 4], [3, 117], dtype="int64")],
+    ),
+    values(
+        "S7",
+        "buckets",
+        "Buckets",
+        tensor("x", "n", low=0, high=150),
+        feeds=[feed(0.5, 18.0, 35.5, 65.0, 120.0, 17.999)],
+    ),
+    values(
+        "S8",
+        "silence",
+        "Silence",
+        tensor("x", "n", low=-100, high=0),
+        feeds=[feed(-100, -60, -18.5, -18, -17, 0)],
+        or_refused=ANY_REFUSAL,
+    ),
+    values(
+        "S8",
+        "narrow_band",
+        "NarrowBand",
+        tensor("x", "n", low=-1000, high=1000),
+        feeds=[feed(2.25, 2.75, 2.5, 2.1)],
+    ),
+    values(
+        "S9",
+        "halves_ids",
+        "HalvesIds",
+        tensor("ids", "n", dtype="int64"),
+        feeds=[feed(0, 1, 2, 3, 1000, -5, dtype="int64", name="ids")],
+    ),
+    values(
+        "S9",
+        "embeds_ids",
+        "EmbedsIds",
+        tensor("ids", "n", dtype="int64"),
+        feeds=[feed(0, 1, 2, 3, 299, dtype="int64", name="ids")],
+    ),
+    values(
+        "S10",
+        "log_sum_exp",
+        "LogSumExp",
+        feeds=[feed([-1, 1, 2, 3], [-1, -2, -3, -4], [1, -1, 2, -1])],
+        or_refused=ANY_REFUSAL,
+    ),
+    values(
+        "S10",
+        "signs_of_large_integers",
+        "SignsOfLargeIntegers",
+        integers("x", "n", low=0, high=2**40),
+        feeds=[feed(0, 2**31, 2**33, 3_000_000_000, dtype="int64")],
+    ),
+    values(
+        "S10",
+        "log_of_sigmoid",
+        "LogOfSigmoid",
+        tensor("x", "n", low=-120, high=120),
+        feeds=[feed(-120, -90, -60, -20, -18, 0, 20)],
+        or_refused=ANY_REFUSAL,
+    ),
+    values(
+        "S10",
+        "samples_at_ties",
+        "SamplesAtTies",
+        tensor("x", 1, 1, 4, 4),
+        tensor("g", 1, 3, 3, 2, low=-1, high=1),
+        feeds=[
+            {
+                "x": np.arange(16, dtype="f4").reshape(1, 1, 4, 4),
+                "g": np.array(
+                    [
+                        -1,
+                        -0.75,
+                        -0.5,
+                        -0.25,
+                        0,
+                        0.25,
+                        0.5,
+                        0.75,
+                        1,
+                        -1,
+                        -0.5,
+                        0.5,
+                        0,
+                        0,
+                        0.25,
+                        0.25,
+                        1,
+                        1,
+                    ],
+                    dtype="f4",
+                ).reshape(1, 3, 3, 2),
+            }
+        ],
+        or_refused=ANY_REFUSAL,
+    ),
+    values(
+        "S10",
+        "best_of_no_rows",
+        "BestOfNoRows",
+        feeds=[feed([-1, 1, 1, 1])],
+        or_refused=ANY_REFUSAL,
+    ),
     sizes("S11", "one_size_differs", "OneSizeDiffers", feeds=N_ROWS, or_refused=ANY_REFUSAL),
-    sizes("S11", "equal_sizes_differ", "EqualSizesDiffer", tensor("x", "n", 1), tensor("y", "m", 1), dims={"n": (1, 20), "m": (1, 20)}, feeds=[{"x": array([[1], [2]]), "y": array([[3], [4]])}], or_refused=ANY_REFUSAL),
+    sizes(
+        "S11",
+        "equal_sizes_differ",
+        "EqualSizesDiffer",
+        tensor("x", "n", 1),
+        tensor("y", "m", 1),
+        dims={"n": (1, 20), "m": (1, 20)},
+        feeds=[{"x": array([[1], [2]]), "y": array([[3], [4]])}],
+        or_refused=ANY_REFUSAL,
+    ),
     sizes("S11", "pads_to_eight", "PadsToEight", feeds=N_ROWS, or_refused=ANY_REFUSAL),
     sizes("S11", "long_inputs_differ", "LongInputsDiffer", feeds=N_ROWS, or_refused=ANY_REFUSAL),
     sizes("S12", "keeps_share", "KeepsShare", feeds=N_ROWS, dims={"n": (2, 120)}),
-    sizes("S12", "resizes_by_factor", "ResizesByFactor", tensor("x", 1, 1, "n", 8), dims={"n": (4, 120)}, feeds=[{"x": np.random.default_rng(n).standard_normal((1, 1, n, 8)).astype("f4")} for n in (25, 50, 90, 100, 119)]),
-    sizes("S12", "resizes_by_recomputed_factor", "ResizesByFactor", tensor("x", 1, 1, "n", 8), kwargs={"recompute": True}, dims={"n": (4, 120)}, feeds=[{"x": np.random.default_rng(n).standard_normal((1, 1, n, 8)).astype("f4")} for n in (25, 50, 90, 100, 119)]),
+    sizes(
+        "S12",
+        "resizes_by_factor",
+        "ResizesByFactor",
+        tensor("x", 1, 1, "n", 8),
+        dims={"n": (4, 120)},
+        feeds=[
+            {"x": np.random.default_rng(n).standard_normal((1, 1, n, 8)).astype("f4")}
+            for n in (25, 50, 90, 100, 119)
+        ],
+    ),
+    sizes(
+        "S12",
+        "resizes_by_recomputed_factor",
+        "ResizesByFactor",
+        tensor("x", 1, 1, "n", 8),
+        kwargs={"recompute": True},
+        dims={"n": (4, 120)},
+        feeds=[
+            {"x": np.random.default_rng(n).standard_normal((1, 1, n, 8)).astype("f4")}
+            for n in (25, 50, 90, 100, 119)
+        ],
+    ),
     sizes("S13", "rounds_sizes", "RoundsSizes", feeds=N_ROWS, or_refused=ANY_REFUSAL),
-    sizes("S14", "scales_large_values", "ScalesLargeValues", tensor("x", "n", 4), feeds=[feed([500, 1, 2, 3])], or_refused=ANY_REFUSAL),
-    sizes("S14", "looks_for_id", "LooksForId", integers("ids", 6, high=5000), feeds=[feed(1, 777, 3, 4, 5, 6, dtype="int64", name="ids")], or_refused=ANY_REFUSAL),
-    sizes("S14", "normalises_bytes", "NormalisesBytes", BYTES, feeds=[{"img": np.full((3, 8, 8), 0.5, "f4")}], or_refused=ANY_REFUSAL),
-    sizes("S14", "compares_with_itself", "ComparesWithItself", tensor("x", 4), feeds=[feed(0, 0, 0, 0)], or_refused=ANY_REFUSAL),
+    sizes(
+        "S14",
+        "scales_large_values",
+        "ScalesLargeValues",
+        tensor("x", "n", 4),
+        feeds=[feed([500, 1, 2, 3])],
+        or_refused=ANY_REFUSAL,
+    ),
+    sizes(
+        "S14",
+        "looks_for_id",
+        "LooksForId",
+        integers("ids", 6, high=5000),
+        feeds=[feed(1, 777, 3, 4, 5, 6, dtype="int64", name="ids")],
+        or_refused=ANY_REFUSAL,
+    ),
+    sizes(
+        "S14",
+        "normalises_bytes",
+        "NormalisesBytes",
+        BYTES,
+        feeds=[{"img": np.full((3, 8, 8), 0.5, "f4")}],
+        or_refused=ANY_REFUSAL,
+    ),
+    sizes(
+        "S14",
+        "compares_with_itself",
+        "ComparesWithItself",
+        tensor("x", 4),
+        feeds=[feed(0, 0, 0, 0)],
+        or_refused=ANY_REFUSAL,
+    ),
     sizes("S14", "decorated", "Decorated", feeds=[feed([INF, 1, 2, 3])], or_refused=ANY_REFUSAL),
     sizes("S15", "shape_depends_on_batch", "ShapeDependsOnBatch"),
-    sizes("S15", "scripted_shapes", "Script", export={"exporter": "TorchScript"}, or_refused=ANY_REFUSAL),
+    sizes(
+        "S15",
+        "scripted_shapes",
+        "Script",
+        export={"exporter": "TorchScript"},
+        or_refused=ANY_REFUSAL,
+    ),
 )
 
 

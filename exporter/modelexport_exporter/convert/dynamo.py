@@ -22,9 +22,11 @@ from modelexport_exporter.convert.names import make_names_unique
 from modelexport_exporter.convert.program_dims import symbol_names
 from modelexport_exporter.convert.program_outputs import check_outputs
 from modelexport_exporter.convert.size_arithmetic import compute_sizes_in_double
+from modelexport_exporter.convert.size_guards import find_size_guards
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import NO_ONNX_FUNCTION
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
+from modelexport_exporter.core.types import SizeGuard
 from modelexport_exporter.core.user_frame import innermost
 from modelexport_exporter.decompositions import provided, rewrite_program
 from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
@@ -33,9 +35,9 @@ from modelexport_exporter.plugins.plugins import Plugins
 from modelexport_exporter.torch_internals.onnxscript_matcher import compare_operators_first
 from modelexport_exporter.torch_internals.python_floats import python_floats_are_double
 from modelexport_exporter.torch_internals.size_functions import TRANSLATIONS
+from modelexport_exporter.torch_internals.symbolic_sizes import rename_symbols
 
 _NODE = re.compile(r"%(\w+) .*?target=([\w.]+)", re.DOTALL)
-_IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ class Translation:
     inputs: Sequence[str]
     """The declared names of inputs. They are set last, because the optimizer renames values."""
     outputs: Sequence[str]
+    guards: tuple[SizeGuard, ...] = ()
+    """What the graph assumes of its sizes."""
 
 
 def translate(
@@ -58,6 +62,7 @@ def translate(
     program = plugins.decompose(program)
     program = rewrite_program(program, plugins.left_alone)
     names = symbol_names(program, spec)
+    guards = find_size_guards(program, names, spec, code_dir)
     check_outputs(program)
     try:
         with quiet(), python_floats_are_double():
@@ -78,7 +83,7 @@ def translate(
     assert decomposed is not None
     model = compute_sizes_in_double(converted.model.clone(), decomposed)
     model = keep_constants_double(model, decomposed)
-    return Translation(model, names, inputs, spec.outputs)
+    return Translation(model, names, inputs, spec.outputs, guards)
 
 
 def finish(translation: Translation, *, optimize: bool) -> ir.Model:
@@ -120,13 +125,11 @@ def rename_dims(model: ir.Model, names: Mapping[str, str]) -> None:
         if value.shape is None or value.shape.is_static():
             continue
         value.shape = ir.Shape(
-            _rename(dim.value, names) if isinstance(dim, ir.SymbolicDim) and dim.value else dim
+            rename_symbols(dim.value, names)
+            if isinstance(dim, ir.SymbolicDim) and dim.value
+            else dim
             for dim in value.shape
         )
-
-
-def _rename(expression: str, names: Mapping[str, str]) -> str:
-    return _IDENTIFIER.sub(lambda match: names.get(match.group(), match.group()), expression)
 
 
 def _values(model: ir.Model) -> Iterator[ir.Value]:

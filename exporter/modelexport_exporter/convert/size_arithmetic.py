@@ -69,7 +69,12 @@ class _Widening:
                 continue
             producer = value.producer()
             made = producer is not None and producer.op_type == "Cast"
-            if made and producer is not None and len(value.uses()) == 1 and _casts_to_float(producer):
+            if (
+                made
+                and producer is not None
+                and len(value.uses()) == 1
+                and _casts_to_float(producer)
+            ):
                 producer.attributes["to"] = ir.AttrInt64("to", ir.DataType.DOUBLE)
                 self._mark(producer)
             else:

@@ -78,6 +78,23 @@ def sizes_between(dims: Mapping[str, Dim], avoided: Iterable[int] = ()) -> dict[
     return chosen
 
 
+def in_spread_order(dim: Dim) -> list[int]:
+    """Return all sizes of the dim: its ends, powers of two and their neighbours, then halves.
+
+    Any beginning of the list is spread over the range.
+    """
+    near_powers = [2**power + step for power in range(1, 24) for step in (0, -1, 1)]
+    known = [dim.min, dim.min + 1, dim.max, dim.max - 1, *near_powers]
+    ordered = dict.fromkeys(size for size in known if dim.min <= size <= dim.max)
+    span = dim.max - dim.min + 1
+    step = 1 << span.bit_length()
+    while step > 1 and len(ordered) < span:
+        half = step // 2
+        ordered |= dict.fromkeys(range(dim.min + half - 1, dim.max + 1, step))
+        step = half
+    return [*ordered, *(size for size in range(dim.min, dim.max + 1) if size not in ordered)]
+
+
 def _capture_sizes(spec: ModelExportSpec) -> dict[str, int]:
     taken = {size for entry in spec.inputs for size in entry.shape if isinstance(size, int)}
     sizes: dict[str, int] = {}

@@ -41,17 +41,19 @@ class Values(StrEnum):
     embedding rows which differ from the checkpoint (`InjectedValues`)."""
     WITH_NAN = "NaN"
     """Normal floats with NaN injected where no `range` excludes it; compared only if the model
-    tests for NaN and returns numbers."""
+    tests for NaN or infinity, or returns finite numbers all the same."""
+    WITH_INFINITY = "infinity"
+    """The same with infinities of both signs."""
     GOLDEN = "golden"
     """Recorded by the user; the seed is the sample's position in the file."""
     SAMPLER = "sampler"
     """Drawn by the user's sampler."""
 
 
-DEGENERATE = frozenset(
-    {Values.ZEROS, Values.HIGHEST, Values.LOWEST, Values.CONSTANT, Values.SMALL}
-)
+DEGENERATE = frozenset({Values.ZEROS, Values.HIGHEST, Values.LOWEST, Values.CONSTANT, Values.SMALL})
 """Constant or tiny inputs: what is centred vanishes, and x - tanh(x) is rounding error only."""
+NOT_FINITE = frozenset({Values.WITH_NAN, Values.WITH_INFINITY})
+"""Inputs that most models do not expect."""
 ORDINARY = frozenset({Values.NORMAL, Values.GOLDEN, Values.SAMPLER})
 """Inputs as in production: the model's noise is measured on them, and most must be conclusive."""
 

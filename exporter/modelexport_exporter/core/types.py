@@ -125,6 +125,18 @@ class ModuleScope:
 
 
 @dataclass(frozen=True)
+class SizeGuard:
+    """A condition on dims that the capture assumed, and that some declared sizes do not fulfil."""
+
+    condition: str
+    """`n != 50`"""
+    line: str
+    """`net.py:15`; empty where it is unknown."""
+    sizes: tuple[dict[str, int], ...]
+    """Sizes that do not fulfil it, the smallest first."""
+
+
+@dataclass(frozen=True)
 class ConvertedModel:
     """An ONNX file on this machine, and what was read back from it."""
 
@@ -146,6 +158,8 @@ class ConvertedModel:
     """Inputs that a consumer feeds with weights: name in the file -> key in the state_dict."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Wall time by stage."""
+    guards: tuple[SizeGuard, ...] = ()
+    """What the graph assumes of its sizes."""
 
 
 def limit_share(error: float, limit: float, *, wrong: bool) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -39,12 +40,10 @@ def scaled_size(size: Size, factor: float) -> Size:
 
 def scales_exactly_in_single(size: Size, factor: float) -> bool:
     """Return whether float32 gives the same scaled size for each value that the size may take."""
-    if isinstance(size, int) and not torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
-        sizes = torch.tensor([size])
-    else:
-        sizes = torch.arange(1, largest(size) + 1)
-    single = (sizes.to(torch.float32) * torch.tensor(factor, dtype=torch.float32)).to(torch.int64)
-    return torch.equal(single, (sizes.to(torch.float64) * factor).to(torch.int64))
+    fixed = isinstance(size, int) and not torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
+    sizes = np.array([size]) if fixed else np.arange(1, largest(size) + 1)
+    single = (sizes.astype(np.float32) * np.float32(factor)).astype(np.int64)
+    return np.array_equal(single, (sizes * float(factor)).astype(np.int64))
 
 
 def number(size: Size, dtype: torch.dtype, device: torch.device) -> Tensor:

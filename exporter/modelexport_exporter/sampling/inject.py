@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from modelexport_api.spec import Input
 from modelexport_exporter.core.dims import concrete_shape
+from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.sampling.draw import FLOATS, NUMPY_DTYPES, integer_range
 
 Array = NDArray[Any]
@@ -66,13 +67,16 @@ def inject(
     return replaced
 
 
-def inject_nan(inputs: Sequence[Input], arrays: Mapping[str, Array], seed: int) -> dict[str, Array]:
-    """Return the arrays with NaN in a quarter of the elements of floats that have no `range`."""
+def inject_not_finite(
+    inputs: Sequence[Input], arrays: Mapping[str, Array], sample: Sample
+) -> dict[str, Array]:
+    """Return the arrays with NaN, or infinities, in a quarter of the floats without a `range`."""
+    odd = [np.nan] if sample.values is Values.WITH_NAN else [np.inf, -np.inf]
     return {
         entry.name: _replace_share(
             arrays[entry.name],
-            np.array([np.nan] if takes_nan(entry) else []),
-            np.random.default_rng([seed, position]),
+            np.array(odd if takes_nan(entry) else []),
+            np.random.default_rng([sample.seed, position]),
             _NAN_SHARE,
         )
         for position, entry in enumerate(inputs)

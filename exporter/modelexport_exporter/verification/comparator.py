@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.core.machine import free_memory, peak_memory
-from modelexport_exporter.core.sample import DEGENERATE, ORDINARY, Sample, Values
+from modelexport_exporter.core.sample import DEGENERATE, NOT_FINITE, ORDINARY, Sample, Values
 from modelexport_exporter.core.types import (
     OutputComparison,
     Problem,
@@ -85,6 +85,8 @@ class Comparator:
         self._ordinary_peaks: dict[str, float] = {}
         self._noise: dict[str, float] = {}
         """The largest noise of each output so far, relative to its peak."""
+        self._looks_for_nan: bool | None = None
+        """Whether the model tests for NaN or infinity; None before a sample had one."""
         self._mismatched: set[str] = set()
         """Outputs with a difference that rounding did not explain: no further runs for them."""
         self._spent = 0.0
@@ -104,13 +106,13 @@ class Comparator:
         recorded: Mapping[str, Array],
         measure: bool = False,
     ) -> SampleComparison | None:
-        """Compare both on a sample; None if it has NaN and the model does not handle NaN.
+        """Compare both on a sample; None if it has NaN or infinities that the model does not expect.
 
         `recorded`: golden outputs by name, which eager must return. `measure`: measure the model's
         noise even if both agree. Raises ExportFailure if one of them fails to run.
         """
         expected = self._reference.run(arrays, where)
-        if sample.values is Values.WITH_NAN and not self._handles_nan(arrays, expected):
+        if sample.values in NOT_FINITE and not self._accepts(arrays, expected):
             return None
         got = self._run_file(arrays, where)
         outputs, ties_broken = self._compare(sample, arrays, expected, got, measure=measure), False
@@ -240,10 +242,13 @@ class Comparator:
             if output.noise is not None and not output.inconclusive:
                 self._noise[output.output] = max(output.noise, self._noise.get(output.output, 0.0))
 
-    def _handles_nan(self, arrays: Mapping[str, Array], expected: list[Array]) -> bool:
-        """Return whether the model tests for NaN and returns numbers."""
-        numbers = all(is_float(array.dtype) and not np.isnan(array).any() for array in expected)
-        return numbers and self._reference.handles_nan(arrays)
+    def _accepts(self, arrays: Mapping[str, Array], expected: list[Array]) -> bool:
+        """Return whether the model tests for NaN or infinity, or returns finite numbers only."""
+        if self._looks_for_nan is None:
+            self._looks_for_nan = self._reference.looks_for_nan(arrays)
+        floats = [array for array in expected if is_float(array.dtype)]
+        finite = all(np.isfinite(array.astype(np.float64)).all() for array in floats)
+        return self._looks_for_nan or (bool(floats) and finite)
 
     @property
     def tolerance_source(self) -> Source:

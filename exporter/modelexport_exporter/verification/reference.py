@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -26,21 +28,43 @@ from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
 
 Array = NDArray[Any]
 
-NAN_OPS = frozenset({"isnan", "nan_to_num", "nansum", "nanmedian"})
-"""ATen ops by which a module tests for NaN or replaces it."""
+NAN_OPS = frozenset(
+    {"isnan", "nan_to_num", "nansum", "nanmedian", "isfinite", "isinf", "isposinf", "isneginf"}
+)
+"""ATen ops by which a module tests for NaN and infinities, or replaces them."""
+COMPARING = frozenset({"eq", "ne"})
+"""A number that is compared with itself, or with infinity, is tested for NaN or infinity."""
 
 
-class OpNames(AtenMode):
-    """Collects the names of the ATen ops that are called."""
+LARGEST_OUTPUTS = 10_000_000
+"""Outputs of more elements are the size of a value, not of the inputs."""
+SLOWER, SLOWER_SECONDS = 10.0, 0.1
+"""A call that takes so many times the fastest one, and so much longer, loops over a value."""
+
+
+class LooksForNan(AtenMode):
+    """Finds out whether a module tests its numbers for NaN or infinity."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.names: set[str] = set()
+        self.found = False
 
     def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
-        """Record the op's name and run it."""
-        self.names.add(op_name(func))
+        """Note whether the op is such a test, and run it."""
+        name = op_name(func)
+        compares = name in COMPARING and _is_test(*args[:2])
+        self.found = self.found or name in NAN_OPS or compares
         return func(*args, **kwargs)
+
+
+def _is_test(one: Any, other: Any) -> bool:  # noqa: ANN401
+    """Return whether both are the same tensor, or the second is an infinity."""
+    if not isinstance(other, torch.Tensor):
+        return isinstance(other, float) and math.isinf(other)
+    same_place = one.data_ptr() == other.data_ptr() and one.stride() == other.stride()
+    if one.is_floating_point() and one.shape == other.shape and same_place:
+        return True
+    return other.numel() == 1 and other.is_floating_point() and bool(other.isinf())
 
 
 class EagerReference:
@@ -65,6 +89,7 @@ class EagerReference:
         fixed = isinstance(module, torch.fx.GraphModule)
         self.device = "cpu" if fixed else device
         self._module = module if fixed else module.to(device)
+        self._fastest = math.inf
 
     @cached_property
     def float_dtypes(self) -> frozenset[str]:
@@ -83,12 +108,12 @@ class EagerReference:
         """Return parameters and buffers by name."""
         return dict([*self._module.named_parameters(), *self._module.named_buffers()])
 
-    def handles_nan(self, arrays: Mapping[str, Array]) -> bool:
-        """Return whether the module tests for NaN when it is called with these arrays."""
+    def looks_for_nan(self, arrays: Mapping[str, Array]) -> bool:
+        """Return whether the module, called with these arrays, tests for NaN or infinity."""
         values = self._values(arrays)
-        with torch.no_grad(), OpNames() as called:
+        with torch.no_grad(), LooksForNan() as looking:
             self._call_module(values)
-        return not NAN_OPS.isdisjoint(called.names)
+        return looking.found
 
     def run(self, arrays: Mapping[str, Array], where: str) -> list[Array]:
         """Return the module's output tensors in order, nested ones flattened.
@@ -103,6 +128,20 @@ class EagerReference:
             raise
         except Exception as error:
             raise _failure(error, where, self._code_dir) from error
+
+    def accepts(self, arrays: Mapping[str, Array]) -> bool:
+        """Return whether the module runs on these arrays, and returns no exceedingly large ones."""
+        values = self._values(arrays)
+        started = time.monotonic()
+        try:
+            with torch.inference_mode():
+                leaves = self._call_module(values)
+        except Exception:  # noqa: BLE001 - whatever user code raises is a refusal
+            return False
+        seconds = time.monotonic() - started
+        self._fastest = min(self._fastest, seconds)
+        large = sum(leaf.numel() for leaf in leaves) > LARGEST_OUTPUTS
+        return not large and seconds < SLOWER * self._fastest + SLOWER_SECONDS
 
     def in_float64(self, arrays: Mapping[str, Array]) -> list[Array]:
         """Return its outputs computed in float64. Raises PerturbedArithmeticUnavailable."""

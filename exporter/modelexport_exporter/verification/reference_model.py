@@ -6,7 +6,7 @@ Both use the same provider, plugins, threads and precision of matrix products on
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -18,6 +18,7 @@ from modelexport_exporter.core.providers import GPU, TF32_OFF, choose_provider
 from modelexport_exporter.core.types import ExportTask, ReportProgress
 from modelexport_exporter.plugins.plugins import Plugins, load_plugins
 from modelexport_exporter.verification.reference import EagerReference
+from modelexport_exporter.verification.samples.inferred_ranges import infer_ranges, needs_ranges
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class ReferenceModel:
     module: torch.nn.Module
     bound_inputs: BoundInputs
     reference: EagerReference
+    inferred: tuple[str, ...] = ()
+    """A sentence on each input whose range was searched for."""
 
     @property
     def on_gpu(self) -> bool:
@@ -46,7 +49,20 @@ def load_reference_model(task: ExportTask, progress: ReportProgress) -> Referenc
         os.environ.update((TF32_OFF,))
     plugins = load_plugins(task, progress)
     module = load_module(task, progress).module
-    bound_inputs = bind_inputs(task.spec, module, task.code_dir)
+    bound_inputs, inferred = _with_ranges(bind_inputs(task.spec, module, task.code_dir), module)
     device = "cuda" if provider in GPU else "cpu"
     reference = EagerReference(module, bound_inputs.call, device=device, code_dir=task.code_dir)
-    return ReferenceModel(provider, plugins, module, bound_inputs, reference)
+    return ReferenceModel(provider, plugins, module, bound_inputs, reference, inferred)
+
+
+def _with_ranges(
+    bound: BoundInputs, module: torch.nn.Module
+) -> tuple[BoundInputs, tuple[str, ...]]:
+    """Return the inputs, with ranges that were searched for, and sentences on these.
+
+    Searched on the CPU: an index that a GPU refuses ends the process.
+    """
+    if bound.spec.verification.sampler is not None or not needs_ranges(bound.spec):
+        return bound, ()
+    found = infer_ranges(bound.spec, EagerReference(module, bound.call).accepts)
+    return replace(bound, spec=found.spec), found.sentences

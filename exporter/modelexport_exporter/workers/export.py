@@ -31,6 +31,7 @@ from modelexport_exporter.core.types import (
     ExportTask,
     ReportProgress,
     Rung,
+    SizeGuard,
     WrittenFile,
 )
 from modelexport_exporter.diagnosis.explain import explaining
@@ -58,6 +59,7 @@ class Written:
 
     arranged: ArrangedWeights
     files: tuple[WrittenFile, ...]
+    guards: tuple[SizeGuard, ...] = ()
 
 
 OnTranslation = Callable[[Subject, Translation], None]
@@ -114,6 +116,7 @@ def check(
         modules=facts.modules,
         weight_inputs=arranged.inputs,
         seconds=clock.seconds,
+        guards=written.guards,
     )
 
 
@@ -158,7 +161,7 @@ def _convert(
             on_translation(subject, translation)
         model = finish(translation, optimize=optimizes(task))
         progress(Stage.CONVERT, 0.6, "writing the model")
-        return write(model, subject)
+        return replace(write(model, subject), guards=translation.guards)
 
 
 def optimizes(task: ExportTask) -> bool:

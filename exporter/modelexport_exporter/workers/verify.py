@@ -7,7 +7,7 @@ Runs in a child process. `SampleSource` draws samples, `SampleScheduler` decides
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -40,6 +40,7 @@ from modelexport_exporter.verification.numerics.in_precision import simulation_f
 from modelexport_exporter.verification.reference_model import ReferenceModel, load_reference_model
 from modelexport_exporter.verification.runtime.session import Session
 from modelexport_exporter.verification.samples.budget import TIME_BUDGET_SECONDS
+from modelexport_exporter.verification.samples.every_size import describe_coverage
 from modelexport_exporter.verification.samples.sample_scheduler import SampleScheduler
 from modelexport_exporter.verification.samples.sample_source import SampleSource, samples_of_task
 from modelexport_exporter.verification.samples.sizes import describe_sizes
@@ -49,6 +50,9 @@ Array = NDArray[Any]
 
 MORE_WITHIN_SECONDS = 2.0
 """Further samples run while all samples together took less."""
+
+EVERY_SIZE_SECONDS = 0.5
+"""Time for samples of all sizes of all dims, after the others."""
 
 MEASURED_BELOW_SECONDS = 1.0
 """The model's noise is measured once, even if both agree, where no sample took longer."""
@@ -74,7 +78,7 @@ def verify_model(
     free_large_blocks_at_once()
     model = load_reference_model(task, _as_verification(progress))
     module, bound_inputs, reference = model.module, model.bound_inputs, model.reference
-    samples = samples_of_task(task, bound_inputs.spec, converted.model_path, reference.state())
+    samples = samples_of_task(task, bound_inputs.spec, converted, reference.state())
     with explaining(module, bound_inputs, task.code_dir):
         run = _Verification(replace(task, spec=bound_inputs.spec), converted, model, samples)
         run.over_all_samples(progress)
@@ -123,6 +127,7 @@ class _Verification:
         self.smallest_failure = SmallestFailure()
         self._measured = task.proven_graph
         self._converted = converted
+        self._inferred = model.inferred
         self._session = Session(
             converted.model_path,
             model.provider,
@@ -149,12 +154,19 @@ class _Verification:
                 progress(Stage.VERIFY, position / len(plan), f"comparing at {where}")
                 self._run(sample)
                 release_memory()
-        for sample in self._samples.more():
-            spent = self._scheduler.spent
-            if spent > MORE_WITHIN_SECONDS or not self._scheduler.admit(sample).fits:
+        for planned in self._samples.guarded():
+            for sample in self._scheduler.admissible(planned):
+                self._run(sample)
+        self._run_while(self._samples.more(), MORE_WITHIN_SECONDS)
+        self._run_while(self._samples.every_size(), self._scheduler.spent + EVERY_SIZE_SECONDS)
+        progress(Stage.VERIFY, 1.0, f"compared {len(self._results)} samples")
+
+    def _run_while(self, samples: Iterable[Sample], seconds: float) -> None:
+        """Run samples until all samples together took so long."""
+        for sample in samples:
+            if self._scheduler.spent > seconds or not self._scheduler.admit(sample).fits:
                 break
             self._run(sample)
-        progress(Stage.VERIFY, 1.0, f"compared {len(self._results)} samples")
 
     def outcome(self, seconds: float) -> VerificationOutcome:
         """Return the verdict on all samples that ran; `seconds`: of the whole verification."""
@@ -172,6 +184,7 @@ class _Verification:
                 tolerance_source=self._comparator.tolerance_source,
                 max_noise=max(noise, default=None),
                 fallback_nodes=on_cpu(fallen_back),
+                coverage=self._coverage(),
             ),
             samples=tuple(self._results),
             seconds=seconds,
@@ -181,6 +194,11 @@ class _Verification:
             output_shapes=self._session.output_shapes,
             rows_independent=self._check_batch_independence(),
         )
+
+    def _coverage(self) -> list[str]:
+        """Return what the samples covered: sizes, and ranges that were searched for."""
+        sizes = describe_coverage(self._spec, [sample.dims for sample in self._results])
+        return [*sizes, *self._inferred]
 
     def _check_batch_independence(self) -> bool | None:
         """Return whether a server may batch requests; None unless the layout is Triton's."""

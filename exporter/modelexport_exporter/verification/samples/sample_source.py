@@ -6,7 +6,7 @@ every sample of the plan, with that sample's sizes and seed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,17 +21,18 @@ from modelexport_exporter.call.golden import Golden, read_golden
 from modelexport_exporter.call.tensors import to_array
 from modelexport_exporter.core.dims import DimSizes, concrete_shape
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.sample import Sample, Values
-from modelexport_exporter.core.types import ExportTask
+from modelexport_exporter.core.sample import NOT_FINITE, Sample, Values
+from modelexport_exporter.core.types import ConvertedModel, ExportTask, SizeGuard
 from modelexport_exporter.sampling.draw import draw
 from modelexport_exporter.sampling.inject import (
     InjectedValues,
     inject,
-    inject_nan,
+    inject_not_finite,
     sample_count,
     takes_nan,
 )
 from modelexport_exporter.user_code.named_callable import Named, describe_error, find_callable
+from modelexport_exporter.verification.samples.every_size import every_size
 from modelexport_exporter.verification.samples.injected_values import find_injected_values
 from modelexport_exporter.verification.samples.sizes import (
     describe_sizes,
@@ -55,6 +56,8 @@ class SampleSource:
     code_dir: Path | None = None
     proven_graph: bool = False
     """Whether the graph was verified before, so that only the weights are verified."""
+    guards: tuple[SizeGuard, ...] = ()
+    """What the graph assumes of its sizes, which is verified where it does not hold."""
 
     def plan(self) -> tuple[Sample, ...]:
         """Return the samples to run, in order."""
@@ -63,18 +66,36 @@ class SampleSource:
         ]
         samples = samples_of_weights if self.proven_graph else plan_samples
         planned = self._with_sampler(samples(self.spec))
-        return (planned[0], *golden, *planned[1:])
+        return tuple(
+            entry for entry in (planned[0], *golden, *planned[1:]) if self._is_meaningful(entry)
+        )
 
     def more(self) -> tuple[Sample, ...]:
         """Return further samples, for models that run fast."""
         if self.proven_graph:
             return self._with_sampler(self._plan_injected())
-        samples = [
-            entry
-            for entry in more_samples(self.spec)
-            if entry.values is not Values.WITH_NAN or self._takes_nan()
-        ]
+        samples = [entry for entry in more_samples(self.spec) if self._is_meaningful(entry)]
         return self._with_sampler((*self._plan_injected(), *samples))
+
+    def every_size(self) -> Iterator[Sample]:
+        """Yield samples of all sizes, for as long as the budget lasts."""
+        if not self.proven_graph:
+            yield from map(self._from_sampler, every_size(self.spec))
+
+    def guarded(self) -> tuple[Sample, ...]:
+        """Return samples of the sizes that the graph assumes not to occur, each size once."""
+        lowest = DimSizes.of(self.spec).lowest
+        planned = [sample.dims for sample in self.plan()]
+        wanted: list[dict[str, int]] = []
+        for guard in () if self.proven_graph else self.guards:
+            for sizes in ({**lowest, **own} for own in guard.sizes):
+                if sizes not in wanted and sizes not in planned:
+                    wanted.append(sizes)
+        samples = (Sample(sizes, Values.NORMAL, seed) for seed, sizes in enumerate(wanted))
+        return self._with_sampler(samples)
+
+    def _is_meaningful(self, sample: Sample) -> bool:
+        return sample.values not in NOT_FINITE or self._takes_nan()
 
     def _plan_injected(self) -> tuple[Sample, ...]:
         """Return the samples over which the injected values are distributed, seeds from 0."""
@@ -96,18 +117,22 @@ class SampleSource:
         arrays = draw(self.spec.inputs, sample)
         if sample.values is Values.INJECTED:
             return inject(self.spec.inputs, arrays, self.injected, number=sample.seed)
-        if sample.values is Values.WITH_NAN:
-            return inject_nan(self.spec.inputs, arrays, sample.seed)
+        if sample.values in NOT_FINITE:
+            return inject_not_finite(self.spec.inputs, arrays, sample)
         return arrays
 
     def outputs(self, sample: Sample) -> Mapping[str, Array]:
         """Return the outputs that were recorded with a golden sample, by name; empty for others."""
         return self.golden[sample.seed].outputs if sample.values is Values.GOLDEN else {}
 
-    def _with_sampler(self, samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
+    def _with_sampler(self, samples: Iterable[Sample]) -> tuple[Sample, ...]:
+        return tuple(map(self._from_sampler, samples))
+
+    def _from_sampler(self, sample: Sample) -> Sample:
+        """Return the sample; with a sampler, of its sizes and values that the sampler draws."""
         if self.sampler is None:
-            return samples
-        return tuple(Sample(entry.dims, Values.SAMPLER, entry.seed) for entry in samples)
+            return sample
+        return Sample(sample.dims, Values.SAMPLER, sample.seed)
 
     def _call_sampler(self, sampler: Callable[..., Any], sample: Sample) -> dict[str, Array]:
         try:
@@ -129,7 +154,10 @@ class SampleSource:
 
 
 def samples_of_task(
-    task: ExportTask, spec: ModelExportSpec, model_path: Path, state: Mapping[str, torch.Tensor]
+    task: ExportTask,
+    spec: ModelExportSpec,
+    converted: ConvertedModel,
+    state: Mapping[str, torch.Tensor],
 ) -> SampleSource:
     """Return the source of a task's samples. Raises ExportFailure.
 
@@ -137,7 +165,10 @@ def samples_of_task(
     """
     golden = read_golden(task.golden_inputs, spec) if task.golden_inputs else ()
     return replace(
-        plain_source(task, spec), golden=golden, injected=find_injected_values(model_path, state)
+        plain_source(task, spec),
+        golden=golden,
+        injected=find_injected_values(converted.model_path, state),
+        guards=converted.guards,
     )
 
 

@@ -36,6 +36,8 @@ MORE = (
     Values.NEGATIVE,
     Values.SMALL,
     Values.WITH_NAN,
+    Values.WITH_INFINITY,
+    Values.LIMITS,
     Values.NORMAL,
     Values.LARGE,
     Values.NORMAL,
@@ -56,6 +58,7 @@ def plan_samples(spec: ModelExportSpec) -> tuple[Sample, ...]:
     larger = _missing(plan, [{**lowest, name: highest[name]} for name in lowest])
     plan += [(dims, LARGER[place % len(LARGER)]) for place, (dims, _) in enumerate(larger)]
     plan += [(between, values) for values in BASIC]
+    plan += [(lowest, Values.WITH_NAN), (lowest, Values.WITH_INFINITY)]
     plan += _missing(plan, [{**lowest, name: between[name]} for name in lowest])
     plan += _missing(plan, [highest])
     return tuple(Sample(dims, values, seed) for seed, (dims, values) in enumerate(plan))

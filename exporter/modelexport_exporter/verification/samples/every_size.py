@@ -1,0 +1,63 @@
+"""Every size of every dim, in an order of which any beginning is spread over the range: pure.
+
+A branch on `n == 50`, or a size that is rounded, is wrong at few sizes: a model that runs in a
+millisecond is compared at each of them, another at as many as the budget allows. Dims that may be
+equal are made so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations, count, zip_longest
+
+from modelexport_api.spec import Dim, ModelExportSpec
+from modelexport_exporter.core.dims import DimSizes, in_spread_order, is_dynamic
+from modelexport_exporter.core.sample import Sample, Values
+
+FIRST_SEED = 1000
+"""Above the seeds of all other samples."""
+EQUAL_SIZES = 8
+"""Number of sizes that two dims have together."""
+
+
+def every_size(spec: ModelExportSpec) -> Iterator[Sample]:
+    """Yield samples with each dim at each of its sizes, and pairs of dims at equal ones.
+
+    The other dims are at their size in between.
+    """
+    dims = {name: dim for name, dim in spec.dims.items() if is_dynamic(dim)}
+    others = DimSizes.of(spec).between
+    sweeps = [
+        [{**others, name: size} for size in in_spread_order(dim)] for name, dim in dims.items()
+    ]
+    seeds = count(FIRST_SEED)
+    for together in zip_longest(_equal_sizes(dims, others), *sweeps):
+        for sizes in together:
+            if sizes is not None:
+                yield Sample(sizes, Values.NORMAL, next(seeds))
+
+
+def _equal_sizes(dims: Mapping[str, Dim], others: Mapping[str, int]) -> list[dict[str, int]]:
+    equal = []
+    for one, other in combinations(dims, 2):
+        low = max(dims[one].min, dims[other].min)
+        high = min(dims[one].max, dims[other].max)
+        if low <= high:
+            sizes = in_spread_order(Dim(min=low, max=high))[:EQUAL_SIZES]
+            equal += [{**others, one: size, other: size} for size in sizes]
+    return equal
+
+
+def describe_coverage(spec: ModelExportSpec, ran: Iterable[Mapping[str, int]]) -> list[str]:
+    """Return `all 120 sizes of n`, `41 of 512 sizes of seq`: one sentence for each dynamic dim."""
+    met: dict[str, set[int]] = {name: set() for name, dim in spec.dims.items() if is_dynamic(dim)}
+    for sizes in ran:
+        for name, found in met.items():
+            if name in sizes:
+                found.add(sizes[name])
+    sentences = []
+    for name, found in met.items():
+        total = spec.dims[name].max - spec.dims[name].min + 1
+        share = f"all {total}" if len(found) == total else f"{len(found)} of {total}"
+        sentences.append(f"{share} sizes of {name}")
+    return sentences
