@@ -15,6 +15,8 @@ import onnx_ir as ir
 import torch
 from torch.export import ExportedProgram
 
+MOST_NUMBERS = 64
+"""Longer constants are tables, not numbers of a translation."""
 _FLOAT, _DOUBLE = ir.DataType.FLOAT, ir.DataType.DOUBLE
 _ARITHMETIC = frozenset(
     {"Log", "Exp", "Sqrt", "Neg", "Reciprocal", "Add", "Sub", "Mul", "Div", "Pow", "Range"}
@@ -164,6 +166,6 @@ def _single_precision(node: ir.Node) -> np.ndarray | None:
         return np.array(node.attributes["value_floats"].as_floats())
     attribute = node.attributes.get("value")
     tensor = attribute.as_tensor() if attribute is not None else None
-    if tensor is None or tensor.dtype is not _FLOAT or tensor.size > 64:
+    if tensor is None or tensor.dtype is not _FLOAT or tensor.size > MOST_NUMBERS:
         return None
     return tensor.numpy()

@@ -124,12 +124,12 @@ def rename_dims(model: ir.Model, names: Mapping[str, str]) -> None:
     for value in _values(model):
         if value.shape is None or value.shape.is_static():
             continue
-        value.shape = ir.Shape(
-            rename_symbols(dim.value, names)
-            if isinstance(dim, ir.SymbolicDim) and dim.value
-            else dim
-            for dim in value.shape
-        )
+        value.shape = ir.Shape(_renamed(dim, names) for dim in value.shape)
+
+
+def _renamed(dim: int | ir.SymbolicDim, names: Mapping[str, str]) -> str | int | ir.SymbolicDim:
+    named = isinstance(dim, ir.SymbolicDim) and dim.value
+    return rename_symbols(str(named), names) if named else dim
 
 
 def _values(model: ir.Model) -> Iterator[ir.Value]:

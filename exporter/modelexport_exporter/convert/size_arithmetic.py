@@ -68,13 +68,7 @@ class _Widening:
             if value is None or value in self._wide:
                 continue
             producer = value.producer()
-            made = producer is not None and producer.op_type == "Cast"
-            if (
-                made
-                and producer is not None
-                and len(value.uses()) == 1
-                and _casts_to_float(producer)
-            ):
+            if producer is not None and _casts_to_float(producer) and len(value.uses()) == 1:
                 producer.attributes["to"] = ir.AttrInt64("to", ir.DataType.DOUBLE)
                 self._mark(producer)
             else:
@@ -115,4 +109,4 @@ class _Widening:
 
 
 def _casts_to_float(node: ir.Node) -> bool:
-    return node.attributes["to"].as_int() == ir.DataType.FLOAT
+    return node.op_type == "Cast" and node.attributes["to"].as_int() == ir.DataType.FLOAT

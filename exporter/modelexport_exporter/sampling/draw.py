@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import ml_dtypes
 import numpy as np
@@ -21,6 +21,7 @@ from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.sampling.magnitudes import near_limits, spread_floats, spread_integers
 
 Array = NDArray[Any]
+Number = TypeVar("Number", int, float)
 
 LARGE_SCALE = 16.0
 """Standard deviation of large values: saturates sigmoid and softmax, overflows no float16 layer."""
@@ -88,17 +89,13 @@ def _draw_floats(
         return _draw_unbounded_floats(values, shape, rng, largest)
     limits = ml_dtypes.finfo(NUMPY_DTYPES[entry.dtype])  # type: ignore[no-untyped-call]
     low, high = (float(np.clip(end, limits.min, limits.max)) for end in entry.range)
+    constant = low * (1 - CONSTANT_PART) + high * CONSTANT_PART
+    levels = _levels(low, high, constant)
+    if values in levels:
+        return np.full(shape, levels[values])
     match values:
         case Values.LARGE:
             return _set_both_ends(np.where(rng.integers(0, 2, shape), high, low), low, high)
-        case Values.ZEROS:
-            return np.full(shape, np.clip(0.0, low, high))
-        case Values.HIGHEST:
-            return np.full(shape, high)
-        case Values.LOWEST:
-            return np.full(shape, low)
-        case Values.CONSTANT:
-            return np.full(shape, low * (1 - CONSTANT_PART) + high * CONSTANT_PART)
         case Values.MAGNITUDES:
             return _set_both_ends(spread_floats(low, high, shape, rng), low, high)
     middle = low / 2 + high / 2
@@ -136,18 +133,13 @@ def _draw_unbounded_floats(
 def _draw_integers(
     low: int, high: int, values: Values, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Array:
+    levels = _levels(low, high, low + int((high - low) * CONSTANT_PART))
+    if values in levels:
+        return np.full(shape, levels[values], dtype=np.int64)
     match values:
         case Values.LARGE:
             ends = np.array([low, high], dtype=np.int64)
             return _set_both_ends(np.asarray(ends[rng.integers(0, 2, size=shape)]), low, high)
-        case Values.ZEROS:
-            return np.full(shape, min(max(0, low), high), dtype=np.int64)
-        case Values.HIGHEST:
-            return np.full(shape, high, dtype=np.int64)
-        case Values.LOWEST:
-            return np.full(shape, low, dtype=np.int64)
-        case Values.CONSTANT:
-            return np.full(shape, low + int((high - low) * CONSTANT_PART), dtype=np.int64)
         case Values.MAGNITUDES:
             return spread_integers(low, high, shape, rng)
         case Values.LIMITS:
@@ -159,6 +151,17 @@ def _draw_integers(
     if values is Values.REPEATED:
         return np.asarray(_repeat_two(drawn, rng))
     return _set_both_ends(np.asarray(drawn), low, high)
+
+
+def _levels(low: Number, high: Number, constant: Number) -> dict[Values, Number]:
+    """Return the values that all elements have, for the kinds of samples that have one value."""
+    zero = min(max(type(low)(0), low), high)
+    return {
+        Values.ZEROS: zero,
+        Values.HIGHEST: high,
+        Values.LOWEST: low,
+        Values.CONSTANT: constant,
+    }
 
 
 def _mix_in_small_integers(drawn: Array, rng: np.random.Generator) -> Array:

@@ -106,7 +106,7 @@ class Comparator:
         recorded: Mapping[str, Array],
         measure: bool = False,
     ) -> SampleComparison | None:
-        """Compare both on a sample; None if it has NaN or infinities that the model does not expect.
+        """Compare both on a sample; None for NaN and infinities that the model does not expect.
 
         `recorded`: golden outputs by name, which eager must return. `measure`: measure the model's
         noise even if both agree. Raises ExportFailure if one of them fails to run.

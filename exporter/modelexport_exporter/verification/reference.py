@@ -140,8 +140,8 @@ class EagerReference:
             return False
         seconds = time.monotonic() - started
         self._fastest = min(self._fastest, seconds)
-        large = sum(leaf.numel() for leaf in leaves) > LARGEST_OUTPUTS
-        return not large and seconds < SLOWER * self._fastest + SLOWER_SECONDS
+        elements: int = sum(leaf.numel() for leaf in leaves)
+        return elements <= LARGEST_OUTPUTS and seconds < SLOWER * self._fastest + SLOWER_SECONDS
 
     def in_float64(self, arrays: Mapping[str, Array]) -> list[Array]:
         """Return its outputs computed in float64. Raises PerturbedArithmeticUnavailable."""

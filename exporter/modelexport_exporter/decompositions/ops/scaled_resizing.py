@@ -3,8 +3,8 @@
 onnxruntime computes Resize's output sizes in float32, torch in double: 50 rows by 0.58 are 29 rows
 there and 28 here. Where no declared size differs, Resize stays.
 
-Output i lies at (i + 1/2) / factor - 1/2, or with align_corners at i · (inputs - 1) / (outputs - 1);
-it is the mean of 2 neighbours, or of 4 by Keys' cubic of -3/4.
+Output i lies at (i + 1/2) / factor - 1/2, or with align_corners at
+i · (inputs - 1) / (outputs - 1); it is the mean of 2 neighbours, or of 4 by Keys' cubic of -3/4.
 """
 
 from __future__ import annotations

@@ -52,10 +52,7 @@ def infer_ranges(
 ) -> Inferred:
     """Return the spec with a range for each integer input that declares none."""
     search = _Search(spec, accepts, clock)
-    found = {
-        entry.name: search.range_of(entry) if _is_open(entry) else entry.range
-        for entry in spec.inputs
-    }
+    found = {entry.name: search.range_of(entry) for entry in spec.inputs if _is_open(entry)}
     shrunk = search.shrink_until_accepted(found)
     inferred = _with_ranges(spec, shrunk)
     return Inferred(
@@ -78,7 +75,10 @@ def _describe(entry: Input, found: tuple[float, float] | None) -> str:
 def _with_ranges(
     spec: ModelExportSpec, ranges: Mapping[str, tuple[float, float] | None]
 ) -> ModelExportSpec:
-    inputs = [entry.model_copy(update={"range": ranges[entry.name]}) for entry in spec.inputs]
+    inputs = [
+        entry.model_copy(update={"range": ranges.get(entry.name, entry.range)})
+        for entry in spec.inputs
+    ]
     return spec.model_copy(update={"inputs": inputs})
 
 
@@ -128,7 +128,7 @@ class _Search:
     ) -> dict[str, tuple[float, float] | None]:
         """Return ranges of which drawn samples are accepted, too: half as wide until they are."""
         ranges = dict(found)
-        opened = [entry.name for entry in self._spec.inputs if _is_open(entry)]
+        opened = list(ranges)
         while any(ranges[name] is not None for name in opened):
             if self._accepts_drawn(_with_ranges(self._spec, ranges).inputs):
                 return ranges
