@@ -35,7 +35,7 @@ def scaled_size(size: Size, factor: float) -> Size:
     if torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
         scaled = torch.as_tensor(size).to(torch.float64) * factor
         return scaled.to(torch.int64)  # type: ignore[return-value]
-    return torch.sym_int(size * factor)  # type: ignore[no-any-return, no-untyped-call]
+    return torch.sym_int(size * factor)
 
 
 def scales_exactly_in_single(size: Size, factor: float) -> bool:

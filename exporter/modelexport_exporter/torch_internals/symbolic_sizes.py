@@ -27,7 +27,7 @@ def condition_of(asserted: object) -> tuple[str, tuple[str, ...]] | None:
         return None
     expression = asserted.node.expr
     symbols = tuple(sorted(map(str, expression.free_symbols)))
-    text = PythonPrinter().doprint(expression)  # type: ignore[no-untyped-call]
+    text = PythonPrinter().doprint(expression)
     return (text, symbols) if symbols else None
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelexport_api.spec import ModelExportSpec
+from modelexport_exporter.core.dims import is_dynamic
 from modelexport_exporter.core.machine import free_memory, peak_memory
 from modelexport_exporter.core.sample import DEGENERATE, NOT_FINITE, ORDINARY, Sample, Values
 from modelexport_exporter.core.types import (
@@ -33,6 +34,7 @@ from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstim
 from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
     PerturbedArithmeticUnavailable,
 )
+from modelexport_exporter.verification.numerics.slices import SlicePeaks, Slices
 from modelexport_exporter.verification.numerics.ties import break_ties, has_ranking
 from modelexport_exporter.verification.numerics.tolerance import Source, Tolerance, choose_tolerance
 from modelexport_exporter.verification.reference import EagerReference
@@ -83,6 +85,9 @@ class Comparator:
         self._has_ranking = has_ranking(operators)
         self._clock = clock
         self._ordinary_peaks: dict[str, float] = {}
+        self._slice_peaks: dict[str, SlicePeaks] = {}
+        self._computed_in: list[str] | None = None
+        """The coarsest dtype that leads to each output; None before the first sample."""
         self._noise: dict[str, float] = {}
         """The largest noise of each output so far, relative to its peak."""
         self._looks_for_nan: bool | None = None
@@ -135,6 +140,8 @@ class Comparator:
         *,
         measure: bool = False,
     ) -> list[OutputComparison]:
+        if self._computed_in is None:
+            self._computed_in = self._reference.computed_in(arrays)
         if len(expected) != len(got):
             text = f"the file returns {len(got)} outputs, eager {len(expected)}"
             problem = Problem(ProblemKind.OUTPUT_COUNT, text)
@@ -206,13 +213,20 @@ class Comparator:
         self, sample: Sample, expected: list[Array], got: Named, estimates: list[NoiseEstimate]
     ) -> list[OutputComparison]:
         return [
-            self._compare_one(sample, name, want, have, estimate)
-            for want, (name, have), estimate in zip(expected, got, estimates, strict=True)
+            self._compare_one(sample, position, want, got[position], estimate)
+            for position, (want, estimate) in enumerate(zip(expected, estimates, strict=True))
         ]
 
     def _compare_one(
-        self, sample: Sample, name: str, want: Array, have: Array, estimate: NoiseEstimate
+        self,
+        sample: Sample,
+        position: int,
+        want: Array,
+        named: tuple[str, Array],
+        estimate: NoiseEstimate,
     ) -> OutputComparison:
+        name, have = named
+        coarsest = self._computed_in[position] if self._computed_in else want.dtype.name
         degenerate = sample.values in DEGENERATE
         ordinary = self._ordinary_peaks.get(name, 0.0) if degenerate else 0.0
         if sample.values is Values.NORMAL and is_float(want.dtype):
@@ -221,16 +235,25 @@ class Comparator:
             name,
             want,
             have,
-            self._choose_tolerance(name, want),
+            self._choose_tolerance(name, want, coarsest),
             ordinary_peak=ordinary,
             estimate=estimate,
+            slices=self._slices(sample, name, want),
         )
 
-    def _choose_tolerance(self, name: str, want: Array) -> Tolerance:
+    def _slices(self, sample: Sample, name: str, want: Array) -> Slices | None:
+        if not is_float(want.dtype) or sample.values in DEGENERATE:
+            return None
+        peaks = self._slice_peaks.setdefault(name, SlicePeaks())
+        dims = self._spec.dims
+        varying = [size for dim, size in sample.dims.items() if is_dynamic(dims[dim])]
+        return peaks.slices(want, varying, ordinary=sample.values in ORDINARY)
+
+    def _choose_tolerance(self, name: str, want: Array, coarsest: str) -> Tolerance:
         tolerance = choose_tolerance(
             self._spec.verification.tolerance,
             want.dtype.name,
-            self._reference.float_dtypes,
+            (coarsest,),
             calibrated=self.calibrated,
             precision=self._spec.export.precision,
         )
@@ -264,13 +287,14 @@ class Comparator:
     ) -> list[OutputComparison]:
         """Return the outputs, with a problem where eager does not return the recorded output."""
         compared = []
-        for output, eager in zip(outputs, expected, strict=True):
+        computed_in = self._computed_in or ()
+        for output, eager, coarsest in zip(outputs, expected, computed_in, strict=True):
             golden = recorded.get(output.output)
             if golden is not None and not output.problem:
                 tolerance = choose_tolerance(
                     self._spec.verification.tolerance,
                     eager.dtype.name,
-                    self._reference.float_dtypes,
+                    (coarsest,),
                     calibrated=False,
                 )
                 found = compare_output(output.output, golden, eager, tolerance)

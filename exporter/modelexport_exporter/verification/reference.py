@@ -20,7 +20,13 @@ from modelexport_exporter.core.out_of_memory import is_out_of_memory
 from modelexport_exporter.core.user_frame import message_of, user_frame
 from modelexport_exporter.precision.noise import Simulation
 from modelexport_exporter.torch_internals.aten_mode import AtenMode, op_name
+from modelexport_exporter.verification.numerics.arithmetic_dtype import (
+    COARSENESS,
+    EXACT,
+    arithmetic_dtypes,
+)
 from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
+    PerturbedArithmeticUnavailable,
     in_float64,
     raising_unavailable,
     with_random_rounding,
@@ -91,13 +97,26 @@ class EagerReference:
         self._module = module if fixed else module.to(device)
         self._fastest = math.inf
 
+    def computed_in(self, arrays: Mapping[str, Array]) -> list[str]:
+        """Return for each output the coarsest floating-point dtype that leads to it.
+
+        Where the module does not run under a dispatch mode: of all weights, buffers and inputs.
+        """
+        values = self._values(arrays)
+        try:
+            with raising_unavailable():
+                return arithmetic_dtypes(lambda: self._call_module(values))
+        except PerturbedArithmeticUnavailable:
+            with torch.inference_mode():
+                return [self._coarsest] * len(self._call_module(values))
+
     @cached_property
-    def float_dtypes(self) -> frozenset[str]:
-        """Return the floating-point dtypes of weights, buffers and inputs."""
+    def _coarsest(self) -> str:
         tensors = [*self._module.parameters(), *self._module.buffers()]
         weights = {_name(tensor.dtype) for tensor in tensors if tensor.is_floating_point()}
         given = {entry.dtype.value for entry in self._call.inputs if entry.kind not in NUMBERS}
-        return frozenset(weights | given)
+        known = [dtype for dtype in weights | given if dtype in COARSENESS]
+        return max(known, key=COARSENESS.__getitem__, default=EXACT)
 
     def weights(self, keys: Mapping[str, str]) -> dict[str, Array]:
         """Return tensors of the state_dict. `keys`: the key by the name of the input."""
@@ -141,7 +160,8 @@ class EagerReference:
         seconds = time.monotonic() - started
         self._fastest = min(self._fastest, seconds)
         elements: int = sum(leaf.numel() for leaf in leaves)
-        return elements <= LARGEST_OUTPUTS and seconds < SLOWER * self._fastest + SLOWER_SECONDS
+        longest = SLOWER * self._fastest + SLOWER_SECONDS
+        return elements <= LARGEST_OUTPUTS and seconds < longest
 
     def in_float64(self, arrays: Mapping[str, Array]) -> list[Array]:
         """Return its outputs computed in float64. Raises PerturbedArithmeticUnavailable."""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from modelexport_exporter.core.types import OutputComparison, Problem, ProblemKind
 from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstimate, Settled
+from modelexport_exporter.verification.numerics.slices import Slices
 from modelexport_exporter.verification.numerics.tolerance import Tolerance
 
 Array = NDArray[Any]
@@ -40,8 +41,36 @@ class _Difference:
     max_error: float
     worst: int
     """Flat index of the element to report: the first one that is not finite in one array only, or
-    else the one with the largest error."""
+    else the one whose error is the largest share of its limit."""
     masks_differ: bool
+    limit: float = 0.0
+    """The limit of that element, or of the output."""
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """The absolute limit of an output, and of its slices where they have their own."""
+
+    limit: float
+    shape: tuple[int, ...]
+    slices: Slices | None = None
+    of_slices: Array | None = None
+
+    def block(self, start: int, stop: int) -> Array | float:
+        """Return the limits of the elements [start, stop) of the flat output."""
+        if self.slices is None or self.of_slices is None:
+            return self.limit
+        return np.asarray(self.of_slices[self.slices.of_flat(self.shape, start, stop)])
+
+    def at(self, place: int) -> float:
+        """Return the limit of an element of the flat output."""
+        return float(np.asarray(self.block(place, place + 1)).reshape(-1)[0])
+
+    def scale_at(self, place: int, scale: float) -> float:
+        """Return the scale of an element's slice; `scale`: of the whole output."""
+        if self.slices is None:
+            return scale
+        return float(self.slices.scales[self.slices.of_flat(self.shape, place, place + 1)][0])
 
 
 def is_float(dtype: np.dtype[Any]) -> bool:
@@ -67,6 +96,7 @@ def compare_output(
     *,
     ordinary_peak: float = 0.0,
     estimate: NoiseEstimate | None = None,
+    slices: Slices | None = None,
 ) -> OutputComparison:
     """Compare an output of the artifact with eager's.
 
@@ -75,7 +105,7 @@ def compare_output(
 
     `ordinary_peak`: the output's peak on ordinary inputs, where these are degenerate: zeros and
     constants make what is centred or normalised vanish, and leave rounding error only. `estimate`:
-    the model's own rounding error, if it was measured.
+    the model's own rounding error, if it was measured. `slices`: of which each has its own limit.
     """
     mismatch = _compare_type(expected, got)
     if mismatch:
@@ -91,13 +121,20 @@ def compare_output(
     scale = max(peak, ordinary_peak)
     settled = estimate.settled(tolerance.unsettled_from * scale) if estimate else Settled(0.0, None)
     limit = max(tolerance.limit(scale), tolerance.multiple * settled.noise)
-    difference = _float_difference(expected, got, limit, settled.unsettled)
+    limits = _Limits(limit, expected.shape)
+    if slices is not None:
+        noises = estimate.noise_of(slices, settled) if estimate else 0.0
+        own = np.maximum(
+            tolerance.atol + tolerance.rtol * slices.scales, tolerance.multiple * noises
+        )
+        limits = _Limits(limit, expected.shape, slices, np.minimum(own, limit))
+    difference = _float_difference(expected, got, limits, settled.unsettled)
     compared = OutputComparison(
         name,
         difference.max_error,
-        _relative(difference.max_error, scale),
-        limit,
-        _describe(expected, got, difference, limit),
+        _relative(difference.max_error, limits.scale_at(difference.worst, scale)),
+        difference.limit,
+        _describe(expected, got, difference),
         noise=_relative(settled.noise, scale) if estimate and estimate.runs else None,
         errors=difference.errors,
     )
@@ -143,7 +180,7 @@ def _compare_exactly(name: str, expected: Array, got: Array, settled: Settled) -
     worst = int(np.flatnonzero(different)[0])
     error = float(max(errors))
     peak = max(abs(int(expected.min())), abs(int(expected.max())))
-    problem = _describe(expected, got, _Difference(count, error, worst, masks_differ=False), 0.0)
+    problem = _describe(expected, got, _Difference(count, error, worst, masks_differ=False))
     return OutputComparison(name, error, _relative(error, peak), 0.0, problem, errors=count)
 
 
@@ -168,9 +205,9 @@ def _blocks(array: Array) -> Iterator[tuple[int, Array]]:
 
 
 def _float_difference(
-    expected: Array, got: Array, limit: float, unsettled: Array | None
+    expected: Array, got: Array, limits: _Limits, unsettled: Array | None
 ) -> _Difference:
-    errors, max_error, worst, worst_mask = 0, 0.0, 0, -1
+    errors, max_error, worst, worst_mask, largest_share = 0, 0.0, 0, -1, 0.0
     for (start, want), (_, have) in zip(_blocks(expected), _blocks(got), strict=True):
         unlike = _masks_differ(want, have)
         both_finite = np.isfinite(want) & np.isfinite(have)
@@ -179,15 +216,19 @@ def _float_difference(
             unlike &= ~skipped
             both_finite &= ~skipped
         error = np.where(both_finite, np.abs(_subtract(want, have, both_finite)), 0.0)
+        limit = limits.block(start, start + want.size)
         errors += int(np.count_nonzero(unlike | (error > limit)))
         if worst_mask < 0 and unlike.any():
             worst_mask = start + int(np.argmax(unlike))
-        if float(error.max()) > max_error:
-            max_error, worst = float(error.max()), start + int(np.argmax(error))
+        shares = error / np.maximum(limit, sys.float_info.min)
+        if float(shares.max()) > largest_share:
+            largest_share, place = float(shares.max()), int(np.argmax(shares))
+            max_error, worst = float(error[place]), start + place
     max_error = min(max_error, sys.float_info.max)
     if worst_mask >= 0:
-        return _Difference(errors, max_error, worst_mask, masks_differ=True)
-    return _Difference(errors, max_error, worst, masks_differ=False)
+        return _Difference(errors, max_error, worst_mask, True, limits.limit)
+    limit = limits.at(worst) if expected.size else limits.limit
+    return _Difference(errors, max_error, worst, False, limit)
 
 
 def _masks_differ(want: Array, have: Array) -> Array:
@@ -202,7 +243,7 @@ def _subtract(want: Array, have: Array, where: Array) -> Array:
         return np.subtract(want, have, out=np.zeros_like(want), where=where)
 
 
-def _describe(expected: Array, got: Array, found: _Difference, limit: float) -> Problem | None:
+def _describe(expected: Array, got: Array, found: _Difference) -> Problem | None:
     if not found.errors:
         return None
     index = [int(i) for i in np.unravel_index(found.worst, expected.shape)]
@@ -210,10 +251,10 @@ def _describe(expected: Array, got: Array, found: _Difference, limit: float) -> 
     place = f"at {index} " if index else ""
     text = f"{place}got {_format_number(have)}, eager returns {_format_number(want)}"
     if is_float(expected.dtype) and not found.masks_differ:
-        text += f" (off by {found.max_error:.3g}, allowed {limit:.3g})"
+        text += f" (off by {found.max_error:.3g}, allowed {found.limit:.3g})"
     if expected.size > 1:
         text += f"; {found.errors} of {expected.size} elements differ"
-    not_finite = found.masks_differ and found.max_error <= limit
+    not_finite = found.masks_differ and found.max_error <= found.limit
     return Problem(ProblemKind.NOT_FINITE if not_finite else ProblemKind.VALUES, text)
 
 

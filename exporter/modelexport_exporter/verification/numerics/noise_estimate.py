@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from modelexport_exporter.verification.numerics.slices import Slices
+
 Array = NDArray[Any]
 
 
@@ -50,6 +52,16 @@ class NoiseEstimate:
             self.reshaped = True
             return
         np.maximum(self._moved, _distance(self._expected, output.reshape(-1)), out=self._moved)
+
+    def noise_of(self, slices: Slices, settled: Settled) -> Array:
+        """Return the noise of each slice, over its settled elements."""
+        moved = (
+            self._moved
+            if settled.unsettled is None
+            else np.where(settled.unsettled, 0, self._moved)
+        )
+        others = tuple(place for place in range(len(self._shape)) if place != slices.axis)
+        return np.asarray(moved.reshape(self._shape).max(axis=others, initial=0.0))
 
     def settled(self, bound: float) -> Settled:
         """Return the noise; elements that moved farther than `bound` (absolute) are unsettled."""

@@ -24,8 +24,9 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from modelexport_exporter.torch_internals.aten_mode import AtenMode, aliased_arguments
+from modelexport_exporter.torch_internals.aten_mode import AtenMode, aliased_arguments, op_name
 from modelexport_exporter.torch_internals.pytree import tree_map
+from modelexport_exporter.verification.numerics.arithmetic_dtype import MOVING
 
 NARROW = frozenset({torch.float16, torch.bfloat16, torch.float32})
 REINTERPRETING = frozenset({torch.ops.aten.view.dtype})
@@ -119,8 +120,10 @@ class _RoundAtRandom(AtenMode):
 
     def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
         plain = func(*args, **kwargs)
-        if aliased_arguments(func) or not _has_narrow(plain):
+        if aliased_arguments(func):
             return plain
+        if not _has_narrow(plain):
+            return self._round_doubles(func, plain)
         try:
             wide = _call_wide(func, args, kwargs)
         except (RuntimeError, NotImplementedError):  # no kernel for float64
@@ -129,20 +132,33 @@ class _RoundAtRandom(AtenMode):
             return self._round(plain, wide)
         return type(plain)(self._round(one, two) for one, two in zip(plain, wide, strict=True))
 
+    def _round_doubles(self, func: Any, plain: Any) -> Any:  # noqa: ANN401
+        """Round float64 results at random, but those that float32 holds: they look exact."""
+        if not isinstance(plain, torch.Tensor) or plain.dtype is not torch.float64:
+            return plain
+        if op_name(func) in MOVING:
+            return plain
+        return self._moved(plain, plain, plain.to(torch.float32).to(torch.float64) == plain)
+
     def _round(self, plain: Any, wide: Any) -> Any:  # noqa: ANN401
         if not isinstance(plain, torch.Tensor) or plain.dtype not in NARROW:
             return plain
         if plain.shape != wide.shape:
             return plain
-        generator = self._generators.get(plain.device)
-        if generator is None:
-            generator = torch.Generator(plain.device).manual_seed(self._seed)
-            self._generators[plain.device] = generator
-        part = torch.rand(wide.shape, generator=generator, device=wide.device, dtype=wide.dtype)
-        moved = wide * (1 + (2 * part - 1) * torch.finfo(plain.dtype).eps)
         nearest = wide.to(plain.dtype)
-        exact = nearest.to(wide.dtype) == wide
-        return torch.where(exact | ~torch.isfinite(wide), nearest, moved.to(plain.dtype))
+        return self._moved(nearest, wide, nearest.to(wide.dtype) == wide)
+
+    def _moved(
+        self, nearest: torch.Tensor, wide: torch.Tensor, exact: torch.Tensor
+    ) -> torch.Tensor:
+        """Return the nearest numbers; where they are not exact, `wide` rounded at random."""
+        generator = self._generators.get(wide.device)
+        if generator is None:
+            generator = torch.Generator(wide.device).manual_seed(self._seed)
+            self._generators[wide.device] = generator
+        part = torch.rand(wide.shape, generator=generator, device=wide.device, dtype=wide.dtype)
+        moved = wide * (1 + (2 * part - 1) * torch.finfo(nearest.dtype).eps)
+        return torch.where(exact | ~torch.isfinite(wide), nearest, moved.to(nearest.dtype))
 
 
 def _call_wide(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401

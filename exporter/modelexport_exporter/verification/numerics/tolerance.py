@@ -21,7 +21,8 @@ from modelexport_api.spec import Precision
 from modelexport_api.spec import Tolerance as SpecTolerance
 
 FLOORS: dict[str, float] = {
-    "float64": 1e-9,
+    "float64": 1e-12,
+    "resampled": 1e-9,
     "float32": 4e-6,
     "float16": 5e-3,
     "bfloat16": 4e-2,
@@ -31,11 +32,13 @@ FLOORS: dict[str, float] = {
 
 float32: 64 u, u = 6e-8 being the unit roundoff; the error of 99.9 % of the comparisons is below
 5e-7. float16 and bfloat16: 10 u; onnxruntime rounds after other operations than eager does.
-float64: 1e7 u, since onnxruntime resamples in float32 coordinates; a constant of a float64 model
-that became float32 is an error of 1e-8, which must be found.
+float64: 1e4 u; a constant of a float64 model that became float32 is an error of 1e-8, which must be
+found. Where numbers were resampled in float64: 1e7 u, since onnxruntime computes their coordinates
+in float32.
 """
 UNCALIBRATED: dict[str, float] = {
-    "float64": 1e-9,
+    "float64": 1e-10,
+    "resampled": 1e-9,
     "float32": 1e-4,
     "float16": 1e-2,
     "bfloat16": 5e-2,
@@ -49,6 +52,7 @@ few hundred by u (5e-5 measured).
 """
 UNSETTLED: dict[str, float] = {
     "float64": 1e-6,
+    "resampled": 1e-6,
     "float32": 1e-3,
     "float16": 5e-2,
     "bfloat16": 2e-1,
@@ -104,9 +108,9 @@ def choose_tolerance(
 ) -> Tolerance:
     """Return the tolerance of an output.
 
-    `computed_in`: the floating-point dtypes of the model's weights and inputs; a float32 output of
-    float16 weights is no more precise than these. `calibrated`: whether the model runs in perturbed
-    arithmetic. `precision`: of the file.
+    `computed_in`: the coarsest dtypes of the arithmetic that leads to the output; a float32 output
+    of sums in float16 is no more precise than these. `calibrated`: whether the model runs in
+    perturbed arithmetic. `precision`: of the file.
     """
     if declared is not None:
         return Tolerance(declared.rtol, declared.atol, "Spec")

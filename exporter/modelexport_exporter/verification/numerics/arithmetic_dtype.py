@@ -1,0 +1,128 @@
+"""The coarsest floating-point dtype of the arithmetic that leads to each output.
+
+One run under a dispatch mode: an op that computes gives its result its own dtype, or a coarser one
+of its arguments; an op that only moves, selects or widens numbers passes on what its arguments
+have. A float64 time that is returned beside a float32 network stays float64, and a float16 table
+that is looked up and widened was never computed in float16.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves
+from torch.utils.weak import WeakTensorKeyDictionary
+
+from modelexport_exporter.torch_internals.aten_mode import AtenMode, op_name
+
+EXACT, RESAMPLED = "exact", "resampled"
+"""Not computed at all; and float64 in which onnxruntime computes coordinates in float32."""
+COARSENESS = {
+    EXACT: 0,
+    "float64": 1,
+    RESAMPLED: 2,
+    "float32": 3,
+    "float16": 4,
+    "bfloat16": 5,
+}
+MOVING = frozenset(
+    {
+        # moved
+        *(
+            "_reshape_alias",
+            "_unsafe_view",
+            "alias",
+            "as_strided",
+            "cat",
+            "chunk",
+            "clone",
+            "concat",
+        ),
+        *("constant_pad_nd", "contiguous", "copy", "copy_", "detach", "diagonal", "expand"),
+        *(
+            "expand_as",
+            "flip",
+            "lift_fresh",
+            "lift_fresh_copy",
+            "movedim",
+            "narrow",
+            "pad",
+            "permute",
+        ),
+        *("pixel_shuffle", "pixel_unshuffle", "ravel", "repeat", "repeat_interleave", "reshape"),
+        *("reflection_pad1d", "reflection_pad2d", "reflection_pad3d", "replication_pad1d"),
+        *("replication_pad2d", "replication_pad3d", "roll", "slice", "split", "split_with_sizes"),
+        *("squeeze", "stack", "t", "transpose", "tril", "triu", "unbind", "unfold", "unsqueeze"),
+        *("unsqueeze_", "view"),
+        # picked
+        *("diagonal_scatter", "embedding", "fill", "fill_", "gather", "index", "index_copy"),
+        *("index_fill", "index_put", "index_put_", "index_select", "masked_fill", "masked_fill_"),
+        *("masked_scatter", "masked_select", "scatter", "scatter_", "select", "select_scatter"),
+        *("slice_scatter", "where", "zero_"),
+        # compared, negated, widened
+        *("_to_copy", "abs", "amax", "amin", "clamp", "clamp_max", "clamp_min", "fmax", "fmin"),
+        *("max", "max_pool1d", "max_pool2d", "max_pool2d_with_indices", "max_pool3d", "maximum"),
+        *("min", "minimum", "neg", "relu", "relu_", "sort", "to", "topk"),
+    }
+)
+"""Results are arguments, moved, negated or compared; a narrowing cast counts as its result."""
+RESAMPLING = ("upsample", "grid_sampler", "_upsample")
+
+
+class _Coarseness(AtenMode):
+    def __init__(self) -> None:
+        super().__init__()
+        self._known: Any = WeakTensorKeyDictionary()
+
+    def of(self, tensor: torch.Tensor) -> str:
+        found: str = self._known.get(tensor, EXACT)
+        return found
+
+    def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        given = list(_floats((args, kwargs)))
+        before = [self.of(tensor) for tensor in given]
+        result = func(*args, **kwargs)
+        name = op_name(func)
+        for tensor in _floats(result):
+            self._note(
+                tensor, max([_own(name, tensor, given), *before], key=COARSENESS.__getitem__)
+            )
+        return result
+
+    def _note(self, tensor: torch.Tensor, coarseness: str) -> None:
+        self._known[tensor] = coarseness
+        base = tensor._base  # noqa: SLF001 - what a view is of; an op that writes changes both
+        if base is not None and COARSENESS[coarseness] > COARSENESS[self.of(base)]:
+            self._known[base] = coarseness
+
+
+def _own(name: str, result: torch.Tensor, given: list[torch.Tensor]) -> str:
+    """Return what the op itself adds."""
+    dtype = str(result.dtype).removeprefix("torch.")
+    if dtype not in COARSENESS:
+        return EXACT
+    if name.startswith(RESAMPLING):
+        return RESAMPLED if dtype == "float64" else dtype
+    narrows = any(COARSENESS[_name(one)] < COARSENESS[dtype] for one in given)
+    if not given or (name in MOVING and not narrows):
+        return EXACT
+    return dtype
+
+
+def _name(tensor: torch.Tensor) -> str:
+    name = str(tensor.dtype).removeprefix("torch.")
+    return name if name in COARSENESS else EXACT
+
+
+def _floats(tree: Any) -> Iterator[torch.Tensor]:  # noqa: ANN401
+    for leaf in tree_leaves(tree):
+        if isinstance(leaf, torch.Tensor) and leaf.is_floating_point():
+            yield leaf
+
+
+def arithmetic_dtypes(call: Callable[[], list[torch.Tensor]]) -> list[str]:
+    """Return for each tensor that the call returns the coarsest dtype it was computed in."""
+    with torch.no_grad(), _Coarseness() as mode:
+        return [mode.of(leaf) for leaf in call()]
