@@ -7,10 +7,11 @@ import time
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import torch
 from numpy.typing import NDArray
+from torch.overrides import TorchFunctionMode
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.call import NUMBERS, Call, flatten
@@ -38,6 +39,8 @@ NAN_OPS = frozenset(
     {"isnan", "nan_to_num", "nansum", "nanmedian", "isfinite", "isinf", "isposinf", "isneginf"}
 )
 """ATen ops by which a module tests for NaN and infinities, or replaces them."""
+TESTING_THEMSELVES = frozenset({"quantile", "scaled_dot_product_attention"})
+"""Functions of torch that test for NaN or infinity inside."""
 COMPARING = frozenset({"eq", "ne"})
 """A number that is compared with itself, or with infinity, is tested for NaN or infinity."""
 
@@ -48,18 +51,51 @@ SLOWER, SLOWER_SECONDS = 10.0, 0.1
 """A call that takes so many times the fastest one, and so much longer, loops over a value."""
 
 
+class _OwnTests(TorchFunctionMode):
+    """Knows when a function runs that tests for NaN itself, though nobody asked it to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inside = False
+
+    def __torch_function__(
+        self,
+        func: Any,  # noqa: ANN401
+        types: Any,  # noqa: ANN401
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401
+        before = self.inside
+        self.inside = before or getattr(func, "__name__", "") in TESTING_THEMSELVES
+        try:
+            return func(*args, **(kwargs or {}))
+        finally:
+            self.inside = before
+
+
 class LooksForNan(AtenMode):
     """Finds out whether a module tests its numbers for NaN or infinity."""
 
     def __init__(self) -> None:
         super().__init__()
         self.found = False
+        self._calls = _OwnTests()
+
+    def __enter__(self) -> Self:
+        self._calls.__enter__()  # type: ignore[no-untyped-call]
+        super().__enter__()  # type: ignore[no-untyped-call]
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)  # type: ignore[no-untyped-call]
+        self._calls.__exit__(*error)  # type: ignore[no-untyped-call]
 
     def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Note whether the op is such a test, and run it."""
         name = op_name(func)
         compares = name in COMPARING and _is_test(*args[:2])
-        self.found = self.found or name in NAN_OPS or compares
+        if not self._calls.inside:
+            self.found = self.found or name in NAN_OPS or compares
         return func(*args, **kwargs)
 
 

@@ -115,7 +115,7 @@ class RepairsAndCounts(nn.Module):
 
 class RanksWithNan(nn.Module):
     def forward(self, x: Tensor) -> tuple[Tensor, ...]:
-        missing = x != x
+        missing = x != x  # noqa: PLR0124
         values, places = torch.topk(x, 2, dim=-1)
         return missing, values, places
 

@@ -76,13 +76,52 @@ def floor_divide(x: Tensor, y: Tensor | float) -> Tensor:
 @FAMILY.decomposes(
     "aten::div.Tensor_mode",
     "aten::div.Scalar_mode",
-    defect="the quotient is rounded before floor: 1.0 // 0.1 is 10",
+    defect="the quotient is rounded before floor: 1.0 // 0.1 is 10; integers go through float32",
     report="https://github.com/microsoft/onnxscript/issues/989",
-    method="floor_divide, where the quotient is rounded down",
-    applies=lambda x, y, *, rounding_mode: rounding_mode == "floor" and _is_float(x, y),
+    method="floor_divide, where the quotient is rounded down, and for integers",
+    applies=lambda x, y, *, rounding_mode: (
+        (rounding_mode == "floor" and _is_float(x, y))
+        or _divides_integers(x, y, rounding_mode=rounding_mode)
+    ),
 )
-def div_floor(x: Tensor, y: Tensor | float, *, rounding_mode: str | None) -> Tensor:
-    return floor_divide(x, y)
+def div_rounded(x: Tensor, y: Tensor | float, *, rounding_mode: str | None) -> Tensor:
+    if _is_float(x, y):
+        return floor_divide(x, y)
+    return divide_integers(x, y, rounding_mode=rounding_mode)  # type: ignore[arg-type]
+
+
+def _is_integral(x: object, y: object, *_: object, **__: object) -> bool:
+    return isinstance(x, Tensor) and not _is_float(x, y) and x.dtype is not torch.bool
+
+
+def _divides_integers(x: object, y: object, *, rounding_mode: str | None) -> bool:
+    return rounding_mode is not None and _is_integral(x, y)
+
+
+def _is_opposite(x: Tensor, y: Tensor, rest: Tensor) -> Tensor:
+    """Return where the quotient is negative and no integer."""
+    return (rest != 0) & ((x < 0) != (y < 0))
+
+
+def divide_integers(x: Tensor, y: Tensor | int, *, rounding_mode: str | None) -> Tensor:
+    x, y = _operands(x, y)
+    down = torch.floor_divide(x, y)
+    if rounding_mode == "floor":
+        return down
+    return torch.where(_is_opposite(x, y, torch.remainder(x, y)), down + 1, down)
+
+
+@FAMILY.decomposes(
+    "aten::fmod.Tensor",
+    "aten::fmod.Scalar",
+    defect="onnxruntime computes fmod of int64 in double: wrong from 2⁵³ on",
+    method="remainder, moved to the dividend's sign",
+    applies=_is_integral,
+)
+def fmod_of_integers(x: Tensor, y: Tensor | int) -> Tensor:
+    x, y = _operands(x, y)
+    rest = torch.remainder(x, y)
+    return torch.where(_is_opposite(x, y, rest), rest - y, rest)
 
 
 @FAMILY.decomposes(

@@ -125,9 +125,9 @@ def frexp(x: Tensor) -> tuple[Tensor, Tensor]:
 @FAMILY.decomposes(
     "aten::sign",
     "aten::sgn",
-    defect="ONNX's Sign of NaN is NaN: eager returns 0",
+    defect="ONNX's Sign of NaN is NaN, eager's 0; onnxruntime's of int64 is wrong from 2³¹ on",
     method="(x > 0) - (x < 0): NaN has sign 0",
-    applies=lambda x: x.dtype.is_floating_point,
+    applies=lambda x: x.dtype.is_floating_point or x.dtype is torch.int64,
 )
 def sign(x: Tensor) -> Tensor:
     return (x > 0).to(x.dtype) - (x < 0).to(x.dtype)

@@ -7,10 +7,11 @@ import pytest
 from numpy.typing import NDArray
 
 from modelexport_api.spec import Input
+from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.sampling.inject import (
     InjectedValues,
     inject,
-    inject_nan,
+    inject_not_finite,
     sample_count,
 )
 
@@ -53,11 +54,15 @@ def test_injection_keeps_dtype_range_and_half_of_the_elements(
         ({"dtype": "int64"}, np.int64, False),
     ],
 )
-def test_nan_is_injected_only_into_floats_without_range(
-    declared: dict[str, Any], dtype: str, expected: bool
+@pytest.mark.parametrize("values", [Values.WITH_NAN, Values.WITH_INFINITY])
+def test_no_number_is_injected_only_into_floats_without_range(
+    declared: dict[str, Any], dtype: str, expected: bool, values: Values
 ) -> None:
-    injected = inject_nan([entry(**declared)], {"x": np.ones(1000, dtype)}, seed=1)["x"]
-    assert bool(np.isnan(injected.astype(np.float64)).any()) is expected
+    ones = {"x": np.ones(1000, dtype)}
+    injected = inject_not_finite([entry(**declared)], ones, Sample({}, values, 1))["x"]
+    finite = np.isfinite(injected.astype(np.float64))
+    assert bool((~finite).any()) is expected
+    assert np.isnan(injected.astype(np.float64)).any() == (expected and values is Values.WITH_NAN)
     assert injected.dtype == dtype
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from modelexport_api.reasons import Reason
-from modelexport_api.spec import DType, Input
+from modelexport_api.spec import Input
 from modelexport_exporter.call import Call, flatten
 from modelexport_exporter.call.call import Leaf
 from modelexport_exporter.call.tensors import to_array, to_tensor
@@ -99,10 +99,70 @@ def test_failure_of_the_original_model_is_an_inputs_mismatch() -> None:
     assert "in forward: return x.reshape(2, -1)" in caught.value.message
 
 
-def test_float_dtypes_are_those_of_weights_and_inputs() -> None:
-    module = torch.nn.Linear(3, 3).half()
-    tokens = Call.of([Leaf(Input(name="x", dtype=DType.INT64, shape=["n", 3]))], {}, {})
-    assert EagerReference(module, tokens).float_dtypes == {"float16", "int64"}
+class Mixed(torch.nn.Module):
+    """Numbers of several dtypes, some of which only pass."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.net = torch.nn.Linear(3, 2)
+        self.register_buffer("table", torch.ones(4, 3).half())
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        exact = torch.cat([x.double(), x.double()])[:2].clamp(-1, 1)
+        table = self.table[:2].float()
+        double = exact * 3
+        return (
+            self.net(x),
+            exact,
+            double,
+            table,
+            (self.table * 2).float(),
+            self.net(x).double(),
+            torch.nn.functional.interpolate(double[None], scale_factor=1.5, mode="linear"),
+            self.net(x).argmax(-1),
+        )
+
+
+def test_outputs_have_the_coarsest_dtype_that_they_were_computed_in() -> None:
+    reference = EagerReference(Mixed(), ROWS)
+    found = reference.computed_in({"x": np.ones((4, 3), np.float32)})
+    assert found == [
+        "float32",
+        "exact",
+        "float64",
+        "exact",
+        "float16",
+        "float32",
+        "resampled",
+        "exact",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (torch.isnan, True),
+        (lambda x: x != x, True),  # noqa: PLR0124
+        (lambda x: x == float("-inf"), True),
+        (torch.nan_to_num, True),
+        (lambda x: torch.quantile(x, 0.5), False),
+        (lambda x: x != x.flip(0), False),
+        (torch.relu, False),
+    ],
+)
+def test_whether_a_module_looks_for_nan(function: Any, expected: bool) -> None:  # noqa: ANN401
+    class Looking(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.as_tensor(function(x))
+
+    reference = EagerReference(Looking(), ROWS)
+    assert reference.looks_for_nan({"x": np.ones((4, 3), np.float32)}) is expected
+
+
+def test_values_that_the_module_refuses_are_not_accepted() -> None:
+    reference = EagerReference(Picky(), ROWS)
+    assert reference.accepts({"x": np.ones((4, 3), np.float32)})
+    assert not reference.accepts({"x": np.ones((5, 3), np.float32)})
 
 
 def test_exported_program_is_not_moved() -> None:

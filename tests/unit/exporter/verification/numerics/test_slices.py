@@ -1,0 +1,54 @@
+"""Slices of an output whose magnitudes differ have limits of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from modelexport_exporter.verification.numerics.compare import compare_output
+from modelexport_exporter.verification.numerics.slices import ENOUGH, SlicePeaks
+from modelexport_exporter.verification.numerics.tolerance import Tolerance
+
+RNG = np.random.default_rng(0)
+TIGHT = Tolerance(4e-6, 0.0, "Calibrated")
+
+
+def beside(scale: float, rows: int = 64) -> np.ndarray:
+    """Return probabilities beside numbers of the scale."""
+    return np.stack([RNG.uniform(0.5, 1, rows) * scale, RNG.uniform(0.5, 1, rows)], -1)
+
+
+@pytest.mark.parametrize(("scale", "caught"), [(1e6, True), (10.0, True), (1.0, True)])
+def test_a_small_column_has_its_own_limit(scale: float, caught: bool) -> None:
+    want = beside(scale).astype(np.float32)
+    have = want.copy()
+    have[:, 1] += 1e-4
+    slices = SlicePeaks().slices(want, (), ordinary=True)
+    found = compare_output("y", want, have, TIGHT, slices=slices)
+    assert (found.problem is not None) is caught
+    assert compare_output("y", want, want, TIGHT, slices=slices).problem is None
+
+
+def test_channels_count_as_columns_do() -> None:
+    want = np.moveaxis(RNG.uniform(0.5, 1, (2, 8, 8, 2)) * [255.0, 1.0], -1, 1)
+    slices = SlicePeaks().slices(want, (), ordinary=True)
+    assert slices is not None
+    assert slices.axis == 1
+    assert slices.scales[1] <= 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "varying"), [(ENOUGH - 1, ()), (64, (2,))], ids=["few elements", "a dynamic axis"]
+)
+def test_no_slices(rows: int, varying: tuple[int, ...]) -> None:
+    assert SlicePeaks().slices(beside(1e6, rows), varying, ordinary=True) is None
+
+
+def test_peaks_add_up_over_samples() -> None:
+    peaks = SlicePeaks()
+    assert peaks.slices(beside(1e6, 20), (), ordinary=True) is None
+    assert peaks.slices(beside(1e6, 20), (), ordinary=True) is not None
+
+
+def test_alike_columns_have_the_limit_of_the_output() -> None:
+    assert SlicePeaks().slices(beside(4.0), (), ordinary=True) is None

@@ -1,0 +1,53 @@
+"""All sizes of all dims, and the sentence about those that were met."""
+
+from __future__ import annotations
+
+from itertools import islice, pairwise
+
+import pytest
+
+from modelexport_api.spec import Dim, ModelExportSpec
+from modelexport_exporter.core.dims import in_spread_order
+from modelexport_exporter.verification.samples.every_size import describe_coverage, every_size
+
+
+def spec(**dims: tuple[int, int]) -> ModelExportSpec:
+    return ModelExportSpec.model_validate(
+        {
+            "source": {"uri": "file:///model.pt"},
+            "model": {"factory": "a:b"},
+            "inputs": [{"name": f"x_{name}", "shape": [name, 4]} for name in dims],
+            "dims": {name: {"min": low, "max": high} for name, (low, high) in dims.items()},
+            "destination": {"uri": "file:///out/"},
+        }
+    )
+
+
+@pytest.mark.parametrize(("low", "high"), [(1, 1), (1, 120), (0, 3), (100, 131), (7, 1000)])
+def test_each_size_occurs_once(low: int, high: int) -> None:
+    sizes = in_spread_order(Dim(min=low, max=high))
+    assert sorted(sizes) == list(range(low, high + 1))
+
+
+def test_any_beginning_is_spread_over_the_range() -> None:
+    begin = sorted(in_spread_order(Dim(min=1, max=1024))[:80])
+    gaps = [after - before for before, after in pairwise(begin)]
+    assert max(gaps) <= 64
+
+
+def test_each_dim_takes_each_size_and_two_are_equal() -> None:
+    sizes = [sample.dims for sample in every_size(spec(n=(1, 20), m=(1, 10)))]
+    assert {entry["n"] for entry in sizes} == set(range(1, 21))
+    assert {entry["m"] for entry in sizes} == set(range(1, 11))
+    assert any(entry["n"] == entry["m"] == 4 for entry in sizes)
+
+
+def test_seeds_differ() -> None:
+    seeds = [sample.seed for sample in islice(every_size(spec(n=(1, 50))), 40)]
+    assert len(set(seeds)) == 40
+
+
+def test_coverage_counts_sizes() -> None:
+    met = [{"n": size, "m": 1} for size in range(1, 21)]
+    found = describe_coverage(spec(n=(1, 20), m=(1, 10)), met)
+    assert found == ["all 20 sizes of n", "1 of 10 sizes of m"]
