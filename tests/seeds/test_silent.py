@@ -1,4 +1,4 @@
-"""What was once published wrong in silence: each class of error in small models as users write them."""
+"""What was once published wrong in silence, by class, in small models as users write them."""
 
 from __future__ import annotations
 

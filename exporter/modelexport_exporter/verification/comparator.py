@@ -35,9 +35,9 @@ from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
     PerturbedArithmeticUnavailable,
 )
 from modelexport_exporter.verification.numerics.slices import SlicePeaks, Slices
-from modelexport_exporter.verification.numerics.ties import break_ties, has_ranking
+from modelexport_exporter.verification.numerics.ties import break_ties
 from modelexport_exporter.verification.numerics.tolerance import Source, Tolerance, choose_tolerance
-from modelexport_exporter.verification.reference import EagerReference
+from modelexport_exporter.verification.reference import EagerReference, TreatmentOfNan
 from modelexport_exporter.verification.samples.determinism import (
     distance,
     mark_not_deterministic,
@@ -70,19 +70,19 @@ class Comparator:
         spec: ModelExportSpec,
         reference: EagerReference,
         run_file: RunFile,
-        operators: Collection[str],
+        ranked: Collection[str],
         clock: Callable[[], float] = time.monotonic,
         *,
         simulation: Simulation | None = None,
     ) -> None:
-        """Compare outputs of a file with these operators.
+        """Compare outputs of a file, of which `ranked` depend on an order of values.
 
         `clock`: in seconds. `simulation`: of the file's precision, where that is not the model's.
         """
         self._spec = spec
         self._reference = reference
         self._run_file = run_file
-        self._has_ranking = has_ranking(operators)
+        self._ranked = ranked
         self._clock = clock
         self._ordinary_peaks: dict[str, float] = {}
         self._slice_peaks: dict[str, SlicePeaks] = {}
@@ -90,8 +90,8 @@ class Comparator:
         """The coarsest dtype that leads to each output; None before the first sample."""
         self._noise: dict[str, float] = {}
         """The largest noise of each output so far, relative to its peak."""
-        self._looks_for_nan: bool | None = None
-        """Whether the model tests for NaN or infinity; None before a sample had one."""
+        self._nan: TreatmentOfNan | None = None
+        """None before a sample had NaN or infinities."""
         self._mismatched: set[str] = set()
         """Outputs with a difference that rounding did not explain: no further runs for them."""
         self._spent = 0.0
@@ -116,12 +116,15 @@ class Comparator:
         `recorded`: golden outputs by name, which eager must return. `measure`: measure the model's
         noise even if both agree. Raises ExportFailure if one of them fails to run.
         """
+        odd = sample.values in NOT_FINITE
+        if odd and self._treatment_of_nan(arrays) is TreatmentOfNan.MAY_LOOP:
+            return None
         expected = self._reference.run(arrays, where)
-        if sample.values in NOT_FINITE and not self._accepts(arrays, expected):
+        if odd and not self._accepts(arrays, expected):
             return None
         got = self._run_file(arrays, where)
         outputs, ties_broken = self._compare(sample, arrays, expected, got, measure=measure), False
-        if any(output.problem for output in outputs):
+        if any(output.problem for output in outputs) and self._may_be_ties(outputs):
             without_ties = self._compare_without_ties(sample, arrays, where)
             if without_ties and not any(output.problem for output in without_ties):
                 outputs, ties_broken = without_ties, True
@@ -267,11 +270,19 @@ class Comparator:
 
     def _accepts(self, arrays: Mapping[str, Array], expected: list[Array]) -> bool:
         """Return whether the model tests for NaN or infinity, or returns finite numbers only."""
-        if self._looks_for_nan is None:
-            self._looks_for_nan = self._reference.looks_for_nan(arrays)
         floats = [array for array in expected if is_float(array.dtype)]
         finite = all(np.isfinite(array.astype(np.float64)).all() for array in floats)
-        return self._looks_for_nan or (bool(floats) and finite)
+        tested = self._treatment_of_nan(arrays) is TreatmentOfNan.TESTED
+        return tested or (bool(floats) and finite)
+
+    def _treatment_of_nan(self, arrays: Mapping[str, Array]) -> TreatmentOfNan:
+        if self._nan is None:
+            finite = {
+                name: np.nan_to_num(array, posinf=1, neginf=-1) if is_float(array.dtype) else array
+                for name, array in arrays.items()
+            }
+            self._nan = self._reference.treatment_of_nan(finite)
+        return self._nan
 
     @property
     def tolerance_source(self) -> Source:
@@ -304,12 +315,18 @@ class Comparator:
             compared.append(output)
         return compared
 
+    def _may_be_ties(self, outputs: list[OutputComparison]) -> bool:
+        """Return whether only outputs differ that depend on a ranking, and none in NaN."""
+        return all(
+            output.output in self._ranked and output.problem.kind is not ProblemKind.NOT_FINITE
+            for output in outputs
+            if output.problem
+        )
+
     def _compare_without_ties(
         self, sample: Sample, arrays: Mapping[str, Array], where: str
     ) -> list[OutputComparison] | None:
-        """Compare the sample again with its ties broken; None if ties cannot be the cause."""
-        if not self._has_ranking:
-            return None
+        """Compare the sample again with its ties broken; None if it has none."""
         moved = break_ties(self._spec.inputs, arrays, sample.seed)
         if moved is None:
             return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
+from enum import Enum
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -41,6 +42,8 @@ NAN_OPS = frozenset(
 """ATen ops by which a module tests for NaN and infinities, or replaces them."""
 TESTING_THEMSELVES = frozenset({"quantile", "scaled_dot_product_attention"})
 """Functions of torch that test for NaN or infinity inside."""
+READING = frozenset({"_local_scalar_dense", "item", "is_nonzero", "equal"})
+"""ATen ops that return a Python value."""
 COMPARING = frozenset({"eq", "ne"})
 """A number that is compared with itself, or with infinity, is tested for NaN or infinity."""
 
@@ -49,6 +52,17 @@ LARGEST_OUTPUTS = 10_000_000
 """Outputs of more elements are the size of a value, not of the inputs."""
 SLOWER, SLOWER_SECONDS = 10.0, 0.1
 """A call that takes so many times the fastest one, and so much longer, loops over a value."""
+
+
+class TreatmentOfNan(Enum):
+    """What a module does with NaN and infinity."""
+
+    TESTED = "tested"
+    """It looks for them: they are expected inputs."""
+    COMPUTED = "computed"
+    """It computes with them."""
+    MAY_LOOP = "may loop"
+    """It reads values, and may halve an infinity for ever."""
 
 
 class _OwnTests(TorchFunctionMode):
@@ -79,6 +93,8 @@ class LooksForNan(AtenMode):
     def __init__(self) -> None:
         super().__init__()
         self.found = False
+        self.reads_values = False
+        """Whether Python, or a script, asks for a value: it may branch or loop over it."""
         self._calls = _OwnTests()
 
     def __enter__(self) -> Self:
@@ -93,6 +109,7 @@ class LooksForNan(AtenMode):
     def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Note whether the op is such a test, and run it."""
         name = op_name(func)
+        self.reads_values = self.reads_values or name in READING
         compares = name in COMPARING and _is_test(*args[:2])
         if not self._calls.inside:
             self.found = self.found or name in NAN_OPS or compares
@@ -163,12 +180,14 @@ class EagerReference:
         """Return parameters and buffers by name."""
         return dict([*self._module.named_parameters(), *self._module.named_buffers()])
 
-    def looks_for_nan(self, arrays: Mapping[str, Array]) -> bool:
-        """Return whether the module, called with these arrays, tests for NaN or infinity."""
+    def treatment_of_nan(self, arrays: Mapping[str, Array]) -> TreatmentOfNan:
+        """Return how the module, called with these arrays, treats NaN and infinity."""
         values = self._values(arrays)
         with torch.no_grad(), LooksForNan() as looking:
             self._call_module(values)
-        return looking.found
+        if looking.found:
+            return TreatmentOfNan.TESTED
+        return TreatmentOfNan.MAY_LOOP if looking.reads_values else TreatmentOfNan.COMPUTED
 
     def run(self, arrays: Mapping[str, Array], where: str) -> list[Array]:
         """Return the module's output tensors in order, nested ones flattened.

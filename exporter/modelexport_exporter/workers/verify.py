@@ -37,6 +37,7 @@ from modelexport_exporter.report.triton_config import batch_dim, with_session_sh
 from modelexport_exporter.verification.batch_independence import is_batch_independent
 from modelexport_exporter.verification.comparator import Comparator, Named, RunFile
 from modelexport_exporter.verification.numerics.in_precision import simulation_for
+from modelexport_exporter.verification.numerics.ties import ranked_outputs
 from modelexport_exporter.verification.reference_model import ReferenceModel, load_reference_model
 from modelexport_exporter.verification.runtime.session import Session
 from modelexport_exporter.verification.samples.budget import TIME_BUDGET_SECONDS
@@ -140,7 +141,7 @@ class _Verification:
             task.spec,
             reference,
             self._run_file,
-            converted.op_counts,
+            ranked_outputs(converted.model_path),
             self._clock,
             simulation=simulation_for(task, task.spec, reference),
         )

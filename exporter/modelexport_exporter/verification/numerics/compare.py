@@ -151,7 +151,10 @@ def _apply_unsettled(compared: OutputComparison, settled: Settled, size: int) ->
         share = f"{count} of {size} elements change with rounding"
         return _make_inconclusive(compared, share)
     if compared.errors <= count // EXPLAINED:
-        return replace(compared, problem=None)
+        # What is excused is no error of the headline.
+        error = min(compared.max_abs_error, compared.limit)
+        relative = compared.max_rel_error * error / (compared.max_abs_error or 1.0)
+        return replace(compared, problem=None, max_abs_error=error, max_rel_error=relative)
     return compared
 
 

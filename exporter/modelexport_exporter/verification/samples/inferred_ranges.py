@@ -75,11 +75,13 @@ def _describe(entry: Input, found: tuple[float, float] | None) -> str:
 def _with_ranges(
     spec: ModelExportSpec, ranges: Mapping[str, tuple[float, float] | None]
 ) -> ModelExportSpec:
-    inputs = [
-        entry.model_copy(update={"range": ranges.get(entry.name, entry.range)})
-        for entry in spec.inputs
-    ]
+    inputs = [entry.model_copy(update={"range": _range_of(entry, ranges)}) for entry in spec.inputs]
     return spec.model_copy(update={"inputs": inputs})
+
+
+def _range_of(entry: Input, ranges: Mapping[str, tuple[float, float] | None]) -> list[float] | None:
+    found = ranges.get(entry.name)
+    return entry.range if found is None else [*found]
 
 
 class _Search:

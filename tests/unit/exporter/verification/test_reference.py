@@ -14,7 +14,7 @@ from modelexport_exporter.call import Call, flatten
 from modelexport_exporter.call.call import Leaf
 from modelexport_exporter.call.tensors import to_array, to_tensor
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.verification.reference import EagerReference
+from modelexport_exporter.verification.reference import EagerReference, TreatmentOfNan
 
 A, B, C = torch.zeros(1), torch.ones(2), torch.ones(3)
 
@@ -105,6 +105,7 @@ class Mixed(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.net = torch.nn.Linear(3, 2)
+        self.table: torch.Tensor
         self.register_buffer("table", torch.ones(4, 3).half())
 
     def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
@@ -156,7 +157,8 @@ def test_whether_a_module_looks_for_nan(function: Any, expected: bool) -> None: 
             return torch.as_tensor(function(x))
 
     reference = EagerReference(Looking(), ROWS)
-    assert reference.looks_for_nan({"x": np.ones((4, 3), np.float32)}) is expected
+    found = reference.treatment_of_nan({"x": np.ones((4, 3), np.float32)})
+    assert (found is TreatmentOfNan.TESTED) is expected
 
 
 def test_values_that_the_module_refuses_are_not_accepted() -> None:

@@ -45,7 +45,7 @@ def between(low: int, high: int) -> Accepts:
 )
 def test_range_is_what_the_model_accepts(accepts: Accepts, expected: tuple[int, int]) -> None:
     inferred = infer_ranges(spec(), accepts)
-    assert inferred.spec.inputs[0].range == expected
+    assert inferred.spec.inputs[0].range == [*expected]
     assert inferred.sentences[0].startswith(f"{expected[0]}..{expected[1]} for ids")
 
 
