@@ -35,11 +35,13 @@ class InjectedValues:
     """Scalar constants of the file."""
     halves: tuple[float, ...] = ()
     """Numbers that become halves or integers when such a constant scales them."""
+    named: tuple[float, ...] = ()
+    """Numbers that the model's code names."""
     rows: tuple[int, ...] = ()
     """Rows in which a table of the file differs from the checkpoint's."""
 
     def __bool__(self) -> bool:
-        return bool(self.constants or self.halves or self.rows)
+        return bool(self.constants or self.halves or self.named or self.rows)
 
 
 def sample_count(inputs: Sequence[Input], dims: Mapping[str, int], injected: InjectedValues) -> int:
@@ -92,12 +94,15 @@ def _values_for(entry: Input, injected: InjectedValues) -> Array:
     """Return the values to inject into an input, shuffled, constants before halves."""
     if entry.dtype in FLOATS:
         low, high = entry.range or (-math.inf, math.inf)
-        pools = [np.array(injected.constants), np.array(injected.halves)]
+        constants = dict.fromkeys((*injected.constants, *injected.named))
+        pools = [np.array([*constants]), np.array(injected.halves)]
     elif np.dtype(NUMPY_DTYPES[entry.dtype]).kind == "b":
         return np.array([])
     else:
         low, high = integer_range(entry)
-        pools = [np.array(injected.rows, dtype=np.int64)]
+        named = [number for number in injected.named if float(number).is_integer()]
+        near = dict.fromkeys(int(number) + step for step in (0, 1, -1) for number in named)
+        pools = [np.array([*near], dtype=np.int64), np.array(injected.rows, dtype=np.int64)]
     rng = np.random.default_rng(1)
     within = [pool[(pool >= low) & (pool <= high)] for pool in pools]
     return np.concatenate([rng.permutation(pool) for pool in within])

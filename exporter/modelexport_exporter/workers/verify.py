@@ -79,7 +79,7 @@ def verify_model(
     free_large_blocks_at_once()
     model = load_reference_model(task, _as_verification(progress))
     module, bound_inputs, reference = model.module, model.bound_inputs, model.reference
-    samples = samples_of_task(task, bound_inputs.spec, converted, reference.state())
+    samples = samples_of_task(task, bound_inputs.spec, converted, module, reference.state())
     with explaining(module, bound_inputs, task.code_dir):
         run = _Verification(replace(task, spec=bound_inputs.spec), converted, model, samples)
         run.over_all_samples(progress)

@@ -32,6 +32,7 @@ from modelexport_exporter.sampling.inject import (
     takes_nan,
 )
 from modelexport_exporter.user_code.named_callable import Named, describe_error, find_callable
+from modelexport_exporter.verification.samples.code_constants import code_constants
 from modelexport_exporter.verification.samples.every_size import every_size
 from modelexport_exporter.verification.samples.injected_values import find_injected_values
 from modelexport_exporter.verification.samples.sizes import (
@@ -157,17 +158,21 @@ def samples_of_task(
     task: ExportTask,
     spec: ModelExportSpec,
     converted: ConvertedModel,
+    module: torch.nn.Module,
     state: Mapping[str, torch.Tensor],
 ) -> SampleSource:
     """Return the source of a task's samples. Raises ExportFailure.
 
-    `spec`: with the inputs of the graph. `state`: the model's parameters and buffers by name.
+    `spec`: with the inputs of the graph. `state`: the module's parameters and buffers by name.
     """
     golden = read_golden(task.golden_inputs, spec) if task.golden_inputs else ()
     return replace(
         plain_source(task, spec),
         golden=golden,
-        injected=find_injected_values(converted.model_path, state),
+        injected=replace(
+            find_injected_values(converted.model_path, state),
+            named=code_constants(module, task.code_dir),
+        ),
         guards=converted.guards,
     )
 
