@@ -35,10 +35,10 @@ class InjectedValues:
     """Scalar constants of the file."""
     halves: tuple[float, ...] = ()
     """Numbers that become halves or integers when such a constant scales them."""
-    named: tuple[float, ...] = ()
-    """Numbers that the model's code names."""
     rows: tuple[int, ...] = ()
     """Rows in which a table of the file differs from the checkpoint's."""
+    named: tuple[float, ...] = ()
+    """Numbers that the model's code names."""
 
     def __bool__(self) -> bool:
         return bool(self.constants or self.halves or self.named or self.rows)
