@@ -113,6 +113,7 @@ CASES = (
                 dtype="int64",
             )
         ],
+        or_refused=ANY_REFUSAL,
     ),
     values(
         "S3",

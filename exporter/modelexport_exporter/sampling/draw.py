@@ -27,11 +27,10 @@ LARGE_SCALE = 16.0
 """Standard deviation of large values: saturates sigmoid and softmax, overflows no float16 layer."""
 SMALL_SCALE = 1e-2
 """Standard deviation of small values: below most thresholds."""
-LARGEST_MAGNITUDE = {DType.FLOAT16: 30.0}
-"""Of floats without a range; squares of larger ones add up to more than float16 holds."""
-USUAL_MAGNITUDE = 1000.0
-CONSTANT_PART = 0.37
-"""Where between the ends of a range all elements of a constant sample are."""
+LARGEST_MAGNITUDE = 64.0
+"""Of floats without a range: four times the scale of large values."""
+CONSTANT_PART = 0.375
+"""Where between the ends of a range all elements of a constant sample are: exact in any float."""
 
 NUMPY_DTYPES: dict[DType, np.dtype[Any]] = {
     dtype: np.dtype(ml_dtypes.bfloat16 if dtype is DType.BFLOAT16 else dtype.value)
@@ -85,8 +84,7 @@ def _draw_floats(
     entry: Input, values: Values, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Array:
     if entry.range is None:
-        largest = LARGEST_MAGNITUDE.get(entry.dtype, USUAL_MAGNITUDE)
-        return _draw_unbounded_floats(values, shape, rng, largest)
+        return _draw_unbounded_floats(values, shape, rng)
     limits = ml_dtypes.finfo(NUMPY_DTYPES[entry.dtype])  # type: ignore[no-untyped-call]
     low, high = (float(np.clip(end, limits.min, limits.max)) for end in entry.range)
     constant = low * (1 - CONSTANT_PART) + high * CONSTANT_PART
@@ -111,7 +109,7 @@ def _draw_floats(
 
 
 def _draw_unbounded_floats(
-    values: Values, shape: tuple[int, ...], rng: np.random.Generator, largest: float
+    values: Values, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Array:
     normal = np.asarray(rng.standard_normal(shape))
     made: dict[Values, Callable[[], Array]] = {
@@ -125,7 +123,7 @@ def _draw_unbounded_floats(
         Values.HIGHEST: lambda: np.ones(shape),
         Values.LOWEST: lambda: -np.ones(shape),
         Values.CONSTANT: lambda: np.full(shape, CONSTANT_PART),
-        Values.MAGNITUDES: lambda: spread_floats(-largest, largest, shape, rng),
+        Values.MAGNITUDES: lambda: spread_floats(-LARGEST_MAGNITUDE, LARGEST_MAGNITUDE, shape, rng),
     }
     return made.get(values, lambda: normal)()
 

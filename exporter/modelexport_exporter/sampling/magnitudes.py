@@ -33,7 +33,8 @@ def spread_floats(
     share = upwards / (upwards + downwards) if upwards + downwards else 1.0
     up = rng.random(shape) < share
     distance = 10.0 ** rng.uniform(-MAGNITUDES, 0.0, shape)
-    return np.clip(anchor + np.where(up, upwards, -downwards) * distance, low, high)
+    spread = anchor + np.where(up, upwards, -downwards) * distance
+    return np.asarray(np.clip(spread, low, high))
 
 
 def spread_integers(low: int, high: int, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
@@ -51,7 +52,7 @@ def spread_integers(low: int, high: int, shape: tuple[int, ...], rng: np.random.
         below = np.uint64(-low) - np.minimum(distance, np.uint64(-low))
         around = np.where(rng.integers(0, 2, shape), above, below)
         offsets = np.where(rng.integers(0, 3, shape) == 0, around, offsets)
-    return np.asarray((offsets + np.uint64(low % 2**64)).astype(np.int64))
+    return np.asarray(np.asarray(offsets + np.uint64(low % 2**64)).astype(np.int64))
 
 
 def near_limits(low: int, high: int, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
@@ -59,7 +60,7 @@ def near_limits(low: int, high: int, shape: tuple[int, ...], rng: np.random.Gene
     limits = [limit * sign for limit in EXACT_UP_TO for sign in (1, -1)]
     near = {limit + step for limit in (*limits, low, high, 0) for step in (-1, 0, 1)}
     inside = sorted(value for value in near if low <= value <= high)
-    return np.asarray(inside, dtype=np.int64)[rng.integers(0, len(inside), shape)]
+    return np.asarray(np.array(inside, dtype=np.int64)[rng.integers(0, len(inside), shape)])
 
 
 def has_limits_inside(low: int, high: int) -> bool:

@@ -42,6 +42,7 @@ NAN_OPS = frozenset(
 """ATen ops by which a module tests for NaN and infinities, or replaces them."""
 TESTING_THEMSELVES = frozenset({"quantile", "scaled_dot_product_attention"})
 """Functions of torch that test for NaN or infinity inside."""
+INTEGERS = frozenset({torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64})
 READING = frozenset({"_local_scalar_dense", "item", "is_nonzero", "equal"})
 """ATen ops that return a Python value."""
 COMPARING = frozenset({"eq", "ne"})
@@ -61,8 +62,16 @@ class TreatmentOfNan(Enum):
     """It looks for them: they are expected inputs."""
     COMPUTED = "computed"
     """It computes with them."""
-    MAY_LOOP = "may loop"
-    """It reads values, and may halve an infinity for ever."""
+    UNDEFINED = "undefined"
+    """It makes an integer of an infinity, or halves it for ever: nobody expects it."""
+
+
+def _makes_integers(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:  # noqa: ANN401
+    dtype = kwargs.get("dtype")
+    given = args[0] if args else None
+    floats = isinstance(given, torch.Tensor) and given.is_floating_point()
+    casts = op_name(func) == "_to_copy" and isinstance(dtype, torch.dtype)
+    return bool(casts and floats and dtype in INTEGERS)
 
 
 class _OwnTests(TorchFunctionMode):
@@ -95,6 +104,8 @@ class LooksForNan(AtenMode):
         self.found = False
         self.reads_values = False
         """Whether Python, or a script, asks for a value: it may branch or loop over it."""
+        self.rounds = False
+        """Whether floats become integers: which one an infinity becomes is not defined."""
         self._calls = _OwnTests()
 
     def __enter__(self) -> Self:
@@ -110,6 +121,7 @@ class LooksForNan(AtenMode):
         """Note whether the op is such a test, and run it."""
         name = op_name(func)
         self.reads_values = self.reads_values or name in READING
+        self.rounds = self.rounds or "quantize" in name or _makes_integers(func, args, kwargs)
         compares = name in COMPARING and _is_test(*args[:2])
         if not self._calls.inside:
             self.found = self.found or name in NAN_OPS or compares
@@ -187,7 +199,8 @@ class EagerReference:
             self._call_module(values)
         if looking.found:
             return TreatmentOfNan.TESTED
-        return TreatmentOfNan.MAY_LOOP if looking.reads_values else TreatmentOfNan.COMPUTED
+        undefined = looking.reads_values or looking.rounds
+        return TreatmentOfNan.UNDEFINED if undefined else TreatmentOfNan.COMPUTED
 
     def run(self, arrays: Mapping[str, Array], where: str) -> list[Array]:
         """Return the module's output tensors in order, nested ones flattened.

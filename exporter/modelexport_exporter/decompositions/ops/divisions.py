@@ -105,10 +105,12 @@ def _is_opposite(x: Tensor, y: Tensor, rest: Tensor) -> Tensor:
 
 def divide_integers(x: Tensor, y: Tensor | int, *, rounding_mode: str | None) -> Tensor:
     x, y = _operands(x, y)
-    down = torch.floor_divide(x, y)
+    rest = torch.remainder(x, y)
+    # Without a rest, quotients rounded down and towards zero are the same.
+    down = torch.floor_divide(x - rest, y)
     if rounding_mode == "floor":
         return down
-    return torch.where(_is_opposite(x, y, torch.remainder(x, y)), down + 1, down)
+    return torch.where(_is_opposite(x, y, rest), down + 1, down)
 
 
 @FAMILY.decomposes(

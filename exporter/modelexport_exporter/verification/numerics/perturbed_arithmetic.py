@@ -54,6 +54,16 @@ COMPARING = frozenset(
 """Functions that refuse arguments of two dtypes."""
 
 
+NORMALISING = frozenset(
+    {
+        *("native_batch_norm", "_native_batch_norm_legit", "_native_batch_norm_legit_no_training"),
+        *("_batch_norm_with_update", "_batch_norm_no_update", "cudnn_batch_norm"),
+        *("native_layer_norm", "native_group_norm", "_fused_rms_norm"),
+    }
+)
+"""Ops that subtract a mean and divide by what is left: constant inputs leave rounding only."""
+
+
 class PerturbedArithmeticUnavailable(Exception):  # noqa: N818 - a result, no error
     """The model does not run in perturbed arithmetic."""
 
@@ -124,13 +134,22 @@ class _RoundAtRandom(AtenMode):
             return plain
         if not _has_narrow(plain):
             return self._round_doubles(func, plain)
+        widen = self._widen_and_move if op_name(func) in NORMALISING else _widen
         try:
-            wide = _call_wide(func, args, kwargs)
+            wide = _call_wide(func, args, kwargs, widen)
         except (RuntimeError, NotImplementedError):  # no kernel for float64
             return plain
         if isinstance(plain, torch.Tensor):
             return self._round(plain, wide)
         return type(plain)(self._round(one, two) for one, two in zip(plain, wide, strict=True))
+
+    def _widen_and_move(self, value: Any) -> Any:  # noqa: ANN401
+        """Widen a tensor, moved by rounding: what is centred amplifies it inside the op."""
+        wide = _widen(value)
+        if not isinstance(value, torch.Tensor) or value.dtype not in NARROW:
+            return wide
+        moved = self._moved(value, wide, torch.zeros_like(wide, dtype=torch.bool))
+        return moved.to(torch.float64)
 
     def _round_doubles(self, func: Any, plain: Any) -> Any:  # noqa: ANN401
         """Round float64 results at random, but those that float32 holds: they look exact."""
@@ -161,16 +180,22 @@ class _RoundAtRandom(AtenMode):
         return torch.where(exact | ~torch.isfinite(wide), nearest, moved.to(nearest.dtype))
 
 
-def _call_wide(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
+def _call_wide(
+    func: Any,  # noqa: ANN401
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    widen: Callable[[Any], Any] | None = None,
+) -> Any:  # noqa: ANN401
     if func in REINTERPRETING:
         msg = f"{func} reads the bits of a float"
         raise PerturbedArithmeticUnavailable(msg)
+    widen = widen or _widen
     kept = aliased_arguments(func)
     positional = [
-        value if place in kept else tree_map(_widen, value) for place, value in enumerate(args)
+        value if place in kept else tree_map(widen, value) for place, value in enumerate(args)
     ]
     named = {
-        name: value if name in kept else tree_map(_widen, value) for name, value in kwargs.items()
+        name: value if name in kept else tree_map(widen, value) for name, value in kwargs.items()
     }
     return func(*positional, **named)
 
