@@ -18,7 +18,12 @@ from modelexport_api.spec import DType, Input
 from modelexport_exporter.core.dims import concrete_shape
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.sample import Sample, Values
-from modelexport_exporter.sampling.magnitudes import near_limits, spread_floats, spread_integers
+from modelexport_exporter.sampling.magnitudes import (
+    has_limits_inside,
+    near_limits,
+    spread_floats,
+    spread_integers,
+)
 
 Array = NDArray[Any]
 Number = TypeVar("Number", int, float)
@@ -68,6 +73,11 @@ def integer_range(entry: Input) -> tuple[int, int]:
             "Declare a range that the input's dtype can hold.",
         )
     return low, high
+
+
+def reaches_limits(entry: Input) -> bool:
+    """Return whether an input holds integers up to where arithmetic in floats ends."""
+    return entry.dtype not in FLOATS and has_limits_inside(*integer_range(entry))
 
 
 def _draw_input(entry: Input, sample: Sample, rng: np.random.Generator) -> Array:

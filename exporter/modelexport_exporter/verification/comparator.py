@@ -278,7 +278,7 @@ class Comparator:
     def _treatment_of_nan(self, arrays: Mapping[str, Array]) -> TreatmentOfNan:
         if self._nan is None:
             finite = {
-                name: np.nan_to_num(array, posinf=1, neginf=-1) if is_float(array.dtype) else array
+                name: np.where(np.isfinite(array), array, 1).astype(array.dtype)
                 for name, array in arrays.items()
             }
             self._nan = self._reference.treatment_of_nan(finite)

@@ -106,11 +106,11 @@ def _is_opposite(x: Tensor, y: Tensor, rest: Tensor) -> Tensor:
 def divide_integers(x: Tensor, y: Tensor | int, *, rounding_mode: str | None) -> Tensor:
     x, y = _operands(x, y)
     rest = torch.remainder(x, y)
-    # Without a rest, quotients rounded down and towards zero are the same.
-    down = torch.floor_divide(x - rest, y)
-    if rounding_mode == "floor":
-        return down
-    return torch.where(_is_opposite(x, y, rest), down + 1, down)
+    opposite = _is_opposite(x, y, rest)
+    # Without a rest, quotients rounded down and towards zero are the same. Towards zero: x minus
+    # the other rest may be less than the smallest number of its dtype.
+    quotient = torch.floor_divide(x - torch.where(opposite, rest - y, rest), y)
+    return torch.where(opposite, quotient - 1, quotient) if rounding_mode == "floor" else quotient
 
 
 @FAMILY.decomposes(

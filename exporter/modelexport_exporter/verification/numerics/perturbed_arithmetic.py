@@ -54,14 +54,16 @@ COMPARING = frozenset(
 """Functions that refuse arguments of two dtypes."""
 
 
-NORMALISING = frozenset(
+SUMMING = frozenset(
     {
+        *("mm", "addmm", "bmm", "baddbmm", "addmv", "mv", "dot", "matmul", "linear"),
+        *("convolution", "_convolution", "sum", "mean", "cumsum"),
         *("native_batch_norm", "_native_batch_norm_legit", "_native_batch_norm_legit_no_training"),
         *("_batch_norm_with_update", "_batch_norm_no_update", "cudnn_batch_norm"),
         *("native_layer_norm", "native_group_norm", "_fused_rms_norm"),
     }
 )
-"""Ops that subtract a mean and divide by what is left: constant inputs leave rounding only."""
+"""Ops that add many numbers: where these cancel, their own rounding is most of what is left."""
 
 
 class PerturbedArithmeticUnavailable(Exception):  # noqa: N818 - a result, no error
@@ -134,7 +136,7 @@ class _RoundAtRandom(AtenMode):
             return plain
         if not _has_narrow(plain):
             return self._round_doubles(func, plain)
-        widen = self._widen_and_move if op_name(func) in NORMALISING else _widen
+        widen = self._widen_and_move if op_name(func) in SUMMING else _widen
         try:
             wide = _call_wide(func, args, kwargs, widen)
         except (RuntimeError, NotImplementedError):  # no kernel for float64
@@ -144,7 +146,7 @@ class _RoundAtRandom(AtenMode):
         return type(plain)(self._round(one, two) for one, two in zip(plain, wide, strict=True))
 
     def _widen_and_move(self, value: Any) -> Any:  # noqa: ANN401
-        """Widen a tensor, moved by rounding: what is centred amplifies it inside the op."""
+        """Widen a tensor, each number moved by its rounding, as inside of a sum."""
         wide = _widen(value)
         if not isinstance(value, torch.Tensor) or value.dtype not in NARROW:
             return wide

@@ -23,7 +23,7 @@ from modelexport_exporter.core.dims import DimSizes, concrete_shape
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.sample import NOT_FINITE, Sample, Values
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, SizeGuard
-from modelexport_exporter.sampling.draw import draw
+from modelexport_exporter.sampling.draw import draw, reaches_limits
 from modelexport_exporter.sampling.inject import (
     InjectedValues,
     inject,
@@ -96,6 +96,8 @@ class SampleSource:
         return self._with_sampler(samples)
 
     def _is_meaningful(self, sample: Sample) -> bool:
+        if sample.values is Values.LIMITS:
+            return any(reaches_limits(entry) for entry in self.spec.inputs)
         return sample.values not in NOT_FINITE or self._takes_nan()
 
     def _plan_injected(self) -> tuple[Sample, ...]:
