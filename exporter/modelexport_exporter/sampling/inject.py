@@ -38,10 +38,12 @@ class InjectedValues:
     rows: tuple[int, ...] = ()
     """Rows in which a table of the file differs from the checkpoint's."""
     named: tuple[float, ...] = ()
-    """Numbers that the model's code names."""
+    """Numbers that the model's code names, for integers."""
 
-    def __bool__(self) -> bool:
-        return bool(self.constants or self.halves or self.named or self.rows)
+
+def has_values(inputs: Sequence[Input], injected: InjectedValues) -> bool:
+    """Return whether an input takes one of the values."""
+    return any(len(_values_for(entry, injected)) for entry in inputs)
 
 
 def sample_count(inputs: Sequence[Input], dims: Mapping[str, int], injected: InjectedValues) -> int:
@@ -94,8 +96,7 @@ def _values_for(entry: Input, injected: InjectedValues) -> Array:
     """Return the values to inject into an input, shuffled, constants before halves."""
     if entry.dtype in FLOATS:
         low, high = entry.range or (-math.inf, math.inf)
-        constants = dict.fromkeys((*injected.constants, *injected.named))
-        pools = [np.array([*constants]), np.array(injected.halves)]
+        pools = [np.array(injected.constants), np.array(injected.halves)]
     elif np.dtype(NUMPY_DTYPES[entry.dtype]).kind == "b":
         return np.array([])
     else:

@@ -22,10 +22,11 @@ from modelexport_exporter.call.tensors import to_array
 from modelexport_exporter.core.dims import DimSizes, concrete_shape
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.sample import NOT_FINITE, Sample, Values
-from modelexport_exporter.core.types import ConvertedModel, ExportTask, SizeGuard
+from modelexport_exporter.core.types import ConvertedModel, ExportTask, Rung, SizeGuard
 from modelexport_exporter.sampling.draw import draw, reaches_limits
 from modelexport_exporter.sampling.inject import (
     InjectedValues,
+    has_values,
     inject,
     inject_not_finite,
     sample_count,
@@ -102,7 +103,7 @@ class SampleSource:
 
     def _plan_injected(self) -> tuple[Sample, ...]:
         """Return the samples over which the injected values are distributed, seeds from 0."""
-        if not self.injected:
+        if not has_values(self.spec.inputs, self.injected):
             return ()
         sizes = DimSizes.of(self.spec).between
         count = sample_count(self.spec.inputs, sizes, self.injected)
@@ -168,13 +169,14 @@ def samples_of_task(
     `spec`: with the inputs of the graph. `state`: the module's parameters and buffers by name.
     """
     golden = read_golden(task.golden_inputs, spec) if task.golden_inputs else ()
+    found = find_injected_values(converted.model_path, state)
+    named = code_constants(module, task.code_dir)
+    # A trace has lost the branches of Python, and with them the numbers that they compare with.
+    lost = named if task.rung is Rung.TRACE else ()
     return replace(
         plain_source(task, spec),
         golden=golden,
-        injected=replace(
-            find_injected_values(converted.model_path, state),
-            named=code_constants(module, task.code_dir),
-        ),
+        injected=replace(found, named=named, constants=(*found.constants, *lost)),
         guards=converted.guards,
     )
 
