@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 import onnx_ir as ir
-import torch
 from torch.export import ExportedProgram
+
+from modelexport_exporter.torch_internals.pytree import tree_leaves
 
 MOST_NUMBERS = 64
 """Longer constants are tables, not numbers of a translation."""
@@ -88,7 +89,7 @@ def _numbers(program: ExportedProgram) -> tuple[float, ...]:
     """Return the Python floats that the program calls operators with."""
     found: dict[float, None] = {}
     for node in program.graph.nodes:
-        leaves = torch.utils._pytree.tree_leaves((node.args, node.kwargs))  # noqa: SLF001
+        leaves = tree_leaves((node.args, node.kwargs))
         found |= {leaf: None for leaf in leaves if isinstance(leaf, float)}
     return tuple(number for number in found if math.isfinite(number))
 

@@ -15,6 +15,11 @@ def write_count(tensor: torch.Tensor) -> int:
     return tensor._version  # noqa: SLF001
 
 
+def viewed_tensor(tensor: torch.Tensor) -> torch.Tensor | None:
+    """Return the tensor that this one is a view of; None if it has its own memory."""
+    return tensor._base  # noqa: SLF001
+
+
 def own_buffers(module: torch.nn.Module) -> dict[str, torch.Tensor | None]:
     """Return the buffers that the module itself registered, None included."""
     return module._buffers  # noqa: SLF001

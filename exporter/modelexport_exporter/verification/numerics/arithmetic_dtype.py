@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_leaves
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from modelexport_exporter.torch_internals.aten_mode import AtenMode, op_name
+from modelexport_exporter.torch_internals.pytree import tree_leaves
+from modelexport_exporter.torch_internals.tensors_and_buffers import viewed_tensor
 
 EXACT, RESAMPLED = "exact", "resampled"
 """Not computed at all; and float64 in which onnxruntime computes coordinates in float32."""
@@ -93,7 +94,7 @@ class _Coarseness(AtenMode):
 
     def _note(self, tensor: torch.Tensor, coarseness: str) -> None:
         self._known[tensor] = coarseness
-        base = tensor._base  # noqa: SLF001 - what a view is of; an op that writes changes both
+        base = viewed_tensor(tensor)  # an op that writes into a view changes both
         if base is not None and COARSENESS[coarseness] > COARSENESS[self.of(base)]:
             self._known[base] = coarseness
 

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+import sympy  # type: ignore[import-untyped]
 import torch
 from onnxscript.rewriter import _matcher
 from torch.nn.modules import transformer
-from torch.onnx._internal.exporter import _flags, _registration
+from torch.onnx._internal.exporter import _building, _flags, _registration
 from torch.onnx._internal.torchscript_exporter import registration, symbolic_helper
 
 from modelexport_exporter.torch_internals.decomposition_table import decomposition_table
@@ -182,6 +183,7 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
     "'_detect_is_causal_mask'": lambda name: (
         parameters(getattr(transformer, name)) == ["mask", "is_causal", "size"]
     ),
+    "'_determine_input_dtype'": lambda name: hasattr(_building, name),
     "'_in_spec'": lambda name: getattr(program().module(), name).num_leaves == 1,
     "'_is_onnx_exporting'": lambda name: getattr(_flags, name) is False,
     "'_metadata'": has_a_version,
@@ -309,6 +311,11 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
     f"{SYMBOLICS}.utils._trigger_symbolic_function_registration": lambda register: (
         register() is None and registration.registry.is_registered_op("aten::relu", 7)
     ),
+    "tensor._base": lambda base: base.shape == (2,),
+    "torch._sym_sqrt": lambda root: root(9) == 3.0,
+    "torch.onnx._internal.exporter._building._determine_input_dtype": lambda determine: (
+        parameters(determine) == ["param", "arg", "type_binding"]
+    ),
     "torch.serialization._get_layout": lambda get: get("torch.strided") is torch.strided,
     "torch.utils._python_dispatch.TorchDispatchMode": sees_the_cast,
     "torch.utils._pytree.BUILTIN_TYPES": lambda kinds: {dict, list, tuple} <= set(kinds),
@@ -321,6 +328,9 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
     "torch.utils._pytree.tree_map": lambda map_: map_(str, (1, [2])) == ("1", ["2"]),
     "torch.utils._pytree.tree_unflatten": lambda unflatten: (
         unflatten([1, 2], torch.utils._pytree.tree_flatten(((0,), [0]))[1]) == ((1,), [2])
+    ),
+    "torch.utils._sympy.printers.PythonPrinter": lambda printer: (
+        printer().doprint(sympy.Ne(sympy.Symbol("n"), 50)) == "n != 50"
     ),
     "versioned._metadata": lambda versions: versions[""] == {"version": 1},
 }
