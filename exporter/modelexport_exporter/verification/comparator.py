@@ -86,6 +86,9 @@ class Comparator:
         self._clock = clock
         self._ordinary_peaks: dict[str, float] = {}
         self._slice_peaks: dict[str, SlicePeaks] = {}
+        self._sliced: Sample | None = None
+        """The sample that `_slices_of` is of."""
+        self._slices_of: dict[str, Slices | None] = {}
         self._computed_in: list[str] | None = None
         """The coarsest dtype that leads to each output; None before the first sample."""
         self._noise: dict[str, float] = {}
@@ -245,8 +248,17 @@ class Comparator:
         )
 
     def _slices(self, sample: Sample, name: str, want: Array) -> Slices | None:
-        if not is_float(want.dtype) or sample.values in DEGENERATE:
+        """Return the slices of an output of the sample, determined once for all of its runs."""
+        reduced = self._simulation is not None
+        if reduced or not is_float(want.dtype) or sample.values in DEGENERATE:
             return None
+        if self._sliced is not sample:
+            self._sliced, self._slices_of = sample, {}
+        if name not in self._slices_of:
+            self._slices_of[name] = self._find_slices(sample, name, want)
+        return self._slices_of[name]
+
+    def _find_slices(self, sample: Sample, name: str, want: Array) -> Slices | None:
         peaks = self._slice_peaks.setdefault(name, SlicePeaks())
         dims = self._spec.dims
         varying = [size for dim, size in sample.dims.items() if is_dynamic(dims[dim])]
