@@ -95,6 +95,15 @@ CALLS: dict[str, list[Call]] = {
         "upsample_nearest3d.vec",
         call(torch.arange(196.0).reshape(1, 1, 1, 14, 14), [1, 2, 2], None),
     ),
+    **of("upsample_linear1d.vec", call(torch.arange(100.0).reshape(1, 2, 50), None, False, [0.58])),
+    **of(
+        "upsample_bilinear2d.vec upsample_bicubic2d.vec",
+        call(torch.arange(100.0).reshape(1, 1, 50, 2), None, False, [0.58, 1.0]),
+    ),
+    **of(
+        "upsample_trilinear3d.vec",
+        call(torch.arange(100.0).reshape(1, 1, 50, 2, 1), None, False, [0.58, 1.0, 1.0]),
+    ),
     # Bessel functions
     **of(
         "special_bessel_j0 special_bessel_j1 special_i0e i0 special_modified_bessel_i0 special_i1e "
@@ -116,6 +125,8 @@ CALLS: dict[str, list[Call]] = {
     **of("cummax cummin cumprod", call(X, 1)),
     **of("logcumsumexp", call(torch.tensor([-200.0, 0.0, 200.0]), 0)),
     # Divisions
+    **of("fmod.Tensor", call(torch.tensor([2**53 + 1, -(2**53) - 1]), torch.tensor([4, 4]))),
+    **of("fmod.Scalar", call(torch.tensor([2**53 + 1, -(2**53) - 1]), 4)),
     **of("remainder.Tensor", call(torch.tensor([1.0, -1.0]), torch.tensor([0.1, 0.1]))),
     **of("remainder.Scalar", call(torch.tensor([1.0, -1.0]), 0.1)),
     **of("remainder.Scalar_Tensor", call(1.0, torch.tensor([0.1, -0.3]))),
@@ -138,6 +149,8 @@ CALLS: dict[str, list[Call]] = {
     **of("erf erfc gelu tan atan sinh cosh asinh", double(DOUBLE)),
     **of("asin acos atanh", double(DOUBLE / 5)),
     **of("acosh", double(DOUBLE.abs() + 1)),
+    **of("celu", call(DOUBLE, 1.3)),
+    **of("layer_norm", call(DOUBLE * 1e-3, [DOUBLE.shape[-1]])),
     **of("softplus mish selu leaky_relu hardsigmoid hardswish", script(DOUBLE)),
     # Element types
     **of("isnan isfinite nansum", call(INTS)),
