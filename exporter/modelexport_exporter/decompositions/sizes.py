@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -36,6 +38,11 @@ def scaled_size(size: Size, factor: float) -> Size:
         scaled = torch.as_tensor(size).to(torch.float64) * factor
         return scaled.to(torch.int64)  # type: ignore[return-value]
     return torch.sym_int(size * factor)
+
+
+def scaled_sizes(sizes: Sequence[Size], factors: Sequence[float]) -> list[Size]:
+    """Return each size times its factor, as `scaled_size` does."""
+    return [scaled_size(size, by) for size, by in zip(sizes, factors, strict=True)]
 
 
 def scales_exactly_in_single(size: Size, factor: float) -> bool:

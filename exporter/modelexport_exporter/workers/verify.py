@@ -141,7 +141,7 @@ class _Verification:
             task.spec,
             reference,
             self._run_file,
-            ranked_outputs(converted.model_path),
+            ranked_outputs(converted.model_path, converted.op_counts),
             self._clock,
             simulation=simulation_for(task, task.spec, reference),
         )

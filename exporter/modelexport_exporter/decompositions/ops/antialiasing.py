@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.registry import Family
-from modelexport_exporter.decompositions.sizes import Size, number, scaled_size
+from modelexport_exporter.decompositions.sizes import Size, number, scaled_sizes
 
 FAMILY = Family("Antialiased resizing", __doc__)
 
@@ -93,9 +93,7 @@ def _resizes(*, cubic: bool) -> tuple[Callable[..., Tensor], Callable[..., Tenso
         if output_size is not None or scale_factors is None:
             assert output_size is not None
             return to_size(x, output_size, align_corners)
-        sizes = [
-            scaled_size(size, by) for size, by in zip(x.shape[-2:], scale_factors, strict=True)
-        ]
+        sizes = scaled_sizes(x.shape[-2:], scale_factors)
         return to_size(x, sizes, align_corners, *scale_factors)
 
     return to_size, by_factor

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.registry import Family
-from modelexport_exporter.decompositions.sizes import Size, number, scaled_size
+from modelexport_exporter.decompositions.sizes import Size, number, scaled_sizes
 
 FAMILY = Family("Nearest-neighbour resizing", __doc__)
 
@@ -66,8 +66,7 @@ def _by_factor(
     if output_size is not None:
         return _to_size(x, output_size)
     assert scale_factors is not None
-    sizes = [scaled_size(size, by) for size, by in zip(x.shape[2:], scale_factors, strict=True)]
-    return _to_size(x, sizes, *scale_factors)
+    return _to_size(x, scaled_sizes(x.shape[2:], scale_factors), *scale_factors)
 
 
 def _register(name: str, function: Callable[..., Tensor], applies: Callable[..., bool]) -> None:

@@ -18,7 +18,7 @@ from modelexport_exporter.decompositions.registry import Family
 from modelexport_exporter.decompositions.sizes import (
     Size,
     number,
-    scaled_size,
+    scaled_sizes,
     scales_exactly_in_single,
 )
 
@@ -88,7 +88,7 @@ def _resizes(interpolate: Callable[..., Tensor]) -> Callable[..., Tensor]:
         scale_factors: Sequence[float] | None,
     ) -> Tensor:
         assert scale_factors is not None
-        sizes = [scaled_size(size, by) for size, by in zip(x.shape[2:], scale_factors, strict=True)]
+        sizes = scaled_sizes(x.shape[2:], scale_factors)
         moved = x.to(torch.float32) if x.dtype in (torch.float16, torch.bfloat16) else x
         # Widths first, as torch does: the order decides how sums are rounded.
         for axis in reversed(range(2, x.dim())):

@@ -8,7 +8,7 @@ ranking operator, and never where NaN differs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +28,13 @@ LARGEST_MOVE = 0.05
 """How far values are moved to break ties, relative to their magnitude or to 1 if that is less."""
 
 
-def ranked_outputs(path: Path) -> frozenset[str]:
-    """Return the outputs of a file that depend on an operator that orders values."""
+def ranked_outputs(path: Path, operators: Collection[str]) -> frozenset[str]:
+    """Return the outputs of a file that depend on an operator that orders values.
+
+    `operators`: those of the file, which is read only if one of them does.
+    """
+    if RANKING.isdisjoint(operators):
+        return frozenset()
     try:
         graph = onnx.load(path, load_external_data=False).graph
     except DecodeError:

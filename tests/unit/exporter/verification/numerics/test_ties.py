@@ -33,13 +33,17 @@ net (float[n] x, int64[1] k, bool b) => (float[k] best, float[n] plain, float[k]
 def test_outputs_that_depend_on_a_ranking(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     onnx.save(onnx.parser.parse_model(RANKS), path)
-    assert ranked_outputs(path) == {"best", "sum", "if"}
+    assert ranked_outputs(path, {"TopK", "Relu"}) == {"best", "sum", "if"}
+
+
+def test_file_without_a_ranking_is_not_read(tmp_path: Path) -> None:
+    assert ranked_outputs(tmp_path / "missing.onnx", {"ArgMax", "Gemm"}) == frozenset()
 
 
 def test_what_is_no_onnx_ranks_nothing(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(b"no onnx")
-    assert ranked_outputs(path) == frozenset()
+    assert ranked_outputs(path, {"TopK"}) == frozenset()
 
 
 @given(
