@@ -42,7 +42,7 @@ COLUMNS: tuple[Column, ...] = (
         "Verdict",
         "string",
         ".status.verification.verdict",
-        "Verified, Mismatch or IllConditioned",
+        "Verified, Mismatch, IllConditioned or Incomplete",
         0,
     ),
     ("Reason", "string", ".status.failure.reason", "Reason of the failure", 0),

@@ -66,6 +66,8 @@ class Reason(StrEnum):
     VERIFICATION_FAILED = "VerificationFailed"
     RUNTIME_FAILED = "RuntimeFailed"
     ILL_CONDITIONED = "IllConditioned"
+    OUTPUT_NOT_COMPARED = "OutputNotCompared"
+    BRANCH_NOT_COMPARED = "BranchNotCompared"
     SAMPLES_INVALID = "SamplesInvalid"
     ARTIFACT_INVALID = "ArtifactInvalid"
     PROVIDER_UNAVAILABLE = "ProviderUnavailable"
@@ -116,6 +118,8 @@ EXIT_CODES: dict[Reason, ExitCode] = {
     Reason.VERIFICATION_FAILED: ExitCode.VERIFICATION,
     Reason.RUNTIME_FAILED: ExitCode.VERIFICATION,
     Reason.ILL_CONDITIONED: ExitCode.VERIFICATION,
+    Reason.OUTPUT_NOT_COMPARED: ExitCode.VERIFICATION,
+    Reason.BRANCH_NOT_COMPARED: ExitCode.VERIFICATION,
     Reason.SAMPLES_INVALID: ExitCode.MANIFEST,
     Reason.ARTIFACT_INVALID: ExitCode.SOURCE,
     Reason.PROVIDER_UNAVAILABLE: ExitCode.PROVIDER,

@@ -46,6 +46,7 @@ class Verdict(StrEnum):
     VERIFIED = "Verified"
     MISMATCH = "Mismatch"
     ILL_CONDITIONED = "IllConditioned"
+    INCOMPLETE = "Incomplete"
 
 
 class ConditionType(StrEnum):
@@ -148,7 +149,7 @@ class Latency(ApiModel):
 class VerificationResult(ApiModel):
     """Result of the comparison of the artifact with eager PyTorch."""
 
-    verdict: Verdict = Field(description="Verified, Mismatch or IllConditioned.")
+    verdict: Verdict = Field(description="Verified, Mismatch, IllConditioned or Incomplete.")
     provider: str = Field(
         description="Execution provider that ran the model, as reported by onnxruntime."
     )
@@ -178,6 +179,11 @@ class VerificationResult(ApiModel):
         default_factory=list,
         description="What the samples covered: sizes of each dynamic dim (`all 120 sizes of n`), "
         "and ranges of integer inputs that were searched for, because none is declared.",
+    )
+    not_compared: list[str] = Field(
+        default_factory=list,
+        description="What no sample reached: outputs that were empty in all samples, and branches "
+        "on values that went the same way in all samples of a trace.",
     )
     latency_ms: Latency | None = Field(
         default=None, description="Time of one call, in milliseconds."

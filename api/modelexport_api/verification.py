@@ -62,6 +62,12 @@ class Verification(ApiModel):
         "random. It is called as sampler(dims, seed) with the size of each dim, and returns a "
         "tensor or array for each input, by name.",
     )
+    allow_incomplete: bool = Field(
+        default=False,
+        description="Publish the artifact although no sample reached a part of the model: an "
+        "output that is empty in all samples, or one side of a branch on values in a trace. The "
+        "status lists these parts.",
+    )
     benchmark: bool = Field(
         default=True,
         description="Measure the latency of eager PyTorch, torch.compile and onnxruntime after "

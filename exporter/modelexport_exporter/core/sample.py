@@ -46,6 +46,8 @@ class Values(StrEnum):
     """The same with infinities of both signs."""
     GOLDEN = "golden"
     """Recorded by the user; the seed is the sample's position in the file."""
+    SOUGHT = "sought"
+    """Found by search: another side of a branch, an output that has elements."""
     SAMPLER = "sampler"
     """Drawn by the user's sampler."""
 

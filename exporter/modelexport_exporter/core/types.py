@@ -218,6 +218,8 @@ class OutputComparison:
     """Number of elements that change with the model's own rounding; they do not count."""
     inconclusive: str = ""
     """Why this sample decides nothing about the output; empty where it is conclusive."""
+    has_elements: bool = True
+    """Whether there was anything to compare; a shape and a dtype alone agree with most files."""
 
 
 @dataclass(frozen=True)
@@ -242,6 +244,29 @@ class SampleComparison:
         return label(self.values, self.seed, ties_broken=self.ties_broken)
 
 
+class Unreached(StrEnum):
+    """What no sample reached."""
+
+    ELEMENTS = "elements"
+    """An output was empty in all samples."""
+    SIDE = "side"
+    """A branch on values went the same way in all samples, and the graph holds that way only."""
+
+
+@dataclass(frozen=True)
+class NotCompared:
+    """A part of the model that no sample reached: the kind decides, the subject is for the user."""
+
+    kind: Unreached
+    subject: str
+    """`output boxes`, or ``net.py:12: `if x.max() > 400:```."""
+
+    def __str__(self) -> str:
+        if self.kind is Unreached.ELEMENTS:
+            return f"{self.subject} had no elements in any sample"
+        return f"{self.subject} went the same way in all samples"
+
+
 @dataclass(frozen=True)
 class VerificationOutcome:
     """The verdict and its evidence."""
@@ -261,6 +286,8 @@ class VerificationOutcome:
     """Nodes that ran on another provider than the one that was asked for."""
     output_shapes: dict[str, tuple[int | str, ...]] = field(default_factory=dict)
     """Shapes of outputs by name, as the session states them: it infers more than files say."""
+    not_compared: tuple[NotCompared, ...] = ()
+    """What no sample reached."""
     rows_independent: bool | None = None
     """Whether rows of a batch do not affect each other; None: not measured."""
 

@@ -1,16 +1,14 @@
 """Replace calls while a model runs: under torch.export, and under the tracer of TorchScript.
 
 Both record what is called inside these blocks. The functions of the model are not touched: a
-TorchFunctionMode sees each call of torch before it is recorded.
+CallMode sees each call of torch before it is recorded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
-
-from torch.overrides import TorchFunctionMode
 
 from modelexport_exporter.decompositions.capture import CALLS
 from modelexport_exporter.decompositions.registry import enabled
@@ -18,6 +16,7 @@ from modelexport_exporter.decompositions.torchscript.calls import TracedCalls
 from modelexport_exporter.decompositions.torchscript.elementary_symbolics import (
     elementary_symbolics,
 )
+from modelexport_exporter.torch_internals.call_mode import CallMode
 from modelexport_exporter.torch_internals.function_overrides import show_inner_calls
 
 
@@ -44,23 +43,18 @@ def rewriting_calls(disabled: Collection[str], opset: int) -> Iterator[None]:
         yield
 
 
-class _Replacing(TorchFunctionMode):
+class _Replacing(CallMode):
     """Calls what `find` returns in a function's place; NotImplemented leaves it to the function."""
 
     def __init__(self, find: Callable[[Any], Callable[..., Any] | None]) -> None:
         super().__init__()
         self._find = find
 
-    def __torch_function__(
-        self,
-        func: Any,  # noqa: ANN401
-        types: Any,  # noqa: ANN401
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:  # noqa: ANN401
+    def on_call(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        """Call the replacement, or the function."""
         replacement = self._find(func)
         if replacement is not None:
-            result = replacement(*args, **(kwargs or {}))
+            result = replacement(*args, **kwargs)
             if result is not NotImplemented:
                 return result
-        return func(*args, **(kwargs or {}))
+        return func(*args, **kwargs)

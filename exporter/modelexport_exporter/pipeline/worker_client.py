@@ -108,12 +108,16 @@ class Workers:
         if outcome.summary.verdict is not Verdict.VERIFIED:
             from modelexport_exporter.verification.verdict import (
                 describe_ill_conditioned,
+                describe_incomplete,
                 describe_mismatch,
             )
 
             if outcome.summary.verdict is Verdict.ILL_CONDITIONED:
                 message, hint = describe_ill_conditioned(outcome)
                 raise ExportFailure(Reason.ILL_CONDITIONED, message, hint, stage=Stage.VERIFY)
+            if outcome.summary.verdict is Verdict.INCOMPLETE:
+                reason, message, hint = describe_incomplete(outcome)
+                raise ExportFailure(reason, message, hint, stage=Stage.VERIFY)
             message, hint = describe_mismatch(outcome)
             precision = task.spec.export.precision
             if precision is not Precision.NATIVE:

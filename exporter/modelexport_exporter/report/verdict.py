@@ -76,6 +76,14 @@ _BY_REASON: dict[Reason, tuple[str, str]] = {
         "No verdict",
         "The model's own results depend on rounding, so the file cannot be compared with them.",
     ),
+    Reason.OUTPUT_NOT_COMPARED: (
+        "No verdict",
+        "An output was empty in all samples, so the file was not compared there.",
+    ),
+    Reason.BRANCH_NOT_COMPARED: (
+        "No verdict",
+        "A branch on values went the same way in all samples, so its other side was not compared.",
+    ),
     Reason.UNSUPPORTED_OPERATOR: (
         "Not exported",
         "The model uses operators that have no translation to ONNX.",

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
-from enum import Enum
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import torch
 from numpy.typing import NDArray
-from torch.overrides import TorchFunctionMode
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.call import NUMBERS, Call, flatten
@@ -21,7 +20,6 @@ from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.out_of_memory import is_out_of_memory
 from modelexport_exporter.core.user_frame import message_of, user_frame
 from modelexport_exporter.precision.noise import Simulation
-from modelexport_exporter.torch_internals.aten_mode import AtenMode, op_name
 from modelexport_exporter.verification.numerics.arithmetic_dtype import (
     COARSENESS,
     EXACT,
@@ -33,109 +31,14 @@ from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
     raising_unavailable,
     with_random_rounding,
 )
+from modelexport_exporter.verification.treatment_of_nan import LooksForNan, TreatmentOfNan
 
 Array = NDArray[Any]
-
-NAN_OPS = frozenset(
-    {"isnan", "nan_to_num", "nansum", "nanmedian", "isfinite", "isinf", "isposinf", "isneginf"}
-)
-"""ATen ops by which a module tests for NaN and infinities, or replaces them."""
-TESTING_THEMSELVES = frozenset({"quantile", "scaled_dot_product_attention"})
-"""Functions of torch that test for NaN or infinity inside."""
-INTEGERS = frozenset({torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64})
-READING = frozenset({"_local_scalar_dense", "item", "is_nonzero", "equal"})
-"""ATen ops that return a Python value."""
-COMPARING = frozenset({"eq", "ne"})
-"""A number that is compared with itself, or with infinity, is tested for NaN or infinity."""
-
 
 LARGEST_OUTPUTS = 10_000_000
 """Outputs of more elements are the size of a value, not of the inputs."""
 SLOWER, SLOWER_SECONDS = 10.0, 0.1
 """A call that takes so many times the fastest one, and so much longer, loops over a value."""
-
-
-class TreatmentOfNan(Enum):
-    """What a module does with NaN and infinity."""
-
-    TESTED = "tested"
-    """It looks for them: they are expected inputs."""
-    COMPUTED = "computed"
-    """It computes with them."""
-    UNDEFINED = "undefined"
-    """It makes an integer of an infinity, or halves it for ever: nobody expects it."""
-
-
-def _makes_integers(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:  # noqa: ANN401
-    dtype = kwargs.get("dtype")
-    given = args[0] if args else None
-    floats = isinstance(given, torch.Tensor) and given.is_floating_point()
-    casts = op_name(func) == "_to_copy" and isinstance(dtype, torch.dtype)
-    return bool(casts and floats and dtype in INTEGERS)
-
-
-class _OwnTests(TorchFunctionMode):
-    """Knows when a function runs that tests for NaN itself, though nobody asked it to."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.inside = False
-
-    def __torch_function__(
-        self,
-        func: Any,  # noqa: ANN401
-        types: Any,  # noqa: ANN401
-        args: tuple[Any, ...] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:  # noqa: ANN401
-        before = self.inside
-        self.inside = before or getattr(func, "__name__", "") in TESTING_THEMSELVES
-        try:
-            return func(*args, **(kwargs or {}))
-        finally:
-            self.inside = before
-
-
-class LooksForNan(AtenMode):
-    """Finds out whether a module tests its numbers for NaN or infinity."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found = False
-        self.reads_values = False
-        """Whether Python, or a script, asks for a value: it may branch or loop over it."""
-        self.rounds = False
-        """Whether floats become integers: which one an infinity becomes is not defined."""
-        self._calls = _OwnTests()
-
-    def __enter__(self) -> Self:
-        self._calls.__enter__()  # type: ignore[no-untyped-call]
-        super().__enter__()  # type: ignore[no-untyped-call]
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        super().__exit__(*error)  # type: ignore[no-untyped-call]
-        self._calls.__exit__(*error)  # type: ignore[no-untyped-call]
-
-    def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
-        """Note whether the op is such a test, and run it."""
-        name = op_name(func)
-        self.reads_values = self.reads_values or name in READING
-        self.rounds = self.rounds or "quantize" in name or _makes_integers(func, args, kwargs)
-        compares = name in COMPARING and _is_test(*args[:2])
-        if not self._calls.inside:
-            self.found = self.found or name in NAN_OPS or compares
-        return func(*args, **kwargs)
-
-
-def _is_test(one: Any, other: Any) -> bool:  # noqa: ANN401
-    """Return whether both are the same tensor, or the second is an infinity."""
-    if not isinstance(other, torch.Tensor):
-        return isinstance(other, float) and math.isinf(other)
-    same_place = one.data_ptr() == other.data_ptr() and one.stride() == other.stride()
-    if one.is_floating_point() and one.shape == other.shape and same_place:
-        return True
-    return other.numel() == 1 and other.is_floating_point() and bool(other.isinf())
 
 
 class EagerReference:
@@ -161,19 +64,23 @@ class EagerReference:
         self.device = "cpu" if fixed else device
         self._module = module if fixed else module.to(device)
         self._fastest = math.inf
+        self.watching: Callable[[Mapping[str, Array]], AbstractContextManager[object]] = (
+            lambda _arrays: nullcontext()
+        )
+        """A context for each run that is compared, made from its inputs."""
 
     def computed_in(self, arrays: Mapping[str, Array]) -> list[str]:
         """Return for each output the coarsest floating-point dtype that leads to it.
 
         Where the module does not run under a dispatch mode: of all weights, buffers and inputs.
         """
-        values = self._values(arrays)
+        values = self.values(arrays)
         try:
             with raising_unavailable():
-                return arithmetic_dtypes(lambda: self._call_module(values))
+                return arithmetic_dtypes(lambda: self.call(values))
         except PerturbedArithmeticUnavailable:
             with torch.inference_mode():
-                return [self._coarsest] * len(self._call_module(values))
+                return [self._coarsest] * len(self.call(values))
 
     @cached_property
     def _coarsest(self) -> str:
@@ -194,9 +101,9 @@ class EagerReference:
 
     def treatment_of_nan(self, arrays: Mapping[str, Array]) -> TreatmentOfNan:
         """Return how the module, called with these arrays, treats NaN and infinity."""
-        values = self._values(arrays)
+        values = self.values(arrays)
         with torch.no_grad(), LooksForNan() as looking:
-            self._call_module(values)
+            self.call(values)
         if looking.found:
             return TreatmentOfNan.TESTED
         undefined = looking.reads_values or looking.rounds
@@ -207,10 +114,10 @@ class EagerReference:
 
         `where`: describes the arrays in a failure's message. Raises ExportFailure.
         """
-        values = self._values(arrays)
+        values = self.values(arrays)
         try:
-            with torch.inference_mode():
-                return [to_array(leaf) for leaf in self._call_module(values)]
+            with torch.inference_mode(), self.watching(arrays):
+                return [to_array(leaf) for leaf in self.call(values)]
         except ExportFailure:
             raise
         except Exception as error:
@@ -218,11 +125,11 @@ class EagerReference:
 
     def accepts(self, arrays: Mapping[str, Array]) -> bool:
         """Return whether the module runs on these arrays, and returns no exceedingly large ones."""
-        values = self._values(arrays)
+        values = self.values(arrays)
         started = time.monotonic()
         try:
             with torch.inference_mode():
-                leaves = self._call_module(values)
+                leaves = self.call(values)
         except Exception:  # noqa: BLE001 - whatever user code raises is a refusal
             return False
         seconds = time.monotonic() - started
@@ -233,34 +140,36 @@ class EagerReference:
 
     def in_float64(self, arrays: Mapping[str, Array]) -> list[Array]:
         """Return its outputs computed in float64. Raises PerturbedArithmeticUnavailable."""
-        values = self._values(arrays)
-        return [to_array(leaf) for leaf in in_float64(lambda: self._call_module(values))]
+        values = self.values(arrays)
+        return [to_array(leaf) for leaf in in_float64(lambda: self.call(values))]
 
     def with_random_rounding(self, arrays: Mapping[str, Array], seed: int) -> list[Array]:
         """Return its outputs when its ops round at random. Same exceptions."""
-        values = self._values(arrays)
-        leaves = with_random_rounding(lambda: self._call_module(values), seed)
+        values = self.values(arrays)
+        leaves = with_random_rounding(lambda: self.call(values), seed)
         return [to_array(leaf) for leaf in leaves]
 
     def in_precision(
         self, arrays: Mapping[str, Array], simulation: Simulation, seed: int
     ) -> list[Array]:
         """Return its outputs in a simulated precision. Same exceptions."""
-        values = self._values(arrays)
+        values = self.values(arrays)
         with raising_unavailable():
-            leaves = simulation.run(lambda: self._call_module(values), seed)
+            leaves = simulation.run(lambda: self.call(values), seed)
         return [to_array(leaf) for leaf in leaves]
 
     def observe(self, arrays: Mapping[str, Array], simulation: Simulation) -> None:
         """Let a simulation measure the ranges of activations on one of the calibration inputs."""
-        values = self._values(arrays)
-        simulation.observe(lambda: self._call_module(values))
+        values = self.values(arrays)
+        simulation.observe(lambda: self.call(values))
 
-    def _values(self, arrays: Mapping[str, Array]) -> dict[str, torch.Tensor]:
+    def values(self, arrays: Mapping[str, Array]) -> dict[str, torch.Tensor]:
+        """Return the inputs as tensors on the model's device, by name."""
         names = self._call.input_names
         return {name: to_tensor(arrays[name]).to(self.device) for name in names}
 
-    def _call_module(self, values: Mapping[str, torch.Tensor]) -> list[torch.Tensor]:
+    def call(self, values: Mapping[str, torch.Tensor]) -> list[torch.Tensor]:
+        """Return the output tensors in order; raises what the module raises."""
         args, kwargs = self._call.arguments(values)
         return list(flatten(self._module(*args, **kwargs)))
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from modelexport_api.reasons import Reason
 from modelexport_api.status import Verdict
 from modelexport_exporter.core.sample import ORDINARY
 from modelexport_exporter.core.types import (
     NO_TOLERANCE,
+    NotCompared,
     ProblemKind,
     SampleComparison,
+    Unreached,
     VerificationOutcome,
 )
 from modelexport_exporter.verification.samples.sizes import describe_sizes
@@ -18,7 +21,9 @@ from modelexport_exporter.verification.samples.sizes import describe_sizes
 _LISTED = 3
 
 
-def verdict_on(samples: Sequence[SampleComparison]) -> Verdict:
+def verdict_on(
+    samples: Sequence[SampleComparison], not_compared: Sequence[NotCompared] = ()
+) -> Verdict:
     """Return the verdict on all compared samples.
 
     An output for which at least half of the ordinary samples are inconclusive makes the model
@@ -26,8 +31,9 @@ def verdict_on(samples: Sequence[SampleComparison]) -> Verdict:
     """
     if ill_conditioned(samples):
         return Verdict.ILL_CONDITIONED
-    differs = any(sample.differs for sample in samples)
-    return Verdict.MISMATCH if differs else Verdict.VERIFIED
+    if any(sample.differs for sample in samples):
+        return Verdict.MISMATCH
+    return Verdict.INCOMPLETE if not_compared else Verdict.VERIFIED
 
 
 def ill_conditioned(samples: Sequence[SampleComparison]) -> list[str]:
@@ -57,6 +63,29 @@ def describe_ill_conditioned(outcome: VerificationOutcome) -> tuple[str, str]:
         "Make the computation stable: larger epsilons in normalisations, no differences of large "
         "numbers, no ranking of scores that are equal except for rounding; or verify on realistic "
         "inputs (verification.goldenInputs, verification.sampler, inputs[].range).",
+    )
+
+
+def describe_incomplete(outcome: VerificationOutcome) -> tuple[Reason, str, str]:
+    """Return reason, message and hint for an outcome whose verdict is Incomplete."""
+    empty = any(entry.kind is Unreached.ELEMENTS for entry in outcome.not_compared)
+    branches = any(entry.kind is Unreached.SIDE for entry in outcome.not_compared)
+    listed = _join([str(entry) for entry in outcome.not_compared])
+    message = f"{listed}. {len(outcome.samples)} samples ran."
+    rewrite = (
+        ", or write torch.where(condition, a, b) for values and torch.cond for whole branches: the "
+        "file holds one side only"
+    )
+    # What is empty is empty on every route; another one may keep both sides of a branch.
+    reason = Reason.OUTPUT_NOT_COMPARED if empty else Reason.BRANCH_NOT_COMPARED
+    return (
+        reason,
+        message,
+        (
+            "Record inputs that reach it (verification.goldenInputs), draw them "
+            f"(verification.sampler){rewrite if branches else ''}. To publish without this comparison, "
+            "set verification.allowIncomplete: true."
+        ),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from modelexport_api.spec import Layout
+from modelexport_api.spec import Layout, Mode
 from modelexport_api.status import Stage, Verdict, VerificationResult
 from modelexport_exporter.blame.after_mismatch import SmallestFailure
 from modelexport_exporter.blame.record_onnx import Runtime
@@ -23,11 +23,12 @@ from modelexport_exporter.core.machine import (
     release_memory,
 )
 from modelexport_exporter.core.providers import fallbacks, on_cpu
-from modelexport_exporter.core.sample import ORDINARY, Sample
+from modelexport_exporter.core.sample import ORDINARY, Sample, Values
 from modelexport_exporter.core.types import (
     ConvertedModel,
     ExportTask,
     ReportProgress,
+    Rung,
     SampleComparison,
     VerificationOutcome,
 )
@@ -45,6 +46,8 @@ from modelexport_exporter.verification.samples.every_size import describe_covera
 from modelexport_exporter.verification.samples.sample_scheduler import SampleScheduler
 from modelexport_exporter.verification.samples.sample_source import SampleSource, samples_of_task
 from modelexport_exporter.verification.samples.sizes import describe_sizes
+from modelexport_exporter.verification.seeking.completeness import Branches, Completeness
+from modelexport_exporter.verification.seeking.seek import Found
 from modelexport_exporter.verification.verdict import verdict_on
 
 Array = NDArray[Any]
@@ -125,10 +128,13 @@ class _Verification:
         if task.proven_graph:
             self._scheduler.left_out.append(PROVEN_GRAPH)
         self._results: list[SampleComparison] = []
+        self._found = 0
+        """Number of samples that a search found."""
         self.smallest_failure = SmallestFailure()
         self._measured = task.proven_graph
         self._converted = converted
         self._inferred = model.inferred
+        self._code_dir = task.code_dir
         self._session = Session(
             converted.model_path,
             model.provider,
@@ -145,6 +151,9 @@ class _Verification:
             self._clock,
             simulation=simulation_for(task, task.spec, reference),
         )
+        self._completeness = Completeness(
+            samples, reference, branches=_branches(task), clock=self._clock
+        )
 
     def over_all_samples(self, progress: ReportProgress) -> None:
         """Run the plan, within the budget."""
@@ -159,6 +168,7 @@ class _Verification:
             for sample in self._scheduler.admissible(planned):
                 self._run(sample)
         self._run_while(self._samples.more(), MORE_WITHIN_SECONDS)
+        self._completeness.seek(self._results, self._run_found)
         self._run_while(self._samples.every_size(), self._scheduler.spent + EVERY_SIZE_SECONDS)
         progress(Stage.VERIFY, 1.0, f"compared {len(self._results)} samples")
 
@@ -175,9 +185,11 @@ class _Verification:
         conclusive = [output for output in outputs if not output.inconclusive]
         fallen_back = fallbacks(self._session.assignment, self._session.provider)
         noise = [output.noise for output in conclusive if output.noise is not None]
+        not_compared = self._completeness.not_compared(self._code_dir)
+        excused = self._spec.verification.allow_incomplete
         return VerificationOutcome(
             summary=VerificationResult(
-                verdict=verdict_on(self._results),
+                verdict=verdict_on(self._results, () if excused else not_compared),
                 provider=self._session.provider.value,
                 samples=len(self._results),
                 max_abs_error=max((output.max_abs_error for output in conclusive), default=0.0),
@@ -186,6 +198,7 @@ class _Verification:
                 max_noise=max(noise, default=None),
                 fallback_nodes=on_cpu(fallen_back),
                 coverage=self._coverage(),
+                not_compared=[str(entry) for entry in not_compared],
             ),
             samples=tuple(self._results),
             seconds=seconds,
@@ -193,13 +206,14 @@ class _Verification:
             losses=self._comparator.losses.all(),
             fallbacks=fallen_back,
             output_shapes=self._session.output_shapes,
+            not_compared=not_compared,
             rows_independent=self._check_batch_independence(),
         )
 
     def _coverage(self) -> list[str]:
         """Return what the samples covered: sizes, and ranges that were searched for."""
         sizes = describe_coverage(self._spec, [sample.dims for sample in self._results])
-        return [*sizes, *self._inferred]
+        return [*sizes, *self._completeness.coverage(), *self._inferred]
 
     def _check_batch_independence(self) -> bool | None:
         """Return whether a server may batch requests; None unless the layout is Triton's."""
@@ -229,10 +243,19 @@ class _Verification:
         )
         return False
 
+    def _run_found(self, found: Found) -> None:
+        """Compare inputs that a search found, if they fit into the budget."""
+        sample = Sample(found.dims, Values.SOUGHT, self._found)
+        self._found += 1
+        if self._scheduler.admit(sample).fits:
+            self._compare(sample, found.arrays)
+
     def _run(self, sample: Sample) -> None:
+        self._compare(sample, self._samples.arrays(sample))
+
+    def _compare(self, sample: Sample, arrays: Mapping[str, Array]) -> None:
         started = self._clock()
         where = f"{describe_sizes(sample.dims)} ({sample.label} values, seed {sample.seed})"
-        arrays = self._samples.arrays(sample)
         compared = self._comparator.compare_sample(
             sample,
             arrays,
@@ -252,6 +275,17 @@ class _Verification:
             return False
         self._measured = slowest < MEASURED_BELOW_SECONDS
         return self._measured
+
+
+def _branches(task: ExportTask) -> Branches:
+    """Return what the file may hold of branches of Python on values.
+
+    torch.export refuses most of them, but its strict mode computes some with the example's values.
+    """
+    if task.proven_graph:
+        return Branches.NONE
+    scripted = task.rung is Rung.SCRIPT and task.spec.mode is not Mode.VERIFY
+    return Branches.BOTH_SIDES if scripted else Branches.ONE_SIDE
 
 
 def _runner(session: Session, weights: Mapping[str, Array]) -> RunFile:

@@ -7,7 +7,7 @@ rewritten too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -15,7 +15,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.overrides import TorchFunctionMode
 
 from modelexport_exporter.decompositions.library import DECOMPOSITIONS, provided
 from modelexport_exporter.decompositions.registry import enabled
@@ -26,6 +25,7 @@ from modelexport_exporter.decompositions.torchscript.missing_symbolics import (
 )
 from modelexport_exporter.decompositions.torchscript.negative_indices import from_the_start
 from modelexport_exporter.decompositions.torchscript.rewrites import REWRITES
+from modelexport_exporter.torch_internals.call_mode import CallMode
 from modelexport_exporter.torch_internals.operators import (
     OpOverload,
     OpOverloadPacket,
@@ -79,7 +79,7 @@ def _describe_name(name: str) -> _Call:
     return _Call(name, short if short in _PROVIDED else f"aten::{operator}", in_place)
 
 
-class TracedCalls(TorchFunctionMode):
+class TracedCalls(CallMode):
     """Sees each call of torch and records it, or what replaces it."""
 
     def __init__(self, disabled: Collection[str], opset: int) -> None:
@@ -88,14 +88,8 @@ class TracedCalls(TorchFunctionMode):
         self._opset = opset
         self._active: frozenset[str] = frozenset()
 
-    def __torch_function__(
-        self,
-        func: Any,  # noqa: ANN401
-        types: Any,  # noqa: ANN401
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:  # noqa: ANN401
-        kwargs = kwargs or {}
+    def on_call(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        """Record the call, or what replaces it."""
         call = _describe_call(func)
         if call.name == "__getitem__":
             return func(*self._without_negative_indices(args), **kwargs)
@@ -103,7 +97,7 @@ class TracedCalls(TorchFunctionMode):
             return func(*args, **kwargs)
         for replace in (self._by_the_library, self._by_a_rewrite, self._by_torch):
             with self._seeing_calls_but(call.operator):
-                result = replace(call, args, kwargs)
+                result = replace(call, args, dict(kwargs))
             if result is not NotImplemented:
                 copies = call.in_place and isinstance(args[0], Tensor)
                 return args[0].copy_(result) if copies else result

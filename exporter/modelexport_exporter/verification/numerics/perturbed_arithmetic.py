@@ -22,9 +22,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
 
 from modelexport_exporter.torch_internals.aten_mode import AtenMode, aliased_arguments, op_name
+from modelexport_exporter.torch_internals.call_mode import CallMode
 from modelexport_exporter.torch_internals.pytree import tree_map
 from modelexport_exporter.verification.numerics.arithmetic_dtype import MOVING
 
@@ -107,19 +107,14 @@ def _widening() -> Iterator[None]:
         recurrent.check_input = check
 
 
-class _WidenCalls(TorchFunctionMode):
+class _WidenCalls(CallMode):
     """Widens the arguments of functions that compare their types before any ATen op is called."""
 
-    def __torch_function__(
-        self,
-        func: Any,  # noqa: ANN401
-        types: Any,  # noqa: ANN401
-        args: tuple[Any, ...] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:  # noqa: ANN401
+    def on_call(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        """Run the function, on doubles if it compares types."""
         if func not in COMPARING:
-            return func(*args, **(kwargs or {}))
-        return func(*tree_map(_widen, args), **tree_map(_widen, kwargs or {}))
+            return func(*args, **kwargs)
+        return func(*tree_map(_widen, args), **tree_map(_widen, kwargs))
 
 
 class _RoundAtRandom(AtenMode):

@@ -14,7 +14,8 @@ from modelexport_exporter.call import Call, flatten
 from modelexport_exporter.call.call import Leaf
 from modelexport_exporter.call.tensors import to_array, to_tensor
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.verification.reference import EagerReference, TreatmentOfNan
+from modelexport_exporter.verification.reference import EagerReference
+from modelexport_exporter.verification.treatment_of_nan import TreatmentOfNan
 
 A, B, C = torch.zeros(1), torch.ones(2), torch.ones(3)
 

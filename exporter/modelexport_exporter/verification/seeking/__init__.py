@@ -1,0 +1,1 @@
+"""Seek samples that ordinary ones leave out: another side of a branch, an output with elements."""

@@ -1,0 +1,157 @@
+"""Whether the samples reached all of a model, and the samples that reach more of it.
+
+Outputs without elements agree with most files, and a trace agrees with a model on the side of each
+branch that it was made on. Both are sought after all other samples ran.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+
+from modelexport_exporter.core.types import NotCompared, SampleComparison, Unreached
+from modelexport_exporter.verification.reference import EagerReference
+from modelexport_exporter.verification.samples.sample_source import SampleSource
+from modelexport_exporter.verification.seeking.branches import (
+    SidesTaken,
+    ValueBranches,
+    describe_branch,
+)
+from modelexport_exporter.verification.seeking.goals import BothSides, DependsOnValues, Elements
+from modelexport_exporter.verification.seeking.seek import Found, Seeker
+from modelexport_exporter.verification.seeking.value_reads import Site
+
+Array = NDArray[Any]
+Arrays = Mapping[str, Array]
+
+SECONDS = 10.0
+"""Time to seek elements of outputs; the same again for branches."""
+MOST_ROUNDS = 4
+"""How deep branches inside of branches are sought."""
+
+
+class Branches(Enum):
+    """What a graph may hold of the branches of Python on values."""
+
+    NONE = 0
+    BOTH_SIDES = 1
+    ONE_SIDE = 2
+    """A trace holds the side that it was made on."""
+
+
+class Completeness:
+    """What the samples of one verification reached."""
+
+    def __init__(
+        self,
+        samples: SampleSource,
+        reference: EagerReference,
+        *,
+        branches: Branches,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Watch the runs of `reference` if the graph may hold branches on values."""
+        self._samples = samples
+        self._reference = reference
+        self._clock = clock
+        self._seeker = Seeker(samples, reference, clock)
+        self._sides = SidesTaken()
+        self._branches = ValueBranches()
+        self._known: set[Site] = set()
+        self._unexamined: list[tuple[set[Site], Arrays]] = []
+        self._empty: list[str] = []
+        self._may_lack_sides = branches is Branches.ONE_SIDE
+        if branches is not Branches.NONE:
+            reference.watching = self._watching
+
+    @contextmanager
+    def _watching(self, arrays: Arrays) -> Iterator[None]:
+        # Few models read values; jumps are watched, which takes time, once one does.
+        jumps = bool(self._known)
+        with self._sides.watching(jumps=jumps) as sites:
+            yield
+        if new := sites - self._known:
+            self._known |= new
+            self._unexamined.append((new, arrays))
+
+    def seek(self, results: Sequence[SampleComparison], compare: Callable[[Found], None]) -> None:
+        """Compare samples that reach more. `results`: of all samples so far; `compare` adds to it.
+
+        Does nothing after a difference.
+        """
+        if results and not _differ(results):
+            self._seek_elements(results, compare)
+        if self._unexamined and not _differ(results):
+            self._seek_sides(compare)
+
+    def _seek_elements(
+        self, results: Sequence[SampleComparison], compare: Callable[[Found], None]
+    ) -> None:
+        empty = empty_outputs(results)
+        if not empty or not self._depends_on_values(results[0]):
+            return
+        names = [output.output for output in results[0].outputs]
+        goal = Elements([names.index(name) for name in empty])
+        for found in self._seeker.seek(goal, SECONDS):
+            compare(found)
+        self._empty = empty_outputs(results)
+
+    def _depends_on_values(self, sample: SampleComparison) -> bool:
+        """Return whether the emptiness of outputs may depend on values rather than on sizes."""
+        drawn = next(entry for entry in self._samples.plan() if entry.dims == sample.dims)
+        values = self._reference.values(self._samples.arrays(drawn))
+        with torch.no_grad(), DependsOnValues() as ops:
+            self._reference.call(values)
+        return bool(ops.found)
+
+    def _seek_sides(self, compare: Callable[[Found], None]) -> None:
+        until = self._clock() + SECONDS
+        for _round in range(MOST_ROUNDS):
+            unexamined, self._unexamined = self._unexamined, []
+            for sites, arrays in unexamined:
+                self._branches.find(lambda a=arrays: self._run(a), sites, self._clock, until)  # type: ignore[misc]
+            goal = BothSides(self._sides, self._branches.matter)
+            for found in self._seeker.seek(goal, until - self._clock()):
+                compare(found)
+            if not self._unexamined:
+                return
+
+    def _run(self, arrays: Arrays) -> list[torch.Tensor]:
+        with torch.no_grad():
+            return self._reference.call(self._reference.values(arrays))
+
+    def not_compared(self, code_dir: Path | None) -> tuple[NotCompared, ...]:
+        """Return what no sample reached."""
+        sides = BothSides(self._sides, self._branches.matter).missing
+        if not self._may_lack_sides:
+            sides = []
+        branches = dict.fromkeys(describe_branch(jump, code_dir) for jump in sides)
+        return (
+            *(NotCompared(Unreached.ELEMENTS, f"output {name}") for name in self._empty),
+            *(NotCompared(Unreached.SIDE, branch) for branch in branches),
+        )
+
+    def coverage(self) -> list[str]:
+        """Return a sentence on the branches of which both sides ran."""
+        reached = sum(self._sides.took_both(jump) for jump in self._branches.matter)
+        return [f"both sides of {reached} branches on values"] if reached else []
+
+
+def empty_outputs(results: Sequence[SampleComparison]) -> list[str]:
+    """Return the outputs that never had elements."""
+    compared: dict[str, bool] = {}
+    for result in results:
+        for output in result.outputs:
+            compared[output.output] = compared.get(output.output, False) or output.has_elements
+    return [name for name, has_elements in compared.items() if not has_elements]
+
+
+def _differ(results: Sequence[SampleComparison]) -> bool:
+    return any(result.differs for result in results)

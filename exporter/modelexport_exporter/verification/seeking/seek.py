@@ -1,0 +1,115 @@
+"""Seeks inputs that reach a goal: candidates first, then steps along gradients."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+
+from modelexport_exporter.call.tensors import to_array
+from modelexport_exporter.core.dims import DimSizes
+from modelexport_exporter.core.sample import Sample, Values
+from modelexport_exporter.sampling.draw import draw
+from modelexport_exporter.verification.reference import EagerReference
+from modelexport_exporter.verification.samples.sample_source import SampleSource
+from modelexport_exporter.verification.seeking.ascent import ascend
+from modelexport_exporter.verification.seeking.candidates import candidates
+from modelexport_exporter.verification.seeking.goals import Goal
+
+Array = NDArray[Any]
+
+MOST_FOUND = 6
+"""Samples that reach a goal, each of which is compared."""
+SAMPLER_SEEDS = range(1000, 1032)
+LARGEST_STATE = 1 << 16
+"""Elements of a parameter or buffer that an input is set to."""
+FROM = (Values.NORMAL, Values.SMALL_INTEGERS, Values.LARGE)
+"""Where steps along gradients begin."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """Inputs that reach something."""
+
+    dims: dict[str, int]
+    arrays: dict[str, Array]
+
+
+class Seeker:
+    """Seeks samples for goals, with all that is known of a model's numbers."""
+
+    def __init__(
+        self,
+        samples: SampleSource,
+        reference: EagerReference,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Draw like `samples`, run `reference`; `clock`: in seconds."""
+        self._samples = samples
+        self._reference = reference
+        self._clock = clock
+
+    def seek(self, goal: Goal, seconds: float) -> list[Found]:
+        """Return samples that reach the goal or a part of it, within the time."""
+        until = self._clock() + seconds
+        found: list[Found] = []
+        for candidate in self._candidates():
+            if not goal.is_open or len(found) == MOST_FOUND or self._clock() > until:
+                break
+            if self._reaches(goal, candidate.arrays):
+                found.append(candidate)
+        return found
+
+    def _reaches(self, goal: Goal, arrays: Mapping[str, Array]) -> bool:
+        values = self._reference.values(arrays)
+        try:
+            with torch.inference_mode(), goal.watching():
+                outputs = self._reference.call(values)
+        except Exception:  # noqa: BLE001 - what the model refuses reaches nothing
+            return False
+        return goal.reaches(outputs)
+
+    def _candidates(self) -> Iterator[Found]:
+        sizes = DimSizes.of(self._samples.spec)
+        distinct: list[dict[str, int]] = []
+        for own in (sizes.captured, sizes.between, sizes.highest):
+            if own not in distinct:
+                distinct.append(own)
+        if self._samples.sampler is not None:
+            for own in distinct:
+                yield from self._from_sampler(own)
+            return
+        for own in distinct[:2]:
+            yield from self._drawn(own)
+        for own in distinct:
+            for values in FROM:
+                yield from self._ascending(own, values)
+
+    def _from_sampler(self, sizes: dict[str, int]) -> Iterator[Found]:
+        for seed in SAMPLER_SEEDS:
+            arrays = self._samples.arrays(Sample(sizes, Values.SAMPLER, seed))
+            yield Found(sizes, arrays)
+
+    def _drawn(self, sizes: dict[str, int]) -> Iterator[Found]:
+        injected = self._samples.injected
+        named = tuple(dict.fromkeys((*injected.named, *injected.constants)))
+        inputs = self._samples.spec.inputs
+        for arrays in candidates(inputs, sizes, named, self._state()):
+            yield Found(sizes, arrays)
+
+    def _ascending(self, sizes: dict[str, int], values: Values) -> Iterator[Found]:
+        inputs = self._samples.spec.inputs
+        arrays = draw(inputs, Sample(sizes, values, 11))
+        for moved in ascend(inputs, arrays, self._reference.call, self._reference.values):
+            yield Found(sizes, moved)
+
+    def _state(self) -> dict[str, Array]:
+        """Return the small parameters and buffers, by name."""
+        state = self._reference.state()
+        small = {name: entry for name, entry in state.items() if entry.numel() <= LARGEST_STATE}
+        return {name: to_array(entry) for name, entry in islice(small.items(), 64)}

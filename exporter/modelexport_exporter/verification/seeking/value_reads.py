@@ -1,0 +1,127 @@
+"""The values that Python reads from tensors while a model runs, and how to replace one of them.
+
+Only the first value of a place is replaced: a loop whose condition is always true does not end.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any
+
+import numpy as np
+import torch
+
+from modelexport_exporter.torch_internals.call_mode import CallMode, call_name
+from modelexport_exporter.verification.seeking.jumps import model_frame
+
+READING = frozenset(
+    {
+        "__bool__", "__int__", "__float__", "__index__", "__contains__", "__array__",
+        "item", "tolist", "numpy", "is_nonzero", "equal", "allclose",
+    }
+)  # fmt: skip
+"""Functions and methods of torch that return Python values, or numpy's."""
+FIXED = (0, 1, -1, 1_000_000, -1_000_000)
+NOT_FINITE = (math.nan, math.inf)
+MOST = 24
+"""Other values of a number that are tried."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """An instruction of the model's code that reads a value."""
+
+    code: CodeType
+    offset: int
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """What a site reads in place of its value: a number, or the opposite of a boolean."""
+
+    site: Site
+    value: float | None = None
+    """None: the opposite."""
+
+
+class ValueReads(CallMode):
+    """Notes each call of torch, and each value that is read; replaces those of one site."""
+
+    def __init__(self, replacement: Replacement | None = None) -> None:
+        super().__init__()
+        self._replacement = replacement
+        self._replaced = False
+        self.read: dict[Site, Any] = {}
+        """The first value of each site."""
+        self.calls: list[str] = []
+        """Names of all functions of torch, in order."""
+
+    def on_call(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        """Run the function; note, or replace, the Python value that it returns."""
+        result = func(*args, **kwargs)
+        name = call_name(func)
+        self.calls.append(name)
+        if name not in READING or isinstance(result, torch.Tensor):
+            return result
+        frame = model_frame()
+        if frame is None:
+            return result
+        site = Site(frame.f_code, frame.f_lasti)
+        self.read.setdefault(site, result)
+        if self._replacement is None or site != self._replacement.site or self._replaced:
+            return result
+        self._replaced = True
+        return _replaced(result, self._replacement.value)
+
+
+def replacements(site: Site, value: Any) -> Iterator[Replacement]:  # noqa: ANN401
+    """Yield what to read in place of a value, the likeliest to matter first."""
+    sample = value
+    while isinstance(sample, list) and sample:
+        sample = sample[0]
+    if isinstance(sample, np.ndarray):
+        sample = sample.reshape(-1)[0].item() if sample.size else None
+    if isinstance(sample, bool):
+        yield Replacement(site)
+    elif isinstance(sample, int | float):
+        odd = NOT_FINITE if isinstance(sample, float) else ()
+        numbers = [*FIXED, sample + 1, sample - 1, *_near(_constants(site.code)), -sample, *odd]
+        for number in list(dict.fromkeys(numbers))[:MOST]:
+            if number != sample:
+                yield Replacement(site, number)
+
+
+def _constants(code: CodeType) -> list[float]:
+    """Return the numbers in a function's code, at most ten."""
+    found = [
+        constant
+        for constant in code.co_consts
+        if isinstance(constant, int | float) and not isinstance(constant, bool)
+    ]
+    return found[:10]
+
+
+def _near(numbers: list[float]) -> list[float]:
+    return [number + step for number in numbers for step in (0, 1, -1)]
+
+
+def _replaced(value: Any, number: float | None) -> Any:  # noqa: ANN401
+    """Return a value of the same structure with another number in each place."""
+    if isinstance(value, list):
+        return [_replaced(entry, number) for entry in value]
+    if isinstance(value, np.ndarray):
+        return np.logical_not(value) if number is None else _filled(value, number)
+    if number is None:
+        return not value
+    if isinstance(value, bool):
+        return bool(number)
+    whole = isinstance(value, int) and math.isfinite(number)
+    return int(number) if whole else type(value)(number)
+
+
+def _filled(array: np.ndarray[Any, Any], number: float) -> np.ndarray[Any, Any]:
+    with np.errstate(invalid="ignore"):
+        return np.full_like(array, np.asarray(number).astype(array.dtype))
