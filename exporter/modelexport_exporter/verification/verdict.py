@@ -78,15 +78,12 @@ def describe_incomplete(outcome: VerificationOutcome) -> tuple[Reason, str, str]
     )
     # What is empty is empty on every route; another one may keep both sides of a branch.
     reason = Reason.OUTPUT_NOT_COMPARED if empty else Reason.BRANCH_NOT_COMPARED
-    return (
-        reason,
-        message,
-        (
-            "Record inputs that reach it (verification.goldenInputs), draw them "
-            f"(verification.sampler){rewrite if branches else ''}. To publish without this comparison, "
-            "set verification.allowIncomplete: true."
-        ),
+    hint = (
+        "Record inputs that reach it (verification.goldenInputs), draw them "
+        f"(verification.sampler){rewrite if branches else ''}. To publish without this comparison, "
+        "set verification.allowIncomplete: true."
     )
+    return reason, message, hint
 
 
 def describe_mismatch(outcome: VerificationOutcome) -> tuple[str, str]:

@@ -49,7 +49,7 @@ class SidesTaken:
     def watching(self, *, jumps: bool = True, limited: bool = False) -> Iterator[set[Site]]:
         """Watch one run; what it yields holds the places that read a value, once it ended.
 
-        Without `jumps`, nothing but these places is found out. `limited`: raise RunTooLongError in a run
+        Without `jumps`, only these places are noted. `limited`: raise RunTooLongError in a run
         that does not seem to end.
         """
         watched, reads, sites = WatchedJumps(limited=limited), ValueReads(), set[Site]()

@@ -27,7 +27,7 @@ THE_WORK = {
     *("export.exporter", "export.opset", "export.customOpsets", "export.optimize"),
     *("export.precision", "export.unsupportedOps", "export.plugins", "export.rewrites.disabled"),
     *("export.weights", "export.parameterNames", "verification.benchmark"),
-    *("verification.provider", "verification.sampler"),
+    *("verification.allowIncomplete", "verification.provider", "verification.sampler"),
     *("verification.tolerance.atol", "verification.tolerance.rtol"),
 }
 

@@ -1,0 +1,143 @@
+"""Branches of Python on values: which ones depend on a value, and which sides ran."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from modelexport_exporter.verification.seeking.branches import SidesTaken, ValueBranches
+from modelexport_exporter.verification.seeking.jumps import RunTooLongError
+
+Model = Callable[[torch.Tensor], torch.Tensor]
+X = torch.tensor([1.0, 2.0, 3.0])
+
+
+def _branches(model: Model, x: torch.Tensor = X) -> list[int]:
+    """Return the lines of branches that matter, counted from the first line of the model."""
+    found, sides = ValueBranches(), SidesTaken()
+    with sides.watching() as sites:
+        model(x)
+    found.find(lambda: [model(x)], sites, time.monotonic, time.monotonic() + 60)
+    first = model.__code__.co_firstlineno
+    return sorted({jump.line - first for jump in found.matter})
+
+
+def chooses(x: torch.Tensor) -> torch.Tensor:
+    return x * 2 if x.sum() > 100 else x
+
+
+def reads_first(x: torch.Tensor) -> torch.Tensor:
+    number = x.max().item()
+    y = x + 1
+    if number > 7:
+        return y
+    return x
+
+
+def lists(x: torch.Tensor) -> torch.Tensor:
+    return x + 1 if 5.0 in x.tolist() else x
+
+
+def loops(x: torch.Tensor) -> torch.Tensor:
+    for _ in range(int(x[0])):
+        x = x * 2
+    return x
+
+
+def halves(x: torch.Tensor) -> torch.Tensor:
+    while x.max() > 10:
+        x = x / 2
+    return x
+
+
+def rare_number(x: torch.Tensor) -> torch.Tensor:
+    return x + 1 if float(x.sum()) * 1e9 % 7 == 0.123 else x
+
+
+def compares_types(x: torch.Tensor, scale: float | None = None) -> torch.Tensor:
+    number = x.sum().item()
+    if scale is None:
+        scale = 2.0
+    return x * scale + number
+
+
+def raises(x: torch.Tensor) -> torch.Tensor:
+    if x.isnan().any():
+        raise ValueError
+    assert x.sum() < 1e30
+    return x
+
+
+def raises_for_a_rare_number(x: torch.Tensor) -> torch.Tensor:
+    if float(x.sum()) * 1e9 % 7 == 0.123:
+        raise ValueError
+    return x
+
+
+def warns(x: torch.Tensor) -> torch.Tensor:
+    if x.max() > 100:
+        warnings.warn("large", stacklevel=1)
+    return x * 2
+
+
+@pytest.mark.parametrize(
+    ("model", "lines"),
+    [
+        (chooses, [1]),
+        (reads_first, [3]),
+        (lists, [1]),
+        (loops, [1]),
+        (halves, [1]),
+        (rare_number, [1]),
+        (compares_types, []),
+        (raises, []),
+        (raises_for_a_rare_number, []),
+        (warns, []),
+    ],
+)
+def test_branches_that_depend_on_values(model: Model, lines: list[int]) -> None:
+    assert _branches(model) == lines
+
+
+@pytest.mark.parametrize(
+    ("inputs", "both"),
+    [
+        ([X], False),
+        ([X, X + 1], False),
+        ([X, X + 100], True),
+    ],
+)
+def test_sides_that_ran(inputs: list[torch.Tensor], both: bool) -> None:
+    sides, found = SidesTaken(), ValueBranches()
+    for x in inputs:
+        with sides.watching() as sites:
+            chooses(x)
+    found.find(lambda: [chooses(X)], sites, time.monotonic, time.monotonic() + 60)
+    assert [sides.took_both(jump) for jump in found.matter] == [both]
+
+
+def test_a_loop_counts_when_it_ran_differently() -> None:
+    sides, found = SidesTaken(), ValueBranches()
+    with sides.watching() as sites:
+        loops(X)
+    found.find(lambda: [loops(X)], sites, time.monotonic, time.monotonic() + 60)
+    (jump,) = found.matter
+    assert not sides.took_both(jump)
+    with sides.watching():
+        loops(X + 2)
+    assert sides.took_both(jump)
+
+
+def test_a_loop_without_end_is_stopped() -> None:
+    def endless(x: torch.Tensor) -> torch.Tensor:
+        while not x.isnan().any():
+            x = x + 1
+        return x
+
+    sides = SidesTaken()
+    with pytest.raises(RunTooLongError), sides.watching(limited=True):
+        endless(X)
