@@ -38,17 +38,17 @@ LARGE = feed([5000, -4000, 2, 3], [1, 2, 3, 4], [900, -6000, 7, 8])
 IDS = integers("ids", 6, low=0, high=5000)
 
 CASES = (
-    lost("threshold", "Threshold", feeds=[LARGE]),
-    lost("listed_id", "ListedId", IDS, feeds=[feed(1, 777, 3, 4, 5, 6, dtype="int64", name="ids")]),
-    lost("equal_inputs", "EqualInputs", X, tensor("y", 3, 4), feeds=[{**LARGE, "y": LARGE["x"]}]),
-    lost("read_earlier", "ReadEarlier", feeds=[LARGE]),
-    lost("helper", "Helper", feeds=[LARGE]),
-    lost("halving", "Halving", feeds=[LARGE]),
-    lost("nested", "Nested", feeds=[LARGE]),
-    lost("learned", "Learned", feeds=[LARGE]),
-    case("S14", "impossible", "Impossible", expected=REFUSED),
-    case("S14", "raises", "Raises", export=TRACE),
-    case("S14", "warns", "Warns", export=TRACE),
+    lost("branch_threshold", "Threshold", feeds=[LARGE]),
+    lost("branch_listed_id", "ListedId", IDS, feeds=[feed(1, 777, 3, 4, 5, 6, dtype="int64", name="ids")]),
+    lost("branch_equal_inputs", "EqualInputs", X, tensor("y", 3, 4), feeds=[{**LARGE, "y": LARGE["x"]}]),
+    lost("branch_read_earlier", "ReadEarlier", feeds=[LARGE]),
+    lost("branch_helper", "Helper", feeds=[LARGE]),
+    lost("branch_halving", "Halving", feeds=[LARGE]),
+    lost("branch_nested", "Nested", feeds=[LARGE]),
+    lost("branch_learned", "Learned", feeds=[LARGE]),
+    case("S14", "branch_impossible", "Impossible", expected=REFUSED),
+    case("S14", "branch_raises", "Raises", export=TRACE),
+    case("S14", "branch_warns", "Warns", export=TRACE),
     case("S5", "detector_sought", "Detector", IMAGE, feeds=[bright(1), bright(2)]),
     case("S5", "early_return", "EarlyReturn", IMAGE, feeds=[bright(1)], or_refused=REFUSED),
     case(
