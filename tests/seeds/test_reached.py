@@ -39,8 +39,19 @@ IDS = integers("ids", 6, low=0, high=5000)
 
 CASES = (
     lost("branch_threshold", "Threshold", feeds=[LARGE]),
-    lost("branch_listed_id", "ListedId", IDS, feeds=[feed(1, 777, 3, 4, 5, 6, dtype="int64", name="ids")]),
-    lost("branch_equal_inputs", "EqualInputs", X, tensor("y", 3, 4), feeds=[{**LARGE, "y": LARGE["x"]}]),
+    lost(
+        "branch_listed_id",
+        "ListedId",
+        IDS,
+        feeds=[feed(1, 777, 3, 4, 5, 6, dtype="int64", name="ids")],
+    ),
+    lost(
+        "branch_equal_inputs",
+        "EqualInputs",
+        X,
+        tensor("y", 3, 4),
+        feeds=[{**LARGE, "y": LARGE["x"]}],
+    ),
     lost("branch_read_earlier", "ReadEarlier", feeds=[LARGE]),
     lost("branch_helper", "Helper", feeds=[LARGE]),
     lost("branch_halving", "Halving", feeds=[LARGE]),

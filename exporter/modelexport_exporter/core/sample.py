@@ -39,6 +39,8 @@ class Values(StrEnum):
     INJECTED = "aimed"
     """Normal floats, half of them replaced by constants of the ONNX file; integers that look up
     embedding rows which differ from the checkpoint (`InjectedValues`)."""
+    NAMED = "named"
+    """Numbers of the model only, at random in each element: rules that need several of them."""
     WITH_NAN = "NaN"
     """Normal floats with NaN injected where no `range` excludes it; compared only if the model
     tests for NaN or infinity, or returns finite numbers all the same."""

@@ -135,6 +135,10 @@ class SizeGuard:
     sizes: tuple[dict[str, int], ...]
     """Sizes that do not fulfil it, the smallest first."""
 
+    def __str__(self) -> str:
+        """Return `n != 50 (net.py:15)`."""
+        return f"{self.condition} ({self.line})" if self.line else self.condition
+
 
 @dataclass(frozen=True)
 class ConvertedModel:
@@ -251,6 +255,8 @@ class Unreached(StrEnum):
     """An output was empty in all samples."""
     SIDE = "side"
     """A branch on values went the same way in all samples, and the graph holds that way only."""
+    SIZE = "size"
+    """Sizes for which the graph was not made were too costly to run."""
 
 
 @dataclass(frozen=True)
@@ -264,6 +270,8 @@ class NotCompared:
     def __str__(self) -> str:
         if self.kind is Unreached.ELEMENTS:
             return f"{self.subject} had no elements in any sample"
+        if self.kind is Unreached.SIZE:
+            return f"{self.subject} was not compared where it fails: those sizes cost too much"
         return f"{self.subject} went the same way in all samples"
 
 
@@ -286,6 +294,8 @@ class VerificationOutcome:
     """Nodes that ran on another provider than the one that was asked for."""
     output_shapes: dict[str, tuple[int | str, ...]] = field(default_factory=dict)
     """Shapes of outputs by name, as the session states them: it infers more than files say."""
+    guards: tuple[SizeGuard, ...] = ()
+    """What the graph assumes of its sizes."""
     not_compared: tuple[NotCompared, ...] = ()
     """What no sample reached."""
     rows_independent: bool | None = None

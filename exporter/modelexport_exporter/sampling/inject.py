@@ -1,7 +1,8 @@
-"""Injects values into drawn arrays: constants of the ONNX file, row indices, NaN.
+"""Injects values into drawn arrays: numbers of the ONNX file and of the code, row indices, NaN.
 
-A comparison with 0.5 that turned from `<` into `<=` shows only at 0.5, and a damaged row of an
-embedding only where a token looks it up. Random samples meet neither.
+A comparison with 0.5 that turned from `<` into `<=` shows only at 0.5, a damaged row of an
+embedding only where a token looks it up, and a rule for country 117 and device 3 only where both
+are in one row. Random samples meet none of these.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from modelexport_exporter.sampling.draw import FLOATS, NUMPY_DTYPES, integer_ran
 
 Array = NDArray[Any]
 
-MIN_SAMPLES, MAX_SAMPLES = 2, 8
+MIN_SAMPLES, MAX_SAMPLES = 2, 64
 """Number of samples over which the injected values are distributed."""
 _SHARE, _NAN_SHARE = 0.5, 0.25
 """Share of an input's elements that is replaced."""
+_KEPT_SHARE = 0.1
+"""Share of the elements that stay as they are drawn where all others are numbers of the model."""
 
 
 @dataclass(frozen=True)
@@ -32,13 +35,22 @@ class InjectedValues:
     """Values to inject into inputs."""
 
     constants: tuple[float, ...] = ()
-    """Scalar constants of the file."""
+    """Scalar constants of the file, and all elements of those that values are compared with."""
     halves: tuple[float, ...] = ()
     """Numbers that become halves or integers when such a constant scales them."""
     rows: tuple[int, ...] = ()
-    """Rows in which a table of the file differs from the checkpoint's."""
+    """Rows in which a table of the file differs from the checkpoint's, or of a table that is in
+    the file only."""
     named: tuple[float, ...] = ()
-    """Numbers that the model's code names, for integers."""
+    """Numbers that the model's code names."""
+    compared: tuple[int, ...] = ()
+    """Integers of the file that values are compared with."""
+
+    @property
+    def integers(self) -> tuple[int, ...]:
+        """Return all integers that the model names, each once."""
+        own = (int(number) for number in self.named if float(number).is_integer())
+        return tuple(dict.fromkeys((*own, *self.compared)))
 
 
 def has_values(inputs: Sequence[Input], injected: InjectedValues) -> bool:
@@ -71,6 +83,44 @@ def inject(
     return replaced
 
 
+def inject_named(
+    inputs: Sequence[Input], arrays: Mapping[str, Array], injected: InjectedValues, seed: int
+) -> dict[str, Array]:
+    """Return arrays of numbers that the model names, at random in each element.
+
+    So a rule that needs two of them in one row occurs once in as many rows as there are pairs.
+    """
+    replaced = {}
+    for position, entry in enumerate(inputs):
+        rng = np.random.default_rng([seed, position])
+        array, numbers = arrays[entry.name], _named_for(entry, injected)
+        if not len(numbers):
+            replaced[entry.name] = array
+            continue
+        chosen = rng.choice(numbers, size=array.shape)
+        kept = rng.random(array.shape) < _KEPT_SHARE
+        replaced[entry.name] = np.where(kept, array, chosen).astype(array.dtype)
+    return replaced
+
+
+def has_named(inputs: Sequence[Input], injected: InjectedValues) -> bool:
+    """Return whether an input takes one of the numbers that the model names."""
+    return any(len(_named_for(entry, injected)) for entry in inputs)
+
+
+def _named_for(entry: Input, injected: InjectedValues) -> Array:
+    """Return the numbers of the model that an input may hold."""
+    if entry.dtype in FLOATS:
+        low, high = entry.range or (-math.inf, math.inf)
+        numbers = np.array([*dict.fromkeys((*injected.constants, *injected.named))])
+    elif np.dtype(NUMPY_DTYPES[entry.dtype]).kind == "b":
+        return np.array([])
+    else:
+        low, high = integer_range(entry)
+        numbers = np.array(injected.integers, dtype=np.int64)
+    return numbers[(numbers >= low) & (numbers <= high)]
+
+
 def inject_not_finite(
     inputs: Sequence[Input], arrays: Mapping[str, Array], sample: Sample
 ) -> dict[str, Array]:
@@ -96,17 +146,27 @@ def _values_for(entry: Input, injected: InjectedValues) -> Array:
     """Return the values to inject into an input, shuffled, constants before halves."""
     if entry.dtype in FLOATS:
         low, high = entry.range or (-math.inf, math.inf)
-        pools = [np.array(injected.constants), np.array(injected.halves)]
+        named = _near_floats(entry, injected.named)
+        pools = [np.array(injected.constants), named, np.array(injected.halves)]
     elif np.dtype(NUMPY_DTYPES[entry.dtype]).kind == "b":
         return np.array([])
     else:
         low, high = integer_range(entry)
-        named = [number for number in injected.named if float(number).is_integer()]
-        near = dict.fromkeys(int(number) + step for step in (0, 1, -1) for number in named)
+        near = dict.fromkeys(number + step for step in (0, 1, -1) for number in injected.integers)
         pools = [np.array([*near], dtype=np.int64), np.array(injected.rows, dtype=np.int64)]
     rng = np.random.default_rng(1)
     within = [pool[(pool >= low) & (pool <= high)] for pool in pools]
     return np.concatenate([rng.permutation(pool) for pool in within])
+
+
+def _near_floats(entry: Input, numbers: Sequence[float]) -> Array:
+    """Return the numbers, as the input's dtype holds them, and the next ones above and below."""
+    dtype = NUMPY_DTYPES[entry.dtype]
+    if dtype.kind != "f":
+        return np.array(numbers)
+    own = np.array(numbers, dtype=dtype)
+    above, below = np.nextafter(own, dtype.type(np.inf)), np.nextafter(own, dtype.type(-np.inf))
+    return np.concatenate([own, above, below]).astype(np.float64)
 
 
 def _replace_share(array: Array, values: Array, rng: np.random.Generator, share: float) -> Array:

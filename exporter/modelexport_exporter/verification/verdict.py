@@ -141,6 +141,13 @@ def _choose_hint(
             "no random numbers in forward."
         )
     if agreeing and not set(agreeing) & set(failing):
+        assumed = _list_guards(outcome, failed)
+        if assumed:
+            return (
+                f"The graph was captured for sizes with {_join(assumed)}, and differs at "
+                f"{_join(failing)}. Write both sides of the branch as one (slices, padding), or "
+                "declare in dims only the sizes on one side."
+            )
         return (
             f"It agrees at {_join(agreeing)} and differs at {_join(failing)}: a number that "
             "depends on a size was fixed during the export (int(), .item(), a Python branch or "
@@ -154,6 +161,15 @@ def _choose_hint(
     if NO_TOLERANCE.issuperset(kinds):
         return advice
     return advice + " If the error is harmless, set verification.tolerance."
+
+
+def _list_guards(outcome: VerificationOutcome, failed: list[SampleComparison]) -> list[str]:
+    """Return the conditions on sizes that a failed sample does not fulfil."""
+    return [
+        str(guard)
+        for guard in outcome.guards
+        if any(own.items() <= sample.dims.items() for own in guard.sizes for sample in failed)
+    ]
 
 
 def _list_sizes(samples: list[SampleComparison]) -> list[str]:

@@ -27,9 +27,11 @@ from modelexport_exporter.core.sample import ORDINARY, Sample, Values
 from modelexport_exporter.core.types import (
     ConvertedModel,
     ExportTask,
+    NotCompared,
     ReportProgress,
     Rung,
     SampleComparison,
+    Unreached,
     VerificationOutcome,
 )
 from modelexport_exporter.diagnosis.explain import explaining, find_pitfalls
@@ -185,7 +187,7 @@ class _Verification:
         conclusive = [output for output in outputs if not output.inconclusive]
         fallen_back = fallbacks(self._session.assignment, self._session.provider)
         noise = [output.noise for output in conclusive if output.noise is not None]
-        not_compared = self._completeness.not_compared(self._code_dir)
+        not_compared = (*self._completeness.not_compared(self._code_dir), *self._guards_left())
         excused = self._spec.verification.allow_incomplete
         return VerificationOutcome(
             summary=VerificationResult(
@@ -206,9 +208,15 @@ class _Verification:
             losses=self._comparator.losses.all(),
             fallbacks=fallen_back,
             output_shapes=self._session.output_shapes,
+            guards=self._converted.guards,
             not_compared=not_compared,
             rows_independent=self._check_batch_independence(),
         )
+
+    def _guards_left(self) -> list[NotCompared]:
+        """Return the conditions of the graph on sizes that no sample failed to fulfil."""
+        left = self._samples.guards_without(sample.dims for sample in self._results)
+        return [NotCompared(Unreached.SIZE, f"the condition {guard}") for guard in left]
 
     def _coverage(self) -> list[str]:
         """Return what the samples covered: sizes, and ranges that were searched for."""

@@ -7,7 +7,7 @@ equal are made so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, count, zip_longest
 
 from modelexport_api.spec import Dim, ModelExportSpec
@@ -20,21 +20,29 @@ EQUAL_SIZES = 8
 """Number of sizes that two dims have together."""
 
 
-def every_size(spec: ModelExportSpec) -> Iterator[Sample]:
+def every_size(spec: ModelExportSpec, named: Sequence[int] = ()) -> Iterator[Sample]:
     """Yield samples with each dim at each of its sizes, and pairs of dims at equal ones.
 
-    The other dims are at their size in between.
+    The other dims are at their size in between. `named`: numbers that the model compares with;
+    they come first.
     """
     dims = {name: dim for name, dim in spec.dims.items() if is_dynamic(dim)}
     others = DimSizes.of(spec).between
     sweeps = [
-        [{**others, name: size} for size in in_spread_order(dim)] for name, dim in dims.items()
+        [{**others, name: size} for size in _named_first(dim, named)] for name, dim in dims.items()
     ]
     seeds = count(FIRST_SEED)
     for together in zip_longest(_equal_sizes(dims, others), *sweeps):
         for sizes in together:
             if sizes is not None:
                 yield Sample(sizes, Values.NORMAL, next(seeds))
+
+
+def _named_first(dim: Dim, named: Sequence[int]) -> list[int]:
+    """Return all sizes of a dim, those next to numbers of the model first."""
+    near = [number + step for number in named for step in (0, 1, -1)]
+    first = [size for size in near if dim.min <= size <= dim.max]
+    return list(dict.fromkeys((*first, *in_spread_order(dim))))
 
 
 def _equal_sizes(dims: Mapping[str, Dim], others: Mapping[str, int]) -> list[dict[str, int]]:

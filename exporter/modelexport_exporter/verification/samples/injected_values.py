@@ -21,6 +21,14 @@ from modelexport_exporter.sampling.inject import InjectedValues
 Array = NDArray[Any]
 
 MAX_CONSTANTS = 128
+LARGEST_VECTOR = 256
+"""Elements of a constant that values are compared with: the edges of buckets, limits of columns."""
+COMPARING = frozenset(
+    {
+        "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Max", "Min", "Clip", "Where",
+        "Mod",
+    }
+)  # fmt: skip
 LARGEST_CONSTANT = 1e6
 """Larger ones stand for infinity, in masks."""
 ROUNDING = frozenset({"Round", "Floor", "Ceil", "Cast"})
@@ -33,6 +41,7 @@ MAX_ROWS = 4096
 LARGEST_TABLE_BYTES = 256 << 20
 ROWS_AT_ONCE = 1024
 _FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16)
+_INTEGERS = (onnx.TensorProto.INT64, onnx.TensorProto.INT32)
 
 
 def find_injected_values(path: Path, state: Mapping[str, torch.Tensor]) -> InjectedValues:
@@ -45,7 +54,9 @@ def find_injected_values(path: Path, state: Mapping[str, torch.Tensor]) -> Injec
     except DecodeError:
         return InjectedValues()
     scalars = _read_scalars(graph)
-    constants = set(filter(_is_injectable, scalars.values()))
+    compared = _compared_with(graph)
+    floats = {number for number in compared if isinstance(number, float)}
+    constants = set(filter(_is_injectable, (*scalars.values(), *floats)))
     scales = _scales_before_rounding(graph, scalars)
     halves = {half / scale for scale in scales for half in HALVES}
     rows = {row for table in _tables(graph) for row in _changed_rows(table, state, path.parent)}
@@ -53,20 +64,59 @@ def find_injected_values(path: Path, state: Mapping[str, torch.Tensor]) -> Injec
         tuple(sorted(constants)[:MAX_CONSTANTS]),
         tuple(sorted(halves - constants)[:MAX_CONSTANTS]),
         tuple(sorted(rows)[:MAX_ROWS]),
+        compared=tuple(number for number in compared if isinstance(number, int))[:MAX_CONSTANTS],
     )
 
 
-def _read_scalars(graph: onnx.GraphProto) -> dict[str, float]:
-    """Return the constants of one element, by the name of their value."""
+def _compared_with(graph: onnx.GraphProto) -> list[float | int]:
+    """Return the elements of small constants that values are compared with, each once."""
+    found: dict[float | int, None] = {}
+    for own in _graphs(graph):
+        named = _constants(own) | _constants(graph)
+        for node in own.node:
+            for name in node.input if node.op_type in COMPARING else ():
+                if name in named:
+                    numbers = numpy_helper.to_array(named[name]).reshape(-1).tolist()
+                    found |= dict.fromkeys(number for number in numbers if not _is_bool(number))
+    return [number for number in found if _is_injectable(number)]
+
+
+def _is_bool(number: object) -> bool:
+    return isinstance(number, bool)
+
+
+def _graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
+    """Yield the graph, and those of its If, Loop and Scan nodes."""
+    yield graph
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                yield from _graphs(attribute.g)
+
+
+def _constants(graph: onnx.GraphProto) -> dict[str, onnx.TensorProto]:
+    """Return the small constants of a graph, by the name of their value."""
     named = [(tensor.name, tensor) for tensor in graph.initializer]
     for node in graph.node:
         tensors = (attribute.t for attribute in node.attribute if attribute.HasField("t"))
         named += [(node.output[0], tensor) for tensor in tensors]
-    return {name: _read_scalar(tensor) for name, tensor in named if _is_scalar(tensor)}
+    return {
+        name: tensor
+        for name, tensor in named
+        if tensor.data_type in (*_FLOATS, *_INTEGERS)
+        and math.prod(tensor.dims) <= LARGEST_VECTOR
+        and not tensor.external_data
+    }
+
+
+def _read_scalars(graph: onnx.GraphProto) -> dict[str, float]:
+    """Return the constants of one element, by the name of their value."""
+    named = _constants(graph)
+    return {name: _read_scalar(tensor) for name, tensor in named.items() if _is_scalar(tensor)}
 
 
 def _is_scalar(tensor: onnx.TensorProto) -> bool:
-    return math.prod(tensor.dims) == 1 and tensor.data_type in _FLOATS and not tensor.external_data
+    return math.prod(tensor.dims) == 1 and tensor.data_type in _FLOATS
 
 
 def _scales_before_rounding(graph: onnx.GraphProto, scalars: Mapping[str, float]) -> set[float]:
@@ -104,10 +154,10 @@ def _is_injectable(value: float) -> bool:
 
 
 def _tables(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
-    """Yield the initializers that Gather reads row by row."""
+    """Yield the initializers of floats that Gather reads row by row."""
     looked_up = {node.input[0] for node in graph.node if node.op_type == "Gather"}
     for tensor in graph.initializer:
-        if tensor.name in looked_up and len(tensor.dims) > 1:
+        if tensor.name in looked_up and tensor.data_type in _FLOATS and len(tensor.dims) > 0:
             yield tensor
 
 
@@ -122,7 +172,8 @@ def _changed_rows(
         and (name == tensor.name or tensor.name not in state)
     ]
     if not originals:
-        return []
+        # What the optimizer folded into the table cannot be compared: each row is looked up.
+        return list(range(min(tensor.dims[0], MAX_ROWS)))
     # Mapped, not read: a vocabulary's table is large.
     table = ir.serde.deserialize_tensor(tensor, directory).numpy()
     differing = [_differing_rows(table, to_array(own)) for own in originals]

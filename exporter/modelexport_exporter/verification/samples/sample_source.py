@@ -22,12 +22,14 @@ from modelexport_exporter.call.tensors import to_array
 from modelexport_exporter.core.dims import DimSizes, concrete_shape
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.sample import NOT_FINITE, Sample, Values
-from modelexport_exporter.core.types import ConvertedModel, ExportTask, Rung, SizeGuard
+from modelexport_exporter.core.types import ConvertedModel, ExportTask, SizeGuard
 from modelexport_exporter.sampling.draw import draw, reaches_limits
 from modelexport_exporter.sampling.inject import (
     InjectedValues,
+    has_named,
     has_values,
     inject,
+    inject_named,
     inject_not_finite,
     sample_count,
     takes_nan,
@@ -41,10 +43,19 @@ from modelexport_exporter.verification.samples.sizes import (
     more_samples,
     plan_samples,
     samples_of_weights,
+    volume,
 )
 
 Array = NDArray[Any]
 _SAMPLER = "verification.sampler"
+FEW = 8
+"""Samples of injected values at small sizes."""
+NAMED_SAMPLES = 4
+"""Samples of nothing but numbers that the model names."""
+FIRST = FEW + NAMED_SAMPLES
+"""Of these samples, those that run before other values."""
+LARGEST_VOLUME = 1 << 16
+"""Elements of the inputs of such samples."""
 
 
 @dataclass(frozen=True)
@@ -67,22 +78,25 @@ class SampleSource:
             Sample(entry.dims, Values.GOLDEN, place) for place, entry in enumerate(self.golden)
         ]
         samples = samples_of_weights if self.proven_graph else plan_samples
-        planned = self._with_sampler(samples(self.spec))
-        return tuple(
-            entry for entry in (planned[0], *golden, *planned[1:]) if self._is_meaningful(entry)
-        )
+        planned = samples(self.spec)
+        drawn = not self.proven_graph and self.sampler is None
+        injected = self._smallest_injected() if drawn else ()
+        meaningful = filter(self._is_meaningful, (*planned[1:-1], *injected, *planned[-1:]))
+        first, *others = self._with_sampler((planned[0], *meaningful))
+        return (first, *golden, *others)
 
     def more(self) -> tuple[Sample, ...]:
         """Return further samples, for models that run fast."""
         if self.proven_graph:
             return self._with_sampler(self._plan_injected())
         samples = [entry for entry in more_samples(self.spec) if self._is_meaningful(entry)]
-        return self._with_sampler((*self._plan_injected(), *samples))
+        injected = self._plan_injected()
+        return self._with_sampler((*injected[:FIRST], *samples, *injected[FIRST:]))
 
     def every_size(self) -> Iterator[Sample]:
         """Yield samples of all sizes, for as long as the budget lasts."""
         if not self.proven_graph:
-            yield from map(self._from_sampler, every_size(self.spec))
+            yield from map(self._from_sampler, every_size(self.spec, self.injected.integers))
 
     def guarded(self) -> tuple[Sample, ...]:
         """Return samples of the sizes that the graph assumes not to occur, each size once."""
@@ -96,18 +110,49 @@ class SampleSource:
         samples = (Sample(sizes, Values.NORMAL, seed) for seed, sizes in enumerate(wanted))
         return self._with_sampler(samples)
 
+    def guards_without(self, ran: Iterable[Mapping[str, int]]) -> list[SizeGuard]:
+        """Return the guards of which no failing size is among those that ran."""
+        lowest, sizes = DimSizes.of(self.spec).lowest, list(ran)
+        guards = () if self.proven_graph or self.sampler is not None else self.guards
+        return [
+            guard for guard in guards if not any({**lowest, **own} in sizes for own in guard.sizes)
+        ]
+
     def _is_meaningful(self, sample: Sample) -> bool:
         if sample.values is Values.LIMITS:
             return any(reaches_limits(entry) for entry in self.spec.inputs)
         return sample.values not in NOT_FINITE or self._takes_nan()
 
     def _plan_injected(self) -> tuple[Sample, ...]:
-        """Return the samples over which the injected values are distributed, seeds from 0."""
-        if not has_values(self.spec.inputs, self.injected):
-            return ()
-        sizes = DimSizes.of(self.spec).between
-        count = sample_count(self.spec.inputs, sizes, self.injected)
-        return tuple(Sample(sizes, Values.INJECTED, number) for number in range(count))
+        """Return the samples over which the injected values are distributed, seeds from 0.
+
+        Many values, such as all rows of a table, are injected at the largest sizes.
+        """
+        dims, inputs = DimSizes.of(self.spec), self.spec.inputs
+        samples: list[Sample] = []
+        if has_values(inputs, self.injected):
+            sizes = dims.between
+            count = sample_count(inputs, sizes, self.injected)
+            if count > FEW and volume(inputs, dims.highest) <= LARGEST_VOLUME:
+                sizes = dims.highest
+                count = sample_count(inputs, sizes, self.injected)
+            samples += [Sample(sizes, Values.INJECTED, number) for number in range(count)]
+        if has_named(inputs, self.injected):
+            large = volume(inputs, dims.highest) <= LARGEST_VOLUME
+            sizes = dims.highest if large else dims.between
+            named = [Sample(sizes, Values.NAMED, number) for number in range(NAMED_SAMPLES)]
+            samples[FEW:FEW] = named
+        return tuple(samples)
+
+    def _smallest_injected(self) -> tuple[Sample, ...]:
+        """Return samples of injected values for models of any speed, at the smallest sizes."""
+        lowest = DimSizes.of(self.spec).lowest
+        samples = []
+        if has_values(self.spec.inputs, self.injected):
+            samples += [Sample(lowest, Values.INJECTED, number) for number in (0, 1)]
+        if has_named(self.spec.inputs, self.injected):
+            samples.append(Sample(lowest, Values.NAMED, NAMED_SAMPLES))
+        return tuple(samples)
 
     def _takes_nan(self) -> bool:
         return any(takes_nan(entry) for entry in self.spec.inputs)
@@ -121,6 +166,8 @@ class SampleSource:
         arrays = draw(self.spec.inputs, sample)
         if sample.values is Values.INJECTED:
             return inject(self.spec.inputs, arrays, self.injected, number=sample.seed)
+        if sample.values is Values.NAMED:
+            return inject_named(self.spec.inputs, arrays, self.injected, sample.seed)
         if sample.values in NOT_FINITE:
             return inject_not_finite(self.spec.inputs, arrays, sample)
         return arrays
@@ -171,12 +218,10 @@ def samples_of_task(
     golden = read_golden(task.golden_inputs, spec) if task.golden_inputs else ()
     found = find_injected_values(converted.model_path, state)
     named = code_constants(module, task.code_dir)
-    # A trace has lost the branches of Python, and with them the numbers that they compare with.
-    lost = named if task.rung is Rung.TRACE else ()
     return replace(
         plain_source(task, spec),
         golden=golden,
-        injected=replace(found, named=named, constants=(*found.constants, *lost)),
+        injected=replace(found, named=named),
         guards=converted.guards,
     )
 

@@ -11,6 +11,7 @@ from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.sampling.inject import (
     InjectedValues,
     inject,
+    inject_named,
     inject_not_finite,
     sample_count,
 )
@@ -72,7 +73,7 @@ def test_each_value_occurs_before_one_repeats() -> None:
     assert set(injected.tolist()) == {0.0, *injected_values.constants}
 
 
-@pytest.mark.parametrize(("size", "expected"), [(1000, 2), (20, 2), (10, 4), (4, 8), (1, 8)])
+@pytest.mark.parametrize(("size", "expected"), [(1000, 2), (20, 2), (10, 4), (4, 9), (1, 18)])
 def test_values_are_distributed_over_as_many_samples_as_needed(size: int, expected: int) -> None:
     injected_values = InjectedValues(
         constants=(3.0, 5.0), halves=tuple(value / 64 for value in range(1, 17))
@@ -84,7 +85,7 @@ def test_values_are_distributed_over_as_many_samples_as_needed(size: int, expect
         inject(declared, {"x": np.zeros(size, np.float32)}, injected_values, number)["x"]
         for number in range(count)
     ]
-    if count < 8:
+    if count < 64:
         assert {*injected_values.constants, *injected_values.halves} <= set(
             np.concatenate(arrays).tolist()
         )
@@ -98,3 +99,30 @@ def test_constants_are_injected_before_halves() -> None:
         [entry(shape=[10])], {"x": np.zeros(10, np.float32)}, injected_values, number=0
     )["x"]
     assert {3.0, 5.0} <= set(injected.tolist())
+
+
+def test_numbers_of_the_model_meet_in_one_row() -> None:
+    ids = {"dtype": "int64", "range": [0, 500]}
+    inputs = [entry(name="country", **ids), entry(name="device", **ids)]
+    drawn = {name: np.zeros(1000, np.int64) for name in ("country", "device")}
+    named = InjectedValues(named=(117.0, 3.0, 42.0, 0.5), compared=(9,))
+    found = inject_named(inputs, drawn, named, seed=1)
+    rows = set(zip(found["country"].tolist(), found["device"].tolist(), strict=True))
+    assert rows >= {(a, b) for a in (117, 3, 42, 9) for b in (117, 3, 42, 9)}
+    assert any(0 in row for row in rows)
+
+
+def test_numbers_of_the_model_in_floats() -> None:
+    named = InjectedValues(constants=(0.5,), named=(117.0, 9e9))
+    inputs = [entry(range=[0, 1000])]
+    found = inject_named(inputs, {"x": np.full(1000, 3.0, np.float32)}, named, seed=1)["x"]
+    assert set(found.tolist()) == {0.5, 117.0, 3.0}
+    assert found.dtype == np.float32
+
+
+def test_floats_next_to_numbers_of_the_code() -> None:
+    given = {"x": np.zeros(1000, np.float32)}
+    found = inject([entry()], given, InjectedValues(named=(0.3,)), number=0)["x"]
+    exact = np.float32(0.3)
+    near = {float(np.nextafter(exact, np.float32(end))) for end in (-np.inf, np.inf)}
+    assert set(found.tolist()) == {0.0, float(exact), *near}

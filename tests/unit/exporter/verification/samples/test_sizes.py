@@ -53,7 +53,7 @@ def specs(draw_from: st.DrawFn) -> ModelExportSpec:
     )
 
 
-NOT_PLANNED = {Values.GOLDEN, Values.SAMPLER, Values.SOUGHT, Values.INJECTED}
+NOT_PLANNED = {Values.GOLDEN, Values.SAMPLER, Values.SOUGHT, Values.INJECTED, Values.NAMED}
 """Values from the user or from the ONNX file."""
 
 
