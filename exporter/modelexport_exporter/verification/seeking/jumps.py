@@ -105,7 +105,12 @@ class WatchedJumps:
 
 
 def may_test(jump: Jump, code: CodeType, offset: int) -> bool:
-    """Return whether what a jump tests contains an instruction, by their places in the text."""
+    """Return whether what a jump tests contains an instruction, by their places in the text.
+
+    A loop over a list ends by the list's length, whatever its elements are.
+    """
+    if jump.offset in _loops(jump.code):
+        return False
     tested, inner = _span(jump.code, jump.offset), _span(code, offset)
     if code != jump.code or tested is None or inner is None:
         return False
@@ -151,6 +156,15 @@ def _conditional_jumps(code: CodeType) -> frozenset[int]:
         instruction.offset
         for instruction in dis.get_instructions(code)
         if any(name in instruction.opname for name in CONDITIONAL)
+    )
+
+
+@cache
+def _loops(code: CodeType) -> frozenset[int]:
+    return frozenset(
+        instruction.offset
+        for instruction in dis.get_instructions(code)
+        if instruction.opname == "FOR_ITER"
     )
 
 

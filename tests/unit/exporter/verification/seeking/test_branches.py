@@ -58,6 +58,13 @@ def rare_number(x: torch.Tensor) -> torch.Tensor:
     return x + 1 if float(x.sum()) * 1e9 % 7 == 0.123 else x
 
 
+def sums(x: torch.Tensor) -> torch.Tensor:
+    total = 0.0
+    for value in x.tolist():
+        total += value
+    return x + total
+
+
 def compares_types(x: torch.Tensor, scale: float | None = None) -> torch.Tensor:
     number = x.sum().item()
     if scale is None:
@@ -93,6 +100,7 @@ def warns(x: torch.Tensor) -> torch.Tensor:
         (loops, [1]),
         (halves, [1]),
         (rare_number, [1]),
+        (sums, []),
         (compares_types, []),
         (raises, []),
         (raises_for_a_rare_number, []),
