@@ -100,6 +100,17 @@ def unavailable(access: Access, detail: str) -> ExportFailure:
     )
 
 
+def damaged(uri: str, algorithm: str, expected: str, found: str, attempts: int) -> ExportFailure:
+    """Return the failure for an object that arrives with other bytes than the store has."""
+    return ExportFailure(
+        Reason.DIGEST_MISMATCH,
+        f"{uri} was downloaded {attempts} times, and its {algorithm} is {found} where the store "
+        f"says {expected}",
+        "Its bytes changed on the way, or in the store. Upload it again; if that does not help, "
+        "look for a proxy or a disk that changes them.",
+    )
+
+
 def disk_full(path: str) -> ExportFailure:
     """Return the failure for a full disk."""
     return ExportFailure(

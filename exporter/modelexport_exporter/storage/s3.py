@@ -7,42 +7,32 @@ imported when the first request is made: a run on local files never pays for it.
 from __future__ import annotations
 
 import contextlib
-import os
-import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from modelexport_api.reasons import Reason
 from modelexport_api.spec import Storage
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.stored_object import StoredObject
-from modelexport_exporter.storage import errors as storage_errors
 from modelexport_exporter.storage.errors import Access
 from modelexport_exporter.storage.s3_client import client_for
-from modelexport_exporter.storage.s3_upload import THREADS, PendingPut, PendingUpload
+from modelexport_exporter.storage.s3_codes import CONDITION, MISSING, error_code
+from modelexport_exporter.storage.s3_download import Download, Place
+from modelexport_exporter.storage.s3_upload import PendingPut, PendingUpload
 from modelexport_exporter.storage.store import ConditionFailedError, OnBytes, Role
 
 if TYPE_CHECKING:
-    from botocore.response import StreamingBody
     from types_boto3_s3 import S3Client
 
 T = TypeVar("T")
 
 MIB = 1024 * 1024
-PART_BYTES = 64 * MIB
-"""Of a download; nothing of it is held in memory."""
 UPLOAD_PART_BYTES = 8 * MIB
 """Held in memory while it is sent."""
-READ_BYTES = MIB
-PART_ATTEMPTS = 5
 SMALL_OBJECT_BYTES = 64 * MIB
 SMALL_UPLOAD_BYTES = MIB
 """What is smaller is sent at once when it is published: it takes no longer than a word."""
-_MISSING = {"404", "NoSuchKey", "NoSuchVersion"}
-_CONDITION = {"412", "PreconditionFailed", "409", "ConditionalRequestConflict"}
 
 
 def content_type(key: str) -> str:
@@ -116,72 +106,10 @@ class S3Store:
         return None
 
     def download(self, found: StoredObject, target: Path, on_bytes: OnBytes) -> None:
-        """Write exactly this object to a file, in parallel ranges."""
-        starts = range(0, found.size_bytes, PART_BYTES)
-        descriptor = os.open(target, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o644)
-        pool = ThreadPoolExecutor(THREADS, thread_name_prefix="download")
-        try:
-            self._reserve(descriptor, found.size_bytes, target)
-            parts = [
-                pool.submit(self._download_part, found, start, descriptor, on_bytes, target)
-                for start in starts
-            ]
-            for part in parts:
-                part.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
-            os.close(descriptor)
-
-    def _reserve(self, descriptor: int, size: int, target: Path) -> None:
-        """Find out that the disk is too small before the first byte is moved."""
-        try:
-            if size:
-                os.posix_fallocate(descriptor, 0, size)
-        except OSError as error:
-            raise storage_errors.from_os_error(error, self._role, str(target)) from error
-
-    def _download_part(
-        self, found: StoredObject, start: int, descriptor: int, on_bytes: OnBytes, target: Path
-    ) -> None:
-        """Write one range; a broken stream is resumed where it broke, a few times.
-
-        A request that is refused is not made again here: the client has done so already.
-        """
-        end = min(start + PART_BYTES, found.size_bytes)
-        position = start
-        for attempt in range(PART_ATTEMPTS):
-            with self._typed_errors(found.key):
-                body = self._open(found, position, end)
-            try:
-                with self._typed_errors(found.key):
-                    while chunk := body.read(READ_BYTES):
-                        _write_at(descriptor, chunk, position, self._role, target)
-                        position += len(chunk)
-                        on_bytes(len(chunk))
-            except ExportFailure as failure:
-                breaks_off = failure.reason is Reason.STORE_UNAVAILABLE
-                if not breaks_off or attempt == PART_ATTEMPTS - 1:
-                    raise
-                time.sleep(2**attempt / 4)
-            if position >= end:
-                return
-        raise storage_errors.unavailable(self._access(found.key), "the stream ended too early")
-
-    def _open(self, found: StoredObject, start: int, end: int) -> StreamingBody:
-        request: dict[str, Any] = {
-            "Bucket": self._bucket,
-            "Key": found.key,
-            "Range": f"bytes={start}-{end - 1}",
-            "IfMatch": found.etag,
-        }
-        if found.version_id:
-            request["VersionId"] = found.version_id
-        try:
-            return self._client.get_object(**request)["Body"]
-        except Exception as error:
-            if _code(error) in _CONDITION:
-                raise storage_errors.replaced(self.uri(found.key)) from error
-            raise
+        """Write exactly this object to a file, in parallel ranges, and compare its checksum."""
+        access = self._access(found.key)
+        place = Place(self._client, self._bucket, access, self._typed_errors)
+        Download(place, found, target).run(on_bytes)
 
     def stage(
         self, source: Path, key: str, staging: str, on_bytes: OnBytes
@@ -225,7 +153,7 @@ class S3Store:
                 self._put(key, content, **condition)
             except Exception as error:
                 # An If-Match on an object that is gone is answered with 404.
-                if _code(error) in _CONDITION | _MISSING:
+                if error_code(error) in CONDITION | MISSING:
                     raise ConditionFailedError(key) from error
                 raise
 
@@ -276,23 +204,11 @@ class S3Store:
             raise s3_errors.from_botocore(error, self._access(key)) from error
 
 
-def _code(error: Exception) -> str:
-    response: dict[str, Any] = getattr(error, "response", {})
-    return str(response.get("Error", {}).get("Code", ""))
-
-
 def _or_none(request: Callable[[], T]) -> T | None:
     """Return None where the key does not exist; a missing bucket is an error."""
     try:
         return request()
     except Exception as error:
-        if _code(error) in _MISSING:
+        if error_code(error) in MISSING:
             return None
         raise
-
-
-def _write_at(descriptor: int, chunk: bytes, position: int, role: Role, target: Path) -> None:
-    try:
-        os.pwrite(descriptor, chunk, position)
-    except OSError as error:
-        raise storage_errors.from_os_error(error, role, str(target)) from error
