@@ -86,16 +86,21 @@ class Download:
 
     def _agrees_by_parts(self, expected: Checksum, count: int) -> bool:
         """Return whether the checksum agrees with parts of the sizes that the server names."""
-        if count > MOST_PARTS:
-            return False
-        sizes = [self._head(PartNumber=number)["ContentLength"] for number in range(1, count + 1)]
-        if sum(sizes) != self._found.size_bytes:
+        sizes = self._sizes_of_parts(count)
+        if not sizes:
             return False
         running = Running(expected.algorithm, sizes)
         with self._target.open("rb") as file:
             while block := file.read(READ_BYTES):
                 running.update(block)
         return running.digest() == expected.digest
+
+    def _sizes_of_parts(self, count: int) -> list[int]:
+        """Return the sizes that the server names part by part; empty if it does not know them."""
+        if count > MOST_PARTS:
+            return []
+        sizes = [self._head(PartNumber=number)["ContentLength"] for number in range(1, count + 1)]
+        return sizes if sum(sizes) == self._found.size_bytes else []
 
     def _write(self, on_bytes: OnBytes) -> bytes | None:
         """Write the file; return its checksum, None if there is none to compare it with."""
@@ -121,13 +126,14 @@ class Download:
     def _running(self) -> Running | None:
         """Return a checksum to compute; None without one to compare it with.
 
-        Nothing is compared where the object's parts cannot have the sizes that the first one says.
+        Parts mostly have one size, which the first one shows.
         """
         expected = self._expected
         if expected is None or expected.parts is None:
             return Running(expected.algorithm) if expected else None
         first = self._head(PartNumber=1)["ContentLength"]
-        sizes = equal_parts(self._found.size_bytes, first, expected.parts)
+        equal = equal_parts(self._found.size_bytes, first, expected.parts)
+        sizes = equal or self._sizes_of_parts(expected.parts)
         return Running(expected.algorithm, sizes) if sizes else None
 
     def _reserve(self, descriptor: int) -> None:

@@ -11,6 +11,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import Storage
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.storage import s3 as s3_module
+from modelexport_exporter.storage import s3_download
 from modelexport_exporter.storage.locate import locate
 from modelexport_exporter.storage.s3 import SMALL_UPLOAD_BYTES
 from modelexport_exporter.storage.store import ConditionFailedError, Location, Role
@@ -78,7 +79,7 @@ def test_replacing_what_is_gone_fails_the_condition(place: Place) -> None:
 def test_a_staged_file_is_unseen_until_it_is_published(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(s3_module, "PART_BYTES", 5 << 20)
+    monkeypatch.setattr(s3_download, "PART_BYTES", 5 << 20)
     monkeypatch.setattr(s3_module, "UPLOAD_PART_BYTES", 5 << 20)
     content = bytes(range(256)) * 4096 * 11  # 11 MiB: several parts in both directions
     source = tmp_path / "source.bin"
