@@ -18,6 +18,7 @@ import torch
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Format
 from modelexport_api.status import Stage
+from modelexport_exporter.checkpoint.archive_records import check_storages
 from modelexport_exporter.checkpoint.bind_weights import (
     CannotAssignError,
     bind_weights,
@@ -168,6 +169,7 @@ def _factory(task: ExportTask, detected: Detected, progress: ReportProgress) -> 
 
 
 def _load_torch_script(path: Path) -> torch.nn.Module:
+    check_storages(path)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

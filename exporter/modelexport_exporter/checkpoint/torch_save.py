@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from modelexport_api.reasons import Reason
+from modelexport_exporter.checkpoint.archive_records import check_storages
 from modelexport_exporter.checkpoint.inert_objects import could_be_meant_to_run, stand_in
 from modelexport_exporter.checkpoint.layout import Layout
 from modelexport_exporter.core.errors import ExportFailure
@@ -36,6 +37,8 @@ _CORRUPT_HINT = "Upload the checkpoint again, and compare its size with the orig
 
 def read_pickled(path: Path, layout: Layout, *, allow_pickle: bool) -> Any:  # noqa: ANN401
     """Return the object that torch.save wrote, its tensors on the CPU."""
+    if layout is Layout.ZIP:
+        check_storages(path)
     if allow_pickle:
         try:
             return _load(path, layout, weights_only=False)

@@ -15,7 +15,8 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import Source
 from modelexport_api.status import Stage
 from modelexport_exporter.checkpoint import files as checkpoint_files
-from modelexport_exporter.core.digests import SourceIdentity, sha256_file
+from modelexport_exporter.checkpoint.archive_records import sha256_and_records
+from modelexport_exporter.core.digests import SourceIdentity
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.progress import ByteCounter
 from modelexport_exporter.core.stored_object import StoredObject
@@ -152,7 +153,7 @@ def _start_digests(paths: list[Path]) -> Future[tuple[SourceFile, ...]]:
 
 
 def _source_file(path: Path) -> SourceFile:
-    return SourceFile(path.name, path.stat().st_size, sha256_file(path))
+    return SourceFile(path.name, path.stat().st_size, sha256_and_records(path))
 
 
 def _check_pin(location: Location, expected: str, found: SourceFile) -> None:
