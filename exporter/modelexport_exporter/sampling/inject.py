@@ -42,7 +42,11 @@ class InjectedValues:
     """Rows in which a table of the file differs from the checkpoint's, or of a table that is in
     the file only."""
     named: tuple[float, ...] = ()
-    """Numbers that the model's code names."""
+    """Numbers that the model's code names, for integers."""
+    lost: tuple[float, ...] = ()
+    """The same for floats: those that a trace may have lost. A network's code names its widths."""
+    limits: tuple[float, ...] = ()
+    """Floats of the file that values are compared with."""
     compared: tuple[int, ...] = ()
     """Integers of the file that values are compared with."""
 
@@ -112,7 +116,7 @@ def _named_for(entry: Input, injected: InjectedValues) -> Array:
     """Return the numbers of the model that an input may hold."""
     if entry.dtype in FLOATS:
         low, high = entry.range or (-math.inf, math.inf)
-        numbers = np.array([*dict.fromkeys((*injected.constants, *injected.named))])
+        numbers = np.array([*dict.fromkeys((*injected.limits, *injected.lost))])
     elif np.dtype(NUMPY_DTYPES[entry.dtype]).kind == "b":
         return np.array([])
     else:
@@ -146,7 +150,7 @@ def _values_for(entry: Input, injected: InjectedValues) -> Array:
     """Return the values to inject into an input, shuffled, constants before halves."""
     if entry.dtype in FLOATS:
         low, high = entry.range or (-math.inf, math.inf)
-        named = _near_floats(entry, injected.named)
+        named = _near_floats(entry, injected.lost)
         pools = [np.array(injected.constants), named, np.array(injected.halves)]
     elif np.dtype(NUMPY_DTYPES[entry.dtype]).kind == "b":
         return np.array([])

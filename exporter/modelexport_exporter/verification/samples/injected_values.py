@@ -64,6 +64,7 @@ def find_injected_values(path: Path, state: Mapping[str, torch.Tensor]) -> Injec
         tuple(sorted(constants)[:MAX_CONSTANTS]),
         tuple(sorted(halves - constants)[:MAX_CONSTANTS]),
         tuple(sorted(rows)[:MAX_ROWS]),
+        limits=tuple(sorted(filter(_is_injectable, floats))[:MAX_CONSTANTS]),
         compared=tuple(number for number in compared if isinstance(number, int))[:MAX_CONSTANTS],
     )
 

@@ -22,7 +22,7 @@ from modelexport_exporter.call.tensors import to_array
 from modelexport_exporter.core.dims import DimSizes, concrete_shape
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.sample import NOT_FINITE, Sample, Values
-from modelexport_exporter.core.types import ConvertedModel, ExportTask, SizeGuard
+from modelexport_exporter.core.types import ConvertedModel, ExportTask, Rung, SizeGuard
 from modelexport_exporter.sampling.draw import draw, reaches_limits
 from modelexport_exporter.sampling.inject import (
     InjectedValues,
@@ -221,7 +221,7 @@ def samples_of_task(
     return replace(
         plain_source(task, spec),
         golden=golden,
-        injected=replace(found, named=named),
+        injected=replace(found, named=named, lost=named if task.rung is Rung.TRACE else ()),
         guards=converted.guards,
     )
 

@@ -17,6 +17,7 @@ import torch
 from numpy.typing import NDArray
 
 from modelexport_exporter.core.types import NotCompared, SampleComparison, Unreached
+from modelexport_exporter.core.user_frame import is_users
 from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.samples.sample_source import SampleSource
 from modelexport_exporter.verification.seeking.branches import (
@@ -128,10 +129,16 @@ class Completeness:
             return self._reference.call(self._reference.values(arrays))
 
     def not_compared(self, code_dir: Path | None) -> tuple[NotCompared, ...]:
-        """Return what no sample reached."""
-        sides = BothSides(self._sides, self._branches.matter).missing
-        if not self._may_lack_sides:
-            sides = []
+        """Return what no sample reached.
+
+        Libraries branch on values to save work, and compute the same on both sides: they are
+        compared where samples reach them.
+        """
+        sides = [
+            jump
+            for jump in BothSides(self._sides, self._branches.matter).missing
+            if self._may_lack_sides and is_users(jump.code.co_filename, code_dir)
+        ]
         branches = dict.fromkeys(describe_branch(jump, code_dir) for jump in sides)
         return (
             *(NotCompared(Unreached.ELEMENTS, f"output {name}") for name in self._empty),

@@ -113,7 +113,7 @@ def test_numbers_of_the_model_meet_in_one_row() -> None:
 
 
 def test_numbers_of_the_model_in_floats() -> None:
-    named = InjectedValues(constants=(0.5,), named=(117.0, 9e9))
+    named = InjectedValues(constants=(7.0,), named=(3.5,), limits=(0.5,), lost=(117.0, 9e9))
     inputs = [entry(range=[0, 1000])]
     found = inject_named(inputs, {"x": np.full(1000, 3.0, np.float32)}, named, seed=1)["x"]
     assert set(found.tolist()) == {0.5, 117.0, 3.0}
@@ -122,7 +122,7 @@ def test_numbers_of_the_model_in_floats() -> None:
 
 def test_floats_next_to_numbers_of_the_code() -> None:
     given = {"x": np.zeros(1000, np.float32)}
-    found = inject([entry()], given, InjectedValues(named=(0.3,)), number=0)["x"]
+    found = inject([entry()], given, InjectedValues(lost=(0.3,)), number=0)["x"]
     exact = np.float32(0.3)
     near = {float(np.nextafter(exact, np.float32(end))) for end in (-np.inf, np.inf)}
     assert set(found.tolist()) == {0.0, float(exact), *near}

@@ -132,5 +132,6 @@ def test_what_values_are_compared_with_is_injected(tmp_path: Path) -> None:
     ]
     found = find_injected_values(file_with(tmp_path, TABLE, more=nodes), {})
     assert {18.0, 25.5, 65.0} <= set(found.constants)
+    assert found.limits == (18.0, 25.5, 65.0)
     assert found.compared == (102, 117)
     assert found.integers == (102, 117)
