@@ -175,9 +175,10 @@ def optimizes(task: ExportTask) -> bool:
 def write(model: ir.Model, subject: Subject) -> Written:
     """Apply plugins and precision to a model, and write it."""
     subject.plugins.complete(model)
-    avoid_inexact_kernels(model, Declared.of(subject.bound_inputs.spec))
     task = subject.task
     with in_precision(model, subject.bound_inputs.spec, task) as (converted, kept):
+        # Afterwards: in float16, the formula of a sigmoid overflows.
+        avoid_inexact_kernels(converted, Declared.of(subject.bound_inputs.spec))
         arranged = arrange_weights(converted, subject.loaded.module, task.spec.export)
         files = write_model(converted, task.output_dir)
     return Written(replace(arranged, findings=arranged.findings + kept), files)
