@@ -9,6 +9,7 @@ from modelexport_exporter.convert.exact_kernels.magnitudes import Magnitudes
 from modelexport_exporter.convert.exact_kernels.writer import Writer
 
 _WITH_KERNEL = {ir.DataType.FLOAT, ir.DataType.DOUBLE}
+_HALF = 0.5
 _STEPS = frozenset({"Identity", "Squeeze", "Unsqueeze", "Reshape", "Gather", "Slice", "Clip"})
 """What may lie between a sigmoid and its logarithm."""
 
@@ -40,6 +41,17 @@ def sigmoid(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
         return None
     one = write.constant(np.array(1, dtype.numpy()))
     return write.op("Div", one, write.op("Add", one, write.op("Exp", write.op("Neg", x))))
+
+
+def square_root(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
+    """Take the root where the exponent is 1/2, as torch does: of -inf it is NaN."""
+    x, exponent = node.inputs
+    tensor = None if exponent is None else ir.convenience.get_const_tensor(exponent)
+    if x is None or sizes.dtype(x) not in _WITH_KERNEL or tensor is None or tensor.size != 1:
+        return None
+    if len(tensor.shape) or float(tensor.numpy()) != _HALF:
+        return None
+    return write.op("Sqrt", x)
 
 
 def _reaches_log(value: ir.Value) -> bool:

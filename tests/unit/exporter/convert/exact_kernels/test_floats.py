@@ -63,6 +63,24 @@ def test_logarithm_of_a_sigmoid(dtype: type) -> None:
     close(rewritten(model, [x]), torch.from_numpy(x).sigmoid().log())
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_roots(dtype: type) -> None:
+    x: Array = np.array([-INF, -2.0, -0.0, 0.0, 0.25, 3.0, INF, NAN], dtype)
+    model = graph_of("Pow", [x], {1: np.array(0.5, dtype)})
+    want = torch.from_numpy(x).pow(0.5)
+    found = rewritten(model, [x])
+    close(found, want)
+    np.testing.assert_array_equal(np.signbit(found)[2:4], [True, False])
+
+
+def test_other_powers_stay() -> None:
+    x = np.array([4.0, 9.0], np.float32)
+    for number in (-0.5, 2.0, 0.25):
+        model = graph_of("Pow", [x], {1: np.array(number, np.float32)})
+        avoid_inexact_kernels(model, Declared({}, ()))
+        assert operators(model) == ["Pow"]
+
+
 def test_other_sigmoids_stay() -> None:
     x = np.array([-30.0, 1.0], np.float32)
     model = graph_of("Sigmoid", [x])
