@@ -70,12 +70,18 @@ def _polynomials() -> dict[str, list[Call]]:
     return of(names, call(X, 3), prefix="aten::special_", suffix=".n_scalar")
 
 
+TIES = torch.linspace(-1.75, 1.75, 15)
+GRID = torch.stack(torch.meshgrid(TIES, TIES, indexing="xy"), -1)[None]
+
+
 CALLS: dict[str, list[Call]] = {
     # Activations
     **of("elu", call(X, 0.7, 1.3, 0.6), script(DOUBLE)),
     **of("log_sigmoid", call(FAR)),
     **of("rrelu", call(X)),
     **of("softmax.int log_softmax.int", call(X, 1, torch.float64)),
+    # Grid sampling
+    **of("grid_sampler grid_sampler_2d", call(IMAGE[..., :4, :6], GRID, 1, 2, False)),
     # Resizing
     **of(
         "_upsample_bilinear2d_aa _upsample_bicubic2d_aa",

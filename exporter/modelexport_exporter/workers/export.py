@@ -22,6 +22,7 @@ from modelexport_exporter.convert.capture import capture
 from modelexport_exporter.convert.capture_failure import run_eagerly
 from modelexport_exporter.convert.contract import check_contract, check_file
 from modelexport_exporter.convert.dynamo import Translation, finish, translate
+from modelexport_exporter.convert.exact_kernels import Declared, avoid_inexact_kernels
 from modelexport_exporter.convert.route import check_route
 from modelexport_exporter.convert.torchscript import converted_torchscript
 from modelexport_exporter.core.errors import ExportFailure
@@ -176,6 +177,8 @@ def write(model: ir.Model, subject: Subject) -> Written:
     subject.plugins.complete(model)
     task = subject.task
     with in_precision(model, subject.bound_inputs.spec, task) as (converted, kept):
+        # Afterwards: in float16, the formula of a sigmoid overflows.
+        avoid_inexact_kernels(converted, Declared.of(subject.bound_inputs.spec))
         arranged = arrange_weights(converted, subject.loaded.module, task.spec.export)
         files = write_model(converted, task.output_dir)
     return Written(replace(arranged, findings=arranged.findings + kept), files)

@@ -1,0 +1,63 @@
+"""Floats, where a kernel of onnxruntime loses what torch computes."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+
+from modelexport_exporter.convert.exact_kernels.magnitudes import Magnitudes
+from modelexport_exporter.convert.exact_kernels.writer import Writer
+
+_WITH_KERNEL = {ir.DataType.FLOAT, ir.DataType.DOUBLE}
+_HALF = 0.5
+_STEPS = frozenset({"Identity", "Squeeze", "Unsqueeze", "Reshape", "Gather", "Slice", "Clip"})
+"""What may lie between a sigmoid and its logarithm."""
+
+
+def log_sum_exp(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
+    """Subtract the maximum first: onnxruntime takes 0 for it where the first element is -inf."""
+    x = node.inputs[0]
+    dtype = sizes.dtype(x)
+    if x is None or dtype not in _WITH_KERNEL or write.opset < 10:  # noqa: PLR2004 (IsInf)
+        return None
+    zero = write.constant(np.array(0, dtype.numpy()))
+
+    def highest(keepdims: int) -> ir.Value:
+        largest = write.named(node, "ReduceMax", x, keepdims=keepdims)
+        return write.op("Where", write.op("IsInf", largest), zero, largest)
+
+    kept = highest(1)
+    powers = write.op("Exp", write.op("Sub", x, kept))
+    logarithm = write.op("Log", write.named(node, "ReduceSum", powers))
+    shift = kept if node.attributes.get_int("keepdims", 1) else highest(0)
+    return write.op("Add", logarithm, shift)
+
+
+def sigmoid(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
+    """Compute 1 / (1 + exp(-x)), where a logarithm follows: Sigmoid is 0 from -18 on."""
+    x = node.inputs[0]
+    dtype = sizes.dtype(x)
+    if x is None or dtype not in _WITH_KERNEL or not _reaches_log(node.outputs[0]):
+        return None
+    one = write.constant(np.array(1, dtype.numpy()))
+    return write.op("Div", one, write.op("Add", one, write.op("Exp", write.op("Neg", x))))
+
+
+def square_root(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
+    """Take the root where the exponent is 1/2, as torch does: of -inf it is NaN."""
+    x, exponent = node.inputs
+    tensor = None if exponent is None else ir.convenience.get_const_tensor(exponent)
+    if x is None or sizes.dtype(x) not in _WITH_KERNEL or tensor is None or tensor.size != 1:
+        return None
+    if len(tensor.shape) or float(tensor.numpy()) != _HALF:
+        return None
+    return write.op("Sqrt", x)
+
+
+def _reaches_log(value: ir.Value) -> bool:
+    for user in value.consumers():
+        if user.op_type == "Log":
+            return True
+        if user.op_type in _STEPS and user.inputs[0] is value and _reaches_log(user.outputs[0]):
+            return True
+    return False

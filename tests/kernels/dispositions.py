@@ -1,0 +1,86 @@
+"""What the exporter does about each kind of difference, by operator."""
+
+from __future__ import annotations
+
+_AXES = "rewritten: negative axes are counted from the start where a dim may be 0"
+_NAN = (
+    "refused: a NaN that forward looks for or repairs is among the samples, and one inside of a "
+    "module shows in its outputs"
+)
+_INFINITE = "refused: infinite values are among the samples where forward accepts them"
+_ZERO = "harmless: zeros are equal; only a division by it or its sign shows the difference"
+_LARGEST = "harmless: beyond 1e38, where sums overflow or not by their order"
+_LOUD = "refused: the file does not run"
+_TINY = "harmless: below the roundoff of 1; samples of tiny values meet it"
+_NONE_OF = "harmless: torch.onnx writes it for no such dtype"
+
+DISPOSITIONS: dict[tuple[str, str], str] = {
+    **{
+        (operator, "shape"): _AXES
+        for operator in (
+            "ArgMax", "ArgMin", "ReduceL1", "ReduceL2", "ReduceLogSumExp", "ReduceMax",
+            "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum",
+        )
+    },
+    **{
+        (operator, "sign of zero"): _ZERO
+        for operator in (
+            "Celu", "CumSum", "Einsum", "GridSample", "LSTM", "LayerNormalization", "MatMul",
+            "Max", "MaxPool", "Min", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum", "Resize",
+            "ScatterElements", "Selu", "Where",
+        )
+    },
+    **{
+        (operator, "NaN or infinity"): _NAN
+        for operator in ("ReduceMax", "ReduceMin", "ScatterElements", "TopK")
+    },
+    **{
+        (operator, "NaN or infinity"): _INFINITE
+        for operator in ("GRU", "Gelu", "GlobalMaxPool", "GridSample", "LSTM", "LogSoftmax",
+                         "MaxPool", "Resize")
+    },
+    **{
+        (operator, "NaN or infinity"): _LARGEST
+        for operator in ("Conv", "ConvTranspose", "GlobalAveragePool", "HardSwish",
+                         "InstanceNormalization", "LayerNormalization")
+    },
+    **{(operator, "value"): _NAN for operator in ("ArgMax", "ArgMin", "TopK")},
+    **{
+        (operator, "value"): "rewritten: Less and Where choose"
+        for operator in ("Clip", "Max", "Min")
+    },
+    **{
+        (operator, "value"): "rewritten: the upper and the lower 32 bits are reduced apart"
+        for operator in ("ReduceMax", "ReduceMin", "ReduceSum")
+    },
+    **{(operator, "value"): _TINY for operator in ("Celu", "Elu", "Mish", "Selu", "Tanh")},
+    **{(operator, "failure"): _LOUD for operator in ("GRU", "LSTM", "ScatterElements")},
+    ("BatchNormalization", "value"): "harmless: 1e-14; infinities meet finite weights",
+    ("BitShift", "value"): "harmless: a shift by more bits than the type has, undefined in C++",
+    ("Cast", "value"): "harmless: a float that the integer type does not hold, undefined in C++",
+    ("Clip", "NaN or infinity"): "rewritten: decompositions of clamp with one bound",
+    ("Einsum", "value"): "refused: integers around 2⁵³ are among the samples where the range has "
+    "them",
+    ("Gelu", "value"): "rewritten: the decomposition of gelu in float64; in float32 below the "
+    "roundoff of the largest result",
+    ("GridSample", "value"): "rewritten: the decomposition of grid_sampler_2d, nearest with "
+    "reflection",
+    ("GroupNormalization", "failure"): "refused: a batch of 0 is a sample where dims declare it",
+    ("GroupNormalization", "value"): "harmless: epsilon has single precision; torch.onnx writes "
+    "it from opset 21 on only, and samples of constant signals meet it",
+    ("LayerNormalization", "value"): "rewritten: the decomposition of layer_norm in float64",
+    ("Mod", "NaN or infinity"): "harmless: torch's own remainder of a subnormal divisor is NaN",
+    ("Mod", "value"): "rewritten: the product of quotient and divisor is subtracted",
+    ("Pow", "NaN or infinity"): "rewritten: Sqrt where the exponent is 1/2",
+    ("Pow", "sign of zero"): "rewritten: Sqrt where the exponent is 1/2",
+    ("Pow", "value"): "rewritten: products, by squares; by the 16 lowest bits of an exponent that "
+    "is no constant",
+    ("ReduceLogSumExp", "NaN or infinity"): "rewritten: the maximum is subtracted first",
+    ("ReduceMean", "NaN or infinity"): "rewritten where the size depends on values: the sum "
+    "divided by the count",
+    ("ReduceProd", "value"): "rewritten: ScatterElements multiplies and wraps, over an axis or all",
+    ("Sigmoid", "value"): "rewritten before a logarithm: 1 / (1 + exp(-x)); refused elsewhere "
+    "where all of an output is that small: low ends of ranges are among the samples",
+    ("Sign", "NaN or infinity"): "rewritten: the decomposition of sign",
+    ("Sign", "value"): "rewritten: the decomposition of sign, and comparisons with 0",
+}  # fmt: skip

@@ -1,0 +1,70 @@
+"""Reductions of no rows and no columns have torch's shapes and values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+import pytest
+import torch
+
+from modelexport_exporter.convert.exact_kernels import Declared, avoid_inexact_kernels
+from unit.exporter.convert.exact_kernels.graphs import graph_of, operators, run
+
+FUNCTIONS: dict[str, Callable[..., torch.Tensor]] = {
+    "ReduceSum": torch.sum,
+    "ReduceMean": torch.mean,
+    "ReduceMax": torch.amax,
+    "ReduceMin": torch.amin,
+    "ReduceProd": torch.prod,
+    "ReduceLogSumExp": torch.logsumexp,
+}
+
+
+@pytest.mark.parametrize("operator", FUNCTIONS)
+@pytest.mark.parametrize("shape", [(0, 5), (2, 0), (2, 0, 3), (3, 4)])
+@pytest.mark.parametrize("keep", [False, True])
+def test_reductions_of_nothing(operator: str, shape: tuple[int, ...], keep: bool) -> None:
+    x = np.ones(shape, np.float32)
+    function: Any = FUNCTIONS[operator]
+    if operator in {"ReduceMax", "ReduceMin"} and not shape[-1]:
+        return  # torch refuses it
+    model = graph_of(operator, [x], {1: np.array([-1])}, keepdims=int(keep))
+    _name_dims(model, *[f"u{place}" for place in range(len(shape))])
+    avoid_inexact_kernels(model, Declared({}, ()))
+    want = function(torch.from_numpy(x), -1, keepdim=keep).numpy()
+    np.testing.assert_allclose(run(model, [x]), want, rtol=1e-6, strict=True)
+
+
+@pytest.mark.parametrize("operator", ["ArgMax", "ArgMin"])
+@pytest.mark.parametrize("keep", [False, True])
+def test_places_of_no_rows(operator: str, keep: bool) -> None:
+    x = np.ones((0, 5), np.float32)
+    model = graph_of(operator, [x], axis=-1, keepdims=int(keep))
+    _name_dims(model, "u0", "c")
+    avoid_inexact_kernels(model, Declared({}, ("c",)))
+    assert run(model, [x]).shape == ((0, 1) if keep else (0,))
+
+
+@pytest.mark.parametrize("opset", [11, 17])
+def test_axes_that_are_attributes(opset: int) -> None:
+    x = np.ones((0, 5), np.float32)
+    model = graph_of("ReduceMax", [x], None, opset, axes=[-1], keepdims=0)
+    avoid_inexact_kernels(model, Declared({}, ()))
+    assert run(model, [x]).shape == (0,)
+
+
+def test_a_graph_that_is_never_empty_stays() -> None:
+    x = np.ones((2, 5), np.float32)
+    model = graph_of("ReduceMean", [x], {1: np.array([-1])}, keepdims=0)
+    _name_dims(model, "n", "c")
+    before = str(model.graph)
+    avoid_inexact_kernels(model, Declared({}, ("n", "c")))
+    assert str(model.graph) == before
+    assert operators(model) == ["ReduceMean"]
+
+
+def _name_dims(model: ir.Model, *names: str) -> None:
+    model.graph.inputs[0].shape = ir.Shape(names)
