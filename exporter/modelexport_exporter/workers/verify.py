@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
@@ -50,7 +51,10 @@ from modelexport_exporter.verification.samples.sample_source import SampleSource
 from modelexport_exporter.verification.samples.sizes import describe_sizes
 from modelexport_exporter.verification.seeking.completeness import Branches, Completeness
 from modelexport_exporter.verification.seeking.seek import Found
+from modelexport_exporter.verification.shapes.declared import Declared
+from modelexport_exporter.verification.shapes.observed import ObservedShapes
 from modelexport_exporter.verification.verdict import verdict_on
+from modelexport_exporter.workers.declare_outputs import check_true, redeclare
 
 Array = NDArray[Any]
 
@@ -86,8 +90,15 @@ def verify_model(
     module, bound_inputs, reference = model.module, model.bound_inputs, model.reference
     samples = samples_of_task(task, bound_inputs.spec, converted, module, reference.state())
     with explaining(module, bound_inputs, task.code_dir):
-        run = _Verification(replace(task, spec=bound_inputs.spec), converted, model, samples)
+        bound = replace(task, spec=bound_inputs.spec)
+        run = _Verification(bound, converted, model, samples)
         run.over_all_samples(progress)
+        if run.redeclare():
+            converted = run.converted
+            del run  # two sessions at once would take twice the memory
+            run = _Verification(bound, converted, model, samples)
+            run.over_all_samples(progress)
+            run.check_declared()
     outcome = run.outcome(time.monotonic() - started)
     if outcome.summary.verdict is Verdict.VERIFIED:
         return outcome
@@ -122,7 +133,7 @@ class _Verification:
         model: ReferenceModel,
         samples: SampleSource,
     ) -> None:
-        self._spec = task.spec
+        self._task, self._spec = task, task.spec
         # On a GPU this process waits, so that its CPU time is meaningless.
         self._clock = time.monotonic if model.on_gpu else busy_seconds
         self._samples = samples
@@ -134,17 +145,22 @@ class _Verification:
         """Number of samples that a search found."""
         self.smallest_failure = SmallestFailure()
         self._measured = task.proven_graph
-        self._converted = converted
+        self.converted = converted
         self._inferred = model.inferred
         self._code_dir = task.code_dir
-        self._session = Session(
-            converted.model_path,
-            model.provider,
-            prepack=model.on_gpu or self._is_small(converted),
-            setup=model.plugins.session_setup(),
-        )
+        prepack = model.on_gpu or self._is_small(converted)
+        setup = model.plugins.session_setup()
         reference = model.reference
-        self._run_file = _runner(self._session, reference.weights(converted.weight_inputs))
+
+        def opened(path: Path) -> tuple[Session, RunFile]:
+            session = Session(path, model.provider, prepack=prepack, setup=setup)
+            return session, _runner(session, reference.weights(converted.weight_inputs))
+
+        self._open = opened
+        self._session, run_file = opened(converted.model_path)
+        self._output_shapes: Mapping[str, Declared] = self._session.output_shapes
+        self._observed = ObservedShapes(tuple(task.spec.inputs))
+        self._run_file = self._observed.watching(run_file)
         self._comparator = Comparator(
             task.spec,
             reference,
@@ -181,6 +197,21 @@ class _Verification:
                 break
             self._run(sample)
 
+    def redeclare(self) -> bool:
+        """Correct the shapes that a verified file declares; return whether to verify it again."""
+        if verdict_on(self._results) is not Verdict.VERIFIED:
+            return False
+        found = redeclare(
+            self._task, self.converted, self._output_shapes, self._observed, self._open
+        )
+        self.converted, self._output_shapes = found.converted, found.session_shapes
+        return found.verify_again
+
+    def check_declared(self) -> None:
+        """Raise ExportFailure unless the declared shapes are those of all runs."""
+        if verdict_on(self._results) is Verdict.VERIFIED:
+            check_true(self.converted, self._output_shapes, self._observed)
+
     def outcome(self, seconds: float) -> VerificationOutcome:
         """Return the verdict on all samples that ran; `seconds`: of the whole verification."""
         outputs = [output for sample in self._results for output in sample.outputs]
@@ -207,9 +238,10 @@ class _Verification:
             left_out=tuple(self._scheduler.left_out),
             losses=self._comparator.losses.all(),
             fallbacks=fallen_back,
-            output_shapes=self._session.output_shapes,
-            guards=self._converted.guards,
+            guards=self.converted.guards,
             not_compared=not_compared,
+            output_shapes=dict(self._output_shapes),
+            converted=self.converted,
             rows_independent=self._check_batch_independence(),
         )
 
@@ -228,8 +260,8 @@ class _Verification:
         verified = verdict_on(self._results) is Verdict.VERIFIED
         if not verified or self._spec.destination.layout is not Layout.TRITON:
             return None
-        outputs = with_session_shapes(self._converted.outputs, self._session.output_shapes)
-        batch = batch_dim(self._spec, [*self._converted.inputs, *outputs])
+        outputs = with_session_shapes(self.converted.outputs, self._output_shapes)
+        batch = batch_dim(self._spec, [*self.converted.inputs, *outputs])
         samples = [
             sample
             for sample in self._samples.plan()
