@@ -51,10 +51,8 @@ from modelexport_exporter.verification.samples.sample_source import SampleSource
 from modelexport_exporter.verification.samples.sizes import describe_sizes
 from modelexport_exporter.verification.seeking.completeness import Branches, Completeness
 from modelexport_exporter.verification.seeking.seek import Found
-from modelexport_exporter.verification.shapes.declared import Declared
-from modelexport_exporter.verification.shapes.observed import ObservedShapes
 from modelexport_exporter.verification.verdict import verdict_on
-from modelexport_exporter.workers.declare_outputs import check_true, redeclare
+from modelexport_exporter.workers.output_shapes import OutputShapes
 
 Array = NDArray[Any]
 
@@ -93,12 +91,12 @@ def verify_model(
         bound = replace(task, spec=bound_inputs.spec)
         run = _Verification(bound, converted, model, samples)
         run.over_all_samples(progress)
-        if run.redeclare():
-            converted = run.converted
+        if run.settle_shapes():
+            converted = run.shapes.converted
             del run  # two sessions at once would take twice the memory
             run = _Verification(bound, converted, model, samples)
             run.over_all_samples(progress)
-            run.check_declared()
+            run.check_shapes()
     outcome = run.outcome(time.monotonic() - started)
     if outcome.summary.verdict is Verdict.VERIFIED:
         return outcome
@@ -133,7 +131,7 @@ class _Verification:
         model: ReferenceModel,
         samples: SampleSource,
     ) -> None:
-        self._task, self._spec = task, task.spec
+        self._spec, self._model = task.spec, model
         # On a GPU this process waits, so that its CPU time is meaningless.
         self._clock = time.monotonic if model.on_gpu else busy_seconds
         self._samples = samples
@@ -145,7 +143,6 @@ class _Verification:
         """Number of samples that a search found."""
         self.smallest_failure = SmallestFailure()
         self._measured = task.proven_graph
-        self.converted = converted
         self._inferred = model.inferred
         self._code_dir = task.code_dir
         prepack = model.on_gpu or self._is_small(converted)
@@ -156,11 +153,9 @@ class _Verification:
             session = Session(path, model.provider, prepack=prepack, setup=setup)
             return session, _runner(session, reference.weights(converted.weight_inputs))
 
-        self._open = opened
         self._session, run_file = opened(converted.model_path)
-        self._output_shapes: Mapping[str, Declared] = self._session.output_shapes
-        self._observed = ObservedShapes(tuple(task.spec.inputs))
-        self._run_file = self._observed.watching(run_file)
+        self.shapes = OutputShapes(task, converted, self._session, opened)
+        self._run_file = self.shapes.watching(run_file)
         self._comparator = Comparator(
             task.spec,
             reference,
@@ -197,20 +192,26 @@ class _Verification:
                 break
             self._run(sample)
 
-    def redeclare(self) -> bool:
+    def settle_shapes(self) -> bool:
         """Correct the shapes that a verified file declares; return whether to verify it again."""
-        if verdict_on(self._results) is not Verdict.VERIFIED:
+        if not self._agrees:
             return False
-        found = redeclare(
-            self._task, self.converted, self._output_shapes, self._observed, self._open
-        )
-        self.converted, self._output_shapes = found.converted, found.session_shapes
-        return found.verify_again
+        if self.shapes.redeclare():
+            return True
+        suspects = self.shapes.suspects(self._model, self._scheduler.spent)
+        for seed, sizes in enumerate(suspects):
+            for sample in self._scheduler.admissible(Sample(sizes, Values.NORMAL, seed)):
+                self._run(sample)
+        return bool(suspects) and self._agrees and self.shapes.redeclare()
 
-    def check_declared(self) -> None:
+    def check_shapes(self) -> None:
         """Raise ExportFailure unless the declared shapes are those of all runs."""
-        if verdict_on(self._results) is Verdict.VERIFIED:
-            check_true(self.converted, self._output_shapes, self._observed)
+        if self._agrees:
+            self.shapes.check()
+
+    @property
+    def _agrees(self) -> bool:
+        return verdict_on(self._results) is Verdict.VERIFIED
 
     def outcome(self, seconds: float) -> VerificationOutcome:
         """Return the verdict on all samples that ran; `seconds`: of the whole verification."""
@@ -238,10 +239,10 @@ class _Verification:
             left_out=tuple(self._scheduler.left_out),
             losses=self._comparator.losses.all(),
             fallbacks=fallen_back,
-            guards=self.converted.guards,
+            guards=self.shapes.converted.guards,
             not_compared=not_compared,
-            output_shapes=dict(self._output_shapes),
-            converted=self.converted,
+            output_shapes=dict(self.shapes.stated),
+            converted=self.shapes.converted,
             rows_independent=self._check_batch_independence(),
         )
 
@@ -253,15 +254,14 @@ class _Verification:
     def _coverage(self) -> list[str]:
         """Return what the samples covered: sizes, and ranges that were searched for."""
         sizes = describe_coverage(self._spec, [sample.dims for sample in self._results])
-        return [*sizes, *self._completeness.coverage(), *self._inferred]
+        return [*sizes, *self.shapes.coverage(), *self._completeness.coverage(), *self._inferred]
 
     def _check_batch_independence(self) -> bool | None:
         """Return whether a server may batch requests; None unless the layout is Triton's."""
-        verified = verdict_on(self._results) is Verdict.VERIFIED
-        if not verified or self._spec.destination.layout is not Layout.TRITON:
+        if not self._agrees or self._spec.destination.layout is not Layout.TRITON:
             return None
-        outputs = with_session_shapes(self.converted.outputs, self._output_shapes)
-        batch = batch_dim(self._spec, [*self.converted.inputs, *outputs])
+        outputs = with_session_shapes(self.shapes.converted.outputs, self.shapes.stated)
+        batch = batch_dim(self._spec, [*self.shapes.converted.inputs, *outputs])
         samples = [
             sample
             for sample in self._samples.plan()
