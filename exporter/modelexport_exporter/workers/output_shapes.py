@@ -21,6 +21,9 @@ SECONDS = 0.5
 """Time at most for shapes at sizes that did not run."""
 SHARE = 0.05
 """The same, of the time of all samples."""
+EAGER_FROM_SECONDS = 30.0
+"""The original module runs without contents where samples took so long: torch needs a second or
+more to prepare the first such run."""
 
 
 class OutputShapes:
@@ -56,14 +59,14 @@ class OutputShapes:
         if self._task.proven_graph or self._observed.smallest is None:
             return ()
         arrays, _ = self._observed.smallest
+        call, device = model.bound_inputs.call, model.reference.device
+        slow = spent > EAGER_FROM_SECONDS
         self._compared = compare_at_every_size(
             self._task.spec,
             self.converted.model_path,
             {tensor.name: tuple(tensor.shape) for tensor in self.converted.outputs},
             self._observed.runs,
-            eager=eager_shapes(
-                model.module, model.bound_inputs.call, arrays, model.reference.device
-            ),
+            eager=eager_shapes(model.module, call, arrays, device) if slow else None,
             seconds=min(SECONDS, SHARE * spent),
         )
         return self._compared.suspects

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 
 from modelexport_api.spec import ModelExportSpec
@@ -21,6 +21,8 @@ from modelexport_exporter.verification.shapes.expressions import evaluate
 from modelexport_exporter.verification.shapes.file_shapes import FileShapes, Known
 from modelexport_exporter.verification.shapes.observed import Observed, Shape
 
+MOST_SIZES = 4096
+"""Sizes that are compared at most."""
 MOST_SUSPECTS = 4
 """Sizes that are worth a run."""
 
@@ -42,39 +44,53 @@ def compare_at_every_size(
     declared: Mapping[str, Declared],
     runs: Sequence[Observed],
     *,
-    eager: EagerShapes,
+    eager: EagerShapes | None,
     seconds: float,
 ) -> ComparedShapes:
-    """Compare at sizes that did not run, within the time."""
-    deadline = time.monotonic() + seconds
-    left = list(_sizes_left(spec, runs))
-    if not left or not runs:
-        return ComparedShapes()
-    shapes = FileShapes(path)
-    first = shapes.at(runs[0].sizes)
-    if first is None or not _agree(first, runs[0].shapes):
-        return ComparedShapes()  # a file that this does not understand
-    complete = _covers(first, _declared_at(declared, runs[0].sizes))
+    """Compare at sizes that did not run, within the time.
+
+    Without `eager`, the file is compared with the shapes that it declares only.
+    """
+    left = list(islice(_sizes_left(spec, runs), MOST_SIZES)) if runs else []
+    deadline = time.monotonic() + (seconds / 2 if eager else seconds)
+    shapes = FileShapes(path) if left else None
+    first = shapes.at(runs[0].sizes) if shapes else None
+    if shapes is None or first is None or not _agree(first, runs[0].shapes):
+        return ComparedShapes()  # nothing is left, or this does not understand the file
     agreeing: list[tuple[dict[str, int], dict[str, Known]]] = []
     suspects: list[dict[str, int]] = []
     for sizes in left:
-        if time.monotonic() > deadline - seconds / 2 or len(suspects) == MOST_SUSPECTS:
+        if time.monotonic() > deadline or len(suspects) == MOST_SUSPECTS:
             break
         found = shapes.at(sizes)
         if found is None or not _agree(found, _declared_at(declared, sizes)):
             suspects.append(sizes)
         else:
             agreeing.append((sizes, found))
-    for sizes, found in agreeing:
-        if time.monotonic() > deadline or len(suspects) == MOST_SUSPECTS:
-            break
-        wanted = eager(sizes)
-        if wanted is None or len(wanted) != len(declared):
-            break  # the next size would fail, too
-        if not _agree(found, dict(zip(declared, wanted, strict=True))):
-            suspects.append(sizes)
+    if eager:
+        suspects += _differing(agreeing, list(declared), eager, deadline + seconds / 2)
+    complete = _covers(first, _declared_at(declared, runs[0].sizes))
     compared = [sizes for sizes, _ in agreeing if complete and sizes not in suspects]
     return ComparedShapes(tuple(compared), tuple(suspects))
+
+
+def _differing(
+    found: Sequence[tuple[dict[str, int], dict[str, Known]]],
+    outputs: Sequence[str],
+    eager: EagerShapes,
+    deadline: float,
+) -> list[dict[str, int]]:
+    """Return the sizes at which the original module returns other shapes than the file."""
+    differing: list[dict[str, int]] = []
+    for sizes, shapes in found:
+        if time.monotonic() > deadline or len(differing) == MOST_SUSPECTS:
+            break
+        wanted = eager(sizes)
+        if wanted is None or len(wanted) != len(outputs):
+            break  # the next size would fail, too
+        if not _agree(shapes, dict(zip(outputs, wanted, strict=True))):
+            differing.append(sizes)
+    return differing
 
 
 def describe_shapes(
