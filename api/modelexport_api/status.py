@@ -95,7 +95,8 @@ class TensorInfo(ApiModel):
     name: str = Field(description="Name in the graph.")
     dtype: str = Field(description="Element type.")
     shape: list[int | str] = Field(
-        description="Shape: a number for each constant dim, a name for each dynamic dim."
+        description="Shape: a number for each constant dim, a name for each dynamic dim; `...` "
+        "alone where the number of dims varies."
     )
 
 

@@ -298,6 +298,8 @@ class VerificationOutcome:
     """What the graph assumes of its sizes."""
     not_compared: tuple[NotCompared, ...] = ()
     """What no sample reached."""
+    converted: ConvertedModel | None = None
+    """The file as it is after the verification: with true shapes of its outputs."""
     rows_independent: bool | None = None
     """Whether rows of a batch do not affect each other; None: not measured."""
 

@@ -13,6 +13,9 @@ from modelexport_api.status import TensorInfo
 from modelexport_exporter.core.types import ModuleScope
 from modelexport_exporter.onnx_file.modules import module_scopes
 
+ANY_RANK = "..."
+"""Stands for all dims of a tensor for which the file declares no shape."""
+
 
 @dataclass(frozen=True)
 class ArtifactFacts:
@@ -46,15 +49,19 @@ def read_back(path: Path) -> ArtifactFacts:
 
 
 def _tensor(value: onnx.ValueInfoProto) -> TensorInfo:
-    tensor = value.type.tensor_type
+    tensor, is_tensor = value.type.tensor_type, value.type.HasField("tensor_type")
     return TensorInfo(
         name=value.name,
         dtype=dtype_name(tensor.elem_type),
-        shape=[
-            dim.dim_value if dim.HasField("dim_value") else dim.dim_param or "?"
-            for dim in tensor.shape.dim
-        ],
+        shape=_shape(tensor) if tensor.HasField("shape") or not is_tensor else [ANY_RANK],
     )
+
+
+def _shape(tensor: onnx.TypeProto.Tensor) -> list[int | str]:
+    return [
+        dim.dim_value if dim.HasField("dim_value") else dim.dim_param or "?"
+        for dim in tensor.shape.dim
+    ]
 
 
 def dtype_name(elem_type: int) -> str:

@@ -88,6 +88,7 @@ class Record:
     def add_verification(self, outcome: VerificationOutcome) -> None:
         """Record what the verification worker found."""
         self.outcome = outcome
+        self.converted = outcome.converted or self.converted
         self.seconds[Stage.VERIFY] = outcome.seconds
 
     def replace_model_file(self, model: WrittenFile) -> None:

@@ -21,6 +21,7 @@ from modelexport_api.status import Stage, TensorInfo
 from modelexport_exporter.core.dims import DimSizes
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import ConvertedModel, VerificationOutcome
+from modelexport_exporter.onnx_file.read_back import ANY_RANK
 from modelexport_exporter.publish.layout import MODEL_NAME, model_name
 
 DTYPES = {
@@ -76,6 +77,9 @@ def config_of(
     spec: ModelExportSpec, converted: ConvertedModel, outcome: VerificationOutcome
 ) -> bytes:
     """Return the content of config.pbtxt for a verified artifact."""
+    for tensor in converted.outputs:
+        if ANY_RANK in tensor.shape:
+            raise _not_servable(tensor, "has a number of dims that varies")
     outputs = with_session_shapes(converted.outputs, outcome.output_shapes)
     batch = batch_dim(spec, [*converted.inputs, *outputs])
     batches = batch is not None and outcome.rows_independent is True

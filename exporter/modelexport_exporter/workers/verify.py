@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
@@ -51,6 +52,7 @@ from modelexport_exporter.verification.samples.sizes import describe_sizes
 from modelexport_exporter.verification.seeking.completeness import Branches, Completeness
 from modelexport_exporter.verification.seeking.seek import Found
 from modelexport_exporter.verification.verdict import verdict_on
+from modelexport_exporter.workers.output_shapes import OutputShapes
 
 Array = NDArray[Any]
 
@@ -86,8 +88,15 @@ def verify_model(
     module, bound_inputs, reference = model.module, model.bound_inputs, model.reference
     samples = samples_of_task(task, bound_inputs.spec, converted, module, reference.state())
     with explaining(module, bound_inputs, task.code_dir):
-        run = _Verification(replace(task, spec=bound_inputs.spec), converted, model, samples)
+        bound = replace(task, spec=bound_inputs.spec)
+        run = _Verification(bound, converted, model, samples)
         run.over_all_samples(progress)
+        if run.settle_shapes():
+            converted = run.shapes.converted
+            del run  # two sessions at once would take twice the memory
+            run = _Verification(bound, converted, model, samples)
+            run.over_all_samples(progress)
+            run.check_shapes()
     outcome = run.outcome(time.monotonic() - started)
     if outcome.summary.verdict is Verdict.VERIFIED:
         return outcome
@@ -122,7 +131,7 @@ class _Verification:
         model: ReferenceModel,
         samples: SampleSource,
     ) -> None:
-        self._spec = task.spec
+        self._spec, self._model = task.spec, model
         # On a GPU this process waits, so that its CPU time is meaningless.
         self._clock = time.monotonic if model.on_gpu else busy_seconds
         self._samples = samples
@@ -134,17 +143,19 @@ class _Verification:
         """Number of samples that a search found."""
         self.smallest_failure = SmallestFailure()
         self._measured = task.proven_graph
-        self._converted = converted
         self._inferred = model.inferred
         self._code_dir = task.code_dir
-        self._session = Session(
-            converted.model_path,
-            model.provider,
-            prepack=model.on_gpu or self._is_small(converted),
-            setup=model.plugins.session_setup(),
-        )
+        prepack = model.on_gpu or self._is_small(converted)
+        setup = model.plugins.session_setup()
         reference = model.reference
-        self._run_file = _runner(self._session, reference.weights(converted.weight_inputs))
+
+        def opened(path: Path) -> tuple[Session, RunFile]:
+            session = Session(path, model.provider, prepack=prepack, setup=setup)
+            return session, _runner(session, reference.weights(converted.weight_inputs))
+
+        self._session, run_file = opened(converted.model_path)
+        self.shapes = OutputShapes(task, converted, self._session, opened)
+        self._run_file = self.shapes.watching(run_file)
         self._comparator = Comparator(
             task.spec,
             reference,
@@ -181,6 +192,27 @@ class _Verification:
                 break
             self._run(sample)
 
+    def settle_shapes(self) -> bool:
+        """Correct the shapes that a verified file declares; return whether to verify it again."""
+        if not self._agrees:
+            return False
+        if self.shapes.redeclare():
+            return True
+        suspects = self.shapes.suspects(self._model, self._scheduler.spent)
+        for seed, sizes in enumerate(suspects):
+            for sample in self._scheduler.admissible(Sample(sizes, Values.NORMAL, seed)):
+                self._run(sample)
+        return bool(suspects) and self._agrees and self.shapes.redeclare()
+
+    def check_shapes(self) -> None:
+        """Raise ExportFailure unless the declared shapes are those of all runs."""
+        if self._agrees:
+            self.shapes.check()
+
+    @property
+    def _agrees(self) -> bool:
+        return verdict_on(self._results) is Verdict.VERIFIED
+
     def outcome(self, seconds: float) -> VerificationOutcome:
         """Return the verdict on all samples that ran; `seconds`: of the whole verification."""
         outputs = [output for sample in self._results for output in sample.outputs]
@@ -207,9 +239,10 @@ class _Verification:
             left_out=tuple(self._scheduler.left_out),
             losses=self._comparator.losses.all(),
             fallbacks=fallen_back,
-            output_shapes=self._session.output_shapes,
-            guards=self._converted.guards,
+            guards=self.shapes.converted.guards,
             not_compared=not_compared,
+            output_shapes=dict(self.shapes.stated),
+            converted=self.shapes.converted,
             rows_independent=self._check_batch_independence(),
         )
 
@@ -221,15 +254,14 @@ class _Verification:
     def _coverage(self) -> list[str]:
         """Return what the samples covered: sizes, and ranges that were searched for."""
         sizes = describe_coverage(self._spec, [sample.dims for sample in self._results])
-        return [*sizes, *self._completeness.coverage(), *self._inferred]
+        return [*sizes, *self.shapes.coverage(), *self._completeness.coverage(), *self._inferred]
 
     def _check_batch_independence(self) -> bool | None:
         """Return whether a server may batch requests; None unless the layout is Triton's."""
-        verified = verdict_on(self._results) is Verdict.VERIFIED
-        if not verified or self._spec.destination.layout is not Layout.TRITON:
+        if not self._agrees or self._spec.destination.layout is not Layout.TRITON:
             return None
-        outputs = with_session_shapes(self._converted.outputs, self._session.output_shapes)
-        batch = batch_dim(self._spec, [*self._converted.inputs, *outputs])
+        outputs = with_session_shapes(self.shapes.converted.outputs, self.shapes.stated)
+        batch = batch_dim(self._spec, [*self.shapes.converted.inputs, *outputs])
         samples = [
             sample
             for sample in self._samples.plan()

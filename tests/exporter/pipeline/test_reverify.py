@@ -192,3 +192,25 @@ def test_a_file_of_another_exporter(
     assert wrong.failure is not None
     assert wrong.failure.reason is Reason.VERIFICATION_FAILED
     assert "manifest.json" not in below(place, "repository/small/")
+
+
+def test_a_file_that_declares_another_shape_than_it_returns(
+    place: Place, put: Callable[[str, bytes], None], ask: Ask, tmp_path: Path, root: str
+) -> None:
+    """A false number is refused, because runtimes fold it; a false name is a finding."""
+    theirs = onnx.load_from_string(foreign(0, tmp_path / "theirs.onnx"))
+    size = theirs.graph.output[0].type.tensor_type.shape.dim[0]
+    size.dim_value = 3
+    put("theirs/number.onnx", theirs.SerializeToString())
+    size.dim_param = "2*batch"
+    put("theirs/name.onnx", theirs.SerializeToString())
+
+    named = verify(ask(artifact={"uri": f"{root}theirs/name.onnx"}), tmp_path)
+    assert named.failure is None
+    finding = {"subject": "output y dim 0", "requested": "2*batch", "obtained": "1 at batch=1"}
+    assert finding in report_of(place, named, {})["findings"]
+
+    refused = verify(ask(artifact={"uri": f"{root}theirs/number.onnx"}), tmp_path)
+    assert refused.failure is not None
+    assert refused.failure.reason is Reason.CONTRACT_VIOLATED
+    assert "output y dim 0: declared 3, returned 1 at batch=1" in refused.failure.message

@@ -59,7 +59,7 @@ def test_trained_network_verifies(tmp_path: Path, dynamo: bool) -> None:
     ran = [sample for sample in planned if sample.values not in skipped]
     assert outcome.summary.samples == len(outcome.samples) == len(ran)
     assert {sample.dims["batch"] for sample in outcome.samples} == {1, 64, *range(7, 15)}
-    by_user = {Values.GOLDEN, Values.SAMPLER}
+    by_user = {Values.GOLDEN, Values.SAMPLER, Values.SOUGHT, Values.NAMED}
     assert {sample.values for sample in outcome.samples} == set(Values) - by_user - skipped
     assert 0 < outcome.summary.max_rel_error < 1e-5
     assert outcome.left_out == ()

@@ -188,6 +188,10 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
     "'_is_onnx_exporting'": lambda name: getattr(_flags, name) is False,
     "'_metadata'": has_a_version,
     "'torch._dynamo'": imports,
+    "torch._subclasses.fake_tensor.FakeCopyMode": lambda mode: takes(mode, object()),
+    "torch._subclasses.fake_tensor.FakeTensorMode": lambda mode: takes(
+        mode, allow_non_fake_inputs=True
+    ),
     "'torch.export._trace'": imports,
     "'torch.onnx._globals'": is_gone,
     "'torch.onnx._internal._beartype'": is_gone,

@@ -1,0 +1,1 @@
+"""Declared shapes of outputs: compared with what runs returned, and corrected."""
