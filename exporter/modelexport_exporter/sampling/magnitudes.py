@@ -18,7 +18,7 @@ MAGNITUDES = 6
 """Powers of ten between the largest and the smallest distance from zero, or from the lower end."""
 EXACT_UP_TO = (2**24, 2**31, 2**53)
 """float32 counts no further than the first in steps of one, int32 ends at the second, float64
-counts to the third: integer arithmetic that goes through one of these errs there."""
+counts to the third: integer arithmetic that goes through one of these is inexact there."""
 
 
 def spread_floats(

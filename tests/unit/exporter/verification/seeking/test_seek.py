@@ -19,6 +19,7 @@ Y = Input.model_validate({"name": "y", "dtype": "float32", "shape": [2, 3]})
 SMALL = Input.model_validate({"name": "x", "dtype": "float32", "shape": [2, 3], "range": [-1, 1]})
 IDS = Input.model_validate({"name": "ids", "dtype": "int64", "shape": [6], "range": [0, 5000]})
 ARRAYS = {"x": np.linspace(-1, 1, 6, dtype="f4").reshape(2, 3)}
+torch.manual_seed(0)
 LAYER = torch.nn.Linear(3, 4)
 
 
