@@ -35,8 +35,9 @@ def _squeeze(
     return values.squeeze(dim), indices.squeeze(dim)
 
 
-def _first_missing(x: Tensor, dim: int) -> Tensor:
-    return torch.isnan(x).to(torch.int64).argmax(dim, keepdim=True)
+def _first(holds: Tensor, dim: int) -> Tensor:
+    """Return the index of the first element that is true."""
+    return holds.to(torch.int64).argmax(dim, keepdim=True)
 
 
 @FAMILY.decomposes("aten::median.dim", method=_SORT, accuracy=_TIES)
@@ -49,7 +50,7 @@ def median_dim(x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tens
     if x.dtype.is_floating_point:
         complete = valid == x.shape[dim]
         value = torch.where(complete, value, undefined(value))
-        index = torch.where(complete, index, _first_missing(x, dim))
+        index = torch.where(complete, index, _first(torch.isnan(x), dim))
     return _squeeze(value, index, dim, keepdim)
 
 
@@ -67,6 +68,9 @@ def nanmedian_dim(x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, T
     value, index = values.gather(dim, middle), indices.gather(dim, middle)
     if x.dtype.is_floating_point:
         value = torch.where(valid > 0, value, undefined(value))
+        # NaN is sorted as an infinity, so that the index of an infinity may be that of a NaN.
+        infinite = value == float("inf")
+        index = torch.where(infinite, _first(x == float("inf"), dim), index)
         index = torch.where(valid > 0, index, torch.zeros_like(index))
     return _squeeze(value, index, dim, keepdim)
 
@@ -88,6 +92,8 @@ def kthvalue(
     values, indices, valid = _sort(x, dim)
     value, index = values.narrow(dim, k - 1, 1), indices.narrow(dim, k - 1, 1)
     if x.dtype.is_floating_point:
+        infinite = value == float("inf")
+        index = torch.where(infinite & (valid >= k), _first(x == float("inf"), dim), index)
         value = torch.where(valid >= k, value, undefined(value))
     return _squeeze(value, index, dim, keepdim)
 
