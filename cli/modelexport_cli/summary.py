@@ -72,6 +72,8 @@ def _verdict(result: PodResult, results: Results | None, took: str, name: str) -
         yield Line("Samples", _samples(result.verification))
         if result.verification.coverage:
             yield Line("", "; ".join(result.verification.coverage), "dim")
+        for sentence in result.verification.not_compared:
+            yield Line("Untested", sentence, "yellow")
         if result.artifact is not None:
             yield Line("Artifact", _path(result.artifact.uri), is_path=True)
             yield Line("", _described(result.artifact), "dim")

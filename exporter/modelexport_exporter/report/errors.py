@@ -74,6 +74,9 @@ class Errors:
     numbers: tuple[NumberRow, ...]
     numbers_left_out: int
     left_out: tuple[str, ...]
+    coverage: tuple[str, ...]
+    """What the samples covered: sizes, branches, ranges that were searched for."""
+    not_compared: tuple[str, ...]
     with_noise: bool
     with_differing: bool
     with_inconclusive: bool
@@ -121,6 +124,8 @@ def errors_of(report: Report) -> Errors | None:
         numbers=tuple(_numbers(pair) for pair in ordered[:MOST_NUMBERS]),
         numbers_left_out=max(0, len(pairs) - MOST_NUMBERS),
         left_out=tuple(report.left_out),
+        coverage=tuple(report.verification.coverage) if report.verification else (),
+        not_compared=tuple(report.verification.not_compared) if report.verification else (),
         with_noise=any(_noise_share(pair.found) for pair in pairs),
         with_differing=any(pair.found.problem for pair in pairs),
         with_inconclusive=any(pair.shape is Shape.INCONCLUSIVE for pair in pairs),

@@ -30,6 +30,17 @@ def test_a_success_shows_verdict_artifact_and_reports() -> None:
     ]
 
 
+def test_a_success_shows_what_was_covered_and_what_was_not_compared() -> None:
+    assert SUCCEEDED.verification is not None
+    more = {"coverage": ["all 7 sizes of n"], "not_compared": ["output boxes had no elements"]}
+    verification = SUCCEEDED.verification.model_copy(update=more)
+    lines = summary(SUCCEEDED.model_copy(update={"verification": verification}))
+    assert lines[3:5] == [
+        "            all 7 sizes of n",
+        "  Untested  output boxes had no elements",
+    ]
+
+
 def test_a_failure_shows_reason_message_hint_and_reports() -> None:
     assert summary(FAILED) == [
         "✗ Failed    m: VerificationFailed in Verify, after 12.3 s",

@@ -9,7 +9,7 @@ from modelexport_exporter.report import errors
 from modelexport_exporter.report.errors import errors_of, ratio_of
 from modelexport_exporter.report.plots import Shape
 from modelexport_exporter.report.report import ComparedOutput
-from unit.exporter.report.reports import compared, report, sample
+from unit.exporter.report.reports import compared, report, sample, verification
 
 
 @pytest.mark.parametrize(
@@ -94,3 +94,11 @@ def test_inconclusive_comparisons_neither_agree_nor_differ() -> None:
     assert found.with_inconclusive
     assert not found.with_differing
     assert found.numbers[0].answer == "ill-conditioned"
+
+
+def test_the_page_says_what_samples_covered_and_what_they_did_not_reach() -> None:
+    result = verification(coverage=["all 7 sizes of n"], notCompared=["output boxes had none"])
+    found = errors_of(report(verification=result, samples=[sample(compared("a", 1e-5), batch=1)]))
+    assert found is not None
+    assert found.coverage == ("all 7 sizes of n",)
+    assert found.not_compared == ("output boxes had none",)

@@ -1,18 +1,25 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from modelexport_api.reasons import Reason
 from modelexport_api.status import Verdict, VerificationResult
 from modelexport_exporter.core.sample import Values
 from modelexport_exporter.core.types import (
+    NotCompared,
     OutputComparison,
     Problem,
     ProblemKind,
     SampleComparison,
+    SizeGuard,
+    Unreached,
     VerificationOutcome,
 )
 from modelexport_exporter.verification.verdict import (
     describe_ill_conditioned,
+    describe_incomplete,
     describe_mismatch,
     verdict_on,
 )
@@ -141,3 +148,45 @@ def test_ill_conditioned_message_names_a_sample() -> None:
 def test_hint_for_golden_outputs_of_another_checkpoint() -> None:
     _, hint = describe_mismatch(outcome((7, NOT_GOLDEN)))
     assert "record them again" in hint
+
+
+EMPTY = NotCompared(Unreached.ELEMENTS, "output boxes")
+SIDE = NotCompared(Unreached.SIDE, "net.py:12: `if x.max() > 400:`")
+SIZE = NotCompared(Unreached.SIZE, "the condition n != 50 (net.py:15)")
+
+
+@pytest.mark.parametrize(
+    ("output", "left", "verdict"),
+    [
+        (RIGHT, [EMPTY], Verdict.INCOMPLETE),
+        (RIGHT, [], Verdict.VERIFIED),
+        (WRONG, [EMPTY], Verdict.MISMATCH),
+    ],
+)
+def test_what_was_not_compared_is_not_verified(
+    output: OutputComparison, left: list[NotCompared], verdict: Verdict
+) -> None:
+    assert verdict_on([SampleComparison({}, 0, (output,))], left) is verdict
+
+
+@pytest.mark.parametrize(
+    ("left", "reason", "message", "hint"),
+    [
+        (EMPTY, Reason.OUTPUT_NOT_COMPARED, "output boxes had no elements", "goldenInputs"),
+        (SIDE, Reason.BRANCH_NOT_COMPARED, "net.py:12: `if x.max() > 400:` went", "torch.where"),
+        (SIZE, Reason.BRANCH_NOT_COMPARED, "n != 50 (net.py:15) was not", "allowIncomplete"),
+    ],
+)
+def test_an_incomplete_verdict_names_what_is_missing(
+    left: NotCompared, reason: Reason, message: str, hint: str
+) -> None:
+    found = describe_incomplete(replace(outcome((7, RIGHT)), not_compared=(left,)))
+    assert found[0] is reason
+    assert message in found[1]
+    assert hint in found[2]
+
+
+def test_a_difference_at_sizes_of_a_guard_names_its_line() -> None:
+    guard = SizeGuard("batch != 7", "net.py:15", ({"batch": 7},))
+    found = replace(outcome((1, RIGHT), (7, WRONG)), guards=(guard,))
+    assert "batch != 7 (net.py:15)" in describe_mismatch(found)[1]
