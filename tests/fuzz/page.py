@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib import import_module
 from pathlib import Path
 
 from fuzz.bench import Outcome, Result
@@ -61,7 +61,7 @@ def parse(page: str) -> Listed:
 
 def _totals(results: Sequence[Result]) -> Iterator[str]:
     names = ("torch", "onnx", "onnxscript", "onnxruntime", "numpy")
-    versions = ", ".join(f"{name} {version(name)}" for name in names)
+    versions = ", ".join(f"{name} {import_module(name).__version__}" for name in names)
     yield f"Seeds {results[0].seed} to {results[-1].seed}; {versions}."
     yield ""
     yield "| outcome | cases | share |"
