@@ -21,7 +21,7 @@ PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 PYTEST = $(BIN)/python -m pytest --numprocesses $(PROCESSES) --maxprocesses 4
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-nightly lint format lock crds testbed bench coverage coverage-nightly nightly-torch mutants kernels clean
+.PHONY: help setup demo test test-fast test-nightly lint format lock crds testbed bench coverage coverage-nightly nightly-torch mutants kernels fuzz clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -102,6 +102,9 @@ mutants: setup ## Damage 300 exported files, ask the verification about them, an
 
 kernels: setup ## Compare onnxruntime's kernels with torch, and write docs/onnxruntime.md (3 minutes)
 	PYTHONPATH=tests $(BIN)/python -m kernels
+
+fuzz: setup ## Export CASES random models from SEED on, judge each, and write docs/fuzzing.md
+	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python -m fuzz --seed $(or $(SEED),0) --cases $(or $(CASES),5000) --page
 
 clean: ## Remove what make created inside the tree
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

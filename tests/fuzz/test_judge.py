@@ -1,0 +1,123 @@
+"""The judge catches a file that was damaged, and forgives what rounding explains."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+import torch
+from onnx import TensorProto, helper
+
+from fuzz.case import FuzzCase
+from fuzz.judge import differs, judge
+from fuzz.rounding import rerun
+
+N = {"n": (1, 30)}
+
+
+class Scaled(torch.nn.Module):
+    """x * 3 in ten places of the file."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 3.0
+
+
+def case(dtype: str = "float32") -> FuzzCase:
+    entry = {"name": "x", "dtype": dtype, "shape": ["n"]}
+    return FuzzCase(1, "def forward(self, x):\n    return x * 3.0", (entry,), N)
+
+
+def saved(path: Path, factor: float, *, declared: int | str = "n", slices: bool = False) -> Path:
+    """Write a file that multiplies by the factor."""
+    nodes = [helper.make_node("Mul", ["x", "factor"], ["y" if not slices else "z"])]
+    constants = [helper.make_tensor("factor", TensorProto.FLOAT, [], [factor])]
+    if slices:
+        nodes.append(helper.make_node("Slice", ["z", "begin", "end"], ["y"]))
+        constants += [
+            helper.make_tensor("begin", TensorProto.INT64, [1], [0]),
+            helper.make_tensor("end", TensorProto.INT64, [1], [29]),
+        ]
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n"])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [declared])],
+        constants,
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
+    onnx.save(model, path)
+    return path
+
+
+def test_a_right_file_is_right(tmp_path: Path) -> None:
+    assert judge(case(), Scaled(), saved(tmp_path / "m.onnx", 3.0)) is None
+
+
+@pytest.mark.parametrize("factor", [3.0001, 2.999, -3.0, 1e9])
+def test_a_damaged_constant_is_caught(factor: float, tmp_path: Path) -> None:
+    found = judge(case(), Scaled(), saved(tmp_path / "m.onnx", factor))
+    assert found is not None
+    assert "elements differ" in found.text
+
+
+def test_a_size_of_the_export_in_the_file_is_caught_at_the_one_size_where_it_shows(
+    tmp_path: Path,
+) -> None:
+    found = judge(case(), Scaled(), saved(tmp_path / "m.onnx", 3.0, slices=True))
+    assert found is not None
+    assert "{'n': 30}" in found.text
+
+
+def test_a_declared_shape_that_is_false_is_caught(tmp_path: Path) -> None:
+    found = judge(case(), Scaled(), saved(tmp_path / "m.onnx", 3.0, declared=7))
+    assert found is not None
+    assert "declared [7]" in found.text
+
+
+def test_integers_and_nan_are_exact() -> None:
+    whole = np.array([2**53 + 1, 5])
+    assert differs(whole, whole - [1, 0], []).tolist() == [True, False]
+    gaps = np.array([np.nan, 1.0, np.inf])
+    assert differs(gaps, gaps, []).tolist() == [False] * 3
+    assert differs(gaps, np.array([0.0, np.nan, -np.inf]), []).tolist() == [True] * 3
+
+
+def test_small_columns_beside_large_ones_have_limits_of_their_own() -> None:
+    want = np.tile(np.array([[1e6, 0.5]], "f4"), (8, 1))
+    have = want + np.array([[0.0, 1e-3]], "f4")
+    assert differs(want, have, [want])[:, 1].all()
+
+
+def test_rounding_is_forgiven_and_more_is_not() -> None:
+    torch.manual_seed(0)
+    values = torch.randn(64, 64)
+
+    def cancels() -> torch.Tensor:
+        return (values * 1e4).sum(1) - (values * 1e4).flip(1).sum(1)
+
+    others = [answer.numpy() for answer in rerun(cancels, range(4))]
+    want = cancels().numpy()
+    finer = (values.double() * 1e4).sum(1) - (values.double() * 1e4).flip(1).sum(1)
+    assert not differs(want, finer.float().numpy(), others).any()
+    assert differs(want, want + np.float32(10.0), others).all()
+
+
+def test_what_exact_numbers_decide_is_never_forgiven() -> None:
+    halves = torch.tensor([0.5, 1.5, 2.5, -0.5])
+    want = halves.round().numpy()
+    others = [answer.numpy() for answer in rerun(halves.round, range(8))]
+    away = np.array([1.0, 2.0, 3.0, -1.0], "f4")
+    assert differs(want, away, others).tolist() == [True, False, True, True]
+
+
+def test_what_rounding_decides_is_forgiven() -> None:
+    close = torch.full((200,), 1 / 3)
+
+    def decided() -> torch.Tensor:
+        return (close * 3.3).sin() > (close.double() * 3.3).sin().float()
+
+    others = [answer.numpy() for answer in rerun(decided, range(44))]
+    want = decided().numpy()
+    assert np.mean(differs(want, ~want, others)) < 0.02
