@@ -32,6 +32,8 @@ ITEM_BYTES = {
     "BoolStorage": 1, "ComplexDoubleStorage": 16, "ComplexFloatStorage": 8, "QInt8Storage": 1,
     "QUInt8Storage": 1, "QInt32Storage": 4, "UntypedStorage": 1,
 }  # fmt: skip
+PICKLES = ("data.pkl", "constants.pkl")
+"""Of the state and the constants. A trace also describes its inputs, without their elements."""
 _HINT = "Upload the checkpoint again, and compare its SHA-256 with the original's."
 
 
@@ -129,7 +131,7 @@ def check_storages(path: Path) -> None:
         with zipfile.ZipFile(path) as archive:
             sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
             for name in sizes:
-                if name.endswith(".pkl"):
+                if name.partition("/")[2] in PICKLES:
                     for storage in _storages(archive, name):
                         _check_storage(path, storage, sizes)
     except (zipfile.BadZipFile, OSError):

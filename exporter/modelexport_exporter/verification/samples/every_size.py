@@ -29,7 +29,7 @@ def every_size(spec: ModelExportSpec, named: Sequence[int] = ()) -> Iterator[Sam
     dims = {name: dim for name, dim in spec.dims.items() if is_dynamic(dim)}
     others = DimSizes.of(spec).between
     sweeps = [
-        [{**others, name: size} for size in _named_first(dim, named)] for name, dim in dims.items()
+        [{**others, name: size} for size in _likeliest_first(dim, named)] for name, dim in dims.items()
     ]
     seeds = count(FIRST_SEED)
     for together in zip_longest(_equal_sizes(dims, others), *sweeps):
@@ -38,9 +38,13 @@ def every_size(spec: ModelExportSpec, named: Sequence[int] = ()) -> Iterator[Sam
                 yield Sample(sizes, Values.NORMAL, next(seeds))
 
 
-def _named_first(dim: Dim, named: Sequence[int]) -> list[int]:
-    """Return all sizes of a dim, those next to numbers of the model first."""
-    near = [number + step for number in named for step in (0, 1, -1)]
+def _likeliest_first(dim: Dim, named: Sequence[int]) -> list[int]:
+    """Return all sizes of a dim: next to numbers of the model, and to powers of two, first.
+
+    Kernels work in blocks of powers of two.
+    """
+    powers = [2**power for power in range(dim.max.bit_length() + 1)]
+    near = [number + step for number in (*named, *powers) for step in (0, 1, -1)]
     first = [size for size in near if dim.min <= size <= dim.max]
     return list(dict.fromkeys((*first, *in_spread_order(dim))))
 

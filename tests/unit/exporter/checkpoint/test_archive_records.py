@@ -36,6 +36,10 @@ def _script(path: Path) -> None:
     torch.jit.save(torch.jit.script(torch.nn.Linear(300, 100)), path)
 
 
+def _trace(path: Path) -> None:
+    torch.jit.save(torch.jit.trace(torch.nn.Linear(300, 100), torch.ones(2, 300)), path)
+
+
 def _without_crc(path: Path) -> None:
     torch.serialization.set_crc32_options(compute_crc32=False)
     try:
@@ -53,7 +57,7 @@ def _safetensors(path: Path) -> None:
 
 
 Write = Callable[[Path], None]
-ARCHIVES: list[Write] = [_torch_save, _module, _script]
+ARCHIVES: list[Write] = [_torch_save, _module, _script, _trace]
 FILES: list[Write] = [*ARCHIVES, _without_crc, _legacy, _safetensors]
 
 

@@ -51,3 +51,9 @@ def test_coverage_counts_sizes() -> None:
     met = [{"n": size, "m": 1} for size in range(1, 21)]
     found = describe_coverage(spec(n=(1, 20), m=(1, 10)), met)
     assert found == ["all 20 sizes of n", "1 of 10 sizes of m"]
+
+
+def test_numbers_of_the_model_and_powers_of_two_come_first() -> None:
+    first = [sample.dims["n"] for sample in islice(every_size(spec(n=(1, 5000)), (777,)), 12)]
+    assert first[:3] == [777, 778, 776]
+    assert {1, 2, 3, 4, 5} <= set(first)
