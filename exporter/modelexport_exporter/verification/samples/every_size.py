@@ -29,7 +29,8 @@ def every_size(spec: ModelExportSpec, named: Sequence[int] = ()) -> Iterator[Sam
     dims = {name: dim for name, dim in spec.dims.items() if is_dynamic(dim)}
     others = DimSizes.of(spec).between
     sweeps = [
-        [{**others, name: size} for size in _likeliest_first(dim, named)] for name, dim in dims.items()
+        [{**others, name: size} for size in _likeliest_first(dim, named)]
+        for name, dim in dims.items()
     ]
     seeds = count(FIRST_SEED)
     for together in zip_longest(_equal_sizes(dims, others), *sweeps):
