@@ -144,7 +144,6 @@ class _Verification:
         self.smallest_failure = SmallestFailure()
         self._measured = task.proven_graph
         self._inferred = model.inferred
-        self._code_dir = task.code_dir
         prepack = model.on_gpu or self._is_small(converted)
         setup = model.plugins.session_setup()
         reference = model.reference
@@ -219,7 +218,7 @@ class _Verification:
         conclusive = [output for output in outputs if not output.inconclusive]
         fallen_back = fallbacks(self._session.assignment, self._session.provider)
         noise = [output.noise for output in conclusive if output.noise is not None]
-        not_compared = (*self._completeness.not_compared(self._code_dir), *self._guards_left())
+        not_compared = (*self._completeness.not_compared(), *self._guards_left())
         excused = self._spec.verification.allow_incomplete
         return VerificationOutcome(
             summary=VerificationResult(

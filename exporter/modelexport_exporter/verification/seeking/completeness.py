@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -26,6 +25,7 @@ from modelexport_exporter.verification.seeking.branches import (
     describe_branch,
 )
 from modelexport_exporter.verification.seeking.goals import BothSides, DependsOnValues, Elements
+from modelexport_exporter.verification.seeking.jumps import Jump
 from modelexport_exporter.verification.seeking.seek import Found, Seeker
 from modelexport_exporter.verification.seeking.value_reads import Site
 
@@ -118,7 +118,7 @@ class Completeness:
             unexamined, self._unexamined = self._unexamined, []
             for sites, arrays in unexamined:
                 self._branches.find(lambda a=arrays: self._run(a), sites, self._clock, until)  # type: ignore[misc]
-            goal = BothSides(self._sides, self._branches.matter)
+            goal = BothSides(self._sides, self._own_branches)
             for found in self._seeker.seek(goal, until - self._clock()):
                 compare(found)
             if not self._unexamined:
@@ -128,17 +128,20 @@ class Completeness:
         with torch.no_grad():
             return self._reference.call(self._reference.values(arrays))
 
-    def not_compared(self, code_dir: Path | None) -> tuple[NotCompared, ...]:
-        """Return what no sample reached.
+    @property
+    def _own_branches(self) -> list[Jump]:
+        """Return the branches of the user's own code.
 
-        Libraries branch on values to save work, and compute the same on both sides: they are
-        compared where samples reach them.
+        Libraries branch on values to save work, and compute the same on both sides: these are
+        compared where samples reach them, and not sought.
         """
-        sides = [
-            jump
-            for jump in BothSides(self._sides, self._branches.matter).missing
-            if self._may_lack_sides and is_users(jump.code.co_filename, code_dir)
-        ]
+        code_dir = self._samples.code_dir
+        return [jump for jump in self._branches.matter if is_users(jump.code.co_filename, code_dir)]
+
+    def not_compared(self) -> tuple[NotCompared, ...]:
+        """Return what no sample reached."""
+        sides = BothSides(self._sides, self._own_branches).missing if self._may_lack_sides else []
+        code_dir = self._samples.code_dir
         branches = dict.fromkeys(describe_branch(jump, code_dir) for jump in sides)
         return (
             *(NotCompared(Unreached.ELEMENTS, f"output {name}") for name in self._empty),
