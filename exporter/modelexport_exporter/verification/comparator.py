@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.core.dims import is_dynamic
-from modelexport_exporter.core.machine import free_memory, peak_memory
 from modelexport_exporter.core.sample import DEGENERATE, NOT_FINITE, ORDINARY, Sample, Values
 from modelexport_exporter.core.types import (
     OutputComparison,
@@ -29,14 +28,13 @@ from modelexport_exporter.core.types import (
 )
 from modelexport_exporter.precision.losses import Losses
 from modelexport_exporter.precision.noise import Simulation
+from modelexport_exporter.verification.numerics.arithmetic_dtype import EXACT
 from modelexport_exporter.verification.numerics.compare import compare_output, is_float, peak_of
 from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstimate
-from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
-    PerturbedArithmeticUnavailable,
-)
 from modelexport_exporter.verification.numerics.slices import SlicePeaks, Slices
 from modelexport_exporter.verification.numerics.ties import break_ties
 from modelexport_exporter.verification.numerics.tolerance import Source, Tolerance, choose_tolerance
+from modelexport_exporter.verification.perturbed_runs import PerturbedRuns
 from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.samples.determinism import (
     distance,
@@ -50,17 +48,14 @@ RunFile = Callable[[Mapping[str, Array], str], Named]
 """Runs the artifact on arrays by input name; the text describes them in a failure's message."""
 
 MAX_RUNS = 9
-"""Once in float64, then rounded at random."""
 RUNS_TO_FIND_UNSETTLED = 3
 """If an output has elements that depend on rounding, so many runs find one of them."""
 RUNS_TO_MEASURE_NOISE = 5
 """So many runs measure the noise of an output without such elements; more hardly raise it."""
 HOPELESS = 100.0
 """An error of so many limits is not explained by one more run."""
-MEMORY_FACTOR = 3
-"""A run in float64 takes at most so many times the memory that samples took so far."""
-SECONDS = 20.0
-"""Time budget of all runs in perturbed arithmetic together."""
+DTYPES_SECONDS = 0.05
+"""The dtypes of mixed arithmetic are determined for each sample where that takes no longer."""
 
 
 class Comparator:
@@ -90,21 +85,25 @@ class Comparator:
         self._sliced: Sample | None = None
         """The sample that `_slices_of` is of."""
         self._slices_of: dict[str, Slices | None] = {}
-        self._computed_in: list[str] | None = None
-        """The coarsest dtype that leads to each output; None before the first sample."""
+        self._computed_in: list[str] = []
+        """The coarsest dtype that leads to each output; empty before the first sample."""
+        self._mixed = False
+        """Whether these dtypes may be others for another sample."""
         self._noise: dict[str, float] = {}
         """The largest noise of each output so far, relative to its peak."""
         self._nan: TreatmentOfNan | None = None
         """None before a sample had NaN or infinities."""
         self._mismatched: set[str] = set()
         """Outputs with a difference that rounding did not explain: no further runs for them."""
-        self._spent = 0.0
-        self._memory_before = peak_memory()
         self._simulation = simulation
+        self._runs = PerturbedRuns(reference, clock, simulation)
         self.losses = Losses()
         """The accuracy lost to a precision that is not the model's own."""
-        self.calibrated = True
-        """Whether the model runs in perturbed arithmetic."""
+
+    @property
+    def calibrated(self) -> bool:
+        """Return whether the model runs in perturbed arithmetic."""
+        return self._runs.available
 
     def compare_sample(
         self,
@@ -149,8 +148,9 @@ class Comparator:
         *,
         measure: bool = False,
     ) -> list[OutputComparison]:
-        if self._computed_in is None:
-            self._computed_in = self._reference.computed_in(arrays)
+        known = bool(self._computed_in) and not self._mixed
+        if not known:
+            self._determine_dtypes(arrays)
         if len(expected) != len(got):
             text = f"the file returns {len(got)} outputs, eager {len(expected)}"
             problem = Problem(ProblemKind.OUTPUT_COUNT, text)
@@ -161,62 +161,43 @@ class Comparator:
             again = self._reference.run(arrays, "the same sample again")
             if difference := distance(expected, again):
                 return mark_not_deterministic(compared, difference)
+            if known:
+                self._determine_dtypes(arrays)
+                compared = self._compare_all(sample, expected, got, estimates)
         for run in range(MAX_RUNS):
-            wanted = any(
-                _explainable(output, run)
-                for output in compared
-                if output.output not in self._mismatched
-            )
             unmeasured = measure and not any(estimate.runs for estimate in estimates)
-            if not (wanted or unmeasured) or not self._add_run(arrays, estimates, run):
+            wanted = unmeasured or self._is_explainable(compared, run)
+            if not (wanted and self._runs.add(arrays, estimates, run)):
                 break
             compared = self._compare_all(sample, expected, got, estimates)
+        self._remember(sample, compared, expected, got)
+        return compared
+
+    def _remember(
+        self, sample: Sample, compared: list[OutputComparison], expected: list[Array], got: Named
+    ) -> None:
+        """Remember what the comparisons of further samples need."""
         self._mismatched |= {output.output for output in compared if output.problem}
         if sample.values in ORDINARY:
             self._remember_noise(compared)
             if self._simulation is not None:
                 for want, (name, have) in zip(expected, got, strict=True):
                     self.losses.add(name, want, have)
-        return compared
 
-    def _add_run(
-        self, arrays: Mapping[str, Array], estimates: list[NoiseEstimate], run: int
-    ) -> bool:
-        """Run the model in perturbed arithmetic; return whether to compare again."""
-        if not self.calibrated:
-            return False
-        if self._exceeds_budget():
-            if any(estimate.runs for estimate in estimates):
-                return False
-            self.calibrated = False
-            return True  # compared again, with the limits of UNCALIBRATED
+    def _is_explainable(self, compared: list[OutputComparison], runs: int) -> bool:
+        """Return whether one more run, after `runs`, may explain what differs."""
+        return any(
+            _explainable(output, runs)
+            for output in compared
+            if output.output not in self._mismatched
+        )
+
+    def _determine_dtypes(self, arrays: Mapping[str, Array]) -> None:
+        """Determine the arithmetic of a sample: another side of a branch may use another one."""
         started = self._clock()
-        try:
-            if self._simulation is not None:
-                results = self._reference.in_precision(arrays, self._simulation, run)
-            elif run:
-                results = self._reference.with_random_rounding(arrays, run)
-            else:
-                results = self._try_float64(arrays)
-        except PerturbedArithmeticUnavailable:
-            self.calibrated = False
-            return True
-        finally:
-            self._spent += self._clock() - started
-        for estimate, result in zip(estimates, results, strict=False):
-            estimate.add(result)
-        return True
-
-    def _exceeds_budget(self) -> bool:
-        """Return whether there is no time or no memory for another run."""
-        needed = MEMORY_FACTOR * (peak_memory() - self._memory_before)
-        return self._spent > SECONDS or needed > free_memory()
-
-    def _try_float64(self, arrays: Mapping[str, Array]) -> list[Array]:
-        try:
-            return self._reference.in_float64(arrays)
-        except PerturbedArithmeticUnavailable:
-            return []
+        self._computed_in = self._reference.computed_in(arrays)
+        dtypes = {*self._computed_in, *self._reference.float_dtypes} - {EXACT}
+        self._mixed = len(dtypes) > 1 and self._clock() - started < DTYPES_SECONDS
 
     def _compare_all(
         self, sample: Sample, expected: list[Array], got: Named, estimates: list[NoiseEstimate]
@@ -235,7 +216,7 @@ class Comparator:
         estimate: NoiseEstimate,
     ) -> OutputComparison:
         name, have = named
-        coarsest = self._computed_in[position] if self._computed_in else want.dtype.name
+        coarsest = self._computed_in[position]
         degenerate = sample.values in DEGENERATE
         ordinary = self._ordinary_peaks.get(name, 0.0) if degenerate else 0.0
         if sample.values is Values.NORMAL and is_float(want.dtype):
@@ -313,8 +294,7 @@ class Comparator:
     ) -> list[OutputComparison]:
         """Return the outputs, with a problem where eager does not return the recorded output."""
         compared = []
-        computed_in = self._computed_in or ()
-        for output, eager, coarsest in zip(outputs, expected, computed_in, strict=True):
+        for output, eager, coarsest in zip(outputs, expected, self._computed_in, strict=True):
             golden = recorded.get(output.output)
             if golden is not None and not output.problem:
                 tolerance = choose_tolerance(

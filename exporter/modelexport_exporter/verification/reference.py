@@ -83,12 +83,16 @@ class EagerReference:
                 return [self._coarsest] * len(self.call(values))
 
     @cached_property
-    def _coarsest(self) -> str:
+    def float_dtypes(self) -> frozenset[str]:
+        """Return the floating-point dtypes of weights, buffers and inputs."""
         tensors = [*self._module.parameters(), *self._module.buffers()]
         weights = {_name(tensor.dtype) for tensor in tensors if tensor.is_floating_point()}
         given = {entry.dtype.value for entry in self._call.inputs if entry.kind not in NUMBERS}
-        known = [dtype for dtype in weights | given if dtype in COARSENESS]
-        return max(known, key=COARSENESS.__getitem__, default=EXACT)
+        return frozenset(dtype for dtype in weights | given if dtype in COARSENESS)
+
+    @property
+    def _coarsest(self) -> str:
+        return max(self.float_dtypes, key=COARSENESS.__getitem__, default=EXACT)
 
     def weights(self, keys: Mapping[str, str]) -> dict[str, Array]:
         """Return tensors of the state_dict. `keys`: the key by the name of the input."""

@@ -230,3 +230,12 @@ class BestOfNoRows(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         kept = x[x[:, 0] > 0]
         return self.net(kept).argmax(-1)
+
+
+class HalfOnOneSide(nn.Module):
+    """One side of a branch on the size computes in float16: its rounding explains no other side."""
+
+    def forward(self, x):
+        if x.shape[0] % 2 == 0:
+            return x / (x.half().abs() + 0.3)
+        return x / x.shape[0]

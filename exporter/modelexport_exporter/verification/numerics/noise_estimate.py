@@ -26,6 +26,8 @@ class Settled:
     """The largest absolute distance of a settled element."""
     unsettled: Array | None
     """A mask over the flat output; None where every element is settled."""
+    farthest: float = 0.0
+    """The largest absolute distance of any element."""
 
     @property
     def count(self) -> int:
@@ -66,9 +68,10 @@ class NoiseEstimate:
     def settled(self, bound: float) -> Settled:
         """Return the noise; elements that moved farther than `bound` (absolute) are unsettled."""
         unsettled = self._moved > np.float32(bound)
+        farthest = float(self._moved.max(initial=0.0))
         if not unsettled.any():
-            return Settled(float(self._moved.max(initial=0.0)), None)
-        return Settled(float(self._moved[~unsettled].max(initial=0.0)), unsettled)
+            return Settled(farthest, None, farthest)
+        return Settled(float(self._moved[~unsettled].max(initial=0.0)), unsettled, farthest)
 
 
 def _distance(one: Array, other: Array) -> Array:

@@ -239,6 +239,7 @@ def estimate_with(expected: Array, moved: dict[int, float]) -> NoiseEstimate:
             {0: 0.5, 1: 0.5, 2: 0.5, 3: 0.5}, {8: 0.5, 9: 0.5}, True, False, id="two are not"
         ),
         pytest.param(dict.fromkeys(range(11), 0.5), {50: 0.5}, False, True, id="too many"),
+        pytest.param({3: 0.002}, {3: 0.1}, False, False, id="as far as rounding moves elements"),
     ],
 )
 def test_limit_follows_the_models_own_rounding_error(
@@ -252,6 +253,20 @@ def test_limit_follows_the_models_own_rounding_error(
     result = compare_output("y", expected, got, CALIBRATED, estimate=estimate)
     assert (bool(result.problem), bool(result.inconclusive)) == (problem, inconclusive)
     assert result.unsettled == sum(distance > 1e-3 for distance in moved.values())
+
+
+@pytest.mark.parametrize("wrong", [0.5, np.nan])
+@pytest.mark.parametrize("unsettled", [1, 50], ids=["one element", "most elements"])
+def test_rounding_explains_no_error_that_is_much_larger_than_what_it_moves(
+    unsettled: int, wrong: float
+) -> None:
+    expected = np.ones(100, F32)
+    got = expected.copy()
+    got[0] += F32(wrong)
+    estimate = estimate_with(expected, dict.fromkeys(range(unsettled), 0.002))
+    result = compare_output("y", expected, got, CALIBRATED, estimate=estimate)
+    assert result.problem
+    assert not result.inconclusive
 
 
 def test_integers_that_change_with_rounding_do_not_count() -> None:

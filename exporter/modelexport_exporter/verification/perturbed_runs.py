@@ -1,0 +1,81 @@
+"""Runs of the original model in perturbed arithmetic, within a budget of time and memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from modelexport_exporter.core.machine import free_memory, peak_memory
+from modelexport_exporter.precision.noise import Simulation
+from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstimate
+from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
+    PerturbedArithmeticUnavailable,
+)
+from modelexport_exporter.verification.reference import EagerReference
+
+Array = NDArray[Any]
+
+MEMORY_FACTOR = 3
+"""A run in float64 takes at most so many times the memory that samples took so far."""
+SECONDS = 20.0
+"""Time budget of all runs together."""
+
+
+class PerturbedRuns:
+    """Runs the model once in float64, then rounded at random, or in a simulated precision."""
+
+    def __init__(
+        self,
+        reference: EagerReference,
+        clock: Callable[[], float],
+        simulation: Simulation | None,
+    ) -> None:
+        """Run `reference`; `clock`: in seconds."""
+        self._reference = reference
+        self._clock = clock
+        self._simulation = simulation
+        self._spent = 0.0
+        self._memory_before = peak_memory()
+        self.available = True
+        """Whether the model runs in perturbed arithmetic."""
+
+    def add(self, arrays: Mapping[str, Array], estimates: list[NoiseEstimate], run: int) -> bool:
+        """Run the model and add its outputs; return whether to compare again.
+
+        `run`: counts from 0 for each sample.
+        """
+        if not self.available:
+            return False
+        if self._exceeds_budget():
+            if any(estimate.runs for estimate in estimates):
+                return False
+            self.available = False
+            return True  # compared again, with the limits of UNCALIBRATED
+        started = self._clock()
+        try:
+            results = self._run(arrays, run)
+        except PerturbedArithmeticUnavailable:
+            self.available = False
+            return True
+        finally:
+            self._spent += self._clock() - started
+        for estimate, result in zip(estimates, results, strict=False):
+            estimate.add(result)
+        return True
+
+    def _exceeds_budget(self) -> bool:
+        """Return whether there is no time or no memory for another run."""
+        needed = MEMORY_FACTOR * (peak_memory() - self._memory_before)
+        return self._spent > SECONDS or needed > free_memory()
+
+    def _run(self, arrays: Mapping[str, Array], run: int) -> list[Array]:
+        if self._simulation is not None:
+            return self._reference.in_precision(arrays, self._simulation, run)
+        if run:
+            return self._reference.with_random_rounding(arrays, run)
+        try:
+            return self._reference.in_float64(arrays)
+        except PerturbedArithmeticUnavailable:
+            return []
