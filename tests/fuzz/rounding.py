@@ -17,12 +17,22 @@ from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 _BITS = {torch.float16: torch.int16, torch.float32: torch.int32, torch.float64: torch.int64}
 _SHORT = {torch.float16: 0, torch.float32: 0x3F, torch.float64: 0xFFFF}
 """Bits at the end of a mantissa that are zero in a number which needed no rounding."""
-_ADDING = (
-    "sum", "mean", "mm", "bmm", "addmm", "matmul", "conv", "cumsum", "softmax", "norm", "var",
-    "std", "attention", "lstm", "gru", "rnn", "logsumexp", "prod", "upsample", "dist", "linear",
+_LINEAR = ("sum", "mean", "mm", "bmm", "addmm", "matmul", "conv", "cumsum", "linear")
+"""Sums of terms: their error is one of the largest partial sum, however small the result is."""
+_INSIDE = (
+    "softmax", "norm", "var", "std", "attention", "lstm", "gru", "rnn", "logsumexp", "upsample",
+    "dist",
 )  # fmt: skip
-_CANCELLING = ("gelu", "mish", "softplus", "elu.", "selu", "silu", "log_sigmoid")
+"""Formulas that round inside, exact arguments or not."""
+_ADDING = (*_LINEAR, *_INSIDE, "prod")
+_CANCELLING = ("gelu", "mish", "softplus", "elu.", "selu", "silu", "log_sigmoid", "log_softmax")
 """Formulas with a difference inside, such as 1 + tanh(x)."""
+_TRANSCENDENTAL = ("exp", "log", "sin", "cos", "tan", "erf", "sigmoid")
+"""Functions whose results are rounded, even those with a short mantissa, but at 0."""
+_BETWEEN_0_AND_1 = ("sigmoid",)
+"""Functions that runtimes compute to so many digits after the point, not of the number."""
+_SELECTING = 0.9
+"""An operator that returns so many of its arguments' numbers selects them."""
 
 
 class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -39,16 +49,73 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> object:
-        adds = any(word in str(func) for word in _ADDING)
-        given = tree_map(self._moved, args) if adds else args
+        if (ordered := self._other_order(func, args, kwargs or {})) is not None:
+            return ordered
+        name = str(func)
+        given = tree_map(lambda value: self._moved(value, _has(name, _INSIDE)), args)
+        given = given if _has(name, _ADDING) else args
         answer = func(*given, **(kwargs or {}))
         known = [leaf for leaf in tree_flatten(given)[0] if _is_float(leaf)]
         if any(answer is leaf for leaf in known) or _copies(func, known, answer):
             return answer
-        if any(word in str(func) for word in _CANCELLING):
-            return tree_map(lambda leaf: self._cancelled(leaf, known[0]), answer)
-        rounded = adds and any(bool(_long(leaf).any()) for leaf in known)
-        return tree_map(lambda leaf: self._inexact_moved(leaf, known, rounded), answer)
+        if _has(name, _LINEAR) and not _has(name, _INSIDE):
+            return self._partial_sums_moved(func, given, kwargs or {}, answer)
+        return tree_map(lambda leaf: self._rounded(name, known, leaf), answer)
+
+    def _rounded(self, name: str, known: Sequence[torch.Tensor], value: object) -> object:
+        """Return a result of an operator with another rounding."""
+        if _has(name, _CANCELLING):
+            return self._cancelled(value, known[0])
+        if _has(name, _BETWEEN_0_AND_1):
+            return self._cancelled(value, torch.ones_like(known[0]))
+        if _has(name, _TRANSCENDENTAL):
+            return _unless_zero(known, value, self._moved(value, rounded=True))
+        adds = _has(name, _ADDING) and any(bool(_long(leaf).any()) for leaf in known)
+        return self._inexact_moved(value, known, adds or _has(name, _INSIDE))
+
+    def _other_order(
+        self,
+        func: Any,  # noqa: ANN401
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+    ) -> object:
+        """Return what an operator that orders values returns if equal ones stand elsewhere.
+
+        Their order is undefined but for a stable sort. None for other operators.
+        """
+        name = func._schema.name.split("::")[-1]
+        if name not in {"sort", "topk"} or not args[0].dim():
+            return None
+        given = {
+            argument.name: value
+            for argument, value in zip(func._schema.arguments, args, strict=False)
+        } | dict(kwargs)
+        dim = given.get("dim", -1)
+        if given.get("stable"):
+            return None
+        places = torch.randperm(args[0].shape[dim], generator=self._generator)
+        values, found = func(args[0].index_select(dim, places), *args[1:], **kwargs)
+        return values, places[found]
+
+    def _partial_sums_moved(
+        self,
+        func: Any,  # noqa: ANN401
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        answer: object,
+    ) -> object:
+        """Return sums that are off by a part of a unit of their terms' magnitudes together."""
+        known = [leaf for leaf in tree_flatten(args)[0] if _is_float(leaf)]
+        if not _is_float(answer) or not any(bool(_long(leaf).any()) for leaf in known):
+            return answer
+        assert isinstance(answer, torch.Tensor)
+        size = func(*tree_map(_magnitude, args), **kwargs)
+        steps = torch.randint(-1, 2, answer.shape, generator=self._generator)
+        return torch.where(
+            answer.isfinite() & size.isfinite(),
+            answer + steps * torch.finfo(answer.dtype).eps / 4 * size,
+            answer,
+        )
 
     def _cancelled(self, value: object, argument: torch.Tensor) -> object:
         """Return results whose error is that of numbers as large as the argument."""
@@ -86,7 +153,10 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
         assert isinstance(moved, torch.Tensor)
         if not same:
             return moved
-        return torch.where(torch.isin(value.abs(), torch.cat(same)), value, moved)
+        selected = torch.isin(value.abs(), torch.cat(same))
+        if selected.double().mean() < _SELECTING:
+            return moved
+        return torch.where(selected, value, moved)
 
 
 def _long(value: torch.Tensor) -> torch.Tensor:
@@ -95,6 +165,22 @@ def _long(value: torch.Tensor) -> torch.Tensor:
         return torch.ones_like(value, dtype=torch.bool)
     bits = value.detach().clone(memory_format=torch.contiguous_format).view(_BITS[value.dtype])
     return (bits & _SHORT[value.dtype]) != 0
+
+
+def _has(name: str, words: Sequence[str]) -> bool:
+    return any(word in name for word in words)
+
+
+def _magnitude(value: object) -> object:
+    return value.abs() if isinstance(value, torch.Tensor) and _is_float(value) else value
+
+
+def _unless_zero(known: Sequence[torch.Tensor], answer: object, moved: object) -> object:
+    """Return the exact results where the argument is 0: exp(0), sin(0)."""
+    if not isinstance(answer, torch.Tensor) or known[0].shape != answer.shape:
+        return moved
+    assert isinstance(moved, torch.Tensor)
+    return torch.where(known[0] == 0, answer, moved)
 
 
 def _is_float(value: object) -> bool:

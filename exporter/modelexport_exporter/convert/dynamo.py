@@ -22,7 +22,7 @@ from modelexport_exporter.convert.names import make_names_unique
 from modelexport_exporter.convert.program_dims import symbol_names
 from modelexport_exporter.convert.program_outputs import check_outputs
 from modelexport_exporter.convert.size_arithmetic import compute_sizes_in_double
-from modelexport_exporter.convert.size_guards import find_size_guards
+from modelexport_exporter.convert.size_guards import check_sizes_read, find_size_guards
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import NO_ONNX_FUNCTION
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
@@ -32,10 +32,16 @@ from modelexport_exporter.decompositions import provided, rewrite_program
 from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
 from modelexport_exporter.diagnosis.operators.in_program import find_unsupported
 from modelexport_exporter.plugins.plugins import Plugins
-from modelexport_exporter.torch_internals.onnxscript_matcher import compare_operators_first
+from modelexport_exporter.torch_internals.onnxscript_matcher import (
+    compare_constants_exactly,
+    compare_operators_first,
+)
 from modelexport_exporter.torch_internals.python_floats import python_floats_are_double
 from modelexport_exporter.torch_internals.size_functions import TRANSLATIONS
-from modelexport_exporter.torch_internals.symbolic_sizes import rename_symbols
+from modelexport_exporter.torch_internals.symbolic_sizes import (
+    rename_symbols,
+    sizes_read_as_numbers,
+)
 
 _NODE = re.compile(r"%(\w+) .*?target=([\w.]+)", re.DOTALL)
 
@@ -59,13 +65,15 @@ def translate(
     program: ExportedProgram, spec: ModelExportSpec, plugins: Plugins, code_dir: Path | None
 ) -> Translation:
     """Return the program's translation. Raises ExportFailure."""
-    program = plugins.decompose(program)
-    program = rewrite_program(program, plugins.left_alone)
+    with sizes_read_as_numbers() as read:
+        program = plugins.decompose(program)
+        program = rewrite_program(program, plugins.left_alone)
     names = symbol_names(program, spec)
+    check_sizes_read(read, names, spec)
     guards = find_size_guards(program, names, spec, code_dir)
     check_outputs(program)
     try:
-        with quiet(), python_floats_are_double():
+        with quiet(), python_floats_are_double(), sizes_read_as_numbers() as read:
             converted = torch.onnx.export(
                 program,
                 dynamo=True,
@@ -77,6 +85,7 @@ def translate(
     except Exception as error:
         raise _explain(error, program, spec, plugins, code_dir) from error
     assert converted is not None
+    check_sizes_read(read, names, spec)
     inputs = [entry.name for entry in spec.inputs]
     # A copy, as every checkpoint of a batch gets one: copying orders attributes.
     decomposed = converted.exported_program
@@ -94,7 +103,7 @@ def finish(translation: Translation, *, optimize: bool) -> ir.Model:
     model = translation.model
     if optimize:
         try:
-            with quiet(), compare_operators_first():
+            with quiet(), compare_operators_first(), compare_constants_exactly():
                 program = torch.onnx.ONNXProgram(model, None)
                 program.optimize()
         except Exception as error:

@@ -17,11 +17,13 @@ from pathlib import Path
 import torch
 from torch.export import ExportedProgram
 
+from modelexport_api.reasons import Reason
 from modelexport_api.spec import Dim, ModelExportSpec
 from modelexport_exporter.core.dims import in_spread_order
+from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import SizeGuard
 from modelexport_exporter.diagnosis.operators.uses import source_line
-from modelexport_exporter.torch_internals.symbolic_sizes import condition_of, rename_symbols
+from modelexport_exporter.torch_internals.symbolic_sizes import Read, condition_of, rename_symbols
 
 MOST_EVALUATED = 20_000
 """Combinations of sizes at which a condition is evaluated."""
@@ -44,6 +46,25 @@ def find_size_guards(
         if condition.text not in found and (failing := _failing(condition, spec.dims)):
             found[condition.text] = SizeGuard(condition.text, condition.line, tuple(failing))
     return tuple(found.values())
+
+
+def check_sizes_read(read: Read, names: Mapping[str, str], spec: ModelExportSpec) -> None:
+    """Raise ExportFailure if a size that a translation read is another one for other dims."""
+    for expression, (symbols, number) in read.items():
+        if not all(symbol in names for symbol in symbols):
+            continue
+        dims = tuple(names[symbol] for symbol in symbols)
+        condition = _Condition(f"({expression}) == {number!r}", symbols, dims, "")
+        if failing := _failing(condition, spec.dims):
+            size = rename_symbols(expression, dict(zip(symbols, dims, strict=True)))
+            example = ", ".join(f"{name} = {value}" for name, value in failing[0].items())
+            raise ExportFailure(
+                Reason.DYNAMIC_DIM_SPECIALIZED,
+                f"the translation of an operator makes {size} constant: it is {number} in the "
+                f"graph, and another number at {example}",
+                "Set export.exporter: TorchScript, or compute this size in forward with torch "
+                "operators.",
+            )
 
 
 @dataclass(frozen=True)

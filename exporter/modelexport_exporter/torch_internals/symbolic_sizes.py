@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 
 import torch
 from torch.fx.experimental import _config
+from torch.fx.experimental.sym_node import SymNode
 from torch.utils._sympy.printers import PythonPrinter
 
 _IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
@@ -44,3 +46,33 @@ def treat_0_and_1_as_any_size() -> AbstractContextManager[None]:
 def treat_equal_sizes_as_different() -> AbstractContextManager[None]:
     """Give sizes that are equal in the example symbols of their own, while the block runs."""
     return _config.patch(use_duck_shape=False)  # type: ignore[attr-defined, no-any-return]
+
+
+Read = dict[str, tuple[tuple[str, ...], int | float]]
+"""Expressions of sizes as Python, each with its symbols and the number that was read."""
+
+
+@contextmanager
+def sizes_read_as_numbers() -> Iterator[Read]:
+    """Yield the sizes that Python reads as an `int` or `float` while the block runs.
+
+    A graph that is complete takes no further condition on its sizes: such a number is that of the
+    example, and becomes a constant.
+    """
+    read: Read = {}
+
+    def recorded(own: Callable[..., Any]) -> Callable[..., Any]:
+        def guard(node: Any, *where: Any) -> Any:  # noqa: ANN401
+            number = own(node, *where)
+            if symbols := tuple(sorted(map(str, node.expr.free_symbols))):
+                read[PythonPrinter().doprint(node.expr)] = symbols, number
+            return number
+
+        return guard
+
+    own_int, own_float = SymNode.guard_int, SymNode.guard_float
+    SymNode.guard_int, SymNode.guard_float = recorded(own_int), recorded(own_float)  # type: ignore[method-assign]
+    try:
+        yield read
+    finally:
+        SymNode.guard_int, SymNode.guard_float = own_int, own_float  # type: ignore[method-assign]

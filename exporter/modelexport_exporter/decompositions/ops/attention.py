@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.registry import Family
+from modelexport_exporter.decompositions.sizes import number
 
 FAMILY = Family("Attention", __doc__)
 
@@ -46,7 +47,7 @@ def scaled_dot_product_attention(
     if enable_gqa:
         key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
         value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
-    scores = query @ key.mT * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    scores = query @ key.mT * (_default_scale(query) if scale is None else scale)
     if is_causal:
         rows = torch.arange(query.shape[-2], device=query.device).unsqueeze(-1)
         attn_mask = torch.arange(key.shape[-2], device=query.device) <= rows
@@ -60,3 +61,12 @@ def scaled_dot_product_attention(
         blind = scores.amax(-1, keepdim=True) == -float("inf")
         weights = torch.where(blind, 0.0, torch.softmax(scores, -1))
     return torch.dropout(weights, dropout_p, dropout_p > 0) @ value
+
+
+def _default_scale(query: Tensor) -> Tensor | float:
+    """Return 1 / sqrt(E); computed in the graph where E is dynamic."""
+    width = query.shape[-1]
+    if isinstance(width, int):
+        return 1 / math.sqrt(width)
+    exact = torch.float64 if query.dtype == torch.float64 else torch.float32
+    return torch.rsqrt(number(width, exact, query.device))

@@ -41,6 +41,7 @@ TRANSLATION = "torch.onnx._internal.exporter"
 
 OBJECTS: dict[str, Any] = {
     "func": torch.ops.aten.add_.Tensor,
+    "matcher": _matcher.SimplePatternMatcher,
     "operator": TILE,
     "tensor": torch.ones(2)[:1],
     "module": torch.nn.BatchNorm1d(2),
@@ -201,6 +202,7 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
     "'torch.onnx._type_utils'": is_gone,
     "_enabled=": lambda _: torch.backends.mkldnn.set_flags(_enabled=True)[0] is True,  # type: ignore[no-untyped-call]
     "group._functions._overrides": lambda overrides: overrides == {9: print},
+    "matcher._match_constant": lambda match: takes(match, 1, 2, 3),
     "module._buffers": lambda buffers: "running_mean" in buffers,
     "module._non_persistent_buffers_set": lambda names: names == set(),
     "onnxscript.rewriter._basics.MatchResult": lambda result: not result().fail("why"),

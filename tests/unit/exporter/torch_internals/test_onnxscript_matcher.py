@@ -11,7 +11,10 @@ import pytest
 import torch
 from onnxscript.rewriter import _matcher
 
-from modelexport_exporter.torch_internals.onnxscript_matcher import compare_operators_first
+from modelexport_exporter.torch_internals.onnxscript_matcher import (
+    compare_constants_exactly,
+    compare_operators_first,
+)
 from zoo.code.vision.digits import Digits
 
 
@@ -55,3 +58,24 @@ def test_patch_of_onnxscript_ends_with_its_block() -> None:
     with compare_operators_first():
         assert _matcher.SimplePatternMatcher.match is not before
     assert _matcher.SimplePatternMatcher.match is before
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize(
+    ("added", "factor", "nodes"),
+    [(0.0, 1.0, 0), (1e-9, 1.0, 1), (0.0, 1.000005, 1), (-1e-12, 0.999999, 2)],
+)
+def test_only_the_numbers_0_and_1_are_removed(
+    added: float, factor: float, nodes: int, dtype: torch.dtype
+) -> None:
+    class Scaled(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return (x + added) * factor
+
+    program = torch.export.export(Scaled(), (torch.ones(3, dtype=dtype),))
+    converted = torch.onnx.export(program, dynamo=True, optimize=False, verbose=False)
+    assert converted is not None
+    with compare_constants_exactly():
+        onnxscript.optimizer.optimize_ir(converted.model)
+    kinds = [node.op_type for node in converted.model.graph]
+    assert len([kind for kind in kinds if kind in {"Add", "Mul"}]) == nodes
