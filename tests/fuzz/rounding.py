@@ -27,10 +27,17 @@ _INSIDE = (
 _ADDING = (*_LINEAR, *_INSIDE, "prod")
 _CANCELLING = ("gelu", "mish", "softplus", "elu.", "selu", "silu", "log_sigmoid", "log_softmax")
 """Formulas with a difference inside, such as 1 + tanh(x)."""
-_TRANSCENDENTAL = ("exp", "log", "sin", "cos", "tan", "erf", "sigmoid")
+_TRANSCENDENTAL = (
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos",
+    "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc",
+)  # fmt: skip
 """Functions whose results are rounded, even those with a short mantissa, but at 0."""
 _BETWEEN_0_AND_1 = ("sigmoid",)
 """Functions that runtimes compute to so many digits after the point, not of the number."""
+_RESAMPLING = ("upsample", "grid_sampler")
+_COORDINATES = 8
+"""Coordinates are off by some units, and so are weighted means of neighbours."""
+_MOVING = ("copy", "fill", "zero", "index_put", "masked_fill", "scatter", "index_copy", "set")
 _SELECTING = 0.9
 """An operator that returns so many of its arguments' numbers selects them."""
 
@@ -51,11 +58,16 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
     ) -> object:
         if (ordered := self._other_order(func, args, kwargs or {})) is not None:
             return ordered
-        name = str(func)
+        name = func._schema.name.split("::")[-1].rstrip("_")
         given = tree_map(lambda value: self._moved(value, _has(name, _INSIDE)), args)
         given = given if _has(name, _ADDING) else args
+        written = given[0].clone() if given and _is_float(given[0]) else None
         answer = func(*given, **(kwargs or {}))
         known = [leaf for leaf in tree_flatten(given)[0] if _is_float(leaf)]
+        if written is not None and answer is given[0]:  # in place
+            known = [written, *known[1:]]
+            moved = self._rounded(name, known, answer.clone())
+            return answer.copy_(moved) if name not in _MOVING else answer
         if any(answer is leaf for leaf in known) or _copies(func, known, answer):
             return answer
         if _has(name, _LINEAR) and not _has(name, _INSIDE):
@@ -64,11 +76,20 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def _rounded(self, name: str, known: Sequence[torch.Tensor], value: object) -> object:
         """Return a result of an operator with another rounding."""
+        if not known or not _is_float(value):
+            return value
         if _has(name, _CANCELLING):
             return self._cancelled(value, known[0])
-        if _has(name, _BETWEEN_0_AND_1):
+        if name in _BETWEEN_0_AND_1:
             return self._cancelled(value, torch.ones_like(known[0]))
-        if _has(name, _TRANSCENDENTAL):
+        if _has(name, _RESAMPLING):
+            assert isinstance(value, torch.Tensor)
+            return self._cancelled(value, _COORDINATES * known[0].abs().max().expand(value.shape))
+        if "cdist" in name:  # the root of a difference of squares
+            assert isinstance(value, torch.Tensor)
+            largest = known[0].abs().max() / torch.finfo(value.dtype).eps ** 0.5
+            return self._cancelled(value, largest.expand(value.shape))
+        if name in _TRANSCENDENTAL:
             return _unless_zero(known, value, self._moved(value, rounded=True))
         adds = _has(name, _ADDING) and any(bool(_long(leaf).any()) for leaf in known)
         return self._inexact_moved(value, known, adds or _has(name, _INSIDE))
@@ -113,7 +134,7 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
         steps = torch.randint(-1, 2, answer.shape, generator=self._generator)
         return torch.where(
             answer.isfinite() & size.isfinite(),
-            answer + steps * torch.finfo(answer.dtype).eps / 4 * size,
+            answer + steps * torch.finfo(answer.dtype).eps * (size / 4 + answer.abs()),
             answer,
         )
 

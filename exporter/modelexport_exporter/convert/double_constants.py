@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 import onnx_ir as ir
+import torch
 from torch.export import ExportedProgram
 
 from modelexport_exporter.torch_internals.pytree import tree_leaves
@@ -51,7 +52,7 @@ MATHEMATICAL = tuple(
 
 def keep_constants_double(model: ir.Model, program: ExportedProgram) -> ir.Model:
     """Return the model, what it casts to float64 computed in float64 where it is constant."""
-    widening = _Widening(model.graph, _numbers(program))
+    widening = _Widening(model.graph, _numbers(program), _single_values(program))
     for node in list(model.graph):
         if _becomes_double(node):
             widening.replace_source(node)
@@ -94,10 +95,20 @@ def _numbers(program: ExportedProgram) -> tuple[float, ...]:
     return tuple(number for number in found if math.isfinite(number))
 
 
+def _single_values(program: ExportedProgram) -> frozenset[str]:
+    """Return the values of the program that are float32 in eager, too."""
+    return frozenset(
+        node.name
+        for node in program.graph.nodes
+        if isinstance(value := node.meta.get("val"), torch.Tensor) and value.dtype is torch.float32
+    )
+
+
 class _Widening:
-    def __init__(self, graph: ir.Graph, known: tuple[float, ...]) -> None:
+    def __init__(self, graph: ir.Graph, known: tuple[float, ...], single: frozenset[str]) -> None:
         self._graph = graph
         self._known = known
+        self._single = single
 
     def replace_source(self, node: ir.Node) -> None:
         """Give the cast a source in float64, if its source is constant arithmetic in float32."""
@@ -108,7 +119,7 @@ class _Widening:
     def _widened(self, value: ir.Value, before: ir.Node) -> ir.Value | None:
         """Return the same number in float64, computed before the node; None if it varies."""
         node = value.producer()
-        if node is None:
+        if node is None or value.name in self._single:
             return None
         if node.op_type == "Constant":
             return self._constant(node, before)
