@@ -32,8 +32,8 @@ _TRANSCENDENTAL = (
     "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc",
 )  # fmt: skip
 """Functions whose results are rounded, even those with a short mantissa, but at 0."""
-_BETWEEN_0_AND_1 = ("sigmoid",)
-"""Functions that runtimes compute to so many digits after the point, not of the number."""
+_BOUNDED = ("sigmoid", "lstm", "gru", "rnn")
+"""Results of [-1, 1], which runtimes compute to so many digits after the point."""
 _RESAMPLING = ("upsample", "grid_sampler")
 _COORDINATES = 8
 """Coordinates are off by some units, and so are weighted means of neighbours."""
@@ -78,19 +78,16 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """Return a result of an operator with another rounding."""
         if not known or not _is_float(value):
             return value
-        if _has(name, _CANCELLING):
-            return self._cancelled(value, known[0])
-        if name in _BETWEEN_0_AND_1:
-            return self._cancelled(value, torch.ones_like(known[0]))
-        if _has(name, _RESAMPLING):
-            assert isinstance(value, torch.Tensor)
-            return self._cancelled(value, _COORDINATES * known[0].abs().max().expand(value.shape))
-        if "cdist" in name:  # the root of a difference of squares
-            assert isinstance(value, torch.Tensor)
-            largest = known[0].abs().max() / torch.finfo(value.dtype).eps ** 0.5
-            return self._cancelled(value, largest.expand(value.shape))
+        assert isinstance(value, torch.Tensor)
+        if "dist" in name:  # the root of a difference of squares
+            steps = torch.rand(value.shape, generator=self._generator, dtype=value.dtype)
+            return value + steps * torch.finfo(value.dtype).eps ** 0.5 * known[0].abs().max()
+        if (scale := _scale_of_errors(name, known[0], value)) is not None:
+            return self._cancelled(value, scale)
         if name in _TRANSCENDENTAL:
             return _unless_zero(known, value, self._moved(value, rounded=True))
+        if name == "round" and known[0].dtype is torch.float16:  # decimals are no float16
+            return self._moved(value, rounded=True)
         adds = _has(name, _ADDING) and any(bool(_long(leaf).any()) for leaf in known)
         return self._inexact_moved(value, known, adds or _has(name, _INSIDE))
 
@@ -186,6 +183,18 @@ def _long(value: torch.Tensor) -> torch.Tensor:
         return torch.ones_like(value, dtype=torch.bool)
     bits = value.detach().clone(memory_format=torch.contiguous_format).view(_BITS[value.dtype])
     return (bits & _SHORT[value.dtype]) != 0
+
+
+def _scale_of_errors(name: str, argument: torch.Tensor, value: torch.Tensor) -> torch.Tensor | None:
+    """Return the numbers whose unit an operator's results are off by; None for their own."""
+    if _has(name, _CANCELLING):
+        return argument
+    if _has(name, _BOUNDED):
+        return torch.ones_like(value)
+    if _has(name, _RESAMPLING):
+        units: torch.Tensor = _COORDINATES * argument.abs().max()
+        return units.expand(value.shape)
+    return None
 
 
 def _has(name: str, words: Sequence[str]) -> bool:

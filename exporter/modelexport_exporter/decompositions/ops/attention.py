@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.registry import Family
-from modelexport_exporter.decompositions.sizes import number
+from modelexport_exporter.decompositions.sizes import Size, number
 
 FAMILY = Family("Attention", __doc__)
 
@@ -65,7 +65,7 @@ def scaled_dot_product_attention(
 
 def _default_scale(query: Tensor) -> Tensor | float:
     """Return 1 / sqrt(E); computed in the graph where E is dynamic."""
-    width = query.shape[-1]
+    width: Size = query.shape[-1]
     if isinstance(width, int):
         return 1 / math.sqrt(width)
     exact = torch.float64 if query.dtype == torch.float64 else torch.float32
