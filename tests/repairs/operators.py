@@ -37,6 +37,7 @@ DOUBLE = X.double()
 WITH_INF = torch.tensor([INF, -INF, 1.0, -2.0])
 WITH_NAN = torch.tensor([NAN, -0.0, 3.0, -2.0])
 FAR = torch.tensor([-200.0, 0.5, 200.0])
+HALF = torch.tensor([0.0, 1.0, 6e4, -7.5, INF], dtype=torch.float16)
 INTS = torch.tensor([[4, -6, 9], [3, 8, -5]])
 BOOLS, OTHER_BOOLS = X > 0, X > 1
 BYTES = torch.tensor([[0, 3, 1], [0, 0, 2]], dtype=torch.uint8)
@@ -82,6 +83,9 @@ CALLS: dict[str, list[Call]] = {
     **of("softmax.int log_softmax.int", call(X, 1, torch.float64)),
     # Grid sampling
     **of("grid_sampler grid_sampler_2d", call(IMAGE[..., :4, :6], GRID, 1, 2, False)),
+    # Numbers beyond float16
+    **of("mul.Tensor div.Tensor add.Tensor sub.Tensor", call(HALF, 1e-8), call(HALF, 3e5)),
+    **of("rsub.Scalar", call(HALF, 3e5)),
     # Resizing
     **of(
         "_upsample_bilinear2d_aa _upsample_bicubic2d_aa",

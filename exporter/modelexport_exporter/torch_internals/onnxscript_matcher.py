@@ -52,7 +52,7 @@ def compare_constants_exactly() -> Iterator[None]:
             return True
         return self.fail("another constant")  # type: ignore[no-any-return]
 
-    matcher._match_constant = match  # type: ignore[method-assign]  # noqa: SLF001
+    matcher._match_constant = match  # type: ignore[method-assign, assignment]  # noqa: SLF001
     try:
         yield
     finally:
