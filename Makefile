@@ -103,8 +103,8 @@ mutants: setup ## Damage 300 exported files, ask the verification about them, an
 kernels: setup ## Compare onnxruntime's kernels with torch, and write docs/onnxruntime.md (3 minutes)
 	PYTHONPATH=tests $(BIN)/python -m kernels
 
-fuzz: setup ## Export CASES random models from SEED on, judge each, and write docs/fuzzing.md
-	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python -m fuzz --seed $(or $(SEED),0) --cases $(or $(CASES),5000) --page
+fuzz: setup ## Export CASES random models from SEED on and NETWORKS of NNSmith; write docs/fuzzing.md
+	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python -m fuzz --seed $(or $(SEED),0) --cases $(or $(CASES),5000) --networks $(or $(NETWORKS),1000) --page
 
 clean: ## Remove what make created inside the tree
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

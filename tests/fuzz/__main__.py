@@ -1,4 +1,4 @@
-"""Run random models: python -m fuzz [--seed S] [--cases N] [--page | --only FILE ...]."""
+"""Run random models and networks of NNSmith: `python -m fuzz --help`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import torch
 from fuzz.bench import Outcome, Result, check
 from fuzz.case import read
 from fuzz.journal import run_seeds
+from fuzz.networks import generate_network
 from fuzz.page import PAGE, render
 from modelexport_exporter.isolation.worker import start_server
 
@@ -24,6 +25,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--cases", type=int, default=5000)
+    parser.add_argument("--networks", type=int, default=0, help="networks of NNSmith, from seed 0")
     parser.add_argument("--page", action="store_true", help="write docs/fuzzing.md")
     parser.add_argument("--only", nargs="*", type=Path, help="files of models, run one by one")
     arguments = parser.parse_args()
@@ -32,11 +34,14 @@ def main() -> int:
     if arguments.only:
         return max(_one(path) for path in arguments.only)
     seeds = range(arguments.seed, arguments.seed + arguments.cases)
-    results = run_seeds(seeds, JOURNALS / "results.jsonl", print_result)
-    print(dict(Counter(result.outcome.value for result in results)))
+    models = run_seeds(seeds, JOURNALS / "models.jsonl", print_result)
+    numbers = range(arguments.networks)
+    networks = run_seeds(numbers, JOURNALS / "networks.jsonl", print_result, generate_network)
+    both = (*models, *networks)
+    print(dict(Counter(result.outcome.value for result in both)))
     if arguments.page:
-        PAGE.write_text(render(results))
-    return int(any(result.outcome is Outcome.WRONG for result in results))
+        PAGE.write_text(render(models, networks))
+    return int(any(result.outcome is Outcome.WRONG for result in both))
 
 
 def _one(path: Path) -> int:

@@ -12,7 +12,13 @@ import torch
 
 from fuzz.case import FuzzCase, sizes_of
 
-_BOUNDS = {"int64": (0, 5), "int32": (0, 5), "uint8": (0, 255)}
+_BOUNDS = {
+    "int64": (0, 5),
+    "int32": (0, 5),
+    "int16": (0, 5),
+    "int8": (0, 5),
+    "uint8": (0, 255),
+}
 """Of integers whose range is not declared."""
 _FLOATS = {"float16": np.float16, "float32": np.float32, "float64": np.float64}
 _EDGES = (0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 1.5, 2.5, -2.5, 3.0, -3.0, 1e-3, 9.0, -9.0, 30.0, -30.0)

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fuzz.bench import Outcome, Result, check
+from fuzz.case import FuzzCase
 from fuzz.generate import generate
 from modelexport_api.reasons import Reason
 
@@ -28,20 +29,25 @@ def read_results(path: Path) -> list[Result]:
 
 
 def run_seeds(
-    seeds: Iterable[int], journal: Path, on_result: Callable[[Result], None] = lambda _result: None
+    seeds: Iterable[int],
+    journal: Path,
+    on_result: Callable[[Result], None] = lambda _result: None,
+    make: Callable[[int], FuzzCase] = generate,
 ) -> list[Result]:
     """Check the seeds that the journal lacks; keep the file of each wrong one beside it."""
     journal.parent.mkdir(parents=True, exist_ok=True)
     wanted = set(seeds)
     done = {result.seed for result in read_results(journal)}
     for seed in sorted(wanted - done):
-        case = generate(seed)
+        case = make(seed)
         with TemporaryDirectory(prefix="fuzz-") as place:
             result = check(case, Path(place))
         if result.by == Reason.INTERRUPTED:
             break  # the seed is left for the next run
         if result.outcome is Outcome.WRONG:
-            (journal.parent / f"wrong_{seed}.py").write_text(f"# {result.text}\n{case.text}")
+            (journal.parent / f"{journal.stem}_wrong_{seed}.py").write_text(
+                f"# {result.text}\n{case.text}"
+            )
         with journal.open("a") as file:
             file.write(f"{json.dumps(asdict(result))}\n")
         on_result(result)

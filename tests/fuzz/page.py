@@ -11,6 +11,7 @@ from pathlib import Path
 
 from fuzz.bench import Outcome, Result
 
+NETWORKS = "# NNSmith's networks"
 PAGE = Path(__file__).parents[2] / "docs" / "fuzzing.md"
 _HEAD = """\
 # Fuzzing
@@ -20,6 +21,9 @@ and layers in compositions that nobody chose. Each is a file of Python with a ma
 its seed alone, and goes through the whole pipeline. What was published is then compared with eager
 PyTorch in a plain onnxruntime session, on sizes and values of the tests' own: integers exactly,
 floating-point numbers within 100 times what eager itself is off.
+
+NNSmith's networks are the second part: valid graphs of a public fuzzer of compilers, with its
+operators and dtypes, at fixed sizes.
 
 A case is *right* (Verified, and agrees), *refused* (nothing was published), or *wrong* (Verified,
 and differs). `make fuzz` writes this page (`CASES` and `SEED` choose a part; an interrupted run
@@ -38,14 +42,24 @@ class Listed:
     """Cases that are not right: the reason of the refusal, or `wrong`."""
 
 
-def render(results: Sequence[Result]) -> str:
+def render(models: Sequence[Result], networks: Sequence[Result]) -> str:
     """Return the page."""
-    parts = (_totals(results), _routes(results), _refused(results), _wrong(results))
-    return "\n".join([_HEAD, *(line for part in parts for line in (*part, ""))]).rstrip() + "\n"
+    lines = [_HEAD, *_part(models), NETWORKS, "", *_part(networks)]
+    return "\n".join(lines).rstrip() + "\n"
 
 
-def parse(page: str) -> Listed:
-    """Return what a page says."""
+def _part(results: Sequence[Result]) -> Iterator[str]:
+    for part in (_totals(results), _routes(results), _refused(results), _wrong(results)):
+        yield from (*part, "")
+
+
+def parse(page: str) -> tuple[Listed, Listed]:
+    """Return what a page says of random models, and of NNSmith's networks."""
+    models, _, networks = page.partition(f"{NETWORKS}\n")
+    return _parse_part(models), _parse_part(networks)
+
+
+def _parse_part(page: str) -> Listed:
     bounds = re.search(r"Seeds (\d+) to (\d+)", page)
     assert bounds is not None
     outcomes = {

@@ -80,8 +80,9 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return value
         assert isinstance(value, torch.Tensor)
         if "dist" in name:  # the root of a difference of squares
-            steps = torch.rand(value.shape, generator=self._generator, dtype=value.dtype)
-            return value + steps * torch.finfo(value.dtype).eps ** 0.5 * known[0].abs().max()
+            steps = torch.randn(value.shape, generator=self._generator, dtype=value.dtype)
+            unit = torch.finfo(value.dtype).eps ** 0.5 * known[0].abs().max()
+            return (value + steps * unit).clamp(min=0)
         if (scale := _scale_of_errors(name, known[0], value)) is not None:
             return self._cancelled(value, scale)
         if name in _TRANSCENDENTAL:
