@@ -11,7 +11,7 @@ import torch
 from onnx import TensorProto, helper
 
 from fuzz.case import FuzzCase
-from fuzz.judge import differs, judge
+from fuzz.judge import declared_shapes, differs, judge
 from fuzz.rounding import rerun
 
 N = {"n": (1, 30)}
@@ -121,3 +121,43 @@ def test_what_rounding_decides_is_forgiven() -> None:
     others = [answer.numpy() for answer in rerun(decided, range(44))]
     want = decided().numpy()
     assert np.mean(differs(want, ~want, others)) < 0.02
+
+
+def test_any_order_of_equal_values_is_forgiven_and_others_are_not() -> None:
+    values = torch.tensor([0.1, *[2.0, 1.0, 2.0, 0.5] * 10])
+    want = values.argsort().numpy()
+    others = [answer.numpy() for answer in rerun(values.argsort, range(4, 44))]
+    reversed_ties = np.lexsort((-np.arange(41), values.numpy()))
+    assert not differs(want, reversed_ties, others).any()
+    descending = values.argsort(descending=True).numpy()
+    assert differs(want, descending, others)[0]
+    unequal = torch.arange(40.0)
+    settled = [answer.numpy() for answer in rerun(unequal.argsort, range(4, 44))]
+    assert differs(unequal.argsort().numpy(), np.roll(np.arange(40), 1), settled).all()
+
+
+def test_a_stable_sort_has_one_order() -> None:
+    values = torch.tensor([2.0, 1.0, 2.0, 1.0])
+
+    def ordered() -> torch.Tensor:
+        return values.sort(stable=True).indices
+
+    others = [answer.numpy() for answer in rerun(ordered, range(4, 44))]
+    assert differs(ordered().numpy(), np.array([3, 1, 2, 0]), others).all()
+
+
+def test_sigmoid_is_exact_to_a_unit_after_the_point() -> None:
+    values = torch.tensor([-12.0, 17.0, 0.3])
+    want = values.sigmoid().numpy()
+    others = [answer.numpy() for answer in rerun(values.sigmoid, range(44))]
+    assert not differs(want, want + np.float32(5e-8), others).any()
+    assert differs(want, want + np.float32(5e-4), others).all()
+
+
+def test_an_output_without_a_declared_shape_has_no_false_one(tmp_path: Path) -> None:
+    path = saved(tmp_path / "m.onnx", 3.0)
+    model = onnx.load(path)
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    onnx.save(model, path)
+    assert declared_shapes(path) == [None]
+    assert judge(case(), Scaled(), path) is None

@@ -154,7 +154,7 @@ ROWS: dict[str, str] = {
     "S1": "outputs of different precision or magnitude",
     "S2": "constants in double precision",
     "S3": "large integers",
-    "S4": "NaN and infinities beside masks, counts and rankings",
+    "S4": "NaN and infinities in models with masks, counts and rankings",
     "S5": "outputs that are empty for most inputs",
     "S7": "values that the model itself names",
     "S8": "the ends of a range, and values over magnitudes",

@@ -14,7 +14,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from modelexport_api.spec import Layout, Mode
+from modelexport_api.spec import Layout
 from modelexport_api.status import Stage, Verdict, VerificationResult
 from modelexport_exporter.blame.after_mismatch import SmallestFailure
 from modelexport_exporter.blame.record_onnx import Runtime
@@ -30,7 +30,6 @@ from modelexport_exporter.core.types import (
     ExportTask,
     NotCompared,
     ReportProgress,
-    Rung,
     SampleComparison,
     Unreached,
     VerificationOutcome,
@@ -43,13 +42,14 @@ from modelexport_exporter.verification.comparator import Comparator, Named, RunF
 from modelexport_exporter.verification.numerics.in_precision import simulation_for
 from modelexport_exporter.verification.numerics.ties import ranked_outputs
 from modelexport_exporter.verification.reference_model import ReferenceModel, load_reference_model
+from modelexport_exporter.verification.runtime.prepacking import why_not_prepacked
 from modelexport_exporter.verification.runtime.session import Session
 from modelexport_exporter.verification.samples.budget import TIME_BUDGET_SECONDS
 from modelexport_exporter.verification.samples.every_size import describe_coverage
 from modelexport_exporter.verification.samples.sample_scheduler import SampleScheduler
 from modelexport_exporter.verification.samples.sample_source import SampleSource, samples_of_task
 from modelexport_exporter.verification.samples.sizes import describe_sizes
-from modelexport_exporter.verification.seeking.completeness import Branches, Completeness
+from modelexport_exporter.verification.seeking.completeness import Completeness, branches_of
 from modelexport_exporter.verification.seeking.seek import Found
 from modelexport_exporter.verification.verdict import verdict_on
 from modelexport_exporter.workers.output_shapes import OutputShapes
@@ -69,11 +69,6 @@ PROVEN_GRAPH = (
     "samples at all sizes: the same graph was verified on them with the weights of another "
     "checkpoint of this batch"
 )
-LARGE_MODEL_BYTES = 256 << 20
-"""Weights of this size and more are not prepacked on a CPU, which would copy them into memory.
-
-onnxruntime then packs them for each multiplication; outputs differ by rounding only.
-"""
 
 
 @older_torch()
@@ -144,12 +139,13 @@ class _Verification:
         self.smallest_failure = SmallestFailure()
         self._measured = task.proven_graph
         self._inferred = model.inferred
-        prepack = model.on_gpu or self._is_small(converted)
+        unpacked = "" if model.on_gpu else why_not_prepacked(converted.files)
+        self._scheduler.left_out.extend(filter(None, (unpacked,)))
         setup = model.plugins.session_setup()
         reference = model.reference
 
         def opened(path: Path) -> tuple[Session, RunFile]:
-            session = Session(path, model.provider, prepack=prepack, setup=setup)
+            session = Session(path, model.provider, prepack=not unpacked, setup=setup)
             return session, _runner(session, reference.weights(converted.weight_inputs))
 
         self._session, run_file = opened(converted.model_path)
@@ -164,7 +160,7 @@ class _Verification:
             simulation=simulation_for(task, task.spec, reference),
         )
         self._completeness = Completeness(
-            samples, reference, branches=_branches(task), clock=self._clock
+            samples, reference, branches=branches_of(task), clock=self._clock
         )
 
     def over_all_samples(self, progress: ReportProgress) -> None:
@@ -242,7 +238,7 @@ class _Verification:
             not_compared=not_compared,
             output_shapes=dict(self.shapes.stated),
             converted=self.shapes.converted,
-            rows_independent=self._check_batch_independence(),
+            rows_independent=self._rows_are_independent(),
         )
 
     def _guards_left(self) -> list[NotCompared]:
@@ -255,32 +251,18 @@ class _Verification:
         sizes = describe_coverage(self._spec, [sample.dims for sample in self._results])
         return [*sizes, *self.shapes.coverage(), *self._completeness.coverage(), *self._inferred]
 
-    def _check_batch_independence(self) -> bool | None:
+    def _rows_are_independent(self) -> bool | None:
         """Return whether a server may batch requests; None unless the layout is Triton's."""
         if not self._agrees or self._spec.destination.layout is not Layout.TRITON:
             return None
         outputs = with_session_shapes(self.shapes.converted.outputs, self.shapes.stated)
         batch = batch_dim(self._spec, [*self.shapes.converted.inputs, *outputs])
-        samples = [
-            sample
-            for sample in self._samples.plan()
-            if sample.values in ORDINARY and batch and sample.dims.get(batch, 0) > 1
-        ]
-        if not samples:
+        sample = self._samples.smallest_batch(batch) if batch else None
+        if sample is None:
             return None
-        arrays = self._samples.arrays(min(samples, key=self._scheduler.volume))
+        arrays = self._samples.arrays(sample)
         fed = {name: arrays[name] for name in self._session.input_names if name in arrays}
         return is_batch_independent(fed, lambda rows: self._run_file(rows, "rows of a batch"))
-
-    def _is_small(self, converted: ConvertedModel) -> bool:
-        size = sum(entry.size_bytes for entry in converted.files)
-        if size < LARGE_MODEL_BYTES:
-            return True
-        self._scheduler.left_out.append(
-            f"onnxruntime's prepacking, which would copy {size / 1e9:.1f} GB of weights into "
-            "memory: all samples ran without it (session.disable_prepacking)"
-        )
-        return False
 
     def _run_found(self, found: Found) -> None:
         """Compare inputs that a search found, if they fit into the budget."""
@@ -314,17 +296,6 @@ class _Verification:
             return False
         self._measured = slowest < MEASURED_BELOW_SECONDS
         return self._measured
-
-
-def _branches(task: ExportTask) -> Branches:
-    """Return what the file may hold of branches of Python on values.
-
-    torch.export refuses most of them, but its strict mode computes some with the example's values.
-    """
-    if task.proven_graph:
-        return Branches.NONE
-    scripted = task.rung is Rung.SCRIPT and task.spec.mode is not Mode.VERIFY
-    return Branches.BOTH_SIDES if scripted else Branches.ONE_SIDE
 
 
 def _runner(session: Session, weights: Mapping[str, Array]) -> RunFile:

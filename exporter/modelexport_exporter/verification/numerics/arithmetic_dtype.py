@@ -2,7 +2,7 @@
 
 One run under a dispatch mode: an op that computes gives its result its own dtype, or a coarser one
 of its arguments; an op that only moves, selects or widens numbers passes on what its arguments
-have. A float64 time that is returned beside a float32 network stays float64, and a float16 table
+have. A float64 time that a float32 network also returns stays float64, and a float16 table
 that is looked up and widened was never computed in float16.
 """
 

@@ -1,8 +1,9 @@
 """Slices of an output that have magnitudes of their own: pure, on numpy arrays.
 
-A probability in a column beside prices of 1e6 may not be off by 1e6 times the limit. Where the
-peaks of an output's columns (last dim) or channels (dim 1) differ by more than ALIKE, each has a
-limit of its own. A slice counts only after enough ordinary elements: the peak of few is chance.
+A probability in one column may not be off by 1e6 times the limit because another column holds
+prices of 1e6. Where the peaks of an output's columns (last dim) or channels (dim 1) differ by more
+than ALIKE, each has a limit of its own. A slice counts only after enough ordinary elements: the
+peak of few is chance.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from modelexport_exporter.call.golden import Golden, read_golden
 from modelexport_exporter.call.tensors import to_array
 from modelexport_exporter.core.dims import DimSizes, concrete_shape
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.sample import NOT_FINITE, Sample, Values
+from modelexport_exporter.core.sample import NOT_FINITE, ORDINARY, Sample, Values
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, Rung, SizeGuard
 from modelexport_exporter.sampling.draw import draw, reaches_limits
 from modelexport_exporter.sampling.inject import (
@@ -117,6 +117,15 @@ class SampleSource:
         return [
             guard for guard in guards if not any({**lowest, **own} in sizes for own in guard.sizes)
         ]
+
+    def smallest_batch(self, batch: str) -> Sample | None:
+        """Return the smallest planned sample of ordinary values with several rows."""
+        samples = [
+            sample
+            for sample in self.plan()
+            if sample.values in ORDINARY and sample.dims.get(batch, 0) > 1
+        ]
+        return min(samples, key=lambda one: volume(self.spec.inputs, one.dims), default=None)
 
     def _is_meaningful(self, sample: Sample) -> bool:
         if sample.values is Values.LIMITS:

@@ -15,7 +15,14 @@ from typing import Any
 import torch
 from numpy.typing import NDArray
 
-from modelexport_exporter.core.types import NotCompared, SampleComparison, Unreached
+from modelexport_api.spec import Mode
+from modelexport_exporter.core.types import (
+    ExportTask,
+    NotCompared,
+    Rung,
+    SampleComparison,
+    Unreached,
+)
 from modelexport_exporter.core.user_frame import is_users
 from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.samples.sample_source import SampleSource
@@ -45,6 +52,17 @@ class Branches(Enum):
     BOTH_SIDES = 1
     ONE_SIDE = 2
     """A trace holds the side that it was made on."""
+
+
+def branches_of(task: ExportTask) -> Branches:
+    """Return what the task's file may hold of branches of Python on values.
+
+    torch.export refuses most of them, but its strict mode computes some with the example's values.
+    """
+    if task.proven_graph:
+        return Branches.NONE
+    scripted = task.rung is Rung.SCRIPT and task.spec.mode is not Mode.VERIFY
+    return Branches.BOTH_SIDES if scripted else Branches.ONE_SIDE
 
 
 class Completeness:
