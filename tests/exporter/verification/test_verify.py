@@ -22,6 +22,7 @@ from modelexport_exporter.core.sample import NOT_FINITE, Values
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, VerificationOutcome
 from modelexport_exporter.plugins.runtime import SessionSetup
 from modelexport_exporter.sampling.draw import draw
+from modelexport_exporter.verification.runtime import prepacking
 from modelexport_exporter.verification.runtime.session import Session
 from modelexport_exporter.verification.samples.sizes import more_samples, plan_samples
 from modelexport_exporter.verification.verdict import describe_mismatch
@@ -95,7 +96,7 @@ def test_rounding_error_of_correct_models_is_accepted(tmp_path: Path, model: Rea
 def test_large_model_is_verified_without_prepacking_and_the_report_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(verify_worker, "LARGE_MODEL_BYTES", 1 << 20)
+    monkeypatch.setattr(prepacking, "LARGE_MODEL_BYTES", 1 << 20)
     opened: list[bool] = []
 
     def opening(path: Path, provider: Provider, *, prepack: bool, setup: SessionSetup) -> Session:
