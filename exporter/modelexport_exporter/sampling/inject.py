@@ -150,7 +150,7 @@ def _values_for(entry: Input, injected: InjectedValues) -> Array:
     """Return the values to inject into an input, shuffled, constants before halves."""
     if entry.dtype in FLOATS:
         low, high = entry.range or (-math.inf, math.inf)
-        named = _near_floats(entry, injected.lost)
+        named = _near_floats(entry, (*injected.limits, *injected.lost))
         pools = [np.array(injected.constants), named, np.array(injected.halves)]
     elif np.dtype(NUMPY_DTYPES[entry.dtype]).kind == "b":
         return np.array([])

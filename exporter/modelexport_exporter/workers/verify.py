@@ -39,8 +39,12 @@ from modelexport_exporter.plugins.legacy.older_torch import older_torch
 from modelexport_exporter.report.triton_config import batch_dim, with_session_shapes
 from modelexport_exporter.verification.batch_independence import is_batch_independent
 from modelexport_exporter.verification.comparator import Comparator, Named, RunFile
+from modelexport_exporter.verification.dependent_outputs import (
+    RANKING,
+    check_not_random,
+    dependent_outputs,
+)
 from modelexport_exporter.verification.numerics.in_precision import simulation_for
-from modelexport_exporter.verification.numerics.ties import ranked_outputs
 from modelexport_exporter.verification.reference_model import ReferenceModel, load_reference_model
 from modelexport_exporter.verification.runtime.prepacking import why_not_prepacked
 from modelexport_exporter.verification.runtime.session import Session
@@ -94,6 +98,7 @@ def verify_model(
             run.check_shapes()
     outcome = run.outcome(time.monotonic() - started)
     if outcome.summary.verdict is Verdict.VERIFIED:
+        check_not_random(converted.model_path, converted.op_counts)
         return outcome
     pitfalls = find_pitfalls(module, bound_inputs, task.code_dir)
     if outcome.summary.verdict is not Verdict.MISMATCH:
@@ -155,7 +160,7 @@ class _Verification:
             task.spec,
             reference,
             self._run_file,
-            ranked_outputs(converted.model_path, converted.op_counts),
+            dependent_outputs(converted.model_path, RANKING, converted.op_counts),
             self._clock,
             simulation=simulation_for(task, task.spec, reference),
         )

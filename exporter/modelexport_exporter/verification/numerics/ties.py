@@ -8,13 +8,10 @@ ranking operator, and never where NaN differs.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import onnx
-from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
 from modelexport_api.spec import Input
@@ -26,33 +23,6 @@ RANKING = frozenset({"TopK", "NonMaxSuppression"})
 """Operators whose order among equal values is not specified."""
 LARGEST_MOVE = 0.05
 """How far values are moved to break ties, relative to their magnitude or to 1 if that is less."""
-
-
-def ranked_outputs(path: Path, operators: Collection[str]) -> frozenset[str]:
-    """Return the outputs of a file that depend on an operator that orders values.
-
-    `operators`: those of the file, which is read only if one of them does.
-    """
-    if RANKING.isdisjoint(operators):
-        return frozenset()
-    try:
-        graph = onnx.load(path, load_external_data=False).graph
-    except DecodeError:
-        return frozenset()  # the session reports that the file is no ONNX
-    ranked = _ranked_values(graph, frozenset())
-    return frozenset(output.name for output in graph.output if output.name in ranked)
-
-
-def _ranked_values(graph: onnx.GraphProto, outer: frozenset[str]) -> frozenset[str]:
-    """Return the values that depend on a ranking; `outer`: those of the graph around this one."""
-    ranked = set(outer)
-    for node in graph.node:
-        bodies = [attribute.g for attribute in node.attribute if attribute.HasField("g")]
-        known = frozenset(ranked)
-        inside = any(len(_ranked_values(body, known)) > len(known) for body in bodies)
-        if node.op_type in RANKING or inside or not known.isdisjoint(node.input):
-            ranked.update(node.output)
-    return frozenset(ranked)
 
 
 def break_ties(

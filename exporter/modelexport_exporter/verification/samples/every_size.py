@@ -8,7 +8,7 @@ equal are made so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, count, zip_longest
+from itertools import combinations, count, islice, product, zip_longest
 
 from modelexport_api.spec import Dim, ModelExportSpec
 from modelexport_exporter.core.dims import DimSizes, in_spread_order, is_dynamic
@@ -18,6 +18,8 @@ FIRST_SEED = 1000
 """Above the seeds of all other samples."""
 EQUAL_SIZES = 8
 """Number of sizes that two dims have together."""
+NAMED_TOGETHER = 64
+"""Number of sizes that two dims have together of numbers that the model names."""
 
 
 def every_size(spec: ModelExportSpec, named: Sequence[int] = ()) -> Iterator[Sample]:
@@ -33,10 +35,29 @@ def every_size(spec: ModelExportSpec, named: Sequence[int] = ()) -> Iterator[Sam
         for name, dim in dims.items()
     ]
     seeds = count(FIRST_SEED)
+    for sizes in _named_together(dims, others, named):
+        yield Sample(sizes, Values.NORMAL, next(seeds))
     for together in zip_longest(_equal_sizes(dims, others), *sweeps):
         for sizes in together:
             if sizes is not None:
                 yield Sample(sizes, Values.NORMAL, next(seeds))
+
+
+def _named_together(
+    dims: Mapping[str, Dim], others: Mapping[str, int], named: Sequence[int]
+) -> Iterator[dict[str, int]]:
+    """Yield sizes of two dims that are both numbers of the model."""
+    for one, other in combinations(dims, 2):
+        sizes = [
+            [
+                number
+                for number in dict.fromkeys(named)
+                if dims[name].min <= number <= dims[name].max
+            ]
+            for name in (one, other)
+        ]
+        for first, second in islice(product(*sizes), NAMED_TOGETHER):
+            yield {**others, one: first, other: second}
 
 
 def _likeliest_first(dim: Dim, named: Sequence[int]) -> list[int]:

@@ -86,6 +86,7 @@ def more_samples(spec: ModelExportSpec) -> tuple[Sample, ...]:
         sizes = {name: min(size + step, dims.highest[name]) for name, size in dims.between.items()}
         if sizes not in [*planned, *(met for met, _ in plan)]:
             plan.append((sizes, Values.NORMAL))
+    plan += [(dims.highest, values) for values in (Values.LOWEST, Values.HIGHEST)]
     first = len(planned)
     return tuple(Sample(dims, values, first + seed) for seed, (dims, values) in enumerate(plan))
 

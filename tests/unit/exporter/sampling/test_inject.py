@@ -120,9 +120,12 @@ def test_numbers_of_the_model_in_floats() -> None:
     assert found.dtype == np.float32
 
 
-def test_floats_next_to_numbers_of_the_code() -> None:
+@pytest.mark.parametrize("injected", [InjectedValues(lost=(0.3,)), InjectedValues(limits=(0.3,))])
+def test_floats_next_to_numbers_of_the_code_and_limits_of_the_file(
+    injected: InjectedValues,
+) -> None:
     given = {"x": np.zeros(1000, np.float32)}
-    found = inject([entry()], given, InjectedValues(lost=(0.3,)), number=0)["x"]
+    found = inject([entry()], given, injected, number=0)["x"]
     exact = np.float32(0.3)
     near = {float(np.nextafter(exact, np.float32(end))) for end in (-np.inf, np.inf)}
     assert set(found.tolist()) == {0.0, float(exact), *near}

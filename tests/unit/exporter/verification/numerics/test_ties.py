@@ -2,48 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
-import onnx
-import onnx.parser
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from modelexport_api.spec import DType, Input
 from modelexport_exporter.sampling.draw import NUMPY_DTYPES
-from modelexport_exporter.verification.numerics.ties import break_ties, ranked_outputs
-
-RANKS = """
-<ir_version: 8, opset_import: ["": 18]>
-net (float[n] x, int64[1] k, bool b) => (float[k] best, float[n] plain, float[k] sum, float[m] if)
-{
-    best, places = TopK(x, k)
-    plain = Relu(x)
-    sum = Add(best, best)
-    if = If (b) <
-        then_branch = inner () => (float[k] t) { t, places2 = TopK(x, k) },
-        else_branch = other () => (float[n] e) { e = Identity(x) }
-    >
-}
-"""
-
-
-def test_outputs_that_depend_on_a_ranking(tmp_path: Path) -> None:
-    path = tmp_path / "model.onnx"
-    onnx.save(onnx.parser.parse_model(RANKS), path)
-    assert ranked_outputs(path, {"TopK", "Relu"}) == {"best", "sum", "if"}
-
-
-def test_file_without_a_ranking_is_not_read(tmp_path: Path) -> None:
-    assert ranked_outputs(tmp_path / "missing.onnx", {"ArgMax", "Gemm"}) == frozenset()
-
-
-def test_what_is_no_onnx_ranks_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "model.onnx"
-    path.write_bytes(b"no onnx")
-    assert ranked_outputs(path, {"TopK"}) == frozenset()
+from modelexport_exporter.verification.numerics.ties import break_ties
 
 
 @given(

@@ -57,3 +57,8 @@ def test_numbers_of_the_model_and_powers_of_two_come_first() -> None:
     first = [sample.dims["n"] for sample in islice(every_size(spec(n=(1, 5000)), (777,)), 12)]
     assert first[:3] == [777, 778, 776]
     assert {1, 2, 3, 4, 5} <= set(first)
+
+
+def test_two_dims_take_numbers_of_the_model_together_first() -> None:
+    sizes = [sample.dims for sample in islice(every_size(spec(n=(1, 16), m=(1, 64)), (5, 37)), 3)]
+    assert sizes[:2] == [{"n": 5, "m": 5}, {"n": 5, "m": 37}]
