@@ -60,6 +60,7 @@ CASES = (
     values(
         "S1", "half_table_beside_float", "HalfTableBesideFloat", integers("ids", "n", high=15), X
     ),
+    values("S9", "integers_without_range", "IntegersWithoutRange", tensor("t", "n", dtype="int64")),
     values("S2", "rounded_to_single", "RoundedToSingle", LONG, rtol=1e-13),
     values("S1", "half_on_one_side", "HalfOnOneSide", DOUBLE, rtol=1e-3),
     values("S1", "price_and_complement", "PriceAndComplement", tensor("x", "n")),

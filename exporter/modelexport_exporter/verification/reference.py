@@ -25,6 +25,7 @@ from modelexport_exporter.verification.numerics.arithmetic_dtype import (
     EXACT,
     arithmetic_dtypes,
 )
+from modelexport_exporter.verification.numerics.integer_arithmetic import integers_only
 from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
     PerturbedArithmeticUnavailable,
     in_float64,
@@ -81,6 +82,14 @@ class EagerReference:
         except PerturbedArithmeticUnavailable:
             with torch.inference_mode():
                 return [self._coarsest] * len(self.call(values))
+
+    def integers_only(self, arrays: Mapping[str, Array]) -> frozenset[str]:
+        """Return the inputs that lead to integers only; none where the module does not run."""
+        values = self.values(arrays)
+        try:
+            return integers_only(values, lambda: self.call(values))
+        except Exception:  # noqa: BLE001 - forward is the user's code, on values of our choice
+            return frozenset()
 
     @cached_property
     def float_dtypes(self) -> frozenset[str]:

@@ -64,5 +64,6 @@ def _with_ranges(
     """
     if bound.spec.verification.sampler is not None or not needs_ranges(bound.spec):
         return bound, ()
-    found = infer_ranges(bound.spec, EagerReference(module, bound.call).accepts)
+    reference = EagerReference(module, bound.call)
+    found = infer_ranges(bound.spec, reference.accepts, reference.integers_only)
     return replace(bound, spec=found.spec), found.sentences

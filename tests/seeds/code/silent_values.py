@@ -246,3 +246,13 @@ class RoundedToSingle(nn.Module):
 
     def forward(self, t):
         return t.float().double() / 3.0, (torch.arange(t.shape[0]) / 0.7).double() * 1e6
+
+
+class IntegersWithoutRange(nn.Module):
+    """Integers that stay integers, without a declared range: exact up to the dtype's ends."""
+
+    def forward(self, t):
+        days = torch.div(t, 86400, rounding_mode="floor")
+        sums = torch.stack([t.sum(), t.cumsum(0)[-1], t.amax(), t.abs().amin()])
+        kept = torch.where(t > 2**40, t - 1, t ^ 103).clamp(-(2**50), 2**50)
+        return t * 60 + 7, t // 3600, t % 7, days, sums, kept, t.sort().values, (t >> 3) & 255

@@ -23,6 +23,8 @@ RANKING = frozenset({"TopK", "NonMaxSuppression"})
 """Operators whose order among equal values is not specified."""
 LARGEST_MOVE = 0.05
 """How far values are moved to break ties, relative to their magnitude or to 1 if that is less."""
+MOST_INTEGERS = 2**31
+"""Integers are chosen among so many, from 0 on where the range is wider."""
 
 
 def break_ties(
@@ -41,16 +43,19 @@ def break_ties(
 
 
 def _move_apart(entry: Input, array: Array, rng: np.random.Generator) -> Array:
-    if array.size < 2 or np.unique(array.astype(np.float64)).size == array.size:  # noqa: PLR2004
+    comparable = array.astype(np.float64) if entry.dtype in FLOATS else array
+    if np.unique(comparable).size == array.size:
         return array
     if entry.dtype in FLOATS:
         return _move_floats_apart(entry, array, rng)
     if array.dtype.kind == "b":
         return array
     low, high = integer_range(entry)
-    if high - low + 1 < array.size or high - low > np.iinfo(np.int32).max:
+    width = min(high - low + 1, MOST_INTEGERS)
+    if width < array.size:
         return array
-    distinct = low + rng.choice(high - low + 1, size=array.size, replace=False)
+    first = max(low, min(0, high - width + 1))
+    distinct = first + rng.choice(width, size=array.size, replace=False)
     return np.asarray(distinct.astype(array.dtype).reshape(array.shape))
 
 

@@ -7,7 +7,7 @@ with `ids - ids` agrees on 0 and 1. The search doubles and halves: about 30 call
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -26,6 +26,8 @@ Accepts = Callable[[Mapping[str, Array]], bool]
 
 WIDEST = 2**25
 """No integer beyond is tried without a declared range. Single precision counts up to 2^24."""
+WIDEST_EXACT = 2**62
+"""The same for an input that leads to integers only, which are exact at any size."""
 WIDEST_NUMBER = 16
 """The same for a Python number, which may be the length of a loop."""
 SECONDS = 5.0
@@ -48,10 +50,16 @@ def needs_ranges(spec: ModelExportSpec) -> bool:
 
 
 def infer_ranges(
-    spec: ModelExportSpec, accepts: Accepts, clock: Callable[[], float] = time.monotonic
+    spec: ModelExportSpec,
+    accepts: Accepts,
+    integers_only: Callable[[Mapping[str, Array]], Collection[str]] = lambda _arrays: (),
+    clock: Callable[[], float] = time.monotonic,
 ) -> Inferred:
-    """Return the spec with a range for each integer input that declares none."""
-    search = _Search(spec, accepts, clock)
+    """Return the spec with a range for each integer input that declares none.
+
+    `integers_only`: returns the inputs that lead to integers only, of a run on these arrays.
+    """
+    search = _Search(spec, accepts, integers_only, clock)
     found = {entry.name: search.range_of(entry) for entry in spec.inputs if _is_open(entry)}
     shrunk = search.shrink_until_accepted(found)
     inferred = _with_ranges(spec, shrunk)
@@ -85,7 +93,13 @@ def _range_of(entry: Input, ranges: Mapping[str, tuple[float, float] | None]) ->
 
 
 class _Search:
-    def __init__(self, spec: ModelExportSpec, accepts: Accepts, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        spec: ModelExportSpec,
+        accepts: Accepts,
+        integers_only: Callable[[Mapping[str, Array]], Collection[str]],
+        clock: Callable[[], float],
+    ) -> None:
         self._spec = spec
         self._accepts = accepts
         self._clock = clock
@@ -94,6 +108,7 @@ class _Search:
         self._sizes = (sizes.lowest, sizes.between)
         self._arrays = draw(spec.inputs, Sample(sizes.captured, Values.NORMAL, 0))
         self._captured = sizes.captured
+        self._exact = integers_only(self._arrays)
 
     def range_of(self, entry: Input) -> tuple[float, float] | None:
         """Return the accepted values around 0 or 1; None if neither is accepted."""
@@ -102,6 +117,8 @@ class _Search:
             return None
         info = np.iinfo(NUMPY_DTYPES[entry.dtype])
         widest = WIDEST if entry.kind is InputKind.TENSOR else WIDEST_NUMBER
+        if entry.kind is InputKind.TENSOR and entry.name in self._exact:
+            widest = WIDEST_EXACT
         high = self._farthest(entry, start, min(int(info.max), widest))
         low = self._farthest(entry, start, max(int(info.min), -widest))
         return float(low), float(high)

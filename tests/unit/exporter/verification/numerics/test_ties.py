@@ -40,18 +40,28 @@ def test_broken_ties_are_within_the_range(value: float, size: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("high", "distinct"),
-    [pytest.param(50, True, id="wide range"), pytest.param(3, False, id="narrow range")],
+    ("low", "high", "distinct"),
+    [
+        pytest.param(0, 50, True, id="wide range"),
+        pytest.param(0, 3, False, id="narrow range"),
+        pytest.param(-(2**62), 2**62, True, id="range of int64"),
+        pytest.param(2**60, 2**62, True, id="large numbers only"),
+    ],
 )
-def test_integers_become_distinct_if_the_range_allows(high: int, distinct: bool) -> None:
-    entry = Input(name="i", dtype=DType.INT64, shape=[10], range=[0, high])
-    apart = break_ties([entry], {"i": np.zeros(10, np.int64)}, 0)
+def test_integers_become_distinct_if_the_range_allows(low: int, high: int, distinct: bool) -> None:
+    entry = Input(name="i", dtype=DType.INT64, shape=[10], range=[low, high])
+    apart = break_ties([entry], {"i": np.full(10, low)}, 0)
     assert (apart is not None) is distinct
     if apart is not None:
         assert sorted(set(apart["i"].tolist())) == sorted(apart["i"].tolist())
-        assert 0 <= apart["i"].min() <= apart["i"].max() <= high
+        assert low <= apart["i"].min() <= apart["i"].max() <= high
 
 
 def test_distinct_values_stay() -> None:
     entry = Input(name="x", shape=[4])
     assert break_ties([entry], {"x": np.arange(4, dtype=np.float32)}, 0) is None
+
+
+def test_large_integers_that_differ_by_one_are_distinct() -> None:
+    entry = Input(name="i", dtype=DType.INT64, shape=[2], range=[-(2**62), 2**62])
+    assert break_ties([entry], {"i": np.array([2**60, 2**60 + 1])}, 0) is None

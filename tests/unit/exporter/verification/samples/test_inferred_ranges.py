@@ -10,6 +10,7 @@ import pytest
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.verification.samples.inferred_ranges import (
     WIDEST,
+    WIDEST_EXACT,
     infer_ranges,
     needs_ranges,
 )
@@ -80,3 +81,9 @@ def test_late_search_keeps_what_it_found() -> None:
 )
 def test_only_integers_without_a_range_need_one(entry: dict[str, Any], expected: bool) -> None:
     assert needs_ranges(spec(**entry)) is expected
+
+
+@pytest.mark.parametrize(("exact", "widest"), [((), WIDEST), (("ids",), WIDEST_EXACT)])
+def test_exact_integers_have_the_range_of_their_dtype(exact: tuple[str, ...], widest: int) -> None:
+    inferred = infer_ranges(spec(), lambda _: True, lambda _: exact)
+    assert inferred.spec.inputs[0].range == [-widest, widest]
