@@ -32,11 +32,6 @@ def div(x: Tensor, y: float) -> Tensor:
     return (x.float() / y).half()
 
 
-@FAMILY.decomposes("aten::add.Tensor", defect=_DEFECT, method=_METHOD, applies=_beyond_half)
-def add(x: Tensor, y: float, *, alpha: float = 1) -> Tensor:
-    return (x.float() + alpha * y).half()
-
-
 @FAMILY.decomposes("aten::sub.Tensor", defect=_DEFECT, method=_METHOD, applies=_beyond_half)
 def sub(x: Tensor, y: float, *, alpha: float = 1) -> Tensor:
     return (x.float() - alpha * y).half()
