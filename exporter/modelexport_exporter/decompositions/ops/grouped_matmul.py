@@ -42,7 +42,7 @@ def _cut_groups(x: Tensor, offs: Tensor) -> list[Tensor]:
 
 
 def _is_grouped(
-    x: Tensor, mat2: Tensor, offs: Tensor | None = None, bias: Tensor | None = None, **_: object
+    x: Tensor, mat2: Tensor, offs: Tensor | None = None, bias: Tensor | None = None, *_: object
 ) -> bool:
     return x.dim() == 2 and mat2.dim() == 3 and offs is not None and bias is None
 

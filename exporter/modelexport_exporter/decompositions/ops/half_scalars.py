@@ -16,7 +16,7 @@ _METHOD = "the same operator in float32, rounded to float16"
 _HALF = torch.finfo(torch.float16)
 
 
-def _beyond_half(x: Tensor, y: object, **_: object) -> bool:
+def _beyond_half(x: Tensor, y: object, *_: object, **__: object) -> bool:
     if not isinstance(y, int | float) or isinstance(y, bool) or x.dtype != torch.float16:
         return False
     return math.isfinite(y) and y != 0 and not _HALF.tiny <= abs(y) <= _HALF.max

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,17 @@ def test_an_operator_is_disabled_with_all_its_overloads(
     disabled: list[str], expected: bool
 ) -> None:
     assert enabled("aten::median.dim", disabled) is expected
+
+
+@pytest.mark.parametrize("name", DECOMPOSITIONS)
+def test_a_decomposition_takes_every_argument_of_its_operator(name: str) -> None:
+    operator = find_overload(name)
+    assert operator is not None
+    arguments = operator._schema.arguments
+    positional = [argument.name for argument in arguments if not argument.kwarg_only]
+    keywords = {argument.name: None for argument in arguments if argument.kwarg_only}
+    for function in (DECOMPOSITIONS[name].function, DECOMPOSITIONS[name].applies):
+        signature(function).bind(*positional, **keywords)
 
 
 def test_the_page_describes_the_catalogue() -> None:
