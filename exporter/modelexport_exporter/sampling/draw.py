@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import ml_dtypes
@@ -24,6 +25,7 @@ from modelexport_exporter.sampling.magnitudes import (
     spread_floats,
     spread_integers,
 )
+from modelexport_exporter.sampling.rows import one_hot_rows, sorted_rows
 
 Array = NDArray[Any]
 Number = TypeVar("Number", int, float)
@@ -51,7 +53,7 @@ def draw(inputs: Sequence[Input], sample: Sample) -> dict[str, Array]:
     Raises ExportFailure if a declared range holds no value of the input's dtype.
     """
     return {
-        entry.name: _draw_input(entry, sample, np.random.default_rng([sample.seed, position]))
+        entry.name: _arrange(entry, sample, np.random.default_rng([sample.seed, position]))
         for position, entry in enumerate(inputs)
     }
 
@@ -78,6 +80,18 @@ def integer_range(entry: Input) -> tuple[int, int]:
 def reaches_limits(entry: Input) -> bool:
     """Return whether an input holds integers up to where arithmetic in floats ends."""
     return entry.dtype not in FLOATS and has_limits_inside(*integer_range(entry))
+
+
+def _arrange(entry: Input, sample: Sample, rng: np.random.Generator) -> Array:
+    """Return the drawn elements, in the order that the kind of values asks for."""
+    drawn = _draw_input(entry, sample, rng)
+    match sample.values:
+        case Values.ORDERED:
+            return sorted_rows(drawn)
+        case Values.ONE_HOT:
+            peaks = _draw_input(entry, replace(sample, values=Values.HIGHEST), rng)
+            return one_hot_rows(drawn, peaks, rng)
+    return drawn
 
 
 def _draw_input(entry: Input, sample: Sample, rng: np.random.Generator) -> Array:
@@ -130,6 +144,7 @@ def _draw_unbounded_floats(
         Values.POSITIVE: lambda: np.abs(normal),
         Values.NEGATIVE: lambda: -np.abs(normal),
         Values.ZEROS: lambda: np.zeros(shape),
+        Values.ONE_HOT: lambda: np.zeros(shape),
         Values.HIGHEST: lambda: np.ones(shape),
         Values.LOWEST: lambda: -np.ones(shape),
         Values.CONSTANT: lambda: np.full(shape, CONSTANT_PART),
@@ -166,6 +181,7 @@ def _levels(low: Number, high: Number, constant: Number) -> dict[Values, Number]
     zero = min(max(type(low)(0), low), high)
     return {
         Values.ZEROS: zero,
+        Values.ONE_HOT: zero,
         Values.HIGHEST: high,
         Values.LOWEST: low,
         Values.CONSTANT: constant,

@@ -38,6 +38,8 @@ MORE = (
     Values.WITH_NAN,
     Values.WITH_INFINITY,
     Values.LIMITS,
+    Values.ORDERED,
+    Values.ONE_HOT,
     Values.NORMAL,
     Values.LARGE,
     Values.NORMAL,
