@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental import _config
 from torch.fx.experimental.sym_node import SymNode
 from torch.utils._sympy.printers import PythonPrinter
@@ -57,22 +58,36 @@ def sizes_read_as_numbers() -> Iterator[Read]:
     """Yield the sizes that Python reads as an `int` or `float` while the block runs.
 
     A graph that is complete takes no further condition on its sizes: such a number is that of the
-    example, and becomes a constant.
+    example, and becomes a constant. What torch reads to infer the shape of a result (it unrolls an
+    LSTM for that) stays out of the graph.
     """
     read: Read = {}
+    inferring = 0
 
     def recorded(own: Callable[..., Any]) -> Callable[..., Any]:
         def guard(node: Any, *where: Any) -> Any:  # noqa: ANN401
             number = own(node, *where)
-            if symbols := tuple(sorted(map(str, node.expr.free_symbols))):
+            symbols = tuple(sorted(map(str, node.expr.free_symbols)))
+            if symbols and not inferring:
                 read[PythonPrinter().doprint(node.expr)] = symbols, number
             return number
 
         return guard
 
+    def inferred(mode: FakeTensorMode, *call: Any) -> Any:  # noqa: ANN401
+        nonlocal inferring
+        inferring += 1
+        try:
+            return own_dispatch(mode, *call)
+        finally:
+            inferring -= 1
+
     own_int, own_float = SymNode.guard_int, SymNode.guard_float
+    own_dispatch = FakeTensorMode.dispatch
+    FakeTensorMode.dispatch = inferred  # type: ignore[method-assign]
     SymNode.guard_int, SymNode.guard_float = recorded(own_int), recorded(own_float)  # type: ignore[method-assign]
     try:
         yield read
     finally:
         SymNode.guard_int, SymNode.guard_float = own_int, own_float  # type: ignore[method-assign]
+        FakeTensorMode.dispatch = own_dispatch  # type: ignore[method-assign]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec
@@ -89,3 +90,14 @@ def test_a_size_that_became_constant(function: Callable[..., Any], low: int, hig
         check_sizes_read(read, names, own)
     assert failure.value.reason is Reason.DYNAMIC_DIM_SPECIALIZED
     assert " at n = " in failure.value.message
+
+
+def test_sizes_that_torch_reads_to_infer_a_shape_are_not_in_the_graph() -> None:
+    """torch unrolls an LSTM for the shape of its result; the graph keeps one node."""
+    dim = torch.export.Dim("n", min=2, max=40)
+    program = torch.export.export(Softened(), (torch.ones(5),), dynamic_shapes=({0: dim},))
+    values = (node.meta.get("val") for node in program.graph.nodes)
+    fake = next(value for value in values if isinstance(value, FakeTensor))
+    with sizes_read_as_numbers() as read, fake.fake_mode:
+        torch.ops.aten.unbind.int(fake, 0)
+    assert read == {}

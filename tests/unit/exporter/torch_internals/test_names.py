@@ -15,6 +15,7 @@ import pytest
 import sympy  # type: ignore[import-untyped]
 import torch
 from onnxscript.rewriter import _matcher
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn.modules import transformer
 from torch.onnx._internal.exporter import _building, _flags, _registration
 from torch.onnx._internal.torchscript_exporter import registration, symbolic_helper
@@ -190,8 +191,9 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
     "'_metadata'": has_a_version,
     "'torch._dynamo'": imports,
     "torch._subclasses.fake_tensor.FakeCopyMode": lambda mode: takes(mode, object()),
-    "torch._subclasses.fake_tensor.FakeTensorMode": lambda mode: takes(
-        mode, allow_non_fake_inputs=True
+    "torch._subclasses.fake_tensor.FakeTensorMode.dispatch": lambda dispatch: (
+        takes(FakeTensorMode, allow_non_fake_inputs=True)
+        and takes(dispatch, object(), object(), (), (), {})
     ),
     "'torch.export._trace'": imports,
     "'torch.onnx._globals'": is_gone,
