@@ -84,7 +84,7 @@ def sizes_read_as_numbers() -> Iterator[Read]:
 
     own_int, own_float = SymNode.guard_int, SymNode.guard_float
     own_dispatch = FakeTensorMode.dispatch
-    FakeTensorMode.dispatch = inferred  # type: ignore[method-assign]
+    FakeTensorMode.dispatch = inferred  # type: ignore[method-assign, assignment]
     SymNode.guard_int, SymNode.guard_float = recorded(own_int), recorded(own_float)  # type: ignore[method-assign]
     try:
         yield read
