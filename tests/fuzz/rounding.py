@@ -17,8 +17,12 @@ from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 _BITS = {torch.float16: torch.int16, torch.float32: torch.int32, torch.float64: torch.int64}
 _SHORT = {torch.float16: 0, torch.float32: 0x3F, torch.float64: 0xFFFF}
 """Bits at the end of a mantissa that are zero in a number which needed no rounding."""
-_LINEAR = ("sum", "mean", "mm", "bmm", "addmm", "matmul", "conv", "cumsum", "linear")
+_LINEAR = (
+    "sum", "mean", "mm", "bmm", "addmm", "matmul", "conv", "cumsum", "linear", "addcmul", "addcdiv",
+)  # fmt: skip
 """Sums of terms: their error is one of the largest partial sum, however small the result is."""
+_FACTORS = ("value", "alpha", "beta")
+"""Of terms, by keyword."""
 _INSIDE = (
     "softmax", "norm", "var", "std", "attention", "lstm", "gru", "rnn", "logsumexp", "upsample",
     "dist",
@@ -35,6 +39,8 @@ _TRANSCENDENTAL = (
 _BOUNDED = ("sigmoid", "lstm", "gru", "rnn")
 """Results of [-1, 1], which runtimes compute to so many digits after the point."""
 _RESAMPLING = ("upsample", "grid_sampler")
+_OTHER_FORMULAS = ("linspace", "round")
+"""torch rounds a linspace by the processor's vector length; decimals (0.15) are no binary numbers."""
 _COORDINATES = 8
 """Coordinates are off by some units, and so are weighted means of neighbours."""
 _MOVING = ("copy", "fill", "zero", "index_put", "masked_fill", "scatter", "index_copy", "set")
@@ -76,6 +82,8 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def _rounded(self, name: str, known: Sequence[torch.Tensor], value: object) -> object:
         """Return a result of an operator with another rounding."""
+        if name in _OTHER_FORMULAS and isinstance(value, torch.Tensor):
+            return self._moved(value, rounded=value.dtype is torch.float16)
         if not known or not _is_float(value):
             return value
         assert isinstance(value, torch.Tensor)
@@ -87,8 +95,6 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return self._cancelled(value, scale)
         if name in _TRANSCENDENTAL:
             return _unless_zero(known, value, self._moved(value, rounded=True))
-        if name == "round" and known[0].dtype is torch.float16:  # decimals are no float16
-            return self._moved(value, rounded=True)
         adds = _has(name, _ADDING) and any(bool(_long(leaf).any()) for leaf in known)
         return self._inexact_moved(value, known, adds or _has(name, _INSIDE))
 
@@ -128,7 +134,8 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if not _is_float(answer) or not any(bool(_long(leaf).any()) for leaf in known):
             return answer
         assert isinstance(answer, torch.Tensor)
-        size = func(*tree_map(_magnitude, args), **kwargs)
+        factors = {name: abs(kwargs[name]) for name in _FACTORS if name in kwargs}
+        size = func(*tree_map(_magnitude, args), **{**kwargs, **factors})
         steps = torch.randint(-1, 2, answer.shape, generator=self._generator)
         return torch.where(
             answer.isfinite() & size.isfinite(),
@@ -226,7 +233,10 @@ def _copies(func: object, known: Sequence[torch.Tensor], answer: object) -> bool
 
 
 class DoubleInside(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Computes each operator in float64 and rounds its results: without eager's errors inside."""
+    """Computes each operator in float64 and rounds its results: without eager's errors inside.
+
+    Zeros lose their sign, which kernels of onnxruntime do not keep.
+    """
 
     def __torch_dispatch__(
         self,
@@ -245,11 +255,38 @@ class DoubleInside(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return answer
         return tree_unflatten(
             [
-                one.to(own.dtype) if _is_float(own) and one.shape == own.shape else own
+                one.to(own.dtype) + 0.0 if _is_float(own) and one.shape == own.shape else own
                 for own, one in zip(leaves, finer, strict=True)
             ],
             structure,
         )
+
+
+class Overflows(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Finds whether a result in float16 is infinite whose arguments are not."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.found = False
+
+    def __torch_dispatch__(
+        self,
+        func: Any,  # noqa: ANN401 - as torch declares it
+        types: Any,  # noqa: ANN401
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> object:
+        finite = not _has_infinity(args)
+        answer = func(*args, **(kwargs or {}))
+        self.found |= finite and _has_infinity(answer)
+        return answer
+
+
+def _has_infinity(values: object) -> bool:
+    return any(
+        isinstance(leaf, torch.Tensor) and leaf.dtype is torch.float16 and bool(leaf.isinf().any())
+        for leaf in tree_flatten(values)[0]
+    )
 
 
 def _widened(value: object) -> object:

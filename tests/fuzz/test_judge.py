@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
 import pytest
 import torch
+from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
 from fuzz.case import FuzzCase
 from fuzz.judge import declared_shapes, differs, judge
-from fuzz.rounding import rerun
+from fuzz.rounding import Overflows, rerun
 
+Array = NDArray[Any]
 N = {"n": (1, 30)}
 
 
@@ -161,3 +166,52 @@ def test_an_output_without_a_declared_shape_has_no_false_one(tmp_path: Path) -> 
     onnx.save(model, path)
     assert declared_shapes(path) == [None]
     assert judge(case(), Scaled(), path) is None
+
+
+def forgiven(call: Callable[[], torch.Tensor], have: Array) -> bool:
+    others = [answer.numpy() for answer in rerun(call, range(44))]
+    return not bool(differs(call().numpy(), have, others).any())
+
+
+def test_cancellation_inside_a_product_that_is_added_is_forgiven() -> None:
+    v, w = torch.tensor([0.04]).double() / 3, torch.tensor([0.1]).double()
+    want = torch.addcmul(v, v, w, value=-10.0).numpy()
+
+    def call() -> torch.Tensor:
+        return torch.addcmul(v, v, w, value=-10.0)
+
+    assert forgiven(call, want + 2e-18)
+    assert not forgiven(call, want + 1e-6)
+
+
+def test_decimals_are_no_binary_numbers() -> None:
+    x = torch.tensor([0.15, 1.0, 0.27])
+
+    def call() -> torch.Tensor:
+        return (torch.round(x, decimals=2).double() * 1e6).mean()
+
+    assert forgiven(call, call().numpy() + 0.004)
+    assert not forgiven(call, call().numpy() + 3000.0)
+
+
+def test_zeros_lose_their_sign() -> None:
+    x = torch.tensor([-0.0, 2.0, 3.0, 4.0])
+
+    def call() -> torch.Tensor:
+        zero = torch.relu(x)
+        return torch.atan2(zero, zero) ** 2
+
+    want = call().numpy()
+    assert forgiven(call, np.array([0.0, *want[1:]], "f4"))
+    assert not forgiven(call, np.array([want[0], 9.0, *want[2:]], "f4"))
+
+
+@pytest.mark.parametrize(("size", "found"), [(100.0, False), (300.0, True)])
+def test_overflow_in_half_precision_is_found(size: float, found: bool) -> None:
+    x = torch.tensor([size, 1.0], dtype=torch.float16)
+    with Overflows() as mode:
+        _ = 1 / (x**2)
+    assert mode.found is found
+    with Overflows() as mode:
+        _ = torch.tensor([math.inf], dtype=torch.float16) + 1
+    assert not mode.found
