@@ -94,7 +94,7 @@ def _overflows(module: torch.nn.Module, feed: Mapping[str, torch.Tensor]) -> boo
     """
     with Overflows() as mode:
         _call(module, feed)
-    return mode.found
+    return bool(mode.found)
 
 
 def declared_shapes(path: Path) -> list[list[int | None] | None]:

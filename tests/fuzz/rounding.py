@@ -40,7 +40,7 @@ _BOUNDED = ("sigmoid", "lstm", "gru", "rnn")
 """Results of [-1, 1], which runtimes compute to so many digits after the point."""
 _RESAMPLING = ("upsample", "grid_sampler")
 _OTHER_FORMULAS = ("linspace", "round")
-"""torch rounds a linspace by the processor's vector length; decimals (0.15) are no binary numbers."""
+"""A linspace is rounded by the processor's vector length; decimals (0.15) are no binary numbers."""
 _COORDINATES = 8
 """Coordinates are off by some units, and so are weighted means of neighbours."""
 _MOVING = ("copy", "fill", "zero", "index_put", "masked_fill", "scatter", "index_copy", "set")
