@@ -7,6 +7,7 @@ exact and stays: what a rounding mode or a comparison decides on exact numbers i
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -48,12 +49,11 @@ _SELECTING = 0.9
 """An operator that returns so many of its arguments' numbers selects them."""
 
 
-class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Moves results by one unit in the last place, up or down at random."""
+class _Mode(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Is called with every operator that runs inside it."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._generator = torch.Generator().manual_seed(seed)
 
     def __torch_dispatch__(
         self,
@@ -62,13 +62,29 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> object:
-        if (ordered := self._other_order(func, args, kwargs or {})) is not None:
+        return self.on_op(func, args, kwargs or {})
+
+    @abstractmethod
+    def on_op(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> object:  # noqa: ANN401
+        """Return what the operator answers here."""
+
+
+class OtherRounding(_Mode):  # type: ignore[no-untyped-call]
+    """Moves results by one unit in the last place, up or down at random."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self._generator = torch.Generator().manual_seed(seed)
+
+    def on_op(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> object:  # noqa: ANN401
+        """Return what the operator answers here."""
+        if (ordered := self._other_order(func, args, kwargs)) is not None:
             return ordered
         name = func._schema.name.split("::")[-1].rstrip("_")
         given = tree_map(lambda value: self._moved(value, _has(name, _INSIDE)), args)
         given = given if _has(name, _ADDING) else args
         written = given[0].clone() if given and _is_float(given[0]) else None
-        answer = func(*given, **(kwargs or {}))
+        answer = func(*given, **kwargs)
         known = [leaf for leaf in tree_flatten(given)[0] if _is_float(leaf)]
         if written is not None and answer is given[0]:  # in place
             known = [written, *known[1:]]
@@ -77,7 +93,7 @@ class OtherRounding(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if any(answer is leaf for leaf in known) or _copies(func, known, answer):
             return answer
         if _has(name, _LINEAR) and not _has(name, _INSIDE):
-            return self._partial_sums_moved(func, given, kwargs or {}, answer)
+            return self._partial_sums_moved(func, given, kwargs, answer)
         return tree_map(lambda leaf: self._rounded(name, known, leaf), answer)
 
     def _rounded(self, name: str, known: Sequence[torch.Tensor], value: object) -> object:
@@ -232,25 +248,20 @@ def _copies(func: object, known: Sequence[torch.Tensor], answer: object) -> bool
     return _is_float(answer) and answer.element_size() >= known[0].element_size()
 
 
-class DoubleInside(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class DoubleInside(_Mode):  # type: ignore[no-untyped-call]
     """Computes each operator in float64 and rounds its results: without eager's errors inside.
 
     Zeros lose their sign, which kernels of onnxruntime do not keep.
     """
 
-    def __torch_dispatch__(
-        self,
-        func: Any,  # noqa: ANN401 - as torch declares it
-        types: Any,  # noqa: ANN401
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> object:
-        answer = func(*args, **(kwargs or {}))
+    def on_op(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> object:  # noqa: ANN401
+        """Return what the operator answers here."""
+        answer = func(*args, **kwargs)
         leaves, structure = tree_flatten(answer)
         if any(answer is leaf for leaf in tree_flatten(args)[0]) or not any(map(_is_float, leaves)):
             return answer
         try:
-            finer = tree_flatten(func(*tree_map(_widened, args), **(kwargs or {})))[0]
+            finer = tree_flatten(func(*tree_map(_widened, args), **kwargs))[0]
         except (RuntimeError, NotImplementedError, TypeError):
             return answer
         return tree_unflatten(
@@ -262,22 +273,17 @@ class DoubleInside(TorchDispatchMode):  # type: ignore[no-untyped-call]
         )
 
 
-class Overflows(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Overflows(_Mode):  # type: ignore[no-untyped-call]
     """Finds whether a result in float16 is infinite whose arguments are not."""
 
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.found = False
 
-    def __torch_dispatch__(
-        self,
-        func: Any,  # noqa: ANN401 - as torch declares it
-        types: Any,  # noqa: ANN401
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> object:
+    def on_op(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> object:  # noqa: ANN401
+        """Return what the operator answers here."""
         finite = not _has_infinity(args)
-        answer = func(*args, **(kwargs or {}))
+        answer = func(*args, **kwargs)
         self.found |= finite and _has_infinity(answer)
         return answer
 
@@ -297,6 +303,6 @@ def rerun(call: Callable[[], Any], seeds: Sequence[int]) -> list[Any]:
     """Return what a call answers with other roundings; seed 0: with operators in float64."""
     answers = []
     for seed in seeds:
-        with torch.no_grad(), OtherRounding(seed) if seed else DoubleInside():  # type: ignore[no-untyped-call]
+        with torch.no_grad(), OtherRounding(seed) if seed else DoubleInside():
             answers.append(call())
     return answers

@@ -84,14 +84,16 @@ def reaches_limits(entry: Input) -> bool:
 
 def _arrange(entry: Input, sample: Sample, rng: np.random.Generator) -> Array:
     """Return the drawn elements, in the order that the kind of values asks for."""
-    drawn = _draw_input(entry, sample, rng)
+
+    def drawn(values: Values) -> Array:
+        return _draw_input(entry, replace(sample, values=values), rng)
+
     match sample.values:
         case Values.ORDERED:
-            return sorted_rows(drawn)
+            return sorted_rows(drawn(Values.NORMAL))
         case Values.ONE_HOT:
-            peaks = _draw_input(entry, replace(sample, values=Values.HIGHEST), rng)
-            return one_hot_rows(drawn, peaks, rng)
-    return drawn
+            return one_hot_rows(drawn(Values.ZEROS), drawn(Values.HIGHEST), rng)
+    return _draw_input(entry, sample, rng)
 
 
 def _draw_input(entry: Input, sample: Sample, rng: np.random.Generator) -> Array:
@@ -144,7 +146,6 @@ def _draw_unbounded_floats(
         Values.POSITIVE: lambda: np.abs(normal),
         Values.NEGATIVE: lambda: -np.abs(normal),
         Values.ZEROS: lambda: np.zeros(shape),
-        Values.ONE_HOT: lambda: np.zeros(shape),
         Values.HIGHEST: lambda: np.ones(shape),
         Values.LOWEST: lambda: -np.ones(shape),
         Values.CONSTANT: lambda: np.full(shape, CONSTANT_PART),
@@ -181,7 +182,6 @@ def _levels(low: Number, high: Number, constant: Number) -> dict[Values, Number]
     zero = min(max(type(low)(0), low), high)
     return {
         Values.ZEROS: zero,
-        Values.ONE_HOT: zero,
         Values.HIGHEST: high,
         Values.LOWEST: low,
         Values.CONSTANT: constant,
