@@ -141,6 +141,17 @@ def test_any_order_of_equal_values_is_forgiven_and_others_are_not() -> None:
     assert differs(unequal.argsort().numpy(), np.roll(np.arange(40), 1), settled).all()
 
 
+def test_equal_values_in_the_order_of_their_indices_are_forgiven() -> None:
+    values = torch.full((3, 56), -1.0)
+
+    def chosen() -> torch.Tensor:
+        return torch.isin(values.topk(9).indices, torch.tensor([0, 6]))
+
+    by_index = np.isin(np.arange(9), [0, 6])[None].repeat(3, 0)
+    others = [answer.numpy() for answer in rerun(chosen, range(4))]
+    assert not differs(chosen().numpy(), by_index, others).any()
+
+
 def test_a_stable_sort_has_one_order() -> None:
     values = torch.tensor([2.0, 1.0, 2.0, 1.0])
 

@@ -24,6 +24,7 @@ from modelexport_exporter.convert.capture import quiet
 from modelexport_exporter.convert.capture_failure import inputs_mismatch, run_eagerly
 from modelexport_exporter.convert.declared_numbers import with_single_precision
 from modelexport_exporter.convert.names import make_names_unique
+from modelexport_exporter.convert.script_sizes import compute_script_sizes_in_double
 from modelexport_exporter.convert.script_symbolics import script_symbolics
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import SURPLUS_OUTPUT_NAMES
@@ -101,7 +102,7 @@ def converted_torchscript(
             entry.name for entry in spec.inputs if entry.dtype is DType.FLOAT32 and not entry.shape
         }
         model = with_single_precision(with_own_names(ir.load(path)), floats)
-        yield make_names_unique(model)
+        yield make_names_unique(compute_script_sizes_in_double(model))
 
 
 def compile_script(module: torch.nn.Module, code_dir: Path | None) -> torch.nn.Module:

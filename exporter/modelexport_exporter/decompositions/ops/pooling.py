@@ -87,9 +87,10 @@ def _average(dims: int, x: Tensor, output_size: Sizes) -> Tensor:
         if isinstance(size, int) and 0 < wanted <= _CUT and not torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
             x = _means(x, axis, wanted)
             continue
-        window = _windows(size, wanted, x).to(x.dtype)
-        weights = window / window.sum(1, keepdim=True)
-        x = _product(x.movedim(axis, -1), weights.mT).movedim(-1, axis)
+        window = _windows(size, wanted, x).to(torch.promote_types(x.dtype, torch.float32))
+        # Divided after the sum, as eager does: the mean of equal numbers is that number.
+        means = _product(x.movedim(axis, -1), window.mT) / window.sum(1)
+        x = means.to(x.dtype).movedim(-1, axis)
     return x
 
 
@@ -103,6 +104,7 @@ def _means(x: Tensor, axis: int, wanted: int) -> Tensor:
 
 def _product(x: Tensor, weights: Tensor) -> Tensor:
     """Return x @ weights, with infinities and NaN only in the windows that contain them."""
+    x = x.to(weights.dtype)
     infinity = torch.full((), float("inf"), dtype=x.dtype, device=x.device)
     finite = x.abs() < infinity
     result = torch.where(finite, x, 0.0) @ weights

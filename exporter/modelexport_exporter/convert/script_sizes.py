@@ -1,0 +1,144 @@
+"""Numbers that a trace or a script computes from sizes, in the double precision of Python.
+
+torch's TorchScript exporter writes them as float32, rounds their constants, and takes logarithms
+of integers, which ONNX has not.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import onnx_ir as ir
+from numpy.typing import NDArray
+
+_SHAPES = frozenset({"Shape", "Size"})
+_FUNCTIONS = frozenset(
+    {"Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cos", "Cosh", "Erf", "Exp", "Log"}
+    | {"Reciprocal", "Sin", "Sinh", "Sqrt", "Tan", "Tanh"}
+)
+"""What returns no integer, whatever it takes."""
+_ARITHMETIC = _FUNCTIONS | {"Abs", "Add", "Ceil", "Div", "Floor", "Identity", "Max", "Min", "Mod"}
+_ARITHMETIC |= {"Mul", "Neg", "Pow", "Round", "Sign", "Sub", "Where"}
+_COMPARISONS = frozenset({"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"})
+_ON_INTEGERS = frozenset(
+    {"And", "Concat", "Gather", "Not", "Or", "Reshape", "Slice", "Squeeze", "Unsqueeze", "Xor"}
+)
+"""What selects or combines sizes without computing."""
+_NAMED = {
+    float(np.float32(number)): number
+    for value in (math.pi, math.tau, math.e, math.log(2), math.log(10), math.sqrt(2))
+    for number in (value, -value, 1 / value)
+}
+"""Constants of Python's math, and of torch's formulas of logarithms."""
+
+
+def compute_script_sizes_in_double(model: ir.Model) -> ir.Model:
+    """Return the model, its arithmetic on sizes in float64 and cast where a tensor meets it."""
+    _Widening().run(model.graph)
+    return model
+
+
+def likely_double(number: np.float32) -> float:
+    """Return the double that a program has for the float32: of 0.58f, 0.58; of 3.1415927f, pi.
+
+    Else the one with the fewest decimal digits that rounds to it.
+    """
+    return _NAMED.get(float(number), float(str(number)))
+
+
+class _Widening:
+    def __init__(self) -> None:
+        self._integers: set[ir.Value] = set()
+        """What depends on sizes and constants alone, and is an integer or a boolean."""
+        self._wide: dict[ir.Value, bool] = {}
+        """What depends on them alone and is float64 now: whether it was float32."""
+
+    def run(self, graph: ir.Graph) -> None:
+        for node in list(ir.traversal.RecursiveGraphIterator(graph)):
+            if node.op_type in _SHAPES:
+                self._integers.update(node.outputs)
+            elif any(value in self._integers or value in self._wide for value in node.inputs):
+                self._visit(node)
+
+    def _visit(self, node: ir.Node) -> None:
+        alone = all(self._is_known(value) for value in node.inputs if value is not None)
+        returned = any(value.is_graph_output() for value in node.outputs)
+        floats = node.op_type in _FUNCTIONS or any(_is_float(v, self._wide) for v in node.inputs)
+        if not alone or returned:
+            self._narrow_inputs(node)
+        elif node.op_type == "Cast":
+            self._visit_cast(node)
+        elif not floats and node.op_type in _ARITHMETIC | _COMPARISONS | _ON_INTEGERS:
+            self._integers.update(node.outputs)
+        elif node.op_type in _ARITHMETIC:
+            was_single = any(self._wide.get(v) or _is_single(v) for v in node.inputs if v)
+            self._widen_inputs(node)
+            self._mark(node, was_single or not any(v in self._wide for v in node.inputs))
+        elif node.op_type in _COMPARISONS:
+            self._widen_inputs(node)
+            self._integers.update(node.outputs)
+        else:
+            self._narrow_inputs(node)
+
+    def _visit_cast(self, node: ir.Node) -> None:
+        wanted = ir.DataType(node.attributes["to"].as_int())
+        if wanted in {ir.DataType.FLOAT, ir.DataType.DOUBLE}:
+            node.attributes["to"] = ir.AttrInt64("to", ir.DataType.DOUBLE)
+            self._mark(node, wanted is ir.DataType.FLOAT)
+        elif wanted in {ir.DataType.INT64, ir.DataType.BOOL}:
+            self._integers.update(node.outputs)
+
+    def _is_known(self, value: ir.Value) -> bool:
+        constant = ir.convenience.get_const_tensor(value)
+        return value in self._integers or value in self._wide or constant is not None
+
+    def _mark(self, node: ir.Node, was_single: bool) -> None:
+        for value in node.outputs:
+            value.type = ir.TensorType(ir.DataType.DOUBLE)
+            self._wide[value] = was_single
+
+    def _widen_inputs(self, node: ir.Node) -> None:
+        for place, value in enumerate(node.inputs):
+            if value is None or value in self._wide:
+                continue
+            if node.op_type == "Where" and place == 0:
+                continue  # the condition
+            constant = ir.convenience.get_const_tensor(value)
+            if constant is None:
+                made = ir.node("Cast", [value], {"to": ir.DataType.DOUBLE})
+            elif constant.dtype is ir.DataType.DOUBLE:
+                continue
+            else:
+                made = ir.node("Constant", [], {"value": ir.tensor(_as_double(constant))})
+            node.replace_input_with(place, _insert(node, made, ir.DataType.DOUBLE))
+
+    def _narrow_inputs(self, node: ir.Node) -> None:
+        """Give a node that takes tensors as well the float32 that it was written for."""
+        for place, value in enumerate(node.inputs):
+            if value is not None and self._wide.get(value):
+                cast = ir.node("Cast", [value], {"to": ir.DataType.FLOAT})
+                node.replace_input_with(place, _insert(node, cast, ir.DataType.FLOAT))
+
+
+def _as_double(constant: ir.TensorProtocol) -> NDArray[np.float64]:
+    values = constant.numpy()
+    if constant.dtype is not ir.DataType.FLOAT:
+        return values.astype(np.float64)
+    return np.array([likely_double(number) for number in values.flat]).reshape(values.shape)
+
+
+def _is_float(value: ir.Value | None, wide: dict[ir.Value, bool]) -> bool:
+    return value is not None and (value in wide or _is_single(value))
+
+
+def _is_single(value: ir.Value) -> bool:
+    constant = ir.convenience.get_const_tensor(value)
+    return constant is not None and constant.dtype is ir.DataType.FLOAT
+
+
+def _insert(node: ir.Node, made: ir.Node, dtype: ir.DataType) -> ir.Value:
+    assert node.graph is not None
+    node.graph.insert_before(node, made)
+    made.outputs[0].type = ir.TensorType(dtype)
+    return made.outputs[0]
