@@ -165,6 +165,7 @@ ROWS: dict[str, str] = {
     "S13": "results that differ at few sizes",
     "S14": "branches on values that random inputs never take",
     "S15": "declared shapes of outputs",
+    "R1": "masks of padding",
 }
 """Row id -> title. A: operators, B: models, C: workflows, D: pitfalls, E: API, S: errors that are
-silent, because ordinary samples do not show them."""
+silent, because ordinary samples do not show them, R: right models that are easily refused."""

@@ -66,6 +66,11 @@ _SETTINGS = (
         torch.get_float32_matmul_precision,
         torch.set_float32_matmul_precision,
     ),
+    _Setting(
+        "the fast path of attention",
+        torch.backends.mha.get_fastpath_enabled,
+        torch.backends.mha.set_fastpath_enabled,
+    ),
     _Setting("the number of threads", torch.get_num_threads, torch.set_num_threads),
     _Setting("the working directory", _directory, _change_directory),
 )

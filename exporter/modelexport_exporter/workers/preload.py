@@ -12,6 +12,8 @@ import gc
 import importlib
 import os
 
+import torch
+
 from modelexport_exporter.torch_internals.late_modules import LATE_MODULES
 
 MODULES = (
@@ -37,6 +39,9 @@ def import_all() -> None:
     del os.environ["OPENBLAS_NUM_THREADS"]
     if threads is not None:
         os.environ["OPENBLAS_NUM_THREADS"] = threads
+    # The fast path of nn.TransformerEncoder is one op that ONNX has not, fails where a mask hides
+    # all of a row, and writes zeros at masked places: what is exported is the ordinary path.
+    torch.backends.mha.set_fastpath_enabled(False)
     # A collection in a worker would touch, and so copy, every page that holds an object.
     gc.freeze()
     gc.enable()

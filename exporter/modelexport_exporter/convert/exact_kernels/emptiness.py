@@ -57,7 +57,7 @@ def mean(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
     if x is None or x.shape is None or dtype not in _FLOATS:
         return None
     axes = write.axes(node)
-    if axes is None:
+    if axes is None or not x.shape:
         return None
     reduced = [x.shape[axis] for axis in axes] if axes else list(x.shape)
     if not any(_DATA_DEPENDENT.search(str(dim)) for dim in reduced):

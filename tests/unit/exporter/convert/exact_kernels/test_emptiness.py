@@ -66,5 +66,11 @@ def test_a_graph_that_is_never_empty_stays() -> None:
     assert operators(model) == ["ReduceMean"]
 
 
+def test_a_mean_of_a_scalar_stays() -> None:
+    model = graph_of("ReduceMean", [np.array(3.0, np.float32)], keepdims=0)
+    avoid_inexact_kernels(model, Declared({}, ()))
+    assert operators(model) == ["ReduceMean"]
+
+
 def _name_dims(model: ir.Model, *names: str) -> None:
     model.graph.inputs[0].shape = ir.Shape(names)

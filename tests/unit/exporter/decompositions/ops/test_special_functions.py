@@ -76,7 +76,8 @@ def test_airy_ai_is_eagers_on_all_three_branches(x: Tensor) -> None:
 @settings(max_examples=30, deadline=None)
 @given(x=vectors(numbers(0.125, 20.0, edges=False)))
 def test_polygamma_is_eagers(order: int, x: Tensor) -> None:
-    assert_as_eager("aten::polygamma", order, x)
+    # Beside 3, since order 0 has a zero at 1.46, where both have lost digits.
+    assert_as_eager("aten::polygamma", order, torch.cat([x, x.new_tensor([3.0])]))
 
 
 @settings(max_examples=60, deadline=None)

@@ -1,0 +1,30 @@
+"""Right models as users write them: each must be published, and right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from seeds.case import Case, integers
+from seeds.harness import Bench, each
+
+
+def case(row: str, name: str, model: str, *inputs: Any, **options: Any) -> Case:  # noqa: ANN401
+    return Case(row, name, f"ordinary:{model}", inputs, **{"edges": (), **options})
+
+
+CASES = (
+    case(
+        "R1",
+        "masked_encoder",
+        "MaskedEncoder",
+        integers("ids", "n", "time", low=1, high=39),
+        dims={"n": (1, 8), "time": (1, 32)},
+    ),
+)
+
+
+@pytest.mark.parametrize("case", each(CASES))
+def test_case(case: Case, bench: Bench) -> None:
+    bench.check(case)
