@@ -1,4 +1,4 @@
-"""Models as users write them, which must be exported: masks, and sizes computed in ordinary ways."""
+"""Models as users write them, which must be exported: masks, sizes computed in ordinary ways."""
 
 from __future__ import annotations
 
