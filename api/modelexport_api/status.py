@@ -179,7 +179,8 @@ class VerificationResult(ApiModel):
     coverage: list[str] = Field(
         default_factory=list,
         description="What the samples covered: sizes of each dynamic dim (`all 120 sizes of n`), "
-        "and ranges of integer inputs that were searched for, because none is declared.",
+        "ranges of integer inputs that were searched for, because none is declared, and samples "
+        "in which eager PyTorch and the file order equal values differently.",
     )
     not_compared: list[str] = Field(
         default_factory=list,

@@ -7,13 +7,14 @@ exact and stays: what a rounding mode or a comparison decides on exact numbers i
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
+
+from fuzz.mode import Mode
+from fuzz.rankings import other_order
 
 _BITS = {torch.float16: torch.int16, torch.float32: torch.int32, torch.float64: torch.int64}
 _SHORT = {torch.float16: 0, torch.float32: 0x3F, torch.float64: 0xFFFF}
@@ -52,27 +53,7 @@ _SELECTING = 0.9
 """An operator that returns so many of its arguments' numbers selects them."""
 
 
-class _Mode(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Is called with every operator that runs inside it."""
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-
-    def __torch_dispatch__(
-        self,
-        func: Any,  # noqa: ANN401 - as torch declares it
-        types: Any,  # noqa: ANN401
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> object:
-        return self.on_op(func, args, kwargs or {})
-
-    @abstractmethod
-    def on_op(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> object:  # noqa: ANN401
-        """Return what the operator answers here."""
-
-
-class OtherRounding(_Mode):  # type: ignore[no-untyped-call]
+class OtherRounding(Mode):  # type: ignore[no-untyped-call]
     """Moves results by one unit in the last place, up or down at random."""
 
     def __init__(self, seed: int) -> None:
@@ -82,7 +63,8 @@ class OtherRounding(_Mode):  # type: ignore[no-untyped-call]
 
     def on_op(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> object:  # noqa: ANN401
         """Return what the operator answers here."""
-        if (ordered := self._other_order(func, args, kwargs)) is not None:
+        generator = None if self._by_index else self._generator
+        if (ordered := other_order(func, args, kwargs, generator)) is not None:
             return ordered
         name = func._schema.name.split("::")[-1].rstrip("_")
         given = tree_map(lambda value: self._moved(value, _has(name, _INSIDE)), args)
@@ -117,36 +99,6 @@ class OtherRounding(_Mode):  # type: ignore[no-untyped-call]
             return _unless_zero(known, value, self._moved(value, rounded=True))
         adds = _has(name, _ADDING) and any(bool(_long(leaf).any()) for leaf in known)
         return self._inexact_moved(value, known, adds or _has(name, _INSIDE))
-
-    def _other_order(
-        self,
-        func: Any,  # noqa: ANN401
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
-    ) -> object:
-        """Return what an operator that orders values returns if equal ones stand elsewhere.
-
-        Their order is undefined but for a stable sort. None for other operators.
-        """
-        name = func._schema.name.split("::")[-1]
-        if name not in {"sort", "topk"} or not args[0].dim():
-            return None
-        given = {
-            argument.name: value
-            for argument, value in zip(func._schema.arguments, args, strict=False)
-        } | dict(kwargs)
-        dim = given.get("dim", -1)
-        if given.get("stable"):
-            return None
-        if self._by_index:
-            descending = given.get("descending" if name == "sort" else "largest", name == "topk")
-            values, found = torch.sort(args[0], dim=dim, descending=descending, stable=True)
-            return tuple(
-                part.narrow(dim, 0, given.get("k", part.shape[dim])) for part in (values, found)
-            )
-        places = torch.randperm(args[0].shape[dim], generator=self._generator)
-        values, found = func(args[0].index_select(dim, places), *args[1:], **kwargs)
-        return values, places[found]
 
     def _partial_sums_moved(
         self,
@@ -258,7 +210,7 @@ def _copies(func: object, known: Sequence[torch.Tensor], answer: object) -> bool
     return _is_float(answer) and answer.element_size() >= known[0].element_size()
 
 
-class DoubleInside(_Mode):  # type: ignore[no-untyped-call]
+class DoubleInside(Mode):  # type: ignore[no-untyped-call]
     """Computes each operator in float64 and rounds its results: without eager's errors inside.
 
     Zeros lose their sign, which kernels of onnxruntime do not keep.
@@ -283,7 +235,7 @@ class DoubleInside(_Mode):  # type: ignore[no-untyped-call]
         )
 
 
-class Overflows(_Mode):  # type: ignore[no-untyped-call]
+class Overflows(Mode):  # type: ignore[no-untyped-call]
     """Finds whether a result in float16 is infinite whose arguments are not."""
 
     def __init__(self) -> None:

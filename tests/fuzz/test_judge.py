@@ -152,6 +152,26 @@ def test_equal_values_in_the_order_of_their_indices_are_forgiven() -> None:
     assert not differs(chosen().numpy(), by_index, others).any()
 
 
+@pytest.mark.parametrize(
+    ("select", "place"),
+    [
+        (lambda x: x.kthvalue(3).indices, 2),
+        (lambda x: x.median(-1).indices, 27),
+        (lambda x: x.nanmedian(-1).indices, 27),
+    ],
+)
+def test_selection_among_equal_values_is_forgiven(
+    select: Callable[[torch.Tensor], torch.Tensor], place: int
+) -> None:
+    values = torch.full((3, 56), -1.0)
+
+    def found() -> torch.Tensor:
+        return select(values)
+
+    others = [answer.numpy() for answer in rerun(found, range(4))]
+    assert not differs(found().numpy(), np.full(3, place), others).any()
+
+
 def test_a_stable_sort_has_one_order() -> None:
     values = torch.tensor([2.0, 1.0, 2.0, 1.0])
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -101,7 +102,7 @@ def describe(path: Path) -> ConvertedModel:
         exporter=f"torch {torch.__version__}",
         inputs=(),
         outputs=(),
-        op_counts={},
+        op_counts=Counter(node.op_type for node in onnx.load(path).graph.node),
     )
 
 

@@ -82,6 +82,8 @@ class Case:
     """Values of one more sample of floating-point inputs; () for none."""
     rtol: float = 1e-4
     """Allowed error, relative to the element and to the output's typical magnitude."""
+    tied: bool = False
+    """It ranks equal values, whose order torch does not specify and ONNX does: by their index."""
     nightly: bool = False
     settle: Callable[[torch.nn.Module], None] | None = None
     """Changes the module that the factory made before it is written, and before it is asked."""

@@ -12,6 +12,7 @@ import copy
 import importlib
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ import onnxruntime
 import pytest
 import torch
 
+from fuzz.rankings import ByIndex
 from modelexport_api.pod import PodResult
 from modelexport_api.resource import ModelExport
 from modelexport_api.status import Failure, Progress
@@ -153,7 +155,7 @@ def export(case: Case, directory: Path) -> Exported:
 def eager(case: Case, module: torch.nn.Module, feed: Mapping[str, Array]) -> list[Array]:
     """Return what a fresh copy of the module answers, flat."""
     tensors = {name: torch.from_numpy(np.array(values)) for name, values in feed.items()}
-    with torch.no_grad():
+    with torch.no_grad(), ByIndex() if case.tied else nullcontext():
         answer = case.call(copy.deepcopy(module), tensors)
     leaves = torch.utils._pytree.tree_leaves(answer)
     return [np.asarray(torch.as_tensor(leaf).numpy()) for leaf in leaves if leaf is not None]

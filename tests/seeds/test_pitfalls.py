@@ -116,7 +116,7 @@ CASES = (
         "ties",
         "Ties",
         tensor("x", "n", 9),
-        or_refused=refused(Reason.VERIFICATION_FAILED),
+        tied=True,
     ),
     pitfall(
         "D16",

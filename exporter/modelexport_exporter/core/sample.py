@@ -80,7 +80,7 @@ class Sample:
         return label(self.values, self.seed)
 
 
-def label(values: Values, seed: int, *, ties_broken: bool = False) -> str:
-    """Return `normal`, `golden 3`, or `golden 3, ties broken`."""
+def label(values: Values, seed: int, *, reordered: bool = False) -> str:
+    """Return `normal`, `golden 3`, or `golden 3, equal values in ONNX's order`."""
     name = f"{values.value} {seed}" if values is Values.GOLDEN else values.value
-    return f"{name}, ties broken" if ties_broken else name
+    return f"{name}, equal values in ONNX's order" if reordered else name

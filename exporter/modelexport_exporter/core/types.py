@@ -234,8 +234,8 @@ class SampleComparison:
     seed: int
     outputs: tuple[OutputComparison, ...]
     values: Values = Values.NORMAL
-    ties_broken: bool = False
-    """Whether the outputs were compared with the sample's ties broken."""
+    reordered: bool = False
+    """Whether eager ranked equal values in the order of ONNX, which its own ops do not specify."""
 
     @property
     def differs(self) -> bool:
@@ -245,7 +245,7 @@ class SampleComparison:
     @property
     def label(self) -> str:
         """Return the name of the values in messages and reports."""
-        return label(self.values, self.seed, ties_broken=self.ties_broken)
+        return label(self.values, self.seed, reordered=self.reordered)
 
 
 class Unreached(StrEnum):

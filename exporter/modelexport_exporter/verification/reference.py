@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
     raising_unavailable,
     with_random_rounding,
 )
+from modelexport_exporter.verification.numerics.stable_rankings import StableRankings
 from modelexport_exporter.verification.treatment_of_nan import LooksForNan, TreatmentOfNan
 
 Array = NDArray[Any]
@@ -65,6 +66,7 @@ class EagerReference:
         self.device = "cpu" if fixed else device
         self._module = module if fixed else module.to(device)
         self._fastest = math.inf
+        self._ranking: Callable[[], AbstractContextManager[object]] = nullcontext
         self.watching: Callable[[Mapping[str, Array]], AbstractContextManager[object]] = (
             lambda _arrays: nullcontext()
         )
@@ -184,7 +186,17 @@ class EagerReference:
     def call(self, values: Mapping[str, torch.Tensor]) -> list[torch.Tensor]:
         """Return the output tensors in order; raises what the module raises."""
         args, kwargs = self._call.arguments(values)
-        return list(flatten(self._module(*args, **kwargs)))
+        with self._ranking():
+            return list(flatten(self._module(*args, **kwargs)))
+
+    @contextmanager
+    def stable_rankings(self) -> Iterator[None]:
+        """Rank equal values in the order of their positions, in all runs of this context."""
+        self._ranking = StableRankings
+        try:
+            yield
+        finally:
+            self._ranking = nullcontext
 
 
 def _name(dtype: torch.dtype) -> str:

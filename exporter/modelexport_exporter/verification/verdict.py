@@ -46,6 +46,17 @@ def ill_conditioned(samples: Sequence[SampleComparison]) -> list[str]:
     return [name for name, found in conclusive.items() if 2 * sum(found) <= len(found)]
 
 
+def describe_reordered(samples: Sequence[SampleComparison]) -> list[str]:
+    """Return on how many samples eager and the file order equal values differently."""
+    reordered = sum(sample.reordered and not sample.differs for sample in samples)
+    if not reordered:
+        return []
+    return [
+        f"{reordered} of {len(samples)} samples: the order of equal values is that of ONNX, the "
+        "first position first; torch does not specify it"
+    ]
+
+
 def describe_ill_conditioned(outcome: VerificationOutcome) -> tuple[str, str]:
     """Return message and hint for an outcome whose verdict is IllConditioned."""
     names = ill_conditioned(outcome.samples)

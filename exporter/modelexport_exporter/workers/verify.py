@@ -55,7 +55,7 @@ from modelexport_exporter.verification.samples.sample_source import SampleSource
 from modelexport_exporter.verification.samples.sizes import describe_sizes
 from modelexport_exporter.verification.seeking.completeness import Completeness, branches_of
 from modelexport_exporter.verification.seeking.seek import Found
-from modelexport_exporter.verification.verdict import verdict_on
+from modelexport_exporter.verification.verdict import describe_reordered, verdict_on
 from modelexport_exporter.workers.output_shapes import OutputShapes
 
 Array = NDArray[Any]
@@ -254,7 +254,8 @@ class _Verification:
     def _coverage(self) -> list[str]:
         """Return what the samples covered: sizes, and ranges that were searched for."""
         sizes = describe_coverage(self._spec, [sample.dims for sample in self._results])
-        return [*sizes, *self.shapes.coverage(), *self._completeness.coverage(), *self._inferred]
+        shapes, ties = self.shapes.coverage(), describe_reordered(self._results)
+        return [*sizes, *shapes, *self._completeness.coverage(), *ties, *self._inferred]
 
     def _rows_are_independent(self) -> bool | None:
         """Return whether a server may batch requests; None unless the layout is Triton's."""

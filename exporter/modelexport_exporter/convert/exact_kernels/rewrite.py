@@ -18,6 +18,7 @@ from modelexport_exporter.convert.exact_kernels.emptiness import (
     count_axes_from_start,
 )
 from modelexport_exporter.convert.exact_kernels.magnitudes import Magnitudes
+from modelexport_exporter.convert.exact_kernels.rankings import sort_values
 from modelexport_exporter.convert.exact_kernels.writer import Writer
 
 Rewrite = Callable[[ir.Node, Magnitudes, Writer], ir.Value | None]
@@ -68,6 +69,7 @@ def avoid_inexact_kernels(model: ir.Model, declared: Declared) -> ir.Model:
     if opset < OLDEST_OPSET:
         return model
     for node in list(model.graph.all_nodes()):
+        sort_values(node)
         if node.op_type in REDUCTIONS and not node.domain and node.graph is not None:
             write = Writer(node, opset, "axes")
             if count_axes_from_start(node, declared.never_empty, write):

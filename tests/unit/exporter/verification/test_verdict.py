@@ -21,6 +21,7 @@ from modelexport_exporter.verification.verdict import (
     describe_ill_conditioned,
     describe_incomplete,
     describe_mismatch,
+    describe_reordered,
     verdict_on,
 )
 
@@ -190,3 +191,13 @@ def test_a_difference_at_sizes_of_a_guard_names_its_line() -> None:
     guard = SizeGuard("batch != 7", "net.py:15", ({"batch": 7},))
     found = replace(outcome((1, RIGHT), (7, WRONG)), guards=(guard,))
     assert "batch != 7 (net.py:15)" in describe_mismatch(found)[1]
+
+
+def test_other_orders_of_equal_values_are_counted() -> None:
+    samples = [
+        replace(sample, reordered=True) for sample in outcome((1, RIGHT), (2, WRONG)).samples
+    ]
+    samples += outcome((3, RIGHT)).samples
+    assert describe_reordered(samples[1:]) == []
+    (text,) = describe_reordered(samples)
+    assert text.startswith("1 of 3 samples: the order of equal values")
