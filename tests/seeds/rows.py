@@ -166,6 +166,8 @@ ROWS: dict[str, str] = {
     "S14": "branches on values that random inputs never take",
     "S15": "declared shapes of outputs",
     "R1": "masks of padding",
+    "R2": "probabilities and gates that are nearly 0",
+    "R3": "rankings of equal values",
 }
 """Row id -> title. A: operators, B: models, C: workflows, D: pitfalls, E: API, S: errors that are
 silent, because ordinary samples do not show them, R: right models that are easily refused."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from seeds.case import Case, integers
+from seeds.case import Case, integers, tensor
 from seeds.harness import Bench, each
 
 
@@ -14,6 +14,8 @@ def case(row: str, name: str, model: str, *inputs: Any, **options: Any) -> Case:
     return Case(row, name, f"ordinary:{model}", inputs, **{"edges": (), **options})
 
 
+X = tensor("x", "n", 16)
+ROWS = {"n": (1, 64)}
 CASES = (
     case(
         "R1",
@@ -22,6 +24,10 @@ CASES = (
         integers("ids", "n", "time", low=1, high=39),
         dims={"n": (1, 8), "time": (1, 32)},
     ),
+    case("R2", "rare_labels", "RareLabels", X, dims=ROWS, rtol=1e-3),
+    case("R2", "rare_gates", "RareGates", X, dims=ROWS, rtol=1e-3),
+    case("R3", "sparse_scores", "SparseScores", X, dims=ROWS, tied=True),
+    case("R3", "votes", "Votes", X, dims=ROWS, tied=True),
 )
 
 

@@ -30,7 +30,7 @@ from modelexport_exporter.core.types import (
 )
 from modelexport_exporter.precision.losses import Losses
 from modelexport_exporter.precision.noise import Simulation
-from modelexport_exporter.verification.numerics.arithmetic_dtype import EXACT
+from modelexport_exporter.verification.numerics.arithmetic_dtype import EXACT, Arithmetic
 from modelexport_exporter.verification.numerics.compare import compare_output, is_float, peak_of
 from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstimate
 from modelexport_exporter.verification.numerics.slices import SlicePeaks, Slices
@@ -86,8 +86,8 @@ class Comparator:
         self._sliced: Sample | None = None
         """The sample that `_slices_of` is of."""
         self._slices_of: dict[str, Slices | None] = {}
-        self._computed_in: list[str] = []
-        """The coarsest dtype that leads to each output; empty before the first sample."""
+        self._computed_in: list[Arithmetic] = []
+        """What leads to each output; empty before the first sample."""
         self._mixed = False
         """Whether these dtypes may be others for another sample."""
         self._noise: dict[str, float] = {}
@@ -215,7 +215,8 @@ class Comparator:
         """Determine the arithmetic of a sample: another side of a branch may use another one."""
         started = self._clock()
         self._computed_in = self._reference.computed_in(arrays)
-        dtypes = {*self._computed_in, *self._reference.float_dtypes} - {EXACT}
+        found = {arithmetic.dtype for arithmetic in self._computed_in}
+        dtypes = {*found, *self._reference.float_dtypes} - {EXACT}
         self._mixed = len(dtypes) > 1 and self._clock() - started < DTYPES_SECONDS
 
     def _compare_all(
@@ -235,7 +236,6 @@ class Comparator:
         estimate: NoiseEstimate,
     ) -> OutputComparison:
         name, have = named
-        coarsest = self._computed_in[position]
         degenerate = sample.values in DEGENERATE
         ordinary = self._ordinary_peaks.get(name, 0.0) if degenerate else 0.0
         if sample.values is Values.NORMAL and is_float(want.dtype):
@@ -244,7 +244,7 @@ class Comparator:
             name,
             want,
             have,
-            self._choose_tolerance(name, want, coarsest),
+            self._choose_tolerance(name, want, self._computed_in[position]),
             ordinary_peak=ordinary,
             estimate=estimate,
             slices=self._slices(sample, name, want),
@@ -267,12 +267,13 @@ class Comparator:
         varying = [size for dim, size in sample.dims.items() if is_dynamic(dims[dim])]
         return peaks.slices(want, varying, ordinary=sample.values in ORDINARY)
 
-    def _choose_tolerance(self, name: str, want: Array, coarsest: str) -> Tolerance:
+    def _choose_tolerance(self, name: str, want: Array, arithmetic: Arithmetic) -> Tolerance:
         tolerance = choose_tolerance(
             self._spec.verification.tolerance,
             want.dtype.name,
-            (coarsest,),
+            (arithmetic.dtype,),
             calibrated=self.calibrated,
+            bounded=arithmetic.bounded,
             precision=self._spec.export.precision,
         )
         known = tolerance.multiple * self._noise.get(name, 0.0)
@@ -313,13 +314,13 @@ class Comparator:
     ) -> list[OutputComparison]:
         """Return the outputs, with a problem where eager does not return the recorded output."""
         compared = []
-        for output, eager, coarsest in zip(outputs, expected, self._computed_in, strict=True):
+        for output, eager, arithmetic in zip(outputs, expected, self._computed_in, strict=True):
             golden = recorded.get(output.output)
             if golden is not None and not output.problem:
                 tolerance = choose_tolerance(
                     self._spec.verification.tolerance,
                     eager.dtype.name,
-                    (coarsest,),
+                    (arithmetic.dtype,),
                     calibrated=False,
                 )
                 found = compare_output(output.output, golden, eager, tolerance)

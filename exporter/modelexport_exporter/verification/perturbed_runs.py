@@ -36,6 +36,8 @@ class PerturbedRuns:
         self._reference = reference
         self._clock = clock
         self._simulation = simulation
+        self._kernels_err = True
+        """False once a run showed that the model calls no op whose kernel has absolute errors."""
         self._spent = 0.0
         self._memory_before = peak_memory()
         self.available = True
@@ -63,7 +65,23 @@ class PerturbedRuns:
             self._spent += self._clock() - started
         for estimate, result in zip(estimates, results, strict=False):
             estimate.add(result)
+        if run == 1:
+            self._add_kernel_errors(arrays, estimates)
         return True
+
+    def _add_kernel_errors(
+        self, arrays: Mapping[str, Array], estimates: list[NoiseEstimate]
+    ) -> None:
+        """Add a run with absolute errors of kernels, if the model calls any that has them."""
+        if self._simulation is not None or not self._kernels_err:
+            return
+        try:
+            results = self._reference.with_kernel_errors(arrays, 1)
+        except PerturbedArithmeticUnavailable:
+            results = None
+        self._kernels_err = results is not None
+        for estimate, result in zip(estimates, results or (), strict=False):
+            estimate.add_kernel_errors(result)
 
     def _exceeds_budget(self) -> bool:
         """Return whether there is no time or no memory for another run."""

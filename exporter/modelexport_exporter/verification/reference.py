@@ -23,9 +23,11 @@ from modelexport_exporter.precision.noise import Simulation
 from modelexport_exporter.verification.numerics.arithmetic_dtype import (
     COARSENESS,
     EXACT,
-    arithmetic_dtypes,
+    Arithmetic,
+    arithmetic_of,
 )
 from modelexport_exporter.verification.numerics.integer_arithmetic import integers_only
+from modelexport_exporter.verification.numerics.kernel_errors import KernelErrors
 from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
     PerturbedArithmeticUnavailable,
     in_float64,
@@ -72,18 +74,18 @@ class EagerReference:
         )
         """A context for each run that is compared, made from its inputs."""
 
-    def computed_in(self, arrays: Mapping[str, Array]) -> list[str]:
-        """Return for each output the coarsest floating-point dtype that leads to it.
+    def computed_in(self, arrays: Mapping[str, Array]) -> list[Arithmetic]:
+        """Return for each output the arithmetic that leads to it.
 
         Where the module does not run under a dispatch mode: of all weights, buffers and inputs.
         """
         values = self.values(arrays)
         try:
             with raising_unavailable():
-                return arithmetic_dtypes(lambda: self.call(values))
+                return arithmetic_of(lambda: self.call(values))
         except PerturbedArithmeticUnavailable:
             with torch.inference_mode():
-                return [self._coarsest] * len(self.call(values))
+                return [Arithmetic(self._coarsest)] * len(self.call(values))
 
     def integers_only(self, arrays: Mapping[str, Array]) -> frozenset[str]:
         """Return the inputs that lead to integers only; none where the module does not run."""
@@ -163,6 +165,16 @@ class EagerReference:
         values = self.values(arrays)
         leaves = with_random_rounding(lambda: self.call(values), seed)
         return [to_array(leaf) for leaf in leaves]
+
+    def with_kernel_errors(self, arrays: Mapping[str, Array], seed: int) -> list[Array] | None:
+        """Return its outputs with the absolute errors of kernels; None where none has any.
+
+        Raises PerturbedArithmeticUnavailable.
+        """
+        values = self.values(arrays)
+        with raising_unavailable(), torch.no_grad(), KernelErrors(seed) as mode:
+            leaves = self.call(values)
+        return [to_array(leaf) for leaf in leaves] if mode.found else None
 
     def in_precision(
         self, arrays: Mapping[str, Array], simulation: Simulation, seed: int

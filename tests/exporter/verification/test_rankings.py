@@ -16,25 +16,25 @@ from modelexport_api.status import Verdict
 from modelexport_exporter.core.types import VerificationOutcome
 from modelexport_exporter.workers.verify import verify_model
 from models import catalog
-from models.catalog import CODE, RealModel, initialised
-from models.code import ranked
+from models.catalog import RealModel, initialised
 from models.exporting import Damage, convert, forget_user_code, silent, task_for
+from seeds.code import ordinary
 
 
 @pytest.fixture(autouse=True)
 def _forget() -> Iterator[None]:
     yield
     forget_user_code()
-    sys.modules.pop("ranked", None)
+    sys.modules.pop("ordinary", None)
 
 
 def model(factory: type[torch.nn.Module]) -> RealModel:
     return replace(
         catalog.SINE,
         name=factory.__name__,
-        factory=f"ranked:{factory.__name__}",
-        code=CODE / "ranked.py",
-        inputs=[{"name": "x", "shape": ["batch", 8]}],
+        factory=f"ordinary:{factory.__name__}",
+        code=Path(ordinary.__file__),
+        inputs=[{"name": "x", "shape": ["batch", 16]}],
         dims={"batch": {"min": 1, "max": 16}},
         write=initialised(factory),
     )
@@ -72,7 +72,7 @@ def forget_equal_places(proto: onnx.ModelProto) -> None:
     )
 
 
-@pytest.mark.parametrize("factory", [ranked.SparseScores, ranked.Votes])
+@pytest.mark.parametrize("factory", [ordinary.SparseScores, ordinary.Votes])
 def test_order_of_equal_values_is_that_of_onnx(
     tmp_path: Path, factory: type[torch.nn.Module]
 ) -> None:
@@ -83,5 +83,5 @@ def test_order_of_equal_values_is_that_of_onnx(
 
 
 def test_other_errors_on_equal_values_are_not_excused(tmp_path: Path) -> None:
-    outcome = verified(tmp_path, ranked.SparseScores, forget_equal_places)
+    outcome = verified(tmp_path, ordinary.SparseScores, forget_equal_places)
     assert outcome.summary.verdict is Verdict.MISMATCH

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 
 class MaskedEncoder(nn.Module):
@@ -19,3 +21,48 @@ class MaskedEncoder(nn.Module):
         hidden = self.encoder(self.embedding(ids), src_key_padding_mask=padding)
         kept = (~padding).unsqueeze(-1).to(hidden.dtype)
         return (hidden * kept).sum(1) / kept.sum(1).clamp(min=1.0)
+
+
+class RareLabels(nn.Module):
+    """Labels with probabilities of their own, from a half to one in a million."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.score = nn.Linear(16, 40)
+        self.score.bias = nn.Parameter(torch.linspace(0, -14, 40))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.sigmoid(self.score(x))
+
+
+class RareGates(RareLabels):
+    """Units that are nearly closed."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        gates = self.score(x)
+        return torch.sigmoid(gates) * x.mean(-1, keepdim=True), F.silu(gates)
+
+
+class SparseScores(nn.Module):
+    """The ten largest of scores that are mostly zero."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.score = nn.Linear(16, 32)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        values, places = torch.relu(self.score(x) - 0.5).topk(20, sorted=False)
+        return values, places
+
+
+class Votes(nn.Module):
+    """Candidates in the order of their votes, some of which have none."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        votes = F.one_hot((x.abs() * 3).long().clamp(max=11), 12).sum(1)
+        return (
+            votes.topk(5).indices,
+            votes.argsort(descending=True),
+            votes.median(1).indices,
+            votes.kthvalue(3).indices,
+        )

@@ -1,15 +1,16 @@
-"""The coarsest floating-point dtype of the arithmetic that leads to each output.
+"""The arithmetic that leads to each output: its coarsest dtype, and whether it is bounded.
 
 One run under a dispatch mode: an op that computes gives its result its own dtype, or a coarser one
 of its arguments; an op that only moves, selects or widens numbers passes on what its arguments
 have. A float64 time that a float32 network also returns stays float64, and a float16 table
-that is looked up and widened was never computed in float16.
+that is looked up and widened was never computed in float16. Probabilities of a sigmoid are computed
+to so many digits after the point, however small they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.utils.weak import WeakTensorKeyDictionary
@@ -70,15 +71,26 @@ MOVING = frozenset(
 )
 """Results are arguments, moved, negated or compared; a narrowing cast counts as its result."""
 RESAMPLING = ("upsample", "grid_sampler", "_upsample")
+BOUNDED = frozenset({"sigmoid", "sigmoid_"})
+"""Functions that runtimes compute with an absolute error, relative to their range of 1."""
 
 
-class _Coarseness(AtenMode):
+class Arithmetic(NamedTuple):
+    """What leads to an output."""
+
+    dtype: str
+    """The coarsest dtype that it was computed in."""
+    bounded: bool = False
+    """Whether its numbers are results of a bounded function, moved or selected."""
+
+
+class _Watch(AtenMode):
     def __init__(self) -> None:
         super().__init__()
         self._known: Any = WeakTensorKeyDictionary()
 
-    def of(self, tensor: torch.Tensor) -> str:
-        found: str = self._known.get(tensor, EXACT)
+    def of(self, tensor: torch.Tensor) -> Arithmetic:
+        found: Arithmetic = self._known.get(tensor, Arithmetic(EXACT))
         return found
 
     def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
@@ -86,17 +98,18 @@ class _Coarseness(AtenMode):
         before = [self.of(tensor) for tensor in given]
         result = func(*args, **kwargs)
         name = op_name(func)
+        moved = name in MOVING and any(one.bounded for one in before)
+        bounded = name in BOUNDED or moved
         for tensor in _floats(result):
-            self._note(
-                tensor, max([_own(name, tensor, given), *before], key=COARSENESS.__getitem__)
-            )
+            dtypes = [_own(name, tensor, given), *(one.dtype for one in before)]
+            self._note(tensor, Arithmetic(max(dtypes, key=COARSENESS.__getitem__), bounded))
         return result
 
-    def _note(self, tensor: torch.Tensor, coarseness: str) -> None:
-        self._known[tensor] = coarseness
+    def _note(self, tensor: torch.Tensor, found: Arithmetic) -> None:
+        self._known[tensor] = found
         base = viewed_tensor(tensor)  # an op that writes into a view changes both
-        if base is not None and COARSENESS[coarseness] > COARSENESS[self.of(base)]:
-            self._known[base] = coarseness
+        if base is not None and COARSENESS[found.dtype] > COARSENESS[self.of(base).dtype]:
+            self._known[base] = found
 
 
 def _own(name: str, result: torch.Tensor, given: list[torch.Tensor]) -> str:
@@ -123,7 +136,7 @@ def _floats(tree: Any) -> Iterator[torch.Tensor]:  # noqa: ANN401
             yield leaf
 
 
-def arithmetic_dtypes(call: Callable[[], list[torch.Tensor]]) -> list[str]:
-    """Return for each tensor that the call returns the coarsest dtype it was computed in."""
-    with torch.no_grad(), _Coarseness() as mode:
+def arithmetic_of(call: Callable[[], list[torch.Tensor]]) -> list[Arithmetic]:
+    """Return for each tensor that the call returns what leads to it."""
+    with torch.no_grad(), _Watch() as mode:
         return [mode.of(leaf) for leaf in call()]

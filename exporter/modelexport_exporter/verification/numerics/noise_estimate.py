@@ -42,6 +42,7 @@ class NoiseEstimate:
         self._expected = expected.reshape(-1)
         self._shape = expected.shape
         self._moved = np.zeros(expected.size, np.float32)
+        self._by_kernels: Array | None = None
         self.runs = 0
         """Number of outputs that were added."""
         self.reshaped = False
@@ -55,13 +56,18 @@ class NoiseEstimate:
             return
         np.maximum(self._moved, _distance(self._expected, output.reshape(-1)), out=self._moved)
 
+    def add_kernel_errors(self, output: Array) -> None:
+        """Add the output of a run with absolute errors of kernels: part of the noise of slices."""
+        if output.shape == self._shape:
+            self._by_kernels = _distance(self._expected, output.reshape(-1))
+
     def noise_of(self, slices: Slices, settled: Settled) -> Array:
         """Return the noise of each slice, over its settled elements."""
-        moved = (
-            self._moved
-            if settled.unsettled is None
-            else np.where(settled.unsettled, 0, self._moved)
-        )
+        moved = self._moved
+        if self._by_kernels is not None:
+            moved = np.maximum(moved, self._by_kernels)
+        if settled.unsettled is not None:
+            moved = np.where(settled.unsettled, 0, moved)
         others = tuple(place for place in range(len(self._shape)) if place != slices.axis)
         return np.asarray(moved.reshape(self._shape).max(axis=others, initial=0.0))
 

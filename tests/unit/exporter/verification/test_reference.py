@@ -128,7 +128,7 @@ class Mixed(torch.nn.Module):
 def test_outputs_have_the_coarsest_dtype_that_they_were_computed_in() -> None:
     reference = EagerReference(Mixed(), ROWS)
     found = reference.computed_in({"x": np.ones((4, 3), np.float32)})
-    assert found == [
+    assert [arithmetic.dtype for arithmetic in found] == [
         "float32",
         "exact",
         "float64",
@@ -138,6 +138,17 @@ def test_outputs_have_the_coarsest_dtype_that_they_were_computed_in() -> None:
         "resampled",
         "exact",
     ]
+
+
+class Gates(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        p = torch.sigmoid(x)
+        return p, p.t()[:2].contiguous(), torch.cat([x, p]), 1 - p, x * p, p.log(), torch.tanh(x)
+
+
+def test_results_of_a_sigmoid_are_known_where_they_are_moved_and_nowhere_else() -> None:
+    found = EagerReference(Gates(), ROWS).computed_in({"x": np.ones((4, 3), np.float32)})
+    assert [arithmetic.bounded for arithmetic in found] == [True] * 3 + [False] * 4
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
 from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstimate
+from modelexport_exporter.verification.numerics.slices import Slices
 
 F32 = np.float32
 
@@ -78,3 +79,13 @@ def test_more_runs_never_reduce_noise(
     if before.unsettled is not None:
         assert after.unsettled is not None
         assert not (before.unsettled & ~after.unsettled).any()
+
+
+def test_errors_of_kernels_are_noise_of_slices_only() -> None:
+    estimate = NoiseEstimate(np.array([[1, 2], [3, 4]], F32))
+    estimate.add(np.array([[1, 2.5], [3, 4]]))
+    estimate.add_kernel_errors(np.array([[1.25, 2], [3, 4]], F32))
+    settled = estimate.settled(1.0)
+    slices = Slices(1, np.array([1.0, 4.0]))
+    assert settled.noise == pytest.approx(0.5)
+    assert estimate.noise_of(slices, settled).tolist() == pytest.approx([0.25, 0.5])

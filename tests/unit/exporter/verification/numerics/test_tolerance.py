@@ -51,6 +51,14 @@ def test_declared_tolerance_is_not_calibrated(declared: SpecTolerance, limit: fl
     assert tolerance.unsettled_from == float("inf")
 
 
+@pytest.mark.parametrize(
+    ("dtype", "limit"), [("float64", 2.0**-51), ("float32", 2.0**-22), ("float16", 2.0**-22)]
+)
+def test_results_of_a_bounded_function_have_an_absolute_limit(dtype: str, limit: float) -> None:
+    assert choose_tolerance(None, dtype, (), bounded=True).limit(0.0) == limit
+    assert choose_tolerance(None, dtype, ()).limit(0.0) == 0.0
+
+
 def test_floors_are_below_uncalibrated_and_unsettled_limits() -> None:
     for dtype, floor in FLOORS.items():
         assert floor <= UNCALIBRATED[dtype] < UNSETTLED[dtype]
