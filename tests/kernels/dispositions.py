@@ -27,7 +27,7 @@ DISPOSITIONS: dict[tuple[str, str], str] = {
         for operator in (
             "Celu", "CumSum", "Einsum", "GridSample", "LSTM", "LayerNormalization", "MatMul",
             "Max", "MaxPool", "Min", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum", "Resize",
-            "ScatterElements", "Selu", "Where",
+            "ScatterElements", "Selu", "Unique", "Where",
         )
     },
     **{
@@ -83,4 +83,9 @@ DISPOSITIONS: dict[tuple[str, str], str] = {
     "where all of an output is that small: low ends of ranges are among the samples",
     ("Sign", "NaN or infinity"): "rewritten: the decomposition of sign",
     ("Sign", "value"): "rewritten: the decomposition of sign, and comparisons with 0",
+    ("Col2Im", "NaN or infinity"): "harmless: beyond 6e4, where sums overflow or not by their "
+    "order",
+    ("NonMaxSuppression", "value"): _NAN,
+    ("Unique", "shape"): _NAN,
+    ("Unique", "value"): _NAN,
 }  # fmt: skip

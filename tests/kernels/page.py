@@ -9,13 +9,19 @@ from pathlib import Path
 import onnxruntime
 import torch
 
-from kernels import elementwise, networks, reductions, shaping
+from kernels import detection, elementwise, networks, reductions, shaping
 from kernels.dispositions import DISPOSITIONS
 from kernels.emitted import LEFT_OUT, emitted
 from kernels.kernel import Difference, sweep
 
 PAGE = Path(__file__).parents[2] / "docs" / "onnxruntime.md"
-KERNELS = (*elementwise.KERNELS, *reductions.KERNELS, *networks.KERNELS, *shaping.KERNELS)
+KERNELS = (
+    *elementwise.KERNELS,
+    *reductions.KERNELS,
+    *networks.KERNELS,
+    *shaping.KERNELS,
+    *detection.KERNELS,
+)
 _TABLE = "## What differs"
 _HEAD = """\
 # onnxruntime's kernels
