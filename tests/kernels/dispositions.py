@@ -79,8 +79,9 @@ DISPOSITIONS: dict[tuple[str, str], str] = {
     ("ReduceMean", "NaN or infinity"): "rewritten where the size depends on values: the sum "
     "divided by the count",
     ("ReduceProd", "value"): "rewritten: ScatterElements multiplies and wraps, over an axis or all",
-    ("Sigmoid", "value"): "rewritten before a logarithm: 1 / (1 + exp(-x)); refused elsewhere "
-    "where all of an output is that small: low ends of ranges are among the samples",
+    ("Sigmoid", "value"): "rewritten before what magnifies it, such as a logarithm, a root, a "
+    "denominator, a rank: 1 / (1 + exp(-x)); refused elsewhere where all of an output is that "
+    "small: low ends of ranges are among the samples",
     ("Sign", "NaN or infinity"): "rewritten: the decomposition of sign",
     ("Sign", "value"): "rewritten: the decomposition of sign, and comparisons with 0",
     ("Col2Im", "NaN or infinity"): "harmless: beyond 6e4, where sums overflow or not by their "

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
+from modelexport_exporter.convert.exact_kernels.consumers import is_magnified
 from modelexport_exporter.convert.exact_kernels.magnitudes import Magnitudes
 from modelexport_exporter.convert.exact_kernels.writer import Writer
 
 _WITH_KERNEL = {ir.DataType.FLOAT, ir.DataType.DOUBLE}
 _HALF = 0.5
-_STEPS = frozenset({"Identity", "Squeeze", "Unsqueeze", "Reshape", "Gather", "Slice", "Clip"})
-"""What may lie between a sigmoid and its logarithm."""
+_CLIP_OF_INPUTS = 11
+"""Since which opset the bounds of Clip are inputs."""
 
 
 def log_sum_exp(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
@@ -34,13 +35,24 @@ def log_sum_exp(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | N
 
 
 def sigmoid(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
-    """Compute 1 / (1 + exp(-x)), where a logarithm follows: Sigmoid is 0 from -18 on."""
+    """Compute 1 / (1 + exp(-x)), where it matters: Sigmoid is 0 from -18 on, and 1 and more."""
     x = node.inputs[0]
     dtype = sizes.dtype(x)
-    if x is None or dtype not in _WITH_KERNEL or not _reaches_log(node.outputs[0]):
+    if x is None or dtype not in _WITH_KERNEL or not is_magnified(node.outputs[0]):
         return None
     one = write.constant(np.array(1, dtype.numpy()))
     return write.op("Div", one, write.op("Add", one, write.op("Exp", write.op("Neg", x))))
+
+
+def tanh(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
+    """Keep the result within -1 and 1, where it matters: Tanh of float32 is up to 1.0000002."""
+    x = node.inputs[0]
+    if x is None or sizes.dtype(x) is not ir.DataType.FLOAT or write.opset < _CLIP_OF_INPUTS:
+        return None
+    if not is_magnified(node.outputs[0]):
+        return None
+    low, high = (write.constant(np.array(end, np.float32)) for end in (-1, 1))
+    return write.op("Clip", write.op("Tanh", x), low, high)
 
 
 def square_root(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
@@ -52,12 +64,3 @@ def square_root(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | N
     if len(tensor.shape) or float(tensor.numpy()) != _HALF:
         return None
     return write.op("Sqrt", x)
-
-
-def _reaches_log(value: ir.Value) -> bool:
-    for user in value.consumers():
-        if user.op_type == "Log":
-            return True
-        if user.op_type in _STEPS and user.inputs[0] is value and _reaches_log(user.outputs[0]):
-            return True
-    return False

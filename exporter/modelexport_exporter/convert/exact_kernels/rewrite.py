@@ -38,6 +38,7 @@ OF_FLOATS: Mapping[str, Rewrite] = {
     "ReduceLogSumExp": floats.log_sum_exp,
     "ReduceMean": emptiness.mean,
     "Sigmoid": floats.sigmoid,
+    "Tanh": floats.tanh,
     "Pow": floats.square_root,
 }
 OLDEST_OPSET = 10

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import onnx
 import onnx_ir as ir
 import pytest
 import torch
@@ -48,19 +49,77 @@ def test_log_sum_exp_of_all() -> None:
     close(rewritten(model, [x]), torch.from_numpy(x).logsumexp((0, 1)))
 
 
+FAR: list[float] = [-INF, -1000, -80, -30, -18.5, -3, 0, 5, 16.9, 60, INF, NAN]
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_logarithm_of_a_sigmoid(dtype: type) -> None:
-    x: Array = np.array([-INF, -1000, -80, -30, -18.5, -3, 0, 5, 17, 60, INF, NAN], dtype)
-    model = graph_of("Sigmoid", [x])
-    result = model.graph.outputs[0]
-    last = model.graph[-1]
-    log = ir.node("Log", [result])
-    log.outputs[0].name = "z"
-    log.outputs[0].type = result.type
-    log.outputs[0].shape = result.shape
-    model.graph.insert_after(last, log)
-    model.graph.outputs[0] = log.outputs[0]
+    x: Array = np.array(FAR, dtype)
+    model = followed_by(graph_of("Sigmoid", [x]), Log=[])
     close(rewritten(model, [x]), torch.from_numpy(x).sigmoid().log())
+
+
+def test_root_of_a_product_of_a_sigmoid() -> None:
+    x: Array = np.array(FAR, np.float32)
+    half = np.array(0.1, np.float32)
+    model = followed_by(graph_of("Sigmoid", [x]), Mul=[half], Abs=[], Pow=[half])
+    close(rewritten(model, [x]), (torch.from_numpy(x).sigmoid() * 0.1).pow(0.1))
+
+
+@pytest.mark.parametrize(
+    ("operator", "other"),
+    [("Pow", 2.0), ("Greater", 0.5), ("Less", -0.5), ("Div", 3.0), ("Mul", 1e6), ("Softmax", None)],
+)
+def test_sigmoids_that_nothing_magnifies_stay(operator: str, other: float | None) -> None:
+    x: Array = np.array(FAR, np.float32)
+    given = [] if other is None else [np.array(other, np.float32)]
+    model = followed_by(graph_of("Sigmoid", [x]), **{operator: given})
+    avoid_inexact_kernels(model, Declared({}, ()))
+    assert operators(model) == ["Sigmoid", operator]
+
+
+@pytest.mark.parametrize(
+    ("operator", "other"), [("Pow", -1.0), ("Greater", 1e-9), ("Equal", 1.0), ("ArgMax", None)]
+)
+def test_sigmoids_that_something_magnifies(operator: str, other: float | None) -> None:
+    x: Array = np.array([-30.0, -20.0, -25.0], np.float32)
+    given = [] if other is None else [np.array(other, np.float32)]
+    model = followed_by(graph_of("Sigmoid", [x]), **{operator: given})
+    p = torch.from_numpy(x).sigmoid()
+    want = {"Pow": 1 / p, "Greater": p > 1e-9, "Equal": p == 1.0, "ArgMax": p.argmax(0, True)}
+    close(rewritten(model, [x]), want[operator])
+
+
+def test_cosine_of_a_tanh() -> None:
+    """Tanh of these is 1.0000001 or more in onnxruntime, which has no cosine."""
+    x: Array = np.linspace(-20, 20, 4001).astype(np.float32)
+    model = followed_by(graph_of("Tanh", [x]), Acos=[])
+    found = rewritten(model, [x])
+    want = torch.from_numpy(x).tanh().acos().numpy()
+    np.testing.assert_allclose(found, want, atol=1e-3)
+
+
+def test_tanh_that_nothing_magnifies_stays() -> None:
+    x: Array = np.array(FAR, np.float32)
+    model = followed_by(graph_of("Tanh", [x]), Mul=[np.array(2, np.float32)])
+    avoid_inexact_kernels(model, Declared({}, ()))
+    assert operators(model) == ["Tanh", "Mul"]
+
+
+def followed_by(model: ir.Model, **operator: list[Array]) -> ir.Model:
+    """Return the model with further operators, each of the last result and of constants."""
+    for name, others in operator.items():
+        result = model.graph.outputs[0]
+        constants = [ir.node("Constant", [], {"value": ir.tensor(other)}) for other in others]
+        node = ir.node(name, [result, *(constant.outputs[0] for constant in constants)])
+        node.outputs[0].name = f"{result.name}_{name}"
+        for place, constant in enumerate(constants):
+            constant.outputs[0].name = f"{result.name}_{name}_{place}"
+        model.graph.extend([*constants, node])
+        model.graph.outputs[0] = node.outputs[0]
+    return ir.serde.deserialize_model(
+        onnx.shape_inference.infer_shapes(ir.serde.serialize_model(model))
+    )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
