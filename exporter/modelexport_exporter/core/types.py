@@ -164,6 +164,8 @@ class ConvertedModel:
     """Wall time by stage."""
     guards: tuple[SizeGuard, ...] = ()
     """What the graph assumes of its sizes."""
+    sizes_as_text: bool = False
+    """Whether the model wrote sizes as text during the capture, which has no numbers for them."""
 
 
 def limit_share(error: float, limit: float, *, wrong: bool) -> float:

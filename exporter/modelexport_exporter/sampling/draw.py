@@ -137,6 +137,9 @@ def _draw_floats(
 def _draw_unbounded_floats(
     values: Values, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Array:
+    levels = _levels(-1.0, 1.0, CONSTANT_PART)
+    if values in levels:
+        return np.full(shape, levels[values])
     normal = np.asarray(rng.standard_normal(shape))
     made: dict[Values, Callable[[], Array]] = {
         Values.LARGE: lambda: np.asarray(normal * LARGE_SCALE),
@@ -145,10 +148,6 @@ def _draw_unbounded_floats(
         Values.REPEATED: lambda: _repeat_two(normal, rng),
         Values.POSITIVE: lambda: np.abs(normal),
         Values.NEGATIVE: lambda: -np.abs(normal),
-        Values.ZEROS: lambda: np.zeros(shape),
-        Values.HIGHEST: lambda: np.ones(shape),
-        Values.LOWEST: lambda: -np.ones(shape),
-        Values.CONSTANT: lambda: np.full(shape, CONSTANT_PART),
         Values.MAGNITUDES: lambda: spread_floats(-LARGEST_MAGNITUDE, LARGEST_MAGNITUDE, shape, rng),
     }
     return made.get(values, lambda: normal)()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -91,3 +92,31 @@ def sizes_read_as_numbers() -> Iterator[Read]:
     finally:
         SymNode.guard_int, SymNode.guard_float = own_int, own_float  # type: ignore[method-assign]
         FakeTensorMode.dispatch = own_dispatch  # type: ignore[method-assign]
+
+
+@contextmanager
+def sizes_written_as_text(is_models: Callable[[str], bool]) -> Iterator[list[str]]:
+    """Yield the symbols that the model's code writes as text while the block runs.
+
+    `f"{n}" == "50"` compares `s77`, and no guard says so. torch itself writes symbols as text, too:
+    `is_models` decides by the file of the code that does.
+    """
+    texts: list[str] = []
+    own = {kind: kind.__repr__ for kind in (torch.SymInt, torch.SymFloat, torch.SymBool)}
+
+    def noted(write: Callable[[Any], str]) -> Callable[[Any], str]:
+        def text_of(symbol: Any) -> str:  # noqa: ANN401
+            text = write(symbol)
+            if is_models(sys._getframe(1).f_code.co_filename):  # noqa: SLF001 - who asks
+                texts.append(text)
+            return text
+
+        return text_of
+
+    for kind, write in own.items():
+        kind.__repr__ = noted(write)  # type: ignore[method-assign]
+    try:
+        yield texts
+    finally:
+        for kind, write in own.items():
+            kind.__repr__ = write  # type: ignore[method-assign]

@@ -42,6 +42,8 @@ from modelexport_exporter.onnx_file.write import MODEL_NAME, write_model
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
 from modelexport_exporter.plugins.plugins import Plugins, load_plugins
 from modelexport_exporter.precision.apply import in_precision
+from modelexport_exporter.torch_internals.symbolic_sizes import sizes_written_as_text
+from modelexport_exporter.verification.seeking.jumps import is_model_code
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ class Written:
     arranged: ArrangedWeights
     files: tuple[WrittenFile, ...]
     guards: tuple[SizeGuard, ...] = ()
+    sizes_as_text: bool = False
 
 
 OnTranslation = Callable[[Subject, Translation], None]
@@ -118,6 +121,7 @@ def check(
         weight_inputs=arranged.inputs,
         seconds=clock.seconds,
         guards=written.guards,
+        sizes_as_text=written.sizes_as_text,
     )
 
 
@@ -152,9 +156,10 @@ def _convert(
     with clock.stage(Stage.CAPTURE):
         progress(Stage.CAPTURE, 0.0, "capturing the graph with torch.export")
         strict = rung is Rung.DYNAMO_STRICT
-        program = loaded.program or capture(
-            loaded.module, bound_inputs, task.code_dir, strict=strict
-        )
+        with sizes_written_as_text(is_model_code) as texts:
+            program = loaded.program or capture(
+                loaded.module, bound_inputs, task.code_dir, strict=strict
+            )
     with clock.stage(Stage.CONVERT):
         progress(Stage.CONVERT, 0.0, "translating the graph to ONNX")
         translation = translate(program, bound_inputs.spec, subject.plugins, task.code_dir)
@@ -162,7 +167,8 @@ def _convert(
             on_translation(subject, translation)
         model = finish(translation, optimize=optimizes(task))
         progress(Stage.CONVERT, 0.6, "writing the model")
-        return replace(write(model, subject), guards=translation.guards)
+        written = write(model, subject)
+        return replace(written, guards=translation.guards, sizes_as_text=bool(texts))
 
 
 def optimizes(task: ExportTask) -> bool:

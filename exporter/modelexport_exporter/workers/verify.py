@@ -53,7 +53,11 @@ from modelexport_exporter.verification.samples.every_size import describe_covera
 from modelexport_exporter.verification.samples.sample_scheduler import SampleScheduler
 from modelexport_exporter.verification.samples.sample_source import SampleSource, samples_of_task
 from modelexport_exporter.verification.samples.sizes import describe_sizes
-from modelexport_exporter.verification.seeking.completeness import Completeness, branches_of
+from modelexport_exporter.verification.seeking.completeness import (
+    Completeness,
+    branches_of,
+    may_freeze_sizes,
+)
 from modelexport_exporter.verification.seeking.seek import Found
 from modelexport_exporter.verification.verdict import describe_reordered, verdict_on
 from modelexport_exporter.workers.output_shapes import OutputShapes
@@ -165,7 +169,11 @@ class _Verification:
             simulation=simulation_for(task, task.spec, reference),
         )
         self._completeness = Completeness(
-            samples, reference, branches=branches_of(task), clock=self._clock
+            samples,
+            reference,
+            branches=branches_of(task),
+            frozen_sizes=may_freeze_sizes(task, converted),
+            clock=self._clock,
         )
 
     def over_all_samples(self, progress: ReportProgress) -> None:

@@ -7,8 +7,11 @@ equal are made so.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, count, islice, product, zip_longest
+
+import numpy as np
 
 from modelexport_api.spec import Dim, ModelExportSpec
 from modelexport_exporter.core.dims import DimSizes, in_spread_order, is_dynamic
@@ -20,6 +23,8 @@ EQUAL_SIZES = 8
 """Number of sizes that two dims have together."""
 NAMED_TOGETHER = 64
 """Number of sizes that two dims have together of numbers that the model names."""
+MOST_COMBINATIONS = 1 << 16
+"""Combinations of sizes of all dims, all of them or random ones."""
 
 
 def every_size(spec: ModelExportSpec, named: Sequence[int] = ()) -> Iterator[Sample]:
@@ -41,6 +46,27 @@ def every_size(spec: ModelExportSpec, named: Sequence[int] = ()) -> Iterator[Sam
         for sizes in together:
             if sizes is not None:
                 yield Sample(sizes, Values.NORMAL, next(seeds))
+
+
+def sizes_together(spec: ModelExportSpec) -> Iterator[Sample]:
+    """Yield samples of all combinations of sizes in a random order; random ones if there are many.
+
+    None for a single dim, of which `every_size` yields all sizes.
+    """
+    dims = {name: dim for name, dim in spec.dims.items() if is_dynamic(dim)}
+    if len(dims) < 2:  # noqa: PLR2004 - a combination
+        return
+    others = DimSizes.of(spec).between
+    counts = [dim.max - dim.min + 1 for dim in dims.values()]
+    total, random = math.prod(counts), np.random.default_rng(0)
+    numbers = random.permutation(total) if total <= MOST_COMBINATIONS else None
+    for place in range(min(total, MOST_COMBINATIONS)):
+        number = int(random.integers(total)) if numbers is None else int(numbers[place])
+        sizes = dict(others)
+        for (name, dim), several in zip(dims.items(), counts, strict=True):
+            number, step = divmod(number, several)
+            sizes[name] = dim.min + step
+        yield Sample(sizes, Values.NORMAL, FIRST_SEED + place)
 
 
 def _named_together(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ from modelexport_exporter.sampling.inject import (
 )
 from modelexport_exporter.user_code.named_callable import Named, describe_error, find_callable
 from modelexport_exporter.verification.samples.code_constants import code_constants
-from modelexport_exporter.verification.samples.every_size import every_size
+from modelexport_exporter.verification.samples.every_size import every_size, sizes_together
 from modelexport_exporter.verification.samples.injected_values import find_injected_values
 from modelexport_exporter.verification.samples.sizes import (
     describe_sizes,
@@ -97,6 +98,12 @@ class SampleSource:
         """Yield samples of all sizes, for as long as the budget lasts."""
         if not self.proven_graph:
             yield from map(self._from_sampler, every_size(self.spec, self.injected.integers))
+
+    def many_sizes(self) -> Iterator[Sample]:
+        """Yield the same samples, and by turns others of sizes of several dims together."""
+        together = sizes_together(self.spec)
+        for pair in zip_longest(every_size(self.spec, self.injected.integers), together):
+            yield from (self._from_sampler(sample) for sample in pair if sample is not None)
 
     def guarded(self) -> tuple[Sample, ...]:
         """Return samples of the sizes that the graph assumes not to occur, each size once."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from enum import Enum
 from typing import Any
 
@@ -16,7 +16,9 @@ import torch
 from numpy.typing import NDArray
 
 from modelexport_api.spec import Mode
+from modelexport_exporter.core.dims import used_dims
 from modelexport_exporter.core.types import (
+    ConvertedModel,
     ExportTask,
     NotCompared,
     Rung,
@@ -33,7 +35,9 @@ from modelexport_exporter.verification.seeking.branches import (
 )
 from modelexport_exporter.verification.seeking.goals import BothSides, DependsOnValues, Elements
 from modelexport_exporter.verification.seeking.jumps import Jump
+from modelexport_exporter.verification.seeking.paths import NewPaths, Paths
 from modelexport_exporter.verification.seeking.seek import Found, Seeker
+from modelexport_exporter.verification.seeking.size_paths import SizePaths
 from modelexport_exporter.verification.seeking.value_reads import Site
 
 Array = NDArray[Any]
@@ -65,6 +69,15 @@ def branches_of(task: ExportTask) -> Branches:
     return Branches.BOTH_SIDES if scripted else Branches.ONE_SIDE
 
 
+def may_freeze_sizes(task: ExportTask, converted: ConvertedModel) -> bool:
+    """Return whether the task's file may hold what Python computed from sizes of its example.
+
+    torch.export keeps conditions on sizes as guards, except where sizes became text.
+    """
+    frozen = task.rung is Rung.TRACE or task.spec.mode is Mode.VERIFY or converted.sizes_as_text
+    return frozen and not task.proven_graph and bool(used_dims(task.spec.inputs))
+
+
 class Completeness:
     """What the samples of one verification reached."""
 
@@ -74,9 +87,13 @@ class Completeness:
         reference: EagerReference,
         *,
         branches: Branches,
+        frozen_sizes: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Watch the runs of `reference` if the graph may hold branches on values."""
+        """Watch the runs of `reference` if the graph may hold branches on values.
+
+        `frozen_sizes`: it may also hold what Python computed from sizes.
+        """
         self._samples = samples
         self._reference = reference
         self._clock = clock
@@ -87,6 +104,9 @@ class Completeness:
         self._unexamined: list[tuple[set[Site], Arrays]] = []
         self._empty: list[str] = []
         self._may_lack_sides = branches is Branches.ONE_SIDE
+        self._frozen_sizes = frozen_sizes
+        self._paths = Paths()
+        self._size_paths = SizePaths(samples, reference, self._paths, clock)
         if branches is not Branches.NONE:
             reference.watching = self._watching
 
@@ -94,7 +114,11 @@ class Completeness:
     def _watching(self, arrays: Arrays) -> Iterator[None]:
         # Few models read values; jumps are watched, which takes time, once one does.
         jumps = bool(self._known)
-        with self._sides.watching(jumps=jumps) as sites:
+        recorded = self._frozen_sizes or (jumps and self._may_lack_sides)
+        with (
+            self._paths.recording() if recorded else nullcontext(),
+            self._sides.watching(jumps=jumps) as sites,
+        ):
             yield
         if new := sites - self._known:
             self._known |= new
@@ -109,6 +133,11 @@ class Completeness:
             self._seek_elements(results, compare)
         if self._unexamined and not _differ(results):
             self._seek_sides(compare)
+        if self._known and self._may_lack_sides and not _differ(results):
+            for found in self._seeker.seek(NewPaths(self._paths), SECONDS / 2):
+                compare(found)
+        if self._frozen_sizes and not _differ(results):
+            self._size_paths.seek(compare, lambda: _differ(results))
 
     def _seek_elements(
         self, results: Sequence[SampleComparison], compare: Callable[[Found], None]
@@ -169,7 +198,11 @@ class Completeness:
     def coverage(self) -> list[str]:
         """Return a sentence on the branches of which both sides ran."""
         reached = sum(self._sides.took_both(jump) for jump in self._branches.matter)
-        return [f"both sides of {reached} branches on values"] if reached else []
+        tried = self._size_paths.tried
+        return [
+            *([f"both sides of {reached} branches on values"] if reached else []),
+            *([f"the calls of eager PyTorch at {tried} combinations of sizes"] if tried else []),
+        ]
 
 
 def empty_outputs(results: Sequence[SampleComparison]) -> list[str]:

@@ -6,8 +6,9 @@ Only the first value of a place is replaced: a loop whose condition is always tr
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from types import CodeType
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 import torch
 
 from modelexport_exporter.torch_internals.call_mode import CallMode, call_name
+from modelexport_exporter.verification.samples.code_constants import numbers_of_code
 from modelexport_exporter.verification.seeking.jumps import model_frame
 
 READING = frozenset(
@@ -28,6 +30,8 @@ FIXED = (0, 1, -1, 1_000_000, -1_000_000)
 NOT_FINITE = (math.nan, math.inf)
 MOST = 24
 """Other values of a number that are tried."""
+NAMED = 10
+"""Numbers of the function that are among them, with their neighbours."""
 
 
 @dataclass(frozen=True)
@@ -88,23 +92,14 @@ def replacements(site: Site, value: Any) -> Iterator[Replacement]:  # noqa: ANN4
         yield Replacement(site)
     elif isinstance(sample, int | float):
         odd = NOT_FINITE if isinstance(sample, float) else ()
-        numbers = [*FIXED, sample + 1, sample - 1, *_near(_constants(site.code)), -sample, *odd]
+        named = _near(islice(numbers_of_code(site.code), NAMED))
+        numbers = [*FIXED, sample + 1, sample - 1, *named, -sample, *odd]
         for number in list(dict.fromkeys(numbers))[:MOST]:
             if number != sample:
                 yield Replacement(site, number)
 
 
-def _constants(code: CodeType) -> list[float]:
-    """Return the numbers in a function's code, at most ten."""
-    found = [
-        constant
-        for constant in code.co_consts
-        if isinstance(constant, int | float) and not isinstance(constant, bool)
-    ]
-    return found[:10]
-
-
-def _near(numbers: list[float]) -> list[float]:
+def _near(numbers: Iterable[float]) -> list[float]:
     return [number + step for number in numbers for step in (0, 1, -1)]
 
 

@@ -26,6 +26,7 @@ from modelexport_exporter.torch_internals.function_overrides import show_inner_c
 from modelexport_exporter.torch_internals.one_dnn import without_one_dnn
 from modelexport_exporter.torch_internals.script_annotations import drop_unreadable_annotations
 from modelexport_exporter.torch_internals.symbolic_sizes import (
+    sizes_written_as_text,
     treat_0_and_1_as_any_size,
     treat_equal_sizes_as_different,
 )
@@ -65,6 +66,7 @@ PATCHES: dict[str, tuple[Callable[[], AbstractContextManager[Any]], Look]] = {
     "annotations": (drop_unreadable_annotations, lambda: torch.jit.frontend.build_def),
     "sizes 0 and 1": (treat_0_and_1_as_any_size, lambda: _config.backed_size_oblivious),
     "equal sizes": (treat_equal_sizes_as_different, lambda: _config.use_duck_shape),
+    "sizes as text": (lambda: sizes_written_as_text(bool), lambda: torch.SymInt.__repr__),
     "g.op": (lambda: symbolics.replace_graph_methods(print, print), lambda: GraphContext.op),
     "g.onnxscript_op": (
         lambda: symbolics.replace_graph_methods(print, print),

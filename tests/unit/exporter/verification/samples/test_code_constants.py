@@ -14,9 +14,17 @@ import torch
 from modelexport_exporter.verification.samples.code_constants import MOST, code_constants
 
 CODE = '''
+import enum
+
 import torch
 
+import user_rules
+
 END = 49407
+
+
+class Kind(enum.IntEnum):
+    SPECIAL = 4017
 
 
 def scaled(x):
@@ -26,10 +34,17 @@ def scaled(x):
 class Net(torch.nn.Module):
     """117 in a text is no number."""
 
+    limit = 2048
+    blocked = {31: "a", 2999: "b-1234"}
+
     def __init__(self, threshold=0.85):
         super().__init__()
         self.threshold = threshold
         self.inner = torch.nn.Linear(3, 3)
+
+    def helper(self, x, most=619):
+        """A text of 118 is no number."""
+        return str(x) in {"3109", "12-13"}
 
     def forward(self, x):
         kept = [y for y in x if y in (103, 777)]
@@ -38,9 +53,11 @@ class Net(torch.nn.Module):
 
 
 @pytest.fixture
-def net(tmp_path: Path) -> Iterator[ModuleType]:
+def net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     path = tmp_path / "user_net.py"
     path.write_text(CODE)
+    (tmp_path / "user_rules.py").write_text("def small(x):\n    return x < 271\n")
+    monkeypatch.syspath_prepend(tmp_path)
     spec = importlib.util.spec_from_file_location("user_net", path)
     assert spec is not None
     assert spec.loader is not None
@@ -48,14 +65,28 @@ def net(tmp_path: Path) -> Iterator[ModuleType]:
     sys.modules["user_net"] = module
     spec.loader.exec_module(module)
     yield module
-    del sys.modules["user_net"]
+    del sys.modules["user_net"], sys.modules["user_rules"]
 
 
 def test_numbers_of_code_and_attributes(net: ModuleType, tmp_path: Path) -> None:
     found = code_constants(net.Net(), tmp_path)
     assert {49407, 400, 0.85, 103, 777} <= set(found)
-    assert 117 not in found
+    assert not {117, 118} & set(found)
     assert not {0, 1, -1} & set(found)
+
+
+def test_numbers_of_classes_containers_texts_defaults_and_other_files(
+    net: ModuleType, tmp_path: Path
+) -> None:
+    found = set(code_constants(net.Net(), tmp_path))
+    assert {2048, 31, 2999, 1234, 4017, 619, 3109, 12, 13, 271} <= found
+
+
+def test_numbers_of_sets_and_lists_of_an_instance(net: ModuleType, tmp_path: Path) -> None:
+    model = net.Net()
+    model.special = {5003, 6007}
+    model.listed = [7001]
+    assert {5003, 6007, 7001} <= set(code_constants(model, tmp_path))
 
 
 def test_number_of_an_instance(net: ModuleType, tmp_path: Path) -> None:

@@ -8,7 +8,12 @@ import pytest
 
 from modelexport_api.spec import Dim, ModelExportSpec
 from modelexport_exporter.core.dims import in_spread_order
-from modelexport_exporter.verification.samples.every_size import describe_coverage, every_size
+from modelexport_exporter.verification.samples.every_size import (
+    MOST_COMBINATIONS,
+    describe_coverage,
+    every_size,
+    sizes_together,
+)
 
 
 def spec(**dims: tuple[int, int]) -> ModelExportSpec:
@@ -62,3 +67,22 @@ def test_numbers_of_the_model_and_powers_of_two_come_first() -> None:
 def test_two_dims_take_numbers_of_the_model_together_first() -> None:
     sizes = [sample.dims for sample in islice(every_size(spec(n=(1, 16), m=(1, 64)), (5, 37)), 3)]
     assert sizes[:2] == [{"n": 5, "m": 5}, {"n": 5, "m": 37}]
+
+
+def test_all_combinations_of_sizes_occur_where_they_are_few() -> None:
+    sizes = [sample.dims for sample in sizes_together(spec(n=(1, 20), m=(3, 12), k=(4, 4)))]
+    assert {(entry["n"], entry["m"]) for entry in sizes} == {
+        (n, m) for n in range(1, 21) for m in range(3, 13)
+    }
+    assert len(sizes) == 200
+
+
+def test_many_combinations_are_random_ones_within_the_ranges() -> None:
+    sizes = [sample.dims for sample in sizes_together(spec(n=(1, 4096), m=(7, 4096)))]
+    assert len(sizes) == MOST_COMBINATIONS
+    assert min(entry["m"] for entry in sizes) >= 7
+    assert len({entry["n"] for entry in sizes}) > 4000
+
+
+def test_a_single_dim_has_no_combinations() -> None:
+    assert list(sizes_together(spec(n=(1, 20)))) == []

@@ -1,0 +1,67 @@
+"""What Python computes once during a capture: right, or refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from modelexport_api.reasons import Reason
+from seeds.case import Case, array, integers, refused, tensor
+from seeds.harness import Bench, each
+
+REFUSED = refused(
+    Reason.CAPTURE_FAILED,
+    Reason.VERIFICATION_FAILED,
+    Reason.DYNAMIC_DIM_SPECIALIZED,
+    Reason.BRANCH_NOT_COMPARED,
+)
+X, Y = tensor("x", "n", 2), tensor("y", "m", 2)
+PAIR = {"n": (1, 60), "m": (1, 60)}
+LONG = {"n": (1, 4096)}
+
+
+def frozen(row: str, name: str, model: str, *inputs: Any, **options: Any) -> Case:  # noqa: ANN401
+    given = {"edges": (), "or_refused": REFUSED, **options}
+    return Case(row, name, f"frozen:{model}", inputs, **given)
+
+
+def rows(count: int, name: str = "x", width: int = 2) -> dict[str, Any]:
+    drawn = np.random.default_rng(count).standard_normal((count, width))
+    return {name: drawn.astype("f4")}
+
+
+IDS = integers("ids", 3, high=500)
+SIX = integers("ids", 6, high=500)
+
+CASES = (
+    frozen(
+        "S11",
+        "sizes_multiply",
+        "SizesMultiply",
+        X,
+        Y,
+        dims=PAIR,
+        feeds=[rows(17) | rows(23, "y")],
+    ),
+    frozen(
+        "S11",
+        "sizes_in_proportion",
+        "SizesInProportion",
+        X,
+        Y,
+        dims=PAIR,
+        feeds=[rows(34) | rows(55, "y")],
+    ),
+    frozen("S11", "size_as_text", "SizeAsText", X, dims=LONG, feeds=[rows(3109)]),
+    frozen("S11", "shape_as_text", "ShapeAsText", X, dims=LONG, feeds=[rows(3109)]),
+    frozen(
+        "S14", "ids_as_text", "IdsAsText", IDS, feeds=[{"ids": array([12, 7, 3], dtype="int64")}]
+    ),
+)
+
+
+@pytest.mark.parametrize("case", each(CASES))
+def test_frozen(case: Case, bench: Bench) -> None:
+    bench.check(case)
