@@ -25,7 +25,13 @@ from modelexport_exporter.sampling.magnitudes import (
     spread_floats,
     spread_integers,
 )
-from modelexport_exporter.sampling.rows import one_hot_rows, sorted_rows
+from modelexport_exporter.sampling.rows import (
+    each_integer,
+    one_hot_rows,
+    sorted_rows,
+    stepped,
+    stepped_integers,
+)
 
 Array = NDArray[Any]
 Number = TypeVar("Number", int, float)
@@ -36,6 +42,11 @@ SMALL_SCALE = 1e-2
 """Standard deviation of small values: below most thresholds."""
 LARGEST_MAGNITUDE = 64.0
 """Of floats without a range: four times the scale of large values."""
+FAR_POWERS = (-7.0, 4.0)
+"""Powers of ten of far floats: the least that a threshold distinguishes from zero, and what no
+network is trained on but some users send."""
+FEWEST_EACH, MOST_EACH = 64, 2**18
+"""Widths of the ranges of which each integer is met: a smaller one is met anyway."""
 CONSTANT_PART = 0.375
 """Where between the ends of a range all elements of a constant sample are: exact in any float."""
 
@@ -77,6 +88,23 @@ def integer_range(entry: Input) -> tuple[int, int]:
     return low, high
 
 
+def takes_far(entry: Input) -> bool:
+    """Return whether an input holds floats of any magnitude, of a type that reaches 1e4 squared."""
+    return entry.dtype in {DType.FLOAT32, DType.FLOAT64} and entry.range is None
+
+
+def each_count(entry: Input, size: int) -> int:
+    """Return the number of samples of so many elements that have each integer of an input's range.
+
+    0 for floats, and where the range is too small to need them, or too large.
+    """
+    if entry.dtype in FLOATS or entry.dtype is DType.BOOL or not size:
+        return 0
+    low, high = integer_range(entry)
+    width = high - low + 1
+    return -(-width // size) if FEWEST_EACH <= width <= MOST_EACH else 0
+
+
 def reaches_limits(entry: Input) -> bool:
     """Return whether an input holds integers up to where arithmetic in floats ends."""
     return entry.dtype not in FLOATS and has_limits_inside(*integer_range(entry))
@@ -92,7 +120,11 @@ def _arrange(entry: Input, sample: Sample, rng: np.random.Generator) -> Array:
         case Values.ORDERED:
             return sorted_rows(drawn(Values.NORMAL))
         case Values.ONE_HOT:
-            return one_hot_rows(drawn(Values.ZEROS), drawn(Values.HIGHEST), rng)
+            return one_hot_rows(drawn(Values.ZEROS), drawn(Values.HIGHEST))
+        case Values.EACH if entry.dtype not in FLOATS:
+            low, high = integer_range(entry)
+            each = each_integer(low, high, concrete_shape(entry, sample.dims), sample.seed)
+            return each.astype(NUMPY_DTYPES[entry.dtype])
     return _draw_input(entry, sample, rng)
 
 
@@ -122,6 +154,8 @@ def _draw_floats(
             return _set_both_ends(np.where(rng.integers(0, 2, shape), high, low), low, high)
         case Values.MAGNITUDES:
             return _set_both_ends(spread_floats(low, high, shape, rng), low, high)
+        case Values.STEPS:
+            return stepped(low, high, shape, rng)
     middle = low / 2 + high / 2
     low = middle if values is Values.POSITIVE else low
     high = middle if values is Values.NEGATIVE else high
@@ -150,6 +184,8 @@ def _draw_unbounded_floats(
         Values.LOWEST: lambda: -np.ones(shape),
         Values.CONSTANT: lambda: np.full(shape, CONSTANT_PART),
         Values.MAGNITUDES: lambda: spread_floats(-LARGEST_MAGNITUDE, LARGEST_MAGNITUDE, shape, rng),
+        Values.STEPS: lambda: stepped(-math.inf, math.inf, shape, rng),
+        Values.FAR: lambda: _mix_in_far(normal, rng),
     }
     return made.get(values, lambda: normal)()
 
@@ -160,14 +196,16 @@ def _draw_integers(
     levels = _levels(low, high, low + int((high - low) * CONSTANT_PART))
     if values in levels:
         return np.full(shape, levels[values], dtype=np.int64)
-    match values:
-        case Values.LARGE:
-            ends = np.array([low, high], dtype=np.int64)
-            return _set_both_ends(np.asarray(ends[rng.integers(0, 2, size=shape)]), low, high)
-        case Values.MAGNITUDES:
-            return spread_integers(low, high, shape, rng)
-        case Values.LIMITS:
-            return near_limits(low, high, shape, rng)
+    structured = {
+        Values.MAGNITUDES: spread_integers,
+        Values.LIMITS: near_limits,
+        Values.STEPS: stepped_integers,
+    }
+    if values in structured:
+        return structured[values](low, high, shape, rng)
+    if values is Values.LARGE:
+        ends = np.array([low, high], dtype=np.int64)
+        return _set_both_ends(np.asarray(ends[rng.integers(0, 2, size=shape)]), low, high)
     middle = (low + high) // 2
     low = middle if values is Values.POSITIVE else low
     high = middle if values is Values.NEGATIVE else high
@@ -191,6 +229,12 @@ def _levels(low: Number, high: Number, constant: Number) -> dict[Values, Number]
 def _mix_in_small_integers(drawn: Array, rng: np.random.Generator) -> Array:
     """Return the array with half of its elements replaced by -1, 0 or 1."""
     return np.where(rng.integers(0, 2, drawn.shape), drawn, rng.integers(-1, 2, drawn.shape))
+
+
+def _mix_in_far(drawn: Array, rng: np.random.Generator) -> Array:
+    """Return the array with half of its elements replaced by far larger and smaller ones."""
+    magnitudes = 10.0 ** rng.uniform(*FAR_POWERS, drawn.shape)
+    return np.where(rng.integers(0, 2, drawn.shape), drawn, np.copysign(magnitudes, drawn))
 
 
 def _repeat_two(drawn: Array, rng: np.random.Generator) -> Array:

@@ -42,6 +42,27 @@ def test_each_dim_takes_each_size_and_two_are_equal() -> None:
     assert any(entry["n"] == entry["m"] == 4 for entry in sizes)
 
 
+def test_a_dim_is_twice_another_and_one_more() -> None:
+    sizes = [sample.dims for sample in islice(every_size(spec(n=(4, 20), m=(8, 40))), 60)]
+    assert any(entry["m"] == 2 * entry["n"] for entry in sizes)
+    assert any(entry["m"] == entry["n"] + 1 for entry in sizes)
+    assert any(entry["n"] == entry["m"] + 1 for entry in sizes)
+
+
+def test_the_other_dims_are_not_always_at_the_same_size() -> None:
+    sizes = [sample.dims for sample in every_size(spec(n=(1, 60), m=(1, 60), k=(3, 9)))]
+    assert len({(entry["n"], entry["m"]) for entry in sizes}) > 100
+    assert all(3 <= entry["k"] <= 9 for entry in sizes)
+    assert all(1 <= entry["m"] <= 60 for entry in sizes)
+
+
+def test_numbers_that_the_file_compares_with_come_before_those_of_the_code() -> None:
+    code = tuple(range(3, 60))
+    sizes = [sample.dims for sample in every_size(spec(n=(1, 64), m=(1, 64)), code, (41, 53))]
+    assert {"n": 41, "m": 53} in sizes[:4]
+    assert {"n": 53, "m": 53} in sizes[:4]
+
+
 def test_seeds_differ() -> None:
     seeds = [sample.seed for sample in islice(every_size(spec(n=(1, 50))), 40)]
     assert len(set(seeds)) == 40
