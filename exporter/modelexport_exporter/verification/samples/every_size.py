@@ -40,13 +40,14 @@ def every_size(
     dims = {name: dim for name, dim in spec.dims.items() if is_dynamic(dim)}
     others = DimSizes.of(spec).between
     numbers = tuple(dict.fromkeys((*compared, *named)))
-    together = chain(
-        _named_together(dims, others, compared),
-        _named_together(dims, others, named) if set(named) - set(compared) else (),
-    )
     related, further = _related(dims, spec)
     swept = zip_longest(further, *_sweeps(dims, others, numbers))
-    sizes = chain(together, related, (own for step in swept for own in step if own is not None))
+    sizes = chain(
+        _named_together(dims, others, compared),
+        related,
+        _named_together(dims, others, named) if set(named) - set(compared) else (),
+        (own for step in swept for own in step if own is not None),
+    )
     for seed, own in zip(count(FIRST_SEED), sizes, strict=False):
         yield Sample(own, Values.NORMAL, seed)
 

@@ -81,5 +81,13 @@ def test_numbers_of_the_model_and_powers_of_two_come_first() -> None:
 
 
 def test_two_dims_take_numbers_of_the_model_together_first() -> None:
-    sizes = [sample.dims for sample in islice(every_size(spec(n=(1, 16), m=(1, 64)), (5, 37)), 3)]
-    assert sizes[:2] == [{"n": 5, "m": 5}, {"n": 5, "m": 37}]
+    sizes = [sample.dims for sample in islice(every_size(spec(n=(1, 16), m=(1, 64)), (5, 37)), 12)]
+    assert {"n": 5, "m": 5} in sizes
+    assert {"n": 5, "m": 37} in sizes
+
+
+def test_related_sizes_come_before_the_many_numbers_of_the_code() -> None:
+    code = tuple(range(3, 60))
+    sizes = [sample.dims for sample in islice(every_size(spec(n=(4, 64), m=(8, 64)), code), 6)]
+    assert {"n": 4, "m": 8} in sizes
+    assert any(entry["n"] == entry["m"] for entry in sizes)
