@@ -17,7 +17,6 @@ way, for example if their code compares dtypes: they raise `PerturbedArithmeticU
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -28,6 +27,7 @@ from modelexport_exporter.torch_internals.aten_mode import AtenMode, aliased_arg
 from modelexport_exporter.torch_internals.call_mode import CallMode
 from modelexport_exporter.torch_internals.pytree import tree_map
 from modelexport_exporter.verification.numerics.arithmetic_dtype import MOVING
+from modelexport_exporter.verification.numerics.long_sums import roundings, with_rounded_mean
 
 NARROW = frozenset({torch.float16, torch.bfloat16, torch.float32})
 REINTERPRETING = frozenset({torch.ops.aten.view.dtype})
@@ -65,17 +65,6 @@ SUMMING = frozenset(
     }
 )
 """Ops that add many numbers: where these cancel, their own rounding is most of what is left."""
-
-
-REDUCING = frozenset(
-    {"sum", "mean", "nansum", "var", "var_mean", "std", "std_mean", "norm", "linalg_vector_norm"}
-)
-"""Ops that add all numbers of a slice, one after the other in several lanes."""
-LONG = 2048
-"""Terms of a sum from which on the order of its additions matters more than its last rounding."""
-LANES = 8
-UNITS = (1, 256)
-"""Multiples of one of these, as a fraction, are summed exactly up to 2^24 of them."""
 
 
 class PerturbedArithmeticUnavailable(Exception):  # noqa: N818 - a result, no error
@@ -149,7 +138,8 @@ class _RoundAtRandom(AtenMode):
         except (RuntimeError, NotImplementedError):  # no kernel for float64
             return plain
         if isinstance(plain, torch.Tensor):
-            return self._round(plain, wide, _roundings(func, args, plain))
+            return self._round(plain, wide, roundings(op_name(func), args, plain))
+        wide = with_rounded_mean(op_name(func), args, wide, plain[0].dtype, self._generator)
         return type(plain)(self._round(one, two) for one, two in zip(plain, wide, strict=True))
 
     def _widen_and_move(self, value: Any) -> Any:  # noqa: ANN401
@@ -168,58 +158,37 @@ class _RoundAtRandom(AtenMode):
             return plain
         return self._moved(plain, plain, plain.to(torch.float32).to(torch.float64) == plain)
 
-    def _round(self, plain: Any, wide: Any, roundings: float = 1.0) -> Any:  # noqa: ANN401
+    def _round(self, plain: Any, wide: Any, times: float = 1.0) -> Any:  # noqa: ANN401
         if not isinstance(plain, torch.Tensor) or plain.dtype not in NARROW:
             return plain
         if plain.shape != wide.shape:
             return plain
         nearest = wide.to(plain.dtype)
-        exact = (
-            (nearest.to(wide.dtype) == wide) if roundings <= 1 else torch.zeros_like(wide).bool()
-        )
-        return self._moved(nearest, wide, exact, roundings)
+        exact = (nearest.to(wide.dtype) == wide) if times <= 1 else torch.zeros_like(wide).bool()
+        return self._moved(nearest, wide, exact, times)
+
+    def _generator(self, device: torch.device) -> torch.Generator:
+        generator = self._generators.get(device)
+        if generator is None:
+            generator = torch.Generator(device).manual_seed(self._seed)
+            self._generators[device] = generator
+        return generator
 
     def _moved(
         self,
         nearest: torch.Tensor,
         wide: torch.Tensor,
         exact: torch.Tensor,
-        roundings: float = 1.0,
+        times: float = 1.0,
     ) -> torch.Tensor:
         """Return the nearest numbers; where they are not exact, `wide` rounded at random.
 
-        `roundings`: how many times the unit of the last place.
+        `times`: how many units of the last place.
         """
-        generator = self._generators.get(wide.device)
-        if generator is None:
-            generator = torch.Generator(wide.device).manual_seed(self._seed)
-            self._generators[wide.device] = generator
+        generator = self._generator(wide.device)
         part = torch.rand(wide.shape, generator=generator, device=wide.device, dtype=wide.dtype)
-        moved = wide * (1 + (2 * part - 1) * (torch.finfo(nearest.dtype).eps * roundings))
+        moved = wide * (1 + (2 * part - 1) * (torch.finfo(nearest.dtype).eps * times))
         return torch.where(exact | ~torch.isfinite(wide), nearest, moved.to(nearest.dtype))
-
-
-def _roundings(func: Any, args: tuple[Any, ...], result: torch.Tensor) -> float:  # noqa: ANN401
-    """Return how many roundings the result of a long sum has: they add up like a random walk."""
-    given = args[0] if args else None
-    if op_name(func) == "cumsum" and isinstance(given, torch.Tensor) and given.ndim:
-        terms = float(given.shape[args[1]])
-    elif op_name(func) in REDUCING and isinstance(given, torch.Tensor):
-        terms = given.numel() / max(result.numel(), 1)
-    else:
-        return 1.0
-    if terms < LONG or _is_exact_in_any_order(given, terms):
-        return 1.0
-    return math.sqrt(terms / LANES)
-
-
-def _is_exact_in_any_order(given: torch.Tensor, terms: float) -> bool:
-    """Return whether no partial sum is rounded: of truth values, and of other small numbers."""
-    largest = float(given.abs().max()) * terms
-    return any(
-        bool((given * unit == (given * unit).round()).all()) and largest * unit <= 2.0**24
-        for unit in UNITS
-    )
 
 
 def _call_wide(
