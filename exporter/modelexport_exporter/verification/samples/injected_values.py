@@ -71,9 +71,7 @@ def _compared_with(graph: onnx.GraphProto) -> tuple[list[float], list[int]]:
     """Return the floats and integers that values are compared with, or decided at, each once."""
     floats: dict[float, None] = {}
     integers: dict[int, None] = {}
-    outer = GraphValues.of(graph)
-    for own in map(GraphValues.of, graphs_of(graph)):
-        values = replace(own, constants={**outer.constants, **own.constants})
+    for values in _values_of(graph):
         for number in filter(_is_injectable, chain(values.compared(), values.thresholds())):
             if isinstance(number, int):
                 integers[number] = None
@@ -82,14 +80,18 @@ def _compared_with(graph: onnx.GraphProto) -> tuple[list[float], list[int]]:
     return [*floats], [*integers]
 
 
+def _values_of(graph: onnx.GraphProto) -> Iterator[GraphValues]:
+    """Yield the values of the graph and of those inside, which see the constants outside."""
+    outer = GraphValues.of(graph)
+    for own in map(GraphValues.of, graphs_of(graph)):
+        yield replace(own, constants={**outer.constants, **own.constants})
+
+
 def _periods(graph: onnx.GraphProto, scales: set[float]) -> list[float]:
     """Return what values are divided by before they are rounded, or for their remainder."""
     found = {1 / scale for scale in scales if scale}
-    for own in graphs_of(graph):
-        named = {**small_constants(graph), **small_constants(own)}
-        for node in own.node:
-            if node.op_type in {"Div", "Mod"} and node.input[1] in named:
-                found |= set(map(float, named[node.input[1]].reshape(-1).tolist()))
+    for values in _values_of(graph):
+        found |= set(map(float, values.divisors()))
     return sorted(abs(number) for number in found if _is_injectable(number))[:MAX_PERIODS]
 
 

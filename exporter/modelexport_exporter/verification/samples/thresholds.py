@@ -138,6 +138,13 @@ class GraphValues:
                 for constant in self.constants_behind(name):
                     yield from constant.reshape(-1).tolist()
 
+    def divisors(self) -> Iterator[float | int]:
+        """Yield the numbers that values are divided by, also for their remainder."""
+        for node in self.producers.values():
+            if node.op_type in {"Div", "Mod"}:
+                for constant in self.constants_behind(node.input[1]):
+                    yield from constant.reshape(-1).tolist()
+
     def _decisions(self, node: onnx.NodeProto) -> Iterator[tuple[str, list[Array]]]:
         """Yield what a node decides on, and the numbers that it decides at."""
         if node.op_type in AT_ZERO:

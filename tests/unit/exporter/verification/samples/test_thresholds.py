@@ -89,3 +89,9 @@ def test_constants_that_a_search_picks_are_compared_with() -> None:
 def test_constants_in_attributes_are_compared_with(attribute: str) -> None:
     values = graph_of(f"k = Constant<{attribute}>(); y = Equal(x, k)", {})
     assert set(values.compared()) == {3.25}
+
+
+@pytest.mark.parametrize("nodes", ["y = Mod(x, k)", "e = Expand(k, s); y = Div(x, e)"])
+def test_divisors(nodes: str) -> None:
+    values = graph_of(nodes, {"k": np.array(86_400)}, TensorProto.INT64)
+    assert list(values.divisors()) == [86_400]
