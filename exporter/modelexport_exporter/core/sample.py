@@ -39,8 +39,10 @@ class Values(StrEnum):
     """Small integers and halves: equal inputs, sums that are integers, one input three times
     another."""
     FAR = "far"
-    """Normal floats, half of them replaced by ones up to 1e4 and down to 1e-7, of floats without a
-    range; compared only if the model returns finite numbers."""
+    """Normal floats, half of them replaced by ones up to 1e4 and down to 1e-7, or whole rows of one
+    such scale, of floats without a range; compared only if the model returns finite numbers."""
+    ALIKE = "alike"
+    """All inputs of one dtype are equal, or nearly so."""
     EACH = "each"
     """Every integer of a range, one after the other over several samples; floats as NORMAL."""
     CONSTANT = "constant"

@@ -6,7 +6,7 @@ Elements are within the declared `range`, and both of its ends occur.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -26,7 +26,9 @@ from modelexport_exporter.sampling.magnitudes import (
     spread_integers,
 )
 from modelexport_exporter.sampling.rows import (
+    alike,
     each_integer,
+    far_rows,
     one_hot_rows,
     sorted_rows,
     stepped,
@@ -42,9 +44,6 @@ SMALL_SCALE = 1e-2
 """Standard deviation of small values: below most thresholds."""
 LARGEST_MAGNITUDE = 64.0
 """Of floats without a range: four times the scale of large values."""
-FAR_POWERS = (-7.0, 4.0)
-"""Powers of ten of far floats: the least that a threshold distinguishes from zero, and what no
-network is trained on but some users send."""
 FEWEST_EACH, MOST_EACH = 64, 2**18
 """Widths of the ranges of which each integer is met: a smaller one is met anyway."""
 CONSTANT_PART = 0.375
@@ -55,6 +54,7 @@ NUMPY_DTYPES: dict[DType, np.dtype[Any]] = {
     for dtype in DType
     if dtype is not DType.STRING
 }
+COMPARABLE = set(DType) - {DType.BOOL, DType.STRING}
 FLOATS = {DType.FLOAT16, DType.BFLOAT16, DType.FLOAT32, DType.FLOAT64}
 
 
@@ -63,10 +63,40 @@ def draw(inputs: Sequence[Input], sample: Sample) -> dict[str, Array]:
 
     Raises ExportFailure if a declared range holds no value of the input's dtype.
     """
-    return {
+    arrays = {
         entry.name: _arrange(entry, sample, np.random.default_rng([sample.seed, position]))
         for position, entry in enumerate(inputs)
     }
+    return _make_alike(inputs, arrays) if sample.values is Values.ALIKE else arrays
+
+
+def _make_alike(inputs: Sequence[Input], arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """Return the arrays, each like the first one of its dtype, within its range."""
+    first: dict[DType, Array] = {}
+    made = dict(arrays)
+    for entry in inputs:
+        own = arrays[entry.name]
+        if entry.dtype not in COMPARABLE or not own.size:
+            continue
+        if entry.dtype in first:
+            low, high = range_of(entry)
+            made[entry.name] = alike(first[entry.dtype], own, low, high)
+        first.setdefault(entry.dtype, own)
+    return made
+
+
+def range_of(entry: Input) -> tuple[float, float]:
+    """Return the ends of an input's range, infinite for floats without one."""
+    if entry.dtype in FLOATS:
+        low, high = entry.range or (-math.inf, math.inf)
+        return float(low), float(high)
+    return integer_range(entry)
+
+
+def have_dtype_in_common(inputs: Sequence[Input]) -> bool:
+    """Return whether two inputs of numbers have one dtype."""
+    dtypes = [entry.dtype for entry in inputs if entry.dtype in COMPARABLE]
+    return len(set(dtypes)) < len(dtypes)
 
 
 def integer_range(entry: Input) -> tuple[int, int]:
@@ -185,7 +215,7 @@ def _draw_unbounded_floats(
         Values.CONSTANT: lambda: np.full(shape, CONSTANT_PART),
         Values.MAGNITUDES: lambda: spread_floats(-LARGEST_MAGNITUDE, LARGEST_MAGNITUDE, shape, rng),
         Values.STEPS: lambda: stepped(-math.inf, math.inf, shape, rng),
-        Values.FAR: lambda: _mix_in_far(normal, rng),
+        Values.FAR: lambda: far_rows(normal, rng),
     }
     return made.get(values, lambda: normal)()
 
@@ -229,12 +259,6 @@ def _levels(low: Number, high: Number, constant: Number) -> dict[Values, Number]
 def _mix_in_small_integers(drawn: Array, rng: np.random.Generator) -> Array:
     """Return the array with half of its elements replaced by -1, 0 or 1."""
     return np.where(rng.integers(0, 2, drawn.shape), drawn, rng.integers(-1, 2, drawn.shape))
-
-
-def _mix_in_far(drawn: Array, rng: np.random.Generator) -> Array:
-    """Return the array with half of its elements replaced by far larger and smaller ones."""
-    magnitudes = 10.0 ** rng.uniform(*FAR_POWERS, drawn.shape)
-    return np.where(rng.integers(0, 2, drawn.shape), drawn, np.copysign(magnitudes, drawn))
 
 
 def _repeat_two(drawn: Array, rng: np.random.Generator) -> Array:

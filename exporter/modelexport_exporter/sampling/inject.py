@@ -60,6 +60,12 @@ class InjectedValues:
         own = (int(number) for number in self.named if float(number).is_integer())
         return tuple(dict.fromkeys((*own, *self.compared)))
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Return the whole numbers that the file compares with: a size may be cast to a float."""
+        whole = (int(number) for number in self.limits if number.is_integer())
+        return tuple(dict.fromkeys((*self.compared, *whole)))
+
 
 def has_values(inputs: Sequence[Input], injected: InjectedValues) -> bool:
     """Return whether an input takes one of the values."""

@@ -9,6 +9,11 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
+POWERS = (-7.0, 4.0)
+"""Powers of ten of far floats: the least that a threshold distinguishes from zero, and what no
+network is trained on but some users send."""
+NEARLY = (1e-6, 1e-4, 1e-2)
+"""Relative differences of numbers that are nearly equal."""
 NEAR = 8
 """How far stepped integers are from zero at most; halves up to half of it."""
 
@@ -62,6 +67,37 @@ def stepped_integers(
     return rng.integers(
         max(low, anchor - NEAR), min(high, anchor + NEAR), shape, endpoint=True, dtype=np.int64
     )
+
+
+def far_rows(normal: Array, rng: np.random.Generator) -> Array:
+    """Return an array with far larger and smaller numbers: single ones, and every other row whole.
+
+    The norm of a row is small only if all of its elements are.
+    """
+    near = rng.integers(0, 2, normal.shape) == 0
+    single = np.where(near, normal, np.copysign(10.0 ** rng.uniform(*POWERS, normal.shape), normal))
+    if normal.ndim == 0:
+        return single
+    rows = normal.shape[:-1]
+    whole = normal * 10.0 ** rng.uniform(*POWERS, (*rows, 1))
+    every_other = (np.arange(int(np.prod(rows))) % 2 == 1).reshape(*rows, 1)
+    return np.where(every_other, whole, single)
+
+
+def alike(first: Array, own: Array, low: float, high: float) -> Array:
+    """Return the elements of `first` in the shape of `own`: equal in one row, then nearly equal.
+
+    Integers differ by one. What is outside of the range stays as it is.
+    """
+    taken = np.resize(first, own.shape)
+    length = own.shape[-1] if own.ndim > 1 else 1
+    kind = (np.arange(own.size) // max(length, 1) % 4).reshape(own.shape)
+    if own.dtype.kind in "iu":
+        moved = taken + (kind % 2).astype(own.dtype)
+    else:
+        steps = np.array([0.0, *NEARLY])[kind]
+        moved = (taken * (1 + steps)).astype(own.dtype)
+    return np.where((moved >= low) & (moved <= high), moved, own)
 
 
 def each_integer(low: int, high: int, shape: tuple[int, ...], number: int) -> Array:

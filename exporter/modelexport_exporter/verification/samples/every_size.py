@@ -3,7 +3,7 @@
 A branch on `n == 50`, or a size that is rounded, is wrong at few sizes: a model that runs in a
 millisecond is compared at each of them, another at as many as the budget allows. The other dims are
 at random sizes, since a formula may need two of them together. Dims that may be equal, or the
-double of another, are made so.
+double of another, are made so. After that come many rows, as long as time is left.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from modelexport_api.spec import Dim, ModelExportSpec
 from modelexport_exporter.core.dims import DimSizes, in_spread_order, is_dynamic
 from modelexport_exporter.core.sample import Sample, Values
+from modelexport_exporter.verification.samples.sizes import volume
 
 FIRST_SEED = 1000
 """Above the seeds of all other samples."""
@@ -25,6 +26,10 @@ EQUAL_SIZES = 8
 """Number of sizes that two dims have together."""
 DOUBLE_SIZES = 3
 """Number of sizes at which a dim is the double of another, or one more."""
+MANY_ROWS = 64
+"""Samples of all dims at their maximum, after all sizes: what one row of 1,000 shows."""
+LARGEST_ROWS = 4096
+"""Elements of the inputs of such samples."""
 NAMED_TOGETHER = 64
 """Number of sizes that two dims have together of numbers that the model names."""
 
@@ -48,8 +53,12 @@ def every_size(
         _named_together(dims, others, named) if set(named) - set(compared) else (),
         (own for step in swept for own in step if own is not None),
     )
-    for seed, own in zip(count(FIRST_SEED), sizes, strict=False):
-        yield Sample(own, Values.NORMAL, seed)
+    seeds = count(FIRST_SEED)
+    for own in sizes:
+        yield Sample(own, Values.NORMAL, next(seeds))
+    highest = DimSizes.of(spec).highest
+    for seed in islice(seeds, MANY_ROWS) if volume(spec.inputs, highest) <= LARGEST_ROWS else ():
+        yield Sample(highest, Values.NORMAL, seed)
 
 
 def _sweeps(

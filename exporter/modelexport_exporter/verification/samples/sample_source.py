@@ -24,7 +24,13 @@ from modelexport_exporter.core.dims import DimSizes, concrete_shape
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.sample import NOT_FINITE, ORDINARY, Sample, Values
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, Rung, SizeGuard
-from modelexport_exporter.sampling.draw import draw, each_count, reaches_limits, takes_far
+from modelexport_exporter.sampling.draw import (
+    draw,
+    each_count,
+    have_dtype_in_common,
+    reaches_limits,
+    takes_far,
+)
 from modelexport_exporter.sampling.inject import (
     InjectedValues,
     has_named,
@@ -97,7 +103,7 @@ class SampleSource:
     def every_size(self) -> Iterator[Sample]:
         """Yield samples of all sizes, for as long as the budget lasts."""
         if not self.proven_graph:
-            swept = every_size(self.spec, self.injected.integers, self.injected.compared)
+            swept = every_size(self.spec, self.injected.integers, self.injected.sizes)
             yield from map(self._from_sampler, swept)
 
     def each_integer(self) -> Iterator[Sample]:
@@ -144,6 +150,8 @@ class SampleSource:
             return any(reaches_limits(entry) for entry in self.spec.inputs)
         if sample.values is Values.FAR:
             return any(takes_far(entry) for entry in self.spec.inputs)
+        if sample.values is Values.ALIKE:
+            return have_dtype_in_common(self.spec.inputs)
         return sample.values not in NOT_FINITE or self._takes_nan()
 
     def _plan_injected(self) -> tuple[Sample, ...]:

@@ -41,6 +41,7 @@ MORE = (
     Values.ORDERED,
     Values.ONE_HOT,
     Values.STEPS,
+    Values.ALIKE,
     Values.FAR,
     Values.NORMAL,
     Values.LARGE,

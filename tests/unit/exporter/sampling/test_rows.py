@@ -10,7 +10,9 @@ from modelexport_api.spec import DType, Input
 from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.sampling.draw import draw
 from modelexport_exporter.sampling.rows import (
+    alike,
     each_integer,
+    far_rows,
     one_hot_rows,
     sorted_rows,
     stepped,
@@ -92,3 +94,34 @@ def test_floats_without_a_range_peak_at_one() -> None:
     drawn = draw([entry], Sample({}, Values.ONE_HOT, 1))["x"]
     assert drawn.sum(axis=-1).tolist() == [1, 4, 1, 4]
     assert set(np.unique(drawn)) == {0.0, 1.0}
+
+
+def test_far_rows_are_small_as_a_whole() -> None:
+    rows = far_rows(np.random.default_rng(0).standard_normal((200, 4)), np.random.default_rng(1))
+    norms = np.sqrt((rows**2).sum(axis=-1))
+    assert norms.min() < 1e-5
+    assert np.abs(rows).max() > 1e3
+    assert (rows[::2] != 0).all()
+
+
+def test_alike_inputs_are_equal_and_nearly_equal_row_by_row() -> None:
+    first = np.random.default_rng(0).uniform(-90, 90, (8, 2)).astype(np.float32)
+    made = alike(first, np.full((8, 2), 7, np.float32), -100, 100)
+    relative = np.abs(made / first - 1).max(axis=-1)
+    assert relative[0] == 0
+    assert 0 < relative[1] < 2e-6
+    assert 5e-5 < relative[2] < 2e-4
+    assert made.dtype == np.float32
+
+
+def test_alike_integers_stay_inside_their_range() -> None:
+    first, own = np.arange(0, 100, 10), np.full(5, 3)
+    made = alike(first, own, 0, 25)
+    assert made.tolist() == [0, 11, 20, 3, 3]
+
+
+def test_inputs_of_one_dtype_are_alike() -> None:
+    a, b = (Input.model_validate({"name": name, "shape": [4, 2]}) for name in "ab")
+    drawn = draw([a, b], Sample({}, Values.ALIKE, 1))
+    assert np.array_equal(drawn["a"][0], drawn["b"][0])
+    assert not np.array_equal(drawn["a"][3], drawn["b"][3])

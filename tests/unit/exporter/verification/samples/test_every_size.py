@@ -91,3 +91,9 @@ def test_related_sizes_come_before_the_many_numbers_of_the_code() -> None:
     sizes = [sample.dims for sample in islice(every_size(spec(n=(4, 64), m=(8, 64)), code), 6)]
     assert {"n": 4, "m": 8} in sizes
     assert any(entry["n"] == entry["m"] for entry in sizes)
+
+
+def test_many_rows_come_after_all_sizes_of_small_inputs() -> None:
+    sizes = [sample.dims["n"] for sample in every_size(spec(n=(1, 60)))]
+    assert sizes[60:] == [60] * 64
+    assert len([sample.dims["n"] for sample in every_size(spec(n=(1, 2000)))]) == 2000
