@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import gc
 import math
 import os
@@ -45,8 +46,11 @@ def sharing_cpus(processes: int) -> Iterator[None]:
 
 def cpu_count(cgroup: Path = CGROUP) -> int:
     """Return the CPUs that the scheduler, the cgroup's quota and our own sharing leave."""
+    return _cpus_of(_cpu_quota(cgroup))
+
+
+def _cpus_of(quota: float | None) -> int:
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    quota = _cpu_quota(cgroup)
     available = min(allowed or 1, math.ceil(quota) if quota else 1 << 16)
     return max(1, available // _sharing.processes)
 
@@ -80,7 +84,13 @@ def busy_seconds() -> float:
 
     It advances by the time in which this process would have done its work alone, on all its CPUs.
     """
-    return time.process_time() / cpu_count()
+    return time.process_time() / _cpus_of(_own_quota())
+
+
+@functools.cache
+def _own_quota() -> float | None:
+    """Return the quota of this process, read once: samples ask the clock twice each."""
+    return _cpu_quota(CGROUP)
 
 
 def free_large_blocks_at_once() -> None:

@@ -33,7 +33,18 @@ class Values(StrEnum):
     ORDERED = "ordered"
     """As NORMAL, sorted along the last dim: ascending and descending rows by turns."""
     ONE_HOT = "one-hot"
-    """Zeros, as ZEROS, and in each row of the last dim one number as in HIGHEST."""
+    """Zeros, as ZEROS, and in each row of the last dim one number as in HIGHEST; in every other row
+    the reverse."""
+    STEPS = "stepped"
+    """Small integers and halves: equal inputs, sums that are integers, one input three times
+    another."""
+    FAR = "far"
+    """Normal floats, half of them replaced by ones up to 1e4 and down to 1e-7, or whole rows of one
+    such scale, of floats without a range; compared only if the model returns finite numbers."""
+    ALIKE = "alike"
+    """All inputs of one dtype are equal, or nearly so."""
+    EACH = "each"
+    """Every integer of a range, one after the other over several samples; floats as NORMAL."""
     CONSTANT = "constant"
     """All equal to one number that is neither zero nor an end of the range."""
     MAGNITUDES = "magnitudes"

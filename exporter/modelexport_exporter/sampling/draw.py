@@ -6,7 +6,7 @@ Elements are within the declared `range`, and both of its ends occur.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -25,7 +25,15 @@ from modelexport_exporter.sampling.magnitudes import (
     spread_floats,
     spread_integers,
 )
-from modelexport_exporter.sampling.rows import one_hot_rows, sorted_rows
+from modelexport_exporter.sampling.rows import (
+    alike,
+    each_integer,
+    far_rows,
+    one_hot_rows,
+    sorted_rows,
+    stepped,
+    stepped_integers,
+)
 
 Array = NDArray[Any]
 Number = TypeVar("Number", int, float)
@@ -36,6 +44,8 @@ SMALL_SCALE = 1e-2
 """Standard deviation of small values: below most thresholds."""
 LARGEST_MAGNITUDE = 64.0
 """Of floats without a range: four times the scale of large values."""
+FEWEST_EACH, MOST_EACH = 64, 2**18
+"""Widths of the ranges of which each integer is met: a smaller one is met anyway."""
 CONSTANT_PART = 0.375
 """Where between the ends of a range all elements of a constant sample are: exact in any float."""
 
@@ -44,6 +54,7 @@ NUMPY_DTYPES: dict[DType, np.dtype[Any]] = {
     for dtype in DType
     if dtype is not DType.STRING
 }
+COMPARABLE = set(DType) - {DType.BOOL, DType.STRING}
 FLOATS = {DType.FLOAT16, DType.BFLOAT16, DType.FLOAT32, DType.FLOAT64}
 
 
@@ -52,10 +63,40 @@ def draw(inputs: Sequence[Input], sample: Sample) -> dict[str, Array]:
 
     Raises ExportFailure if a declared range holds no value of the input's dtype.
     """
-    return {
+    arrays = {
         entry.name: _arrange(entry, sample, np.random.default_rng([sample.seed, position]))
         for position, entry in enumerate(inputs)
     }
+    return _make_alike(inputs, arrays) if sample.values is Values.ALIKE else arrays
+
+
+def _make_alike(inputs: Sequence[Input], arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """Return the arrays, each like the first one of its dtype, within its range."""
+    first: dict[DType, Array] = {}
+    made = dict(arrays)
+    for entry in inputs:
+        own = arrays[entry.name]
+        if entry.dtype not in COMPARABLE or not own.size:
+            continue
+        if entry.dtype in first:
+            low, high = range_of(entry)
+            made[entry.name] = alike(first[entry.dtype], own, low, high)
+        first.setdefault(entry.dtype, own)
+    return made
+
+
+def range_of(entry: Input) -> tuple[float, float]:
+    """Return the ends of an input's range, infinite for floats without one."""
+    if entry.dtype in FLOATS:
+        low, high = entry.range or (-math.inf, math.inf)
+        return float(low), float(high)
+    return integer_range(entry)
+
+
+def have_dtype_in_common(inputs: Sequence[Input]) -> bool:
+    """Return whether two inputs of numbers have one dtype."""
+    dtypes = [entry.dtype for entry in inputs if entry.dtype in COMPARABLE]
+    return len(set(dtypes)) < len(dtypes)
 
 
 def integer_range(entry: Input) -> tuple[int, int]:
@@ -77,6 +118,23 @@ def integer_range(entry: Input) -> tuple[int, int]:
     return low, high
 
 
+def takes_far(entry: Input) -> bool:
+    """Return whether an input holds floats of any magnitude, of a type that reaches 1e4 squared."""
+    return entry.dtype in {DType.FLOAT32, DType.FLOAT64} and entry.range is None
+
+
+def each_count(entry: Input, size: int) -> int:
+    """Return the number of samples of so many elements that have each integer of an input's range.
+
+    0 for floats, and where the range is too small to need them, or too large.
+    """
+    if entry.dtype in FLOATS or entry.dtype is DType.BOOL or not size:
+        return 0
+    low, high = integer_range(entry)
+    width = high - low + 1
+    return -(-width // size) if FEWEST_EACH <= width <= MOST_EACH else 0
+
+
 def reaches_limits(entry: Input) -> bool:
     """Return whether an input holds integers up to where arithmetic in floats ends."""
     return entry.dtype not in FLOATS and has_limits_inside(*integer_range(entry))
@@ -92,7 +150,11 @@ def _arrange(entry: Input, sample: Sample, rng: np.random.Generator) -> Array:
         case Values.ORDERED:
             return sorted_rows(drawn(Values.NORMAL))
         case Values.ONE_HOT:
-            return one_hot_rows(drawn(Values.ZEROS), drawn(Values.HIGHEST), rng)
+            return one_hot_rows(drawn(Values.ZEROS), drawn(Values.HIGHEST))
+        case Values.EACH if entry.dtype not in FLOATS:
+            low, high = integer_range(entry)
+            each = each_integer(low, high, concrete_shape(entry, sample.dims), sample.seed)
+            return each.astype(NUMPY_DTYPES[entry.dtype])
     return _draw_input(entry, sample, rng)
 
 
@@ -122,6 +184,8 @@ def _draw_floats(
             return _set_both_ends(np.where(rng.integers(0, 2, shape), high, low), low, high)
         case Values.MAGNITUDES:
             return _set_both_ends(spread_floats(low, high, shape, rng), low, high)
+        case Values.STEPS:
+            return stepped(low, high, shape, rng)
     middle = low / 2 + high / 2
     low = middle if values is Values.POSITIVE else low
     high = middle if values is Values.NEGATIVE else high
@@ -149,6 +213,8 @@ def _draw_unbounded_floats(
         Values.POSITIVE: lambda: np.abs(normal),
         Values.NEGATIVE: lambda: -np.abs(normal),
         Values.MAGNITUDES: lambda: spread_floats(-LARGEST_MAGNITUDE, LARGEST_MAGNITUDE, shape, rng),
+        Values.STEPS: lambda: stepped(-math.inf, math.inf, shape, rng),
+        Values.FAR: lambda: far_rows(normal, rng),
     }
     return made.get(values, lambda: normal)()
 
@@ -159,14 +225,16 @@ def _draw_integers(
     levels = _levels(low, high, low + int((high - low) * CONSTANT_PART))
     if values in levels:
         return np.full(shape, levels[values], dtype=np.int64)
-    match values:
-        case Values.LARGE:
-            ends = np.array([low, high], dtype=np.int64)
-            return _set_both_ends(np.asarray(ends[rng.integers(0, 2, size=shape)]), low, high)
-        case Values.MAGNITUDES:
-            return spread_integers(low, high, shape, rng)
-        case Values.LIMITS:
-            return near_limits(low, high, shape, rng)
+    structured = {
+        Values.MAGNITUDES: spread_integers,
+        Values.LIMITS: near_limits,
+        Values.STEPS: stepped_integers,
+    }
+    if values in structured:
+        return structured[values](low, high, shape, rng)
+    if values is Values.LARGE:
+        ends = np.array([low, high], dtype=np.int64)
+        return _set_both_ends(np.asarray(ends[rng.integers(0, 2, size=shape)]), low, high)
     middle = (low + high) // 2
     low = middle if values is Values.POSITIVE else low
     high = middle if values is Values.NEGATIVE else high

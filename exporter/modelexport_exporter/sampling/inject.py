@@ -26,6 +26,8 @@ MIN_SAMPLES, MAX_SAMPLES = 2, 64
 """Number of samples over which the injected values are distributed."""
 _SHARE, _NAN_SHARE = 0.5, 0.25
 """Share of an input's elements that is replaced."""
+MIDDLE = 0.4
+"""Where inside a range multiples of the model's periods are, besides its lower end."""
 _KEPT_SHARE = 0.1
 """Share of the elements that stay as they are drawn where all others are numbers of the model."""
 
@@ -47,6 +49,8 @@ class InjectedValues:
     """The same for floats: those that a trace may have lost. A network's code names its widths."""
     limits: tuple[float, ...] = ()
     """Floats of the file that values are compared with."""
+    periods: tuple[float, ...] = ()
+    """Numbers that values are divided by, for a whole number or a remainder."""
     compared: tuple[int, ...] = ()
     """Integers of the file that values are compared with."""
 
@@ -55,6 +59,12 @@ class InjectedValues:
         """Return all integers that the model names, each once."""
         own = (int(number) for number in self.named if float(number).is_integer())
         return tuple(dict.fromkeys((*own, *self.compared)))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Return the whole numbers that the file compares with: a size may be cast to a float."""
+        whole = (int(number) for number in self.limits if number.is_integer())
+        return tuple(dict.fromkeys((*self.compared, *whole)))
 
 
 def has_values(inputs: Sequence[Input], injected: InjectedValues) -> bool:
@@ -101,10 +111,30 @@ def inject_named(
         if not len(numbers):
             replaced[entry.name] = array
             continue
-        chosen = rng.choice(numbers, size=array.shape)
+        chosen = _beside(entry, rng.choice(numbers, size=array.shape), rng)
         kept = rng.random(array.shape) < _KEPT_SHARE
         replaced[entry.name] = np.where(kept, array, chosen).astype(array.dtype)
     return replaced
+
+
+def _beside(entry: Input, chosen: Array, rng: np.random.Generator) -> Array:
+    """Return half of the numbers as they are, and the others on either side, within `range`.
+
+    A rule `a > 2 and b < 5` is met next to its numbers only.
+    """
+    kind = rng.integers(0, 8, chosen.shape)
+    if entry.dtype in FLOATS:
+        low, high = entry.range or (-math.inf, math.inf)
+        dtype = NUMPY_DTYPES[entry.dtype]
+        own = chosen.astype(dtype if dtype.kind == "f" else np.float64)
+        moved = [np.nextafter(own, own.dtype.type(end)) for end in (-np.inf, np.inf)]
+        moved += [own * own.dtype.type(factor) for factor in (0.75, 1.25)]
+    else:
+        low, high = integer_range(entry)
+        own = chosen
+        moved = [own + step for step in (-1, 1, -2, 2)]
+    beside = np.choose(np.minimum(kind, 4), [*moved, own])
+    return np.where((beside >= low) & (beside <= high), beside, own)
 
 
 def has_named(inputs: Sequence[Input], injected: InjectedValues) -> bool:
@@ -151,16 +181,36 @@ def _values_for(entry: Input, injected: InjectedValues) -> Array:
     if entry.dtype in FLOATS:
         low, high = entry.range or (-math.inf, math.inf)
         named = _near_floats(entry, (*injected.limits, *injected.lost))
-        pools = [np.array(injected.constants), named, np.array(injected.halves)]
+        multiples = _multiples(injected.periods, low, high)
+        pools = [np.array(injected.constants), named, np.array([*injected.halves, *multiples])]
     elif np.dtype(NUMPY_DTYPES[entry.dtype]).kind == "b":
         return np.array([])
     else:
         low, high = integer_range(entry)
         near = dict.fromkeys(number + step for step in (0, 1, -1) for number in injected.integers)
-        pools = [np.array([*near], dtype=np.int64), np.array(injected.rows, dtype=np.int64)]
+        multiples = [round(one) for one in _multiples(injected.periods, low, high)]
+        whole = dict.fromkeys(one + step for one in multiples for step in (0, -1))
+        pools = [np.array([*numbers], dtype=np.int64) for numbers in (near, whole, injected.rows)]
     rng = np.random.default_rng(1)
     within = [pool[(pool >= low) & (pool <= high)] for pool in pools]
     return np.concatenate([rng.permutation(pool) for pool in within])
+
+
+def _multiples(periods: Sequence[float], low: float, high: float) -> list[float]:
+    """Return multiples of the periods, and halves between, inside a range that is far from zero.
+
+    A whole day in seconds since 1970 occurs in 1 of 86,400 draws.
+    """
+    if not math.isfinite(high - low) or low <= 0 <= high:
+        return []
+    near = (low, low + (high - low) * MIDDLE)
+    found = [
+        (math.ceil(place / period) + step) * period
+        for period in periods
+        for place in near
+        for step in (0, 0.5, 1)
+    ]
+    return [number for number in dict.fromkeys(found) if low <= number <= high]
 
 
 def _near_floats(entry: Input, numbers: Sequence[float]) -> Array:

@@ -1,4 +1,4 @@
-"""Rows with a structure that independent draws never have: sorted ones, and ones with one peak."""
+"""Arrays with a structure that independent draws never have: sorted rows, one peak, steps."""
 
 from __future__ import annotations
 
@@ -8,6 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+
+POWERS = (-7.0, 4.0)
+"""Powers of ten of far floats: the least that a threshold distinguishes from zero, and what no
+network is trained on but some users send."""
+NEARLY = (1e-6, 1e-4, 1e-2)
+"""Relative differences of numbers that are nearly equal."""
+NEAR = 8
+"""How far stepped integers are from zero at most; halves up to half of it."""
 
 
 def sorted_rows(array: Array) -> Array:
@@ -19,13 +27,81 @@ def sorted_rows(array: Array) -> Array:
     return rows.reshape(array.shape)
 
 
-def one_hot_rows(background: Array, peaks: Array, rng: np.random.Generator) -> Array:
-    """Return `background` with one element of `peaks`, of the same shape, in each row."""
+def one_hot_rows(background: Array, peaks: Array) -> Array:
+    """Return `background` with one element of `peaks`, of the same shape, in each row.
+
+    Every other row is the reverse: `peaks` with one element of the background. Two rows after each
+    other have it at the same place: the middle, the end, the beginning, and then all others.
+    """
     if background.ndim == 0 or not background.size:
         return peaks
     length = background.shape[-1]
-    rows = background.reshape(-1, length).copy()
-    each = np.arange(len(rows))
-    places = rng.integers(0, length, len(rows))
-    rows[each, places] = peaks.reshape(-1, length)[each, places]
-    return rows.reshape(background.shape)
+    zeros, ones = background.reshape(-1, length), peaks.reshape(-1, length)
+    each = np.arange(len(zeros))
+    first = dict.fromkeys((length // 2, length - 1, 0))
+    order = [*first, *(place for place in range(length) if place not in first)]
+    places = np.array(order)[(each // 2) % length]
+    single = np.arange(length) == places[:, None]
+    reverse = (each % 2 == 1)[:, None]
+    return np.where(single != reverse, ones, zeros).reshape(background.shape)
+
+
+def stepped(low: float, high: float, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+    """Return floats of [low, high]: halves near zero, or near the lower end, and eighths of it.
+
+    A range without end has halves only.
+    """
+    anchor = np.ceil(min(max(0.0, low), high))
+    near = np.clip(anchor + rng.integers(-NEAR, NEAR + 1, shape) / 2, low, high)
+    if not np.isfinite(high - low):
+        return np.asarray(near)
+    eighths = low + rng.integers(0, 9, shape) / 8 * (high - low)
+    return np.where(rng.integers(0, 2, shape) == 0, near, np.clip(eighths, low, high))
+
+
+def stepped_integers(
+    low: int, high: int, shape: tuple[int, ...], rng: np.random.Generator
+) -> Array:
+    """Return integers of [low, high] that are nearest to zero."""
+    anchor = min(max(0, low), high)
+    return rng.integers(
+        max(low, anchor - NEAR), min(high, anchor + NEAR), shape, endpoint=True, dtype=np.int64
+    )
+
+
+def far_rows(normal: Array, rng: np.random.Generator) -> Array:
+    """Return an array with far larger and smaller numbers: single ones, and every other row whole.
+
+    The norm of a row is small only if all of its elements are.
+    """
+    near = rng.integers(0, 2, normal.shape) == 0
+    single = np.where(near, normal, np.copysign(10.0 ** rng.uniform(*POWERS, normal.shape), normal))
+    if normal.ndim == 0:
+        return single
+    rows = normal.shape[:-1]
+    whole = normal * 10.0 ** rng.uniform(*POWERS, (*rows, 1))
+    every_other = (np.arange(int(np.prod(rows))) % 2 == 1).reshape(*rows, 1)
+    return np.where(every_other, whole, single)
+
+
+def alike(first: Array, own: Array, low: float, high: float) -> Array:
+    """Return the elements of `first` in the shape of `own`: equal in one row, then nearly equal.
+
+    Integers differ by one. What is outside of the range stays as it is.
+    """
+    taken = np.resize(first, own.shape)
+    length = own.shape[-1] if own.ndim > 1 else 1
+    kind = (np.arange(own.size) // max(length, 1) % 4).reshape(own.shape)
+    if own.dtype.kind in "iu":
+        moved = taken + (kind % 2).astype(own.dtype)
+    else:
+        steps = np.array([0.0, *NEARLY])[kind]
+        moved = (taken * (1 + steps)).astype(own.dtype)
+    return np.where((moved >= low) & (moved <= high), moved, own)
+
+
+def each_integer(low: int, high: int, shape: tuple[int, ...], number: int) -> Array:
+    """Return the integers of [low, high] in order, as if all samples were one array."""
+    size = int(np.prod(shape, dtype=np.int64))
+    places = (number * size + np.arange(size, dtype=np.int64)) % (high - low + 1)
+    return np.asarray((low + places).reshape(shape))

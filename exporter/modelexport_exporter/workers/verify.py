@@ -70,6 +70,10 @@ MORE_WITHIN_SECONDS = 2.0
 EVERY_SIZE_SECONDS = 0.5
 """Time for samples of all sizes of all dims, after the others."""
 
+EACH_INTEGER_SECONDS = 0.25
+FAST_SECONDS = 0.05
+"""Time for samples of all integers of a range, of models of which no sample took longer."""
+
 MEASURED_BELOW_SECONDS = 1.0
 """The model's noise is measured once, even if both agree, where no sample took longer."""
 
@@ -189,6 +193,9 @@ class _Verification:
             for sample in self._scheduler.admissible(planned):
                 self._run(sample)
         self._run_while(self._samples.more(), MORE_WITHIN_SECONDS)
+        if (self._scheduler.slowest or 0.0) < FAST_SECONDS:
+            until = self._scheduler.spent + EACH_INTEGER_SECONDS
+            self._run_while(self._samples.each_integer(), until)
         self._completeness.seek(self._results, self._run_found)
         self._run_while(self._samples.every_size(), self._scheduler.spent + EVERY_SIZE_SECONDS)
         progress(Stage.VERIFY, 1.0, f"compared {len(self._results)} samples")

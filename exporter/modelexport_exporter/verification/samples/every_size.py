@@ -1,51 +1,95 @@
 """Every size of every dim, in an order of which any beginning is spread over the range: pure.
 
 A branch on `n == 50`, or a size that is rounded, is wrong at few sizes: a model that runs in a
-millisecond is compared at each of them, another at as many as the budget allows. Dims that may be
-equal are made so.
+millisecond is compared at each of them, another at as many as the budget allows. The other dims are
+at random sizes, since a formula may need two of them together. Dims that may be equal, or the
+double of another, are made so. After that come many rows, as long as time is left.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, count, islice, product, zip_longest
+from itertools import chain, combinations, count, islice, permutations, product, zip_longest
 
 import numpy as np
 
 from modelexport_api.spec import Dim, ModelExportSpec
 from modelexport_exporter.core.dims import DimSizes, in_spread_order, is_dynamic
 from modelexport_exporter.core.sample import Sample, Values
+from modelexport_exporter.verification.samples.sizes import volume
 
 FIRST_SEED = 1000
 """Above the seeds of all other samples."""
+KEPT = 8
+"""Of the sizes of a dim, those that are met while the others are at their sizes in between."""
 EQUAL_SIZES = 8
 """Number of sizes that two dims have together."""
+DOUBLE_SIZES = 3
+"""Number of sizes at which a dim is the double of another, or one more."""
+MANY_ROWS = 64
+"""Samples of all dims at their maximum, after all sizes: what one row of 1,000 shows."""
+LARGEST_ROWS = 4096
+"""Elements of the inputs of such samples."""
 NAMED_TOGETHER = 64
 """Number of sizes that two dims have together of numbers that the model names."""
 MOST_COMBINATIONS = 1 << 16
 """Combinations of sizes of all dims, all of them or random ones."""
 
 
-def every_size(spec: ModelExportSpec, named: Sequence[int] = ()) -> Iterator[Sample]:
+def every_size(
+    spec: ModelExportSpec, named: Sequence[int] = (), compared: Sequence[int] = ()
+) -> Iterator[Sample]:
     """Yield samples with each dim at each of its sizes, and pairs of dims at equal ones.
 
-    The other dims are at their size in between. `named`: numbers that the model compares with;
-    they come first.
+    `compared`: numbers that the file compares with, which come first; `named`: other numbers of the
+    model.
     """
     dims = {name: dim for name, dim in spec.dims.items() if is_dynamic(dim)}
     others = DimSizes.of(spec).between
-    sweeps = [
-        [{**others, name: size} for size in _likeliest_first(dim, named)]
-        for name, dim in dims.items()
-    ]
+    numbers = tuple(dict.fromkeys((*compared, *named)))
+    related, further = _related(dims, spec)
+    swept = zip_longest(further, *_sweeps(dims, others, numbers))
+    sizes = chain(
+        _named_together(dims, others, compared),
+        related,
+        _named_together(dims, others, named) if set(named) - set(compared) else (),
+        (own for step in swept for own in step if own is not None),
+    )
     seeds = count(FIRST_SEED)
-    for sizes in _named_together(dims, others, named):
-        yield Sample(sizes, Values.NORMAL, next(seeds))
-    for together in zip_longest(_equal_sizes(dims, others), *sweeps):
-        for sizes in together:
-            if sizes is not None:
-                yield Sample(sizes, Values.NORMAL, next(seeds))
+    for own in sizes:
+        yield Sample(own, Values.NORMAL, next(seeds))
+    highest = DimSizes.of(spec).highest
+    for seed in islice(seeds, MANY_ROWS) if volume(spec.inputs, highest) <= LARGEST_ROWS else ():
+        yield Sample(highest, Values.NORMAL, seed)
+
+
+def _sweeps(
+    dims: Mapping[str, Dim], others: Mapping[str, int], named: Sequence[int]
+) -> list[Iterator[dict[str, int]]]:
+    return [_sweep(dims, others, named, name) for name in dims]
+
+
+def _sweep(
+    dims: Mapping[str, Dim], others: Mapping[str, int], named: Sequence[int], swept: str
+) -> Iterator[dict[str, int]]:
+    """Yield all sizes of a dim; the others are in between at first, then at random."""
+    place = list(dims).index(swept)
+    for step, size in enumerate(_likeliest_first(dims[swept], named)):
+        beside = others if step < KEPT else _random_sizes(dims, others, [place, step])
+        yield {**beside, swept: size}
+
+
+def _random_sizes(
+    dims: Mapping[str, Dim], others: Mapping[str, int], seed: Sequence[int]
+) -> dict[str, int]:
+    """Return sizes of all dims that are uniform in their logarithm: small ones cost less."""
+    rng = np.random.default_rng(seed)
+    drawn = {
+        name: round(float(np.exp(rng.uniform(np.log(max(dim.min, 1)), np.log(dim.max)))))
+        for name, dim in dims.items()
+    }
+    return {**others, **{name: max(size, dims[name].min) for name, size in drawn.items()}}
 
 
 def sizes_together(spec: ModelExportSpec) -> Iterator[Sample]:
@@ -97,15 +141,41 @@ def _likeliest_first(dim: Dim, named: Sequence[int]) -> list[int]:
     return list(dict.fromkeys((*first, *in_spread_order(dim))))
 
 
-def _equal_sizes(dims: Mapping[str, Dim], others: Mapping[str, int]) -> list[dict[str, int]]:
-    equal = []
-    for one, other in combinations(dims, 2):
-        low = max(dims[one].min, dims[other].min)
-        high = min(dims[one].max, dims[other].max)
-        if low <= high:
-            sizes = in_spread_order(Dim(min=low, max=high))[:EQUAL_SIZES]
-            equal += [{**others, one: size, other: size} for size in sizes]
-    return equal
+def _related(
+    dims: Mapping[str, Dim], spec: ModelExportSpec
+) -> tuple[list[dict[str, int]], list[dict[str, int]]]:
+    """Return sizes at which two dims are equal, one is the double of the other, or one more.
+
+    First one of each kind, the smallest, then further ones.
+    """
+    sizes = DimSizes.of(spec)
+    kinds = [
+        [
+            {**sizes.between, one: size, other: size}
+            for size in _common(dims[one], dims[other])[:EQUAL_SIZES]
+        ]
+        for one, other in combinations(dims, 2)
+    ]
+    kinds += [
+        [
+            {**sizes.lowest, one: size, other: factor * size + more}
+            for size in in_spread_order(dims[one])
+            if dims[other].min <= factor * size + more <= dims[other].max
+        ][:DOUBLE_SIZES]
+        for one, other in permutations(dims, 2)
+        for factor, more in ((2, 0), (1, 1))
+    ]
+    further = zip_longest(*(kind[1:] for kind in kinds))
+    return (
+        [kind[0] for kind in kinds if kind],
+        [own for step in further for own in step if own is not None],
+    )
+
+
+def _common(one: Dim, other: Dim) -> list[int]:
+    """Return the sizes that two dims may both have."""
+    low, high = max(one.min, other.min), min(one.max, other.max)
+    return in_spread_order(Dim(min=low, max=high)) if low <= high else []
 
 
 def describe_coverage(spec: ModelExportSpec, ran: Iterable[Mapping[str, int]]) -> list[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +15,18 @@ import onnx_ir as ir
 import torch
 from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
-from onnx import numpy_helper
 
 from modelexport_exporter.call.tensors import to_array
 from modelexport_exporter.sampling.inject import InjectedValues
+from modelexport_exporter.verification.samples.thresholds import (
+    GraphValues,
+    graphs_of,
+    small_constants,
+)
 
 Array = NDArray[Any]
 
 MAX_CONSTANTS = 128
-LARGEST_VECTOR = 256
-"""Elements of a constant that values are compared with: the edges of buckets, limits of columns."""
-COMPARING = frozenset(
-    {
-        "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Max", "Min", "Clip", "Where",
-        "Mod",
-    }
-)  # fmt: skip
 LARGEST_CONSTANT = 1e6
 """Larger ones stand for infinity, in masks."""
 ROUNDING = frozenset({"Round", "Floor", "Ceil", "Cast"})
@@ -37,11 +35,11 @@ HALVES = (-1.5, -1.0, -0.5, 0.5, 1.0, 1.5, 2.5)
 MAX_STEPS_BEFORE_ROUNDING = 4
 """Number of nodes before a rounding that are searched for its scale: quantizers clamp and shift in
 between."""
+MAX_PERIODS = 16
 MAX_ROWS = 4096
 LARGEST_TABLE_BYTES = 256 << 20
 ROWS_AT_ONCE = 1024
 _FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16)
-_INTEGERS = (onnx.TensorProto.INT64, onnx.TensorProto.INT32)
 
 
 def find_injected_values(path: Path, state: Mapping[str, torch.Tensor]) -> InjectedValues:
@@ -54,8 +52,7 @@ def find_injected_values(path: Path, state: Mapping[str, torch.Tensor]) -> Injec
     except DecodeError:
         return InjectedValues()
     scalars = _read_scalars(graph)
-    compared = _compared_with(graph)
-    floats = {number for number in compared if isinstance(number, float)}
+    floats, integers = _compared_with(graph)
     constants = set(filter(_is_injectable, (*scalars.values(), *floats)))
     scales = _scales_before_rounding(graph, scalars)
     halves = {half / scale for scale in scales for half in HALVES}
@@ -65,59 +62,47 @@ def find_injected_values(path: Path, state: Mapping[str, torch.Tensor]) -> Injec
         tuple(sorted(halves - constants)[:MAX_CONSTANTS]),
         tuple(sorted(rows)[:MAX_ROWS]),
         limits=tuple(sorted(filter(_is_injectable, floats))[:MAX_CONSTANTS]),
-        compared=tuple(number for number in compared if isinstance(number, int))[:MAX_CONSTANTS],
+        compared=tuple(integers[:MAX_CONSTANTS]),
+        periods=tuple(_periods(graph, scales)),
     )
 
 
-def _compared_with(graph: onnx.GraphProto) -> list[float | int]:
-    """Return the elements of small constants that values are compared with, each once."""
-    found: dict[float | int, None] = {}
-    for own in _graphs(graph):
-        named = _constants(own) | _constants(graph)
-        for node in own.node:
-            for name in node.input if node.op_type in COMPARING else ():
-                if name in named:
-                    numbers = numpy_helper.to_array(named[name]).reshape(-1).tolist()
-                    found |= dict.fromkeys(number for number in numbers if not _is_bool(number))
-    return [number for number in found if _is_injectable(number)]
+def _compared_with(graph: onnx.GraphProto) -> tuple[list[float], list[int]]:
+    """Return the floats and integers that values are compared with, or decided at, each once."""
+    floats: dict[float, None] = {}
+    integers: dict[int, None] = {}
+    for values in _values_of(graph):
+        for number in filter(_is_injectable, chain(values.compared(), values.thresholds())):
+            if isinstance(number, int):
+                integers[number] = None
+            else:
+                floats[number] = None
+    return [*floats], [*integers]
 
 
-def _is_bool(number: object) -> bool:
-    return isinstance(number, bool)
+def _values_of(graph: onnx.GraphProto) -> Iterator[GraphValues]:
+    """Yield the values of the graph and of those inside, which see the constants outside."""
+    outer = GraphValues.of(graph)
+    for own in map(GraphValues.of, graphs_of(graph)):
+        yield replace(own, constants={**outer.constants, **own.constants})
 
 
-def _graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
-    """Yield the graph, and those of its If, Loop and Scan nodes."""
-    yield graph
-    for node in graph.node:
-        for attribute in node.attribute:
-            if attribute.HasField("g"):
-                yield from _graphs(attribute.g)
-
-
-def _constants(graph: onnx.GraphProto) -> dict[str, onnx.TensorProto]:
-    """Return the small constants of a graph, by the name of their value."""
-    named = [(tensor.name, tensor) for tensor in graph.initializer]
-    for node in graph.node:
-        tensors = (attribute.t for attribute in node.attribute if attribute.HasField("t"))
-        named += [(node.output[0], tensor) for tensor in tensors]
-    return {
-        name: tensor
-        for name, tensor in named
-        if tensor.data_type in (*_FLOATS, *_INTEGERS)
-        and math.prod(tensor.dims) <= LARGEST_VECTOR
-        and not tensor.external_data
-    }
+def _periods(graph: onnx.GraphProto, scales: set[float]) -> list[float]:
+    """Return what values are divided by before they are rounded, or for their remainder."""
+    found = {1 / scale for scale in scales if scale}
+    for values in _values_of(graph):
+        found |= set(map(float, values.divisors()))
+    return sorted(abs(number) for number in found if _is_injectable(number))[:MAX_PERIODS]
 
 
 def _read_scalars(graph: onnx.GraphProto) -> dict[str, float]:
-    """Return the constants of one element, by the name of their value."""
-    named = _constants(graph)
-    return {name: _read_scalar(tensor) for name, tensor in named.items() if _is_scalar(tensor)}
-
-
-def _is_scalar(tensor: onnx.TensorProto) -> bool:
-    return math.prod(tensor.dims) == 1 and tensor.data_type in _FLOATS
+    """Return the floats of one element, by the name of their value."""
+    named = small_constants(graph).items()
+    return {
+        name: float(array.reshape(-1)[0])
+        for name, array in named
+        if array.size == 1 and array.dtype.kind == "f"
+    }
 
 
 def _scales_before_rounding(graph: onnx.GraphProto, scalars: Mapping[str, float]) -> set[float]:
@@ -144,10 +129,6 @@ def _scales(
         by = next((scalars[name] for name in node.input if name in scalars), 1.0)
         if node.op_type in {"Mul", "Div"} and _is_injectable(by):
             scale *= by if node.op_type == "Mul" else 1 / by
-
-
-def _read_scalar(tensor: onnx.TensorProto) -> float:
-    return float(numpy_helper.to_array(tensor).reshape(-1)[0])
 
 
 def _is_injectable(value: float) -> bool:

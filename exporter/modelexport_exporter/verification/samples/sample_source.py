@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,13 @@ from modelexport_exporter.core.dims import DimSizes, concrete_shape
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.sample import NOT_FINITE, ORDINARY, Sample, Values
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, Rung, SizeGuard
-from modelexport_exporter.sampling.draw import draw, reaches_limits
+from modelexport_exporter.sampling.draw import (
+    draw,
+    each_count,
+    have_dtype_in_common,
+    reaches_limits,
+    takes_far,
+)
 from modelexport_exporter.sampling.inject import (
     InjectedValues,
     has_named,
@@ -97,13 +104,26 @@ class SampleSource:
     def every_size(self) -> Iterator[Sample]:
         """Yield samples of all sizes, for as long as the budget lasts."""
         if not self.proven_graph:
-            yield from map(self._from_sampler, every_size(self.spec, self.injected.integers))
+            yield from map(self._from_sampler, self._sizes())
+
+    def each_integer(self) -> Iterator[Sample]:
+        """Yield samples that have each integer of the ranges of inputs, for as long as it lasts."""
+        dims, inputs = DimSizes.of(self.spec), self.spec.inputs
+        large = volume(inputs, dims.highest) <= LARGEST_VOLUME
+        sizes = dims.highest if large else dims.between
+        counts = [each_count(entry, prod(concrete_shape(entry, sizes))) for entry in inputs]
+        if not self.proven_graph and self.sampler is None:
+            for number in range(max(counts, default=0)):
+                yield Sample(sizes, Values.EACH, number)
 
     def many_sizes(self) -> Iterator[Sample]:
         """Yield the same samples, and by turns others of sizes of several dims together."""
         together = sizes_together(self.spec)
-        for pair in zip_longest(every_size(self.spec, self.injected.integers), together):
+        for pair in zip_longest(self._sizes(), together):
             yield from (self._from_sampler(sample) for sample in pair if sample is not None)
+
+    def _sizes(self) -> Iterator[Sample]:
+        return every_size(self.spec, self.injected.integers, self.injected.sizes)
 
     def guarded(self) -> tuple[Sample, ...]:
         """Return samples of the sizes that the graph assumes not to occur, each size once."""
@@ -137,6 +157,10 @@ class SampleSource:
     def _is_meaningful(self, sample: Sample) -> bool:
         if sample.values is Values.LIMITS:
             return any(reaches_limits(entry) for entry in self.spec.inputs)
+        if sample.values is Values.FAR:
+            return any(takes_far(entry) for entry in self.spec.inputs)
+        if sample.values is Values.ALIKE:
+            return have_dtype_in_common(self.spec.inputs)
         return sample.values not in NOT_FINITE or self._takes_nan()
 
     def _plan_injected(self) -> tuple[Sample, ...]:

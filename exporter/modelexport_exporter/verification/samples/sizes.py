@@ -40,11 +40,16 @@ MORE = (
     Values.LIMITS,
     Values.ORDERED,
     Values.ONE_HOT,
+    Values.STEPS,
+    Values.ALIKE,
+    Values.FAR,
     Values.NORMAL,
     Values.LARGE,
     Values.NORMAL,
 )
 """The most informative ones first: the time budget may end before the last."""
+AT_HIGHEST = (Values.LOWEST, Values.HIGHEST, Values.ONE_HOT, Values.STEPS, Values.FAR)
+"""What dims at their maximum run with together: many rows, and many places in each."""
 CONSECUTIVE = 8
 """Number of consecutive sizes: a size that is halved or rounded differs by its remainder."""
 
@@ -88,7 +93,7 @@ def more_samples(spec: ModelExportSpec) -> tuple[Sample, ...]:
         sizes = {name: min(size + step, dims.highest[name]) for name, size in dims.between.items()}
         if sizes not in [*planned, *(met for met, _ in plan)]:
             plan.append((sizes, Values.NORMAL))
-    plan += [(dims.highest, values) for values in (Values.LOWEST, Values.HIGHEST)]
+    plan += [(dims.highest, values) for values in AT_HIGHEST]
     first = len(planned)
     return tuple(Sample(dims, values, first + seed) for seed, (dims, values) in enumerate(plan))
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from modelexport_api.spec import DType, Input
 from modelexport_exporter.core.sample import Sample, Values
-from modelexport_exporter.sampling.draw import FLOATS, draw, integer_range
+from modelexport_exporter.sampling.draw import FLOATS, draw, range_of
 
 Array = NDArray[Any]
 
@@ -89,7 +89,7 @@ def _named(
 
 
 def _filled(entry: Input, array: Array, number: float, share: float) -> Array | None:
-    low, high = _ends(entry)
+    low, high = range_of(entry)
     whole = entry.dtype in FLOATS or float(number).is_integer()
     if entry.dtype is DType.BOOL or not array.size or not whole or not low <= number <= high:
         return None
@@ -107,18 +107,10 @@ def _scaled(entry: Input, arrays: Mapping[str, Array], scale: float) -> Array:
 
 def _level(entry: Input, array: Array, level: float) -> Array:
     """Return an array of one value; without a range, between -1 and 1."""
-    low, high = _ends(entry)
+    low, high = range_of(entry)
     low, high = (low, high) if math.isfinite(high - low) else (-1.0, 1.0)
     return np.full_like(array, low * (1 - level) + high * level)
 
 
 def _within(entry: Input, array: Array) -> Array:
-    return np.asarray(np.clip(array, *_ends(entry)).astype(array.dtype))
-
-
-def _ends(entry: Input) -> tuple[float, float]:
-    """Return the ends of an input's range, infinite for floats without one."""
-    if entry.dtype in FLOATS:
-        low, high = entry.range or (-math.inf, math.inf)
-        return float(low), float(high)
-    return integer_range(entry)
+    return np.asarray(np.clip(array, *range_of(entry)).astype(array.dtype))

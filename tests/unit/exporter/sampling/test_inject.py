@@ -112,11 +112,41 @@ def test_numbers_of_the_model_meet_in_one_row() -> None:
     assert any(0 in row for row in rows)
 
 
+def test_rules_are_met_beside_their_integers() -> None:
+    inputs = [entry(dtype="int64", range=[0, 100])]
+    named = InjectedValues(compared=(50, 99))
+    found = inject_named(inputs, {"x": np.full(1000, 7, np.int64)}, named, seed=1)["x"]
+    assert set(found.tolist()) == {7, 48, 49, 50, 51, 52, 97, 98, 99, 100}
+
+
+@pytest.mark.parametrize(
+    ("declared", "array", "met"),
+    [
+        ({"dtype": "float64", "range": [1.6e9, 1.9e9]}, np.float64, 1.0),
+        ({"dtype": "int64", "range": [1.6e9, 1.9e9]}, np.int64, 1.0),
+        ({"dtype": "int64", "range": [-100, 100]}, np.int64, 0.0),
+        ({"dtype": "float64"}, np.float64, 0.0),
+    ],
+)
+def test_multiples_of_periods_are_met_in_ranges_far_from_zero(
+    declared: dict[str, Any], array: type[Any], met: float
+) -> None:
+    injected = InjectedValues(periods=(86_400.0,))
+    drawn = {"x": np.full(1000, 1.65e9 + 7 if met else 7, array)}
+    found = inject([entry(**declared)], drawn, injected, number=0)["x"]
+    assert bool((found % 86_400 == 0).any()) is bool(met)
+
+
 def test_numbers_of_the_model_in_floats() -> None:
     named = InjectedValues(constants=(7.0,), named=(3.5,), limits=(0.5,), lost=(117.0, 9e9))
     inputs = [entry(range=[0, 1000])]
     found = inject_named(inputs, {"x": np.full(1000, 3.0, np.float32)}, named, seed=1)["x"]
-    assert set(found.tolist()) == {0.5, 117.0, 3.0}
+    assert {0.5, 117.0, 3.0, 0.375, 0.625, 87.75, 146.25} <= set(found.tolist())
+    numbers = np.array([0.5, 117], np.float32)
+    above = np.nextafter(numbers, np.float32(np.inf)).tolist()
+    below = np.nextafter(numbers, np.float32(-np.inf)).tolist()
+    assert {*above, *below} <= set(found.tolist())
+    assert 0 <= found.min() <= found.max() <= 1000
     assert found.dtype == np.float32
 
 

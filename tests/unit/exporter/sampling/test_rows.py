@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 from modelexport_api.spec import DType, Input
 from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.sampling.draw import draw
-from modelexport_exporter.sampling.rows import one_hot_rows, sorted_rows
+from modelexport_exporter.sampling.rows import (
+    alike,
+    each_integer,
+    far_rows,
+    one_hot_rows,
+    sorted_rows,
+    stepped,
+    stepped_integers,
+)
 
 SHAPES = [(), (0,), (1,), (3, 0), (5,), (4, 3), (2, 3, 4)]
 
@@ -33,10 +41,42 @@ def test_rows_ascend_and_descend_by_turns() -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_each_row_has_one_peak(shape: tuple[int, ...]) -> None:
-    rows = one_hot_rows(np.zeros(shape), np.ones(shape), np.random.default_rng(0))
+    rows = one_hot_rows(np.zeros(shape), np.ones(shape))
     assert rows.shape == shape
     if shape and rows.size:
-        assert (rows.sum(axis=-1) == 1).all()
+        flat = rows.reshape(-1, shape[-1])
+        assert (flat[::2].sum(axis=-1) == 1).all()
+        assert (flat[1::2].sum(axis=-1) == shape[-1] - 1).all()
+
+
+def test_peaks_are_at_the_middle_the_end_the_beginning_and_everywhere() -> None:
+    rows = one_hot_rows(np.zeros((10, 5)), np.ones((10, 5)))
+    assert rows[::2].argmax(axis=-1).tolist() == [2, 4, 0, 1, 3]
+    assert rows[1::2].argmin(axis=-1).tolist() == [2, 4, 0, 1, 3]
+
+
+def test_stepped_floats_are_halves_near_zero_and_eighths_of_a_range() -> None:
+    rng = np.random.default_rng(0)
+    free = stepped(-np.inf, np.inf, (1000,), rng)
+    assert set(free.tolist()) == {step / 2 for step in range(-8, 9)}
+    ranged = stepped(1.0, 500.0, (1000,), rng)
+    assert {1.0, 2.0, 5.0, 250.5, 500.0} <= set(ranged.tolist())
+    assert ranged.min() == 1.0
+    assert ranged.max() == 500.0
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "found"),
+    [(-1000, 1000, set(range(-8, 9))), (1, 60, set(range(1, 10))), (0, 1, {0, 1})],
+)
+def test_stepped_integers_are_next_to_zero(low: int, high: int, found: set[int]) -> None:
+    drawn = stepped_integers(low, high, (1000,), np.random.default_rng(0))
+    assert set(drawn.tolist()) == found
+
+
+def test_each_integer_of_a_range_occurs() -> None:
+    drawn = [each_integer(-5, 90, (4, 8), number) for number in range(3)]
+    assert sorted(np.concatenate(drawn).reshape(-1).tolist()) == list(range(-5, 91))
 
 
 @pytest.mark.parametrize("dtype", [DType.BOOL, DType.UINT8, DType.INT64, DType.FLOAT16])
@@ -45,12 +85,43 @@ def test_peaks_are_inside_the_range(dtype: DType) -> None:
     entry = Input.model_validate({"name": "x", "dtype": dtype, "shape": [4, 5], "range": limits})
     drawn = draw([entry], Sample({}, Values.ONE_HOT, 1))["x"]
     low, high = limits or (0, 1)
-    assert ((drawn == low).sum(axis=-1) == 4).all()
-    assert ((drawn == high).sum(axis=-1) == 1).all()
+    assert (drawn == low).sum(axis=-1).tolist() == [4, 1, 4, 1]
+    assert (drawn == high).sum(axis=-1).tolist() == [1, 4, 1, 4]
 
 
 def test_floats_without_a_range_peak_at_one() -> None:
     entry = Input.model_validate({"name": "x", "shape": [4, 5]})
     drawn = draw([entry], Sample({}, Values.ONE_HOT, 1))["x"]
-    assert (drawn.sum(axis=-1) == 1).all()
+    assert drawn.sum(axis=-1).tolist() == [1, 4, 1, 4]
     assert set(np.unique(drawn)) == {0.0, 1.0}
+
+
+def test_far_rows_are_small_as_a_whole() -> None:
+    rows = far_rows(np.random.default_rng(0).standard_normal((200, 4)), np.random.default_rng(1))
+    norms = np.sqrt((rows**2).sum(axis=-1))
+    assert norms.min() < 1e-5
+    assert np.abs(rows).max() > 1e3
+    assert (rows[::2] != 0).all()
+
+
+def test_alike_inputs_are_equal_and_nearly_equal_row_by_row() -> None:
+    first = np.random.default_rng(0).uniform(-90, 90, (8, 2)).astype(np.float32)
+    made = alike(first, np.full((8, 2), 7, np.float32), -100, 100)
+    relative = np.abs(made / first - 1).max(axis=-1)
+    assert relative[0] == 0
+    assert 0 < relative[1] < 2e-6
+    assert 5e-5 < relative[2] < 2e-4
+    assert made.dtype == np.float32
+
+
+def test_alike_integers_stay_inside_their_range() -> None:
+    first, own = np.arange(0, 100, 10), np.full(5, 3)
+    made = alike(first, own, 0, 25)
+    assert made.tolist() == [0, 11, 20, 3, 3]
+
+
+def test_inputs_of_one_dtype_are_alike() -> None:
+    a, b = (Input.model_validate({"name": name, "shape": [4, 2]}) for name in "ab")
+    drawn = draw([a, b], Sample({}, Values.ALIKE, 1))
+    assert np.array_equal(drawn["a"][0], drawn["b"][0])
+    assert not np.array_equal(drawn["a"][3], drawn["b"][3])

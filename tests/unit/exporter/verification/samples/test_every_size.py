@@ -47,6 +47,27 @@ def test_each_dim_takes_each_size_and_two_are_equal() -> None:
     assert any(entry["n"] == entry["m"] == 4 for entry in sizes)
 
 
+def test_a_dim_is_twice_another_and_one_more() -> None:
+    sizes = [sample.dims for sample in islice(every_size(spec(n=(4, 20), m=(8, 40))), 60)]
+    assert any(entry["m"] == 2 * entry["n"] for entry in sizes)
+    assert any(entry["m"] == entry["n"] + 1 for entry in sizes)
+    assert any(entry["n"] == entry["m"] + 1 for entry in sizes)
+
+
+def test_the_other_dims_are_not_always_at_the_same_size() -> None:
+    sizes = [sample.dims for sample in every_size(spec(n=(1, 60), m=(1, 60), k=(3, 9)))]
+    assert len({(entry["n"], entry["m"]) for entry in sizes}) > 100
+    assert all(3 <= entry["k"] <= 9 for entry in sizes)
+    assert all(1 <= entry["m"] <= 60 for entry in sizes)
+
+
+def test_numbers_that_the_file_compares_with_come_before_those_of_the_code() -> None:
+    code = tuple(range(3, 60))
+    sizes = [sample.dims for sample in every_size(spec(n=(1, 64), m=(1, 64)), code, (41, 53))]
+    assert {"n": 41, "m": 53} in sizes[:4]
+    assert {"n": 53, "m": 53} in sizes[:4]
+
+
 def test_seeds_differ() -> None:
     seeds = [sample.seed for sample in islice(every_size(spec(n=(1, 50))), 40)]
     assert len(set(seeds)) == 40
@@ -65,8 +86,22 @@ def test_numbers_of_the_model_and_powers_of_two_come_first() -> None:
 
 
 def test_two_dims_take_numbers_of_the_model_together_first() -> None:
-    sizes = [sample.dims for sample in islice(every_size(spec(n=(1, 16), m=(1, 64)), (5, 37)), 3)]
-    assert sizes[:2] == [{"n": 5, "m": 5}, {"n": 5, "m": 37}]
+    sizes = [sample.dims for sample in islice(every_size(spec(n=(1, 16), m=(1, 64)), (5, 37)), 12)]
+    assert {"n": 5, "m": 5} in sizes
+    assert {"n": 5, "m": 37} in sizes
+
+
+def test_related_sizes_come_before_the_many_numbers_of_the_code() -> None:
+    code = tuple(range(3, 60))
+    sizes = [sample.dims for sample in islice(every_size(spec(n=(4, 64), m=(8, 64)), code), 6)]
+    assert {"n": 4, "m": 8} in sizes
+    assert any(entry["n"] == entry["m"] for entry in sizes)
+
+
+def test_many_rows_come_after_all_sizes_of_small_inputs() -> None:
+    sizes = [sample.dims["n"] for sample in every_size(spec(n=(1, 60)))]
+    assert sizes[60:] == [60] * 64
+    assert len([sample.dims["n"] for sample in every_size(spec(n=(1, 2000)))]) == 2000
 
 
 def test_all_combinations_of_sizes_occur_where_they_are_few() -> None:

@@ -53,7 +53,10 @@ def specs(draw_from: st.DrawFn) -> ModelExportSpec:
     )
 
 
-NOT_PLANNED = {Values.GOLDEN, Values.SAMPLER, Values.SOUGHT, Values.INJECTED, Values.NAMED}
+NOT_PLANNED = {
+    *(Values.GOLDEN, Values.SAMPLER, Values.SOUGHT),
+    *(Values.INJECTED, Values.NAMED, Values.EACH),
+}
 """Values from the user or from the ONNX file."""
 
 

@@ -1,0 +1,94 @@
+"""What rounding does inside of long sums, and inside of normalisations.
+
+Two correct implementations add the same numbers in another order: their results differ by more than
+the last place, like a random walk of as many steps as there are additions one after the other. In a
+normalisation that is the error of the mean, which the inverse of the standard deviation amplifies
+where a slice is nearly constant.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+REDUCING = frozenset(
+    {"sum", "mean", "nansum", "var", "var_mean", "std", "std_mean", "norm", "linalg_vector_norm"}
+)
+"""Ops that add all numbers of a slice."""
+NORMALISING = frozenset({"native_group_norm", "native_layer_norm", "native_batch_norm"})
+"""Ops that return their result, the means and the inverse standard deviations."""
+TRAINING = 5
+"""The argument of native_batch_norm that asks for the batch's own statistics."""
+LONG = 2048
+"""Terms of a sum from which on the order of its additions matters more than its last rounding."""
+LANES = 8
+"""Sums of the same slice that a kernel computes side by side."""
+UNITS = (1, 256)
+"""Multiples of one of these, as a fraction, are summed exactly up to 2^24 of them."""
+
+
+def roundings(name: str, args: tuple[Any, ...], result: torch.Tensor) -> float:
+    """Return how many units of the last place an op's result may be off."""
+    given = args[0] if args else None
+    if not isinstance(given, torch.Tensor) or not given.numel():
+        return 1.0
+    if name == "cumsum" and given.ndim:
+        terms = float(given.shape[args[1]])
+    elif name in REDUCING:
+        terms = given.numel() / max(result.numel(), 1)
+    else:
+        return 1.0
+    if terms < LONG or _is_exact_in_any_order(given, terms):
+        return 1.0
+    return math.sqrt(terms / LANES)
+
+
+def _is_exact_in_any_order(given: torch.Tensor, terms: float) -> bool:
+    """Return whether no partial sum is rounded: of truth values, and of other small numbers."""
+    largest = float(given.abs().max()) * terms
+    return any(
+        bool((given * unit == (given * unit).round()).all()) and largest * unit <= 2.0**24
+        for unit in UNITS
+    )
+
+
+def with_rounded_mean(
+    name: str,
+    args: tuple[Any, ...],
+    results: Any,  # noqa: ANN401
+    dtype: torch.dtype,
+    generator: Callable[[torch.device], torch.Generator],
+) -> Any:  # noqa: ANN401
+    """Return the results of a normalisation whose means are rounded at random, of others as is.
+
+    `results`: in float64; `dtype`: of the model's own arithmetic.
+    """
+    by_running_statistics = name == "native_batch_norm" and not args[TRAINING]
+    if name not in NORMALISING or by_running_statistics or not results[1].numel():
+        return results
+    normalised, means, inverses = results
+    terms = normalised.numel() / means.numel()
+    error = torch.finfo(dtype).eps * math.sqrt(max(terms / LANES, 1.0))
+    part = torch.rand(
+        means.shape, generator=generator(means.device), device=means.device, dtype=means.dtype
+    )
+    shifts = (2 * part - 1) * error * means.abs() * inverses
+    weight = args[2] if name == "native_layer_norm" else args[1]
+    return (normalised + _spread(name, shifts, weight, normalised), means, inverses)
+
+
+def _spread(
+    name: str, shifts: torch.Tensor, weight: torch.Tensor | None, normalised: torch.Tensor
+) -> torch.Tensor:
+    """Return the shift of each element: that of its slice, times its weight."""
+    if name == "native_layer_norm":
+        return shifts if weight is None else shifts * weight
+    if name == "native_group_norm":
+        repeats = normalised.shape[1] // shifts.shape[1]
+        shifts = shifts.repeat_interleave(repeats, 1)
+    shape = [1] * (normalised.ndim - 2)
+    channels = shifts.reshape(-1, normalised.shape[1], *shape)
+    return channels if weight is None else channels * weight.reshape(1, -1, *shape)

@@ -1,0 +1,66 @@
+"""Long sums, and the means inside of normalisations, in another order of additions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from modelexport_exporter.verification.numerics.perturbed_arithmetic import with_random_rounding
+
+
+def moved(call: Callable[[], Tensor]) -> Tensor:
+    """Return how far the result moves with random rounding."""
+    rounded: Tensor = with_random_rounding(call, seed=1)
+    return (rounded - call()).abs()
+
+
+@pytest.mark.parametrize("reduce", [lambda x: x.sum(-1), lambda x: x.var(-1)])
+def test_long_sums_have_many_roundings(reduce: Callable[[Tensor], Tensor]) -> None:
+    """onnxruntime adds 100,000 numbers in another order, which is no difference of the model."""
+
+    def relative(terms: int) -> float:
+        x = torch.rand(64, terms, generator=torch.Generator().manual_seed(2))
+        return float((moved(lambda: reduce(x)) / reduce(x)).max())
+
+    assert relative(1000) < 4e-7
+    assert 2e-6 < relative(100_000) < 4e-5
+
+
+@pytest.mark.parametrize(("number", "exact"), [(1.0, True), (0.375, True), (65025.0, False)])
+def test_long_sums_of_small_numbers_are_exact(number: float, exact: bool) -> None:
+    """A count stays a count in any order; squares of white pixels exceed what float32 counts."""
+    x = torch.full((64, 100_000), number)
+    assert bool((moved(lambda: x.sum(-1)) / x.sum(-1)).max() < 4e-7) is exact
+
+
+CHANNELS = torch.full((2, 8, 16, 16), 0.3) + torch.arange(8).reshape(1, 8, 1, 1) * 1e-4
+ORDINARY = torch.randn(2, 8, 16, 16, generator=torch.Generator().manual_seed(3))
+
+
+@pytest.mark.parametrize(
+    "normalise",
+    [
+        pytest.param(nn.GroupNorm(4, 8), id="groups"),
+        pytest.param(nn.GroupNorm(2, 8, affine=False), id="groups without weights"),
+        pytest.param(nn.LayerNorm([8, 16, 16]), id="layer"),
+        pytest.param(lambda x: functional.layer_norm(x, [8, 16, 16]), id="layer without weights"),
+        pytest.param(functional.instance_norm, id="instances"),
+    ],
+)
+def test_means_of_nearly_constant_slices_are_rounded(normalise: Callable[[Tensor], Tensor]) -> None:
+    """The inverse of a small standard deviation amplifies the error of the mean."""
+    with torch.no_grad():
+        nearly_constant = float(moved(lambda: normalise(CHANNELS)).max())
+        ordinary = float(moved(lambda: normalise(ORDINARY)).max())
+    assert 3e-6 < nearly_constant < 1e-3
+    assert ordinary < 3e-6
+
+
+def test_statistics_of_training_are_not_rounded() -> None:
+    norm = nn.BatchNorm2d(8).eval()
+    with torch.no_grad():
+        assert float(moved(lambda: norm(CHANNELS)).max()) < 3e-7
