@@ -15,7 +15,7 @@ def case(row: str, name: str, model: str, *inputs: Any, **options: Any) -> Case:
 
 
 X = tensor("x", "n", 16)
-ROWS = {"n": (1, 64)}
+ROWS, SIZES = {"n": (1, 64)}, {"n": (8, 100)}
 CASES = (
     case(
         "R1",
@@ -28,6 +28,8 @@ CASES = (
     case("R2", "rare_gates", "RareGates", X, dims=ROWS, rtol=1e-3),
     case("R3", "sparse_scores", "SparseScores", X, dims=ROWS, tied=True),
     case("R3", "votes", "Votes", X, dims=ROWS, tied=True),
+    case("R4", "centre_crop", "CentreCrop", tensor("x", 1, 3, "n"), dims=SIZES),
+    case("R4", "upsample_by_tenth", "UpsampleByTenth", tensor("x", 1, 3, "n", 12), dims=SIZES),
 )
 
 

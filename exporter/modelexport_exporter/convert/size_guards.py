@@ -86,7 +86,7 @@ class _Condition:
         """Return a function of the sizes of its dims, in order."""
         # torch's own printer wrote the text, from a condition of the program.
         code = f"lambda {', '.join(self.symbols)}: {self.expression}"
-        function: Callable[..., bool] = eval(code, {"math": math})  # noqa: S307
+        function: Callable[..., bool] = eval(code, {"math": math, "torch": torch})  # noqa: S307
         return function
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 Size = int | torch.SymInt
@@ -29,6 +30,20 @@ def largest(size: Size) -> int:
         return LONGEST
 
 
+def smallest(size: Size) -> int:
+    """Return the smallest value that the size may take, at least 1."""
+    if torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
+        return 1
+    if isinstance(size, int):
+        return size
+    known = size.node.shape_env
+    assert known is not None
+    try:
+        return max(int(known.bound_sympy(size.node.expr).lower), 1)
+    except (TypeError, ValueError, OverflowError):
+        return 1
+
+
 def scaled_size(size: Size, factor: float) -> Size:
     """Return size * factor, computed in double and rounded towards zero, as torch does.
 
@@ -47,10 +62,26 @@ def scaled_sizes(sizes: Sequence[Size], factors: Sequence[float]) -> list[Size]:
 
 def scales_exactly_in_single(size: Size, factor: float) -> bool:
     """Return whether float32 gives the same scaled size for each value that the size may take."""
-    fixed = isinstance(size, int) and not torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
-    sizes = np.array([size]) if fixed else np.arange(1, largest(size) + 1)
+    sizes = _values(size)
     single = (sizes.astype(np.float32) * np.float32(factor)).astype(np.int64)
-    return np.array_equal(single, (sizes * float(factor)).astype(np.int64))
+    return np.array_equal(single, _scaled(sizes, factor))
+
+
+def may_stay(size: Size, factor: float) -> bool:
+    """Return whether a value that the size may take is scaled to itself: 8 by 1.1."""
+    sizes = _values(size)
+    return factor != 1 and bool((_scaled(sizes, factor) == sizes).any())
+
+
+def _scaled(sizes: NDArray[np.int64], factor: float) -> NDArray[np.int64]:
+    return (sizes * float(factor)).astype(np.int64)
+
+
+def _values(size: Size) -> NDArray[np.int64]:
+    """Return the values that a size may take."""
+    if isinstance(size, int) and not torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
+        return np.array([size])
+    return np.arange(smallest(size), largest(size) + 1)
 
 
 def number(size: Size, dtype: torch.dtype, device: torch.device) -> Tensor:

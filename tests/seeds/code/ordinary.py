@@ -66,3 +66,26 @@ class Votes(nn.Module):
             votes.median(1).indices,
             votes.kthvalue(3).indices,
         )
+
+
+class CentreCrop(nn.Module):
+    """The middle of a signal, an eighth of it left out, in four parts and a tenth longer."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        size = x.shape[-1]
+        kept = int(round(size * 0.875))  # noqa: RUF046 - as users write it
+        first = (size - kept) // 2
+        middle = x[..., first : first + kept]
+        longer = F.interpolate(middle, scale_factor=1.1, mode="linear", align_corners=False)
+        return F.adaptive_avg_pool1d(middle, 4), longer
+
+
+class UpsampleByTenth(nn.Module):
+    """Sizes of 8 and 9 stay what they are, and are copied."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        return (
+            nn.Upsample(scale_factor=1.1)(x),
+            nn.Upsample(scale_factor=1.1, mode="bilinear")(x),
+            F.interpolate(x, scale_factor=(1.1, 0.7), mode="bicubic"),
+        )

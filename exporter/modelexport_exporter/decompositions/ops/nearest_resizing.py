@@ -2,7 +2,8 @@
 
 PyTorch takes input floor(i · (inputs / outputs)), ONNX's Resize floor(i / (outputs / inputs)), both
 in the element type. Where i · inputs is a multiple of outputs, rounding may take either side: of
-all pairs of sizes up to 64, 3 % differ in a pixel, shrinking 14 to 2 among them.
+all pairs of sizes up to 64, 3 % differ in a pixel, shrinking 14 to 2 among them. Of images PyTorch
+copies a size that stays the same or doubles, whatever the factor is: 8 by 1.1, 8 by 2.05.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from modelexport_exporter.decompositions.registry import Family
 from modelexport_exporter.decompositions.sizes import Size, number, scaled_sizes
 
 FAMILY = Family("Nearest-neighbour resizing", __doc__)
+
+IMAGE = 4
+"""Dims of a batch of images."""
 
 Factors = Sequence[float | None]
 
@@ -32,8 +36,11 @@ def _nearest(x: Tensor, axis: int, wanted: Size, factor: float | None) -> Tensor
     inputs, outputs = (number(size, computed, x.device) for size in (x.shape[axis], wanted))
     step = torch.full_like(inputs, 1 / factor) if factor else inputs / outputs
     places = torch.arange(wanted, dtype=torch.int64, device=x.device).to(computed)
-    found = torch.floor(torch.mul(places, step)).to(torch.int64)
-    return torch.minimum(found, inputs.to(torch.int64) - 1)
+    found = torch.floor(torch.mul(places, step))
+    if factor and x.dim() == IMAGE:
+        found = torch.where(outputs == 2 * inputs, torch.floor(places / 2), found)
+        found = torch.where(outputs == inputs, places, found)
+    return torch.minimum(found.to(torch.int64), inputs.to(torch.int64) - 1)
 
 
 def _is_multiple(size: Size, wanted: Size, factor: float | None) -> bool:

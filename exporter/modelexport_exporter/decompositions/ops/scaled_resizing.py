@@ -1,7 +1,8 @@
-"""Linear and cubic resizing by a factor whose product with a size float32 rounds to another size.
+"""Linear and cubic resizing by a factor, where onnxruntime's Resize has other rows.
 
 onnxruntime computes Resize's output sizes in float32, torch in double: 50 rows by 0.58 are 29 rows
-there and 28 here. Where no declared size differs, Resize stays.
+there and 28 here. Linear modes of torch copy an axis whose size stays the same, 8 rows by 1.1, and
+Resize interpolates it. Where no declared size differs, Resize stays.
 
 Output i lies at (i + 1/2) / factor - 1/2, or with align_corners at
 i · (inputs - 1) / (outputs - 1); it is the mean of 2 neighbours, or of 4 by Keys' cubic of -3/4.
@@ -17,6 +18,7 @@ from torch import Tensor
 from modelexport_exporter.decompositions.registry import Family
 from modelexport_exporter.decompositions.sizes import (
     Size,
+    may_stay,
     number,
     scaled_sizes,
     scales_exactly_in_single,
@@ -36,17 +38,28 @@ def _differs(
     if output_size is not None or scale_factors is None:
         return False
     pairs = zip(x.shape[2:], scale_factors, strict=True)
-    return not all(scales_exactly_in_single(size, factor) for size, factor in pairs)
+    return not all(
+        scales_exactly_in_single(size, factor) and not may_stay(size, factor)
+        for size, factor in pairs
+    )
 
 
-def _places(x: Tensor, axis: int, wanted: Size, factor: float, *, align: bool) -> Tensor:
-    """Return where outputs lie between the inputs of an axis, of shape [wanted]."""
+def _places(
+    x: Tensor, axis: int, wanted: Size, factor: float, *, align: bool, copied: bool
+) -> Tensor:
+    """Return where outputs are between the inputs of an axis, of shape [wanted].
+
+    `copied`: whether an axis whose size stays the same is.
+    """
     computed = torch.float64 if x.dtype is torch.float64 else torch.float32
     index = torch.arange(wanted, dtype=torch.int64, device=x.device).to(computed)
-    if not align:
-        return (index + 0.5) * (1 / factor) - 0.5
     inputs, outputs = (number(size, computed, x.device) for size in (x.shape[axis], wanted))
-    return index * ((inputs - 1) / torch.clamp(outputs - 1, min=1.0))
+    if align:
+        return index * ((inputs - 1) / torch.clamp(outputs - 1, min=1.0))
+    between = (index + 0.5) * (1 / factor) - 0.5
+    if copied and may_stay(x.shape[axis], factor):
+        return torch.where(inputs == outputs, index, between)
+    return between
 
 
 def _taken(x: Tensor, axis: int, places: Tensor) -> Tensor:
@@ -92,9 +105,9 @@ def _resizes(interpolate: Callable[..., Tensor]) -> Callable[..., Tensor]:
         moved = x.to(torch.float32) if x.dtype in (torch.float16, torch.bfloat16) else x
         # Widths first, as torch does: the order decides how sums are rounded.
         for axis in reversed(range(2, x.dim())):
-            places = _places(
-                moved, axis, sizes[axis - 2], scale_factors[axis - 2], align=align_corners
-            )
+            wanted, factor = sizes[axis - 2], scale_factors[axis - 2]
+            linear = interpolate is _linear
+            places = _places(moved, axis, wanted, factor, align=align_corners, copied=linear)
             weight_shape = [-1, *(1 for _ in range(axis + 1, x.dim()))]
             moved = interpolate(moved, axis, places, weight_shape)
         return moved.to(x.dtype)
@@ -110,7 +123,7 @@ for _name, _interpolate in (
 ):
     FAMILY.decomposes(
         f"aten::upsample_{_name}.vec",
-        defect="onnxruntime rounds size · factor in float32: one row more or less",
+        defect="onnxruntime rounds size · factor in float32, and interpolates sizes that stay",
         method="means of the neighbours along each axis",
         accuracy="1e-6 (float32)",
         applies=_differs,

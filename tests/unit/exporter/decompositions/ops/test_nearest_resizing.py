@@ -34,6 +34,17 @@ def test_by_a_factor(width: int, factor: float) -> None:
     )
 
 
+@given(st.integers(1, 24), st.floats(0.5, 2.2), st.floats(0.5, 2.2))
+def test_images_by_factors(size: int, rows: float, columns: float) -> None:
+    x = torch.arange(size * 9, dtype=torch.float32).reshape(1, 1, size, 9)
+    factors = [round(rows, 2), round(columns, 2)]
+    if int(size * factors[0]) < 1:
+        return
+    expected = functional.interpolate(x, scale_factor=tuple(factors))
+    function = DECOMPOSITIONS["aten::upsample_nearest2d.vec"].function
+    assert torch.equal(function(x, None, factors), expected)
+
+
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.uint8])
 def test_element_types(dtype: torch.dtype) -> None:
     x = torch.arange(14 * 21).reshape(1, 1, 14, 21).remainder(200).to(dtype)
