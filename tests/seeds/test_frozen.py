@@ -32,8 +32,9 @@ def rows(count: int, name: str = "x", width: int = 2) -> dict[str, Any]:
     return {name: drawn.astype("f4")}
 
 
+SIGNAL = tensor("x", 3, 16)
+LIKE_TEMPLATE = {"x": np.sin(np.arange(16.0) ** 2).astype("f4") * np.array([[2], [1], [-1]], "f4")}
 IDS = integers("ids", 3, high=500)
-SIX = integers("ids", 6, high=500)
 
 CASES = (
     frozen(
@@ -59,6 +60,16 @@ CASES = (
     frozen(
         "S14", "ids_as_text", "IdsAsText", IDS, feeds=[{"ids": array([12, 7, 3], dtype="int64")}]
     ),
+    frozen("S14", "wake_word_script", "scripted_wake_word", SIGNAL, feeds=[LIKE_TEMPLATE]),
+    frozen(
+        "S14",
+        "wake_word_cond",
+        "WakeWordByCond",
+        SIGNAL,
+        feeds=[LIKE_TEMPLATE],
+        or_refused=None,
+    ),
+    frozen("S14", "never_by_sum", "NeverBySum", SIGNAL, expected=REFUSED, or_refused=None),
 )
 
 

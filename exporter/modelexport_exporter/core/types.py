@@ -257,6 +257,8 @@ class Unreached(StrEnum):
     """An output was empty in all samples."""
     SIDE = "side"
     """A branch on values went the same way in all samples, and the graph holds that way only."""
+    SIDE_OF_FILE = "side of the file"
+    """A branch on values that the file holds both sides of went the same way in all samples."""
     SIZE = "size"
     """Sizes for which the graph was not made were too costly to run."""
 
@@ -272,6 +274,8 @@ class NotCompared:
     def __str__(self) -> str:
         if self.kind is Unreached.ELEMENTS:
             return f"{self.subject} had no elements in any sample"
+        if self.kind is Unreached.SIDE_OF_FILE:
+            return f"{self.subject} ran in no sample"
         if self.kind is Unreached.SIZE:
             return f"{self.subject} was not compared where it fails: those sizes cost too much"
         return f"{self.subject} went the same way in all samples"

@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import torch
+from torch._ops import HigherOrderOperator
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from modelexport_exporter.torch_internals.operators import schema_of
 
 
 class AtenMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """While active, `on_op` is called instead of each ATen op."""
+    """While active, `on_op` is called instead of each ATen op, also of those inside torch.cond."""
+
+    supports_higher_order_operators = True
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -29,7 +33,28 @@ class AtenMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401
+        if isinstance(func, HigherOrderOperator):
+            return self._run_higher_order(func, args, kwargs or {})
         return self.on_op(func, args, kwargs or {})
+
+    def _run_higher_order(
+        self,
+        func: Any,  # noqa: ANN401
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+    ) -> Any:  # noqa: ANN401
+        """Run what the functions of torch.cond and while_loop do in this mode, too."""
+        if func is torch.ops.higher_order.cond:
+            condition, on_true, on_false, operands = args
+            with self:
+                return (on_true if condition else on_false)(*operands)
+        if func is torch.ops.higher_order.while_loop:
+            holds, body, carried, others = args
+            with self:
+                while holds(*carried, *others):
+                    carried = body(*carried, *others)
+            return carried
+        return func(*args, **kwargs)
 
     def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Return what the op returns. ATen ops that this method calls are not seen."""

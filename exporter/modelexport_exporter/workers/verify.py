@@ -58,6 +58,7 @@ from modelexport_exporter.verification.seeking.completeness import (
     branches_of,
     may_freeze_sizes,
 )
+from modelexport_exporter.verification.seeking.file_sides import BRANCHING, sides_of_file
 from modelexport_exporter.verification.seeking.seek import Found
 from modelexport_exporter.verification.verdict import describe_reordered, verdict_on
 from modelexport_exporter.workers.output_shapes import OutputShapes
@@ -164,6 +165,10 @@ class _Verification:
         self._session, run_file = opened(converted.model_path)
         self.shapes = OutputShapes(task, converted, self._session, opened)
         self._run_file = self.shapes.watching(run_file)
+        branches = not task.proven_graph and not BRANCHING.isdisjoint(converted.op_counts)
+        sides = sides_of_file(converted.model_path, lambda p: opened(p)[1]) if branches else None
+        if sides is not None:
+            self._run_file = sides.watching(self._run_file)
         self._comparator = Comparator(
             task.spec,
             reference,
@@ -177,6 +182,7 @@ class _Verification:
             reference,
             branches=branches_of(task),
             frozen_sizes=may_freeze_sizes(task, converted),
+            file_sides=sides,
             clock=self._clock,
         )
 

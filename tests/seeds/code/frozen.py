@@ -1,7 +1,5 @@
 """Models of which a capture holds what Python computed once, at few sizes or values only."""
 
-import math
-
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -52,23 +50,36 @@ class IdsAsText(nn.Module):
         return ids + (1000 if key.startswith("12-") else 0)
 
 
-class ChoosesByFlag(nn.Module):
-    """Reads a number that is a flag, and chooses without a branch; random inputs never match."""
+class WakeWord(nn.Module):
+    """Computes with numbers of Python where a signal is like the template, which noise never is."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
-        weights = torch.sin(torch.arange(64.0))
-        self.register_buffer("template", weights)
+        self.register_buffer("template", torch.sin(torch.arange(16.0) ** 2))
 
     def forward(self, x):
-        _for_python_only()
-        hit = math.floor(F.cosine_similarity(x, self.template[None]).max().item() + 0.03)
-        return x * [1.0, 3.0][hit]
+        if bool(F.cosine_similarity(x, self.template[None]).max() > 0.9):
+            level = float(x.sum())
+            return x * (level // 0.3) + level % 0.3
+        return x * 2
 
 
-class ListedIds(nn.Module):
-    """Compares all ids with a list, and chooses without a branch."""
+def scripted_wake_word():
+    """Return the model as a script."""
+    return torch.jit.script(WakeWord())
 
-    def forward(self, ids):
-        _for_python_only()
-        return ids * [1, 3][ids.tolist() == [4, 8, 15, 16, 23, 42]]
+
+class WakeWordByCond(WakeWord):
+    """The same with torch.cond, and a side that is translated correctly."""
+
+    def forward(self, x):
+        near = F.cosine_similarity(x, self.template[None]).max() > 0.9
+        return torch.cond(near, lambda x: torch.round(x * 3), lambda x: x * 2, (x,))
+
+
+class NeverBySum(nn.Module):
+    """A side that no sample takes but by accident."""
+
+    def forward(self, x):
+        rare = (x.sum() * 1e6) % 7 == 0.123456
+        return torch.cond(rare, lambda x: x.sort(0)[0], lambda x: x * 2, (x,))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ import torch
 from numpy.typing import NDArray
 
 from modelexport_api.spec import Input
+from modelexport_exporter.torch_internals.aten_mode import AtenMode, op_name
 from modelexport_exporter.torch_internals.call_mode import CallMode, call_name
 
 Array = NDArray[Any]
@@ -31,6 +33,8 @@ COMPARING = frozenset(
     {"gt", "lt", "ge", "le", "eq", "ne", "greater", "less", "greater_equal", "less_equal"}
 )
 READING_NUMBERS = frozenset({"item", "tolist", "float", "int"})
+READING_SCALARS = frozenset({"_local_scalar_dense", "item"})
+"""The same as ATen ops."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,31 @@ class Differences(CallMode):
         tensors = [entry for entry in (left, right) if isinstance(entry, torch.Tensor)]
         if any(entry.is_floating_point() and entry.requires_grad for entry in tensors):
             self.found.append(left - right)
+
+
+class Operands(AtenMode):
+    """Records what a compiled script compares, whose calls of functions are not seen."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._found: list[tuple[Any, Any]] = []
+
+    def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        """Note the operands of a comparison, or a number that is read; run the op."""
+        name = op_name(func)
+        if name in COMPARING and len(args) > 1:
+            self._found.append((args[0], args[1]))
+        elif name in READING_SCALARS:
+            self._found.append((args[0], 0))
+        return func(*args, **kwargs)
+
+    def differences(self) -> list[torch.Tensor]:
+        """Return the differences with their gradients: ops see tensors below autograd."""
+        return [
+            left - right
+            for left, right in self._found
+            if any(isinstance(one, torch.Tensor) and one.requires_grad for one in (left, right))
+        ]
 
 
 def ascend(
@@ -151,12 +180,23 @@ def _differences(
         entry.name: values[entry.name].detach().clone().requires_grad_() for entry in movable
     }
     differences = Differences()
+    _run(differences, values, call)
+    if differences.found:
+        return values, differences.found
+    operands = Operands()
+    _run(operands, values, call)
+    with torch.enable_grad():
+        return values, operands.differences()
+
+
+def _run(
+    mode: AbstractContextManager[object], values: Values, call: Callable[[Values], object]
+) -> None:
     try:
-        with torch.enable_grad(), differences:
+        with torch.enable_grad(), mode:
             call(values)
     except Exception:  # noqa: BLE001, S110 - the model may refuse what the steps led to
         pass
-    return values, differences.found
 
 
 def _is_movable(array: Array) -> bool:

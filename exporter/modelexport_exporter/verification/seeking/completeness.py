@@ -33,6 +33,7 @@ from modelexport_exporter.verification.seeking.branches import (
     ValueBranches,
     describe_branch,
 )
+from modelexport_exporter.verification.seeking.file_sides import FileSides
 from modelexport_exporter.verification.seeking.goals import BothSides, DependsOnValues, Elements
 from modelexport_exporter.verification.seeking.jumps import Jump
 from modelexport_exporter.verification.seeking.paths import NewPaths, Paths
@@ -45,6 +46,8 @@ Arrays = Mapping[str, Array]
 
 SECONDS = 10.0
 """Time to seek elements of outputs; the same again for branches."""
+SIZES_SECONDS = 1.0
+"""Time to seek sides of the file that depend on sizes."""
 MOST_ROUNDS = 4
 """How deep branches inside of branches are sought."""
 
@@ -88,11 +91,12 @@ class Completeness:
         *,
         branches: Branches,
         frozen_sizes: bool = False,
+        file_sides: FileSides | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Watch the runs of `reference` if the graph may hold branches on values.
 
-        `frozen_sizes`: it may also hold what Python computed from sizes.
+        `frozen_sizes`: it may also hold what Python computed from sizes. `file_sides`: of the file.
         """
         self._samples = samples
         self._reference = reference
@@ -105,6 +109,7 @@ class Completeness:
         self._empty: list[str] = []
         self._may_lack_sides = branches is Branches.ONE_SIDE
         self._frozen_sizes = frozen_sizes
+        self._file_sides = file_sides
         self._paths = Paths()
         self._size_paths = SizePaths(samples, reference, self._paths, clock)
         if branches is not Branches.NONE:
@@ -136,6 +141,8 @@ class Completeness:
         if self._known and self._may_lack_sides and not _differ(results):
             for found in self._seeker.seek(NewPaths(self._paths), SECONDS / 2):
                 compare(found)
+        if self._file_sides is not None and not _differ(results):
+            self._seek_file_sides(self._file_sides, compare)
         if self._frozen_sizes and not _differ(results):
             self._size_paths.seek(compare, lambda: _differ(results))
 
@@ -171,6 +178,21 @@ class Completeness:
             if not self._unexamined:
                 return
 
+    def _seek_file_sides(self, sides: FileSides, compare: Callable[[Found], None]) -> None:
+        """Compare inputs and sizes at which the file takes a side of an If for the first time."""
+        until = self._clock() + SECONDS
+        for found in self._seeker.candidates() if sides.missing else ():
+            if not sides.missing or self._clock() > until:
+                break
+            if sides.reaches(found.arrays) and self._reference.accepts(found.arrays):
+                compare(found)
+        until = self._clock() + SIZES_SECONDS
+        for found in self._seeker.sizes() if sides.is_open else ():
+            if not sides.is_open or self._clock() > until:
+                break
+            if sides.reaches(found.arrays) and self._reference.accepts(found.arrays):
+                compare(found)
+
     def _run(self, arrays: Arrays) -> list[torch.Tensor]:
         with torch.no_grad():
             return self._reference.call(self._reference.values(arrays))
@@ -190,9 +212,12 @@ class Completeness:
         sides = BothSides(self._sides, self._own_branches).missing if self._may_lack_sides else []
         code_dir = self._samples.code_dir
         branches = dict.fromkeys(describe_branch(jump, code_dir) for jump in sides)
+        file = self._file_sides
+        of_file = [file.describe(side) for side in file.missing] if file is not None else []
         return (
             *(NotCompared(Unreached.ELEMENTS, f"output {name}") for name in self._empty),
             *(NotCompared(Unreached.SIDE, branch) for branch in branches),
+            *(NotCompared(Unreached.SIDE_OF_FILE, side) for side in of_file),
         )
 
     def coverage(self) -> list[str]:

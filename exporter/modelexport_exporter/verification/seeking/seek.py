@@ -17,6 +17,7 @@ from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.sampling.draw import draw
 from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.samples.sample_source import SampleSource
+from modelexport_exporter.verification.samples.sizes import volume
 from modelexport_exporter.verification.seeking.ascent import ascend
 from modelexport_exporter.verification.seeking.candidates import candidates
 from modelexport_exporter.verification.seeking.goals import Goal
@@ -26,6 +27,8 @@ Array = NDArray[Any]
 MOST_FOUND = 6
 """Samples that reach a goal, each of which is compared."""
 SAMPLER_SEEDS = range(1000, 1032)
+LARGEST_VOLUME = 1 << 18
+"""Elements of the inputs of the sizes that are tried."""
 LARGEST_STATE = 1 << 16
 """Elements of a parameter or buffer that an input is set to."""
 FROM = (Values.NORMAL, Values.SMALL_INTEGERS, Values.LARGE)
@@ -58,7 +61,7 @@ class Seeker:
         """Return samples that reach the goal or a part of it, within the time."""
         until = self._clock() + seconds
         found: list[Found] = []
-        for candidate in self._candidates():
+        for candidate in self.candidates():
             if not goal.is_open or len(found) == MOST_FOUND or self._clock() > until:
                 break
             if self._reaches(goal, candidate.arrays):
@@ -74,7 +77,8 @@ class Seeker:
             return False
         return goal.reaches(outputs)
 
-    def _candidates(self) -> Iterator[Found]:
+    def candidates(self) -> Iterator[Found]:
+        """Yield inputs that are likely to reach something, the cheapest first."""
         sizes = DimSizes.of(self._samples.spec)
         distinct: list[dict[str, int]] = []
         for own in (sizes.captured, sizes.between, sizes.highest):
@@ -89,6 +93,12 @@ class Seeker:
         for own in distinct:
             for values in FROM:
                 yield from self._ascending(own, values)
+
+    def sizes(self) -> Iterator[Found]:
+        """Yield ordinary inputs of many sizes, except very large ones."""
+        for sample in self._samples.many_sizes():
+            if volume(self._samples.spec.inputs, sample.dims) <= LARGEST_VOLUME:
+                yield Found(dict(sample.dims), self._samples.arrays(sample))
 
     def _from_sampler(self, sizes: dict[str, int]) -> Iterator[Found]:
         for seed in SAMPLER_SEEDS:

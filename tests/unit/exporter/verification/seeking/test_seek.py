@@ -104,3 +104,16 @@ def test_shapes_that_depend_on_values(
     with torch.no_grad(), DependsOnValues() as ops:
         function(torch.ones(2, 3))
     assert ops.found is depends
+
+
+class Loud(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if bool(torch.sigmoid(x.sum() - 20) > 0.5):
+            return x * 2
+        return x
+
+
+def test_steps_follow_what_a_script_compares() -> None:
+    script = torch.jit.script(Loud())
+    moved = ascend([X], ARRAYS, lambda values: script(values["x"]), _to_values)
+    assert any(arrays["x"].sum() > 20 for arrays in moved)
