@@ -18,6 +18,8 @@ REDUCING = frozenset(
     {"sum", "mean", "nansum", "var", "var_mean", "std", "std_mean", "norm", "linalg_vector_norm"}
 )
 """Ops that add all numbers of a slice."""
+CANCELLING = frozenset({"sum", "mean", "nansum"})
+"""Of these, ops that add terms of both signs."""
 NORMALISING = frozenset({"native_group_norm", "native_layer_norm", "native_batch_norm"})
 """Ops that return their result, the means and the inverse standard deviations."""
 TRAINING = 5
@@ -30,20 +32,32 @@ UNITS = (1, 256)
 """Multiples of one of these, as a fraction, are summed exactly up to 2^24 of them."""
 
 
-def roundings(name: str, args: tuple[Any, ...], result: torch.Tensor) -> float:
-    """Return how many units of the last place an op's result may be off."""
+def magnitudes_inside(name: str, args: tuple[Any, ...], wide: torch.Tensor) -> torch.Tensor | None:
+    """Return the numbers that an op's rounding is relative to; None if that is its result.
+
+    `wide`: the result in float64. Of a long sum: the partial sums, which may cancel, times the
+    square root of the number of additions.
+    """
     given = args[0] if args else None
-    if not isinstance(given, torch.Tensor) or not given.numel():
-        return 1.0
-    if name == "cumsum" and given.ndim:
+    if not isinstance(given, torch.Tensor) or not given.is_floating_point():
+        return None
+    if not given.numel() or not given.ndim:
+        return None
+    if name == "cumsum":
         terms = float(given.shape[args[1]])
+        partial = wide.abs().amax(args[1], keepdim=True).expand_as(wide)
     elif name in REDUCING:
-        terms = given.numel() / max(result.numel(), 1)
+        terms = given.numel() / max(wide.numel(), 1)
+        partial = wide.abs()
     else:
-        return 1.0
+        return None
     if terms < LONG or _is_exact_in_any_order(given, terms):
-        return 1.0
-    return math.sqrt(terms / LANES)
+        return None
+    if name in CANCELLING:
+        # The sum of terms of both signs is a random walk, whose end may be at zero.
+        typical = float(given.to(torch.float64).square().mean().sqrt()) * math.sqrt(terms)
+        partial = partial.clamp(min=typical / (terms if name == "mean" else 1.0))
+    return partial * math.sqrt(terms / LANES)
 
 
 def _is_exact_in_any_order(given: torch.Tensor, terms: float) -> bool:

@@ -27,7 +27,10 @@ from modelexport_exporter.torch_internals.aten_mode import AtenMode, aliased_arg
 from modelexport_exporter.torch_internals.call_mode import CallMode
 from modelexport_exporter.torch_internals.pytree import tree_map
 from modelexport_exporter.verification.numerics.arithmetic_dtype import MOVING
-from modelexport_exporter.verification.numerics.long_sums import roundings, with_rounded_mean
+from modelexport_exporter.verification.numerics.long_sums import (
+    magnitudes_inside,
+    with_rounded_mean,
+)
 
 NARROW = frozenset({torch.float16, torch.bfloat16, torch.float32})
 REINTERPRETING = frozenset({torch.ops.aten.view.dtype})
@@ -138,7 +141,7 @@ class _RoundAtRandom(AtenMode):
         except (RuntimeError, NotImplementedError):  # no kernel for float64
             return plain
         if isinstance(plain, torch.Tensor):
-            return self._round(plain, wide, roundings(op_name(func), args, plain))
+            return self._round(plain, wide, magnitudes_inside(op_name(func), args, wide))
         wide = with_rounded_mean(op_name(func), args, wide, plain[0].dtype, self._generator)
         return type(plain)(self._round(one, two) for one, two in zip(plain, wide, strict=True))
 
@@ -158,14 +161,16 @@ class _RoundAtRandom(AtenMode):
             return plain
         return self._moved(plain, plain, plain.to(torch.float32).to(torch.float64) == plain)
 
-    def _round(self, plain: Any, wide: Any, times: float = 1.0) -> Any:  # noqa: ANN401
+    def _round(self, plain: Any, wide: Any, inside: torch.Tensor | None = None) -> Any:  # noqa: ANN401
         if not isinstance(plain, torch.Tensor) or plain.dtype not in NARROW:
             return plain
         if plain.shape != wide.shape:
             return plain
         nearest = wide.to(plain.dtype)
-        exact = (nearest.to(wide.dtype) == wide) if times <= 1 else torch.zeros_like(wide).bool()
-        return self._moved(nearest, wide, exact, times)
+        exact = nearest.to(wide.dtype) == wide
+        if inside is not None:
+            exact = torch.zeros_like(exact)  # in this order of additions only
+        return self._moved(nearest, wide, exact, inside)
 
     def _generator(self, device: torch.device) -> torch.Generator:
         generator = self._generators.get(device)
@@ -179,15 +184,16 @@ class _RoundAtRandom(AtenMode):
         nearest: torch.Tensor,
         wide: torch.Tensor,
         exact: torch.Tensor,
-        times: float = 1.0,
+        inside: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """Return the nearest numbers; where they are not exact, `wide` rounded at random.
 
-        `times`: how many units of the last place.
+        `inside`: what the rounding is relative to, where that is not the result.
         """
         generator = self._generator(wide.device)
         part = torch.rand(wide.shape, generator=generator, device=wide.device, dtype=wide.dtype)
-        moved = wide * (1 + (2 * part - 1) * (torch.finfo(nearest.dtype).eps * times))
+        eps = torch.finfo(nearest.dtype).eps
+        moved = wide + (2 * part - 1) * eps * (wide if inside is None else inside)
         return torch.where(exact | ~torch.isfinite(wide), nearest, moved.to(nearest.dtype))
 
 

@@ -37,6 +37,22 @@ def test_long_sums_of_small_numbers_are_exact(number: float, exact: bool) -> Non
     assert bool((moved(lambda: x.sum(-1)) / x.sum(-1)).max() < 4e-7) is exact
 
 
+@pytest.mark.parametrize("reduce", [lambda x: x.sum(-1), lambda x: x.mean(-1)])
+def test_long_sums_that_cancel_have_the_rounding_of_their_partial_sums(
+    reduce: Callable[[Tensor], Tensor],
+) -> None:
+    """The mean of 20,000 normal numbers may be zero, and its error is not."""
+    x = torch.randn(1, 20_000, generator=torch.Generator().manual_seed(2))
+    centred = x - x.to(torch.float64).mean().to(torch.float32)
+    typical = reduce(centred.abs()) / 141
+    assert 1e-7 < float(moved(lambda: reduce(centred)) / typical) < 1e-4
+
+
+def test_running_sums_have_the_rounding_of_the_largest() -> None:
+    x = torch.cat([torch.rand(1, 10_000), -torch.rand(1, 10_000)], -1)
+    assert float(moved(lambda: x.cumsum(-1)).max() / x.cumsum(-1).max()) > 1e-6
+
+
 CHANNELS = torch.full((2, 8, 16, 16), 0.3) + torch.arange(8).reshape(1, 8, 1, 1) * 1e-4
 ORDINARY = torch.randn(2, 8, 16, 16, generator=torch.Generator().manual_seed(3))
 
