@@ -15,6 +15,7 @@ def case(row: str, name: str, model: str, *inputs: Any, **options: Any) -> Case:
 
 
 X = tensor("x", "n", 16)
+IMAGE = tensor("x", 1, 3, "h", "w")
 ROWS, SIZES = {"n": (1, 64)}, {"n": (8, 100)}
 CASES = (
     case(
@@ -29,6 +30,7 @@ CASES = (
     case("R3", "sparse_scores", "SparseScores", X, dims=ROWS, tied=True),
     case("R3", "votes", "Votes", X, dims=ROWS, tied=True),
     case("R4", "centre_crop", "CentreCrop", tensor("x", 1, 3, "n"), dims=SIZES),
+    case("R4", "whole_windows", "WholeWindows", IMAGE, dims={"h": (4, 40), "w": (4, 40)}),
     case("R4", "upsample_by_tenth", "UpsampleByTenth", tensor("x", 1, 3, "n", 12), dims=SIZES),
 )
 

@@ -89,3 +89,17 @@ class UpsampleByTenth(nn.Module):
             nn.Upsample(scale_factor=1.1, mode="bilinear")(x),
             F.interpolate(x, scale_factor=(1.1, 0.7), mode="bicubic"),
         )
+
+
+class WholeWindows(nn.Module):
+    """Pools with a window as large as the image."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.features = nn.Conv2d(3, 4, 3, padding=1)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        y = self.features(x)
+        rows = F.max_pool1d(y.mean(2), kernel_size=y.shape[3])
+        largest = F.max_pool2d(y, kernel_size=(y.shape[2], y.shape[3]))
+        return F.avg_pool2d(y, y.shape[-2:]).flatten(1), largest.flatten(1), rows

@@ -1,10 +1,14 @@
-"""Pools over dynamic dims: torch.export fixes the size for ceil_mode, and for any 1d pool."""
+"""Pools over dynamic dims.
+
+torch.export fixes the size for ceil_mode, for any 1d pool, and for windows as large as the image.
+"""
 
 from __future__ import annotations
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from modelexport_exporter.decompositions.capture.registry import (
     Call,
@@ -23,6 +27,13 @@ from modelexport_exporter.decompositions.ops.ceil_windows import (
 CALLS = Replacements()
 
 
+def _covers(x: Tensor, dims: int, kernel_size: Sizes, padding: Sizes) -> bool:
+    """Return whether one window is as large as the image, of which a size is open."""
+    kernel, sizes = each(kernel_size, dims), x.shape[-dims:]
+    whole = all(statically_known_true(one == size) for one, size in zip(kernel, sizes, strict=True))
+    return whole and any(map(is_open, kernel)) and not any(each(padding, dims))
+
+
 def _max_pool(dims: int) -> Call:
     def max_pool(
         x: Tensor,
@@ -35,6 +46,8 @@ def _max_pool(dims: int) -> Call:
     ) -> Result:
         if return_indices or not any(map(is_open, x.shape[-dims:])):
             return NotImplemented
+        if dilation == 1 and _covers(x, dims, kernel_size, padding):
+            return x.amax(tuple(range(-dims, 0)), keepdim=True)
         if ceil_mode:
             return max_pool_ceil(x, dims, kernel_size, stride, padding, dilation)
         if dims > 1:
@@ -56,7 +69,11 @@ def _avg_pool(dims: int) -> Call:
         count_include_pad: bool = True,
         divisor_override: int | None = None,
     ) -> Result:
-        if divisor_override is not None or not ceil_mode or not any(map(is_open, x.shape[-dims:])):
+        if divisor_override is not None or not any(map(is_open, x.shape[-dims:])):
+            return NotImplemented
+        if _covers(x, dims, kernel_size, padding):
+            return x.mean(tuple(range(-dims, 0)), keepdim=True)
+        if not ceil_mode:
             return NotImplemented
         return average_windows(x, dims, kernel_size, stride, padding, count_include_pad)
 

@@ -19,8 +19,9 @@ Sizes = int | Sequence[int]
 
 def each(value: Sizes | None, count: int, otherwise: Sizes = 1) -> list[int]:
     """Return the option for each dim; one number applies to all dims, [] means the default."""
-    value = otherwise if value is None or not isinstance(value, int) and not len(value) else value  # noqa: RUF021
-    values = [value] if isinstance(value, int) else list(value)
+    if isinstance(value, int | torch.SymInt):
+        return [value] * count
+    values = list(value or ([otherwise] if isinstance(otherwise, int) else otherwise))
     return values * count if len(values) == 1 else values
 
 
