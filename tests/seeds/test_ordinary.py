@@ -31,6 +31,7 @@ CASES = (
     case("R3", "votes", "Votes", X, dims=ROWS, tied=True),
     case("R4", "centre_crop", "CentreCrop", tensor("x", 1, 3, "n"), dims=SIZES),
     case("R4", "whole_windows", "WholeWindows", IMAGE, dims={"h": (4, 40), "w": (4, 40)}),
+    case("R4", "restored_size", "RestoredSize", IMAGE, dims={"h": (4, 40), "w": (4, 40)}),
     case("R4", "upsample_by_tenth", "UpsampleByTenth", tensor("x", 1, 3, "n", 12), dims=SIZES),
 )
 

@@ -103,3 +103,15 @@ class WholeWindows(nn.Module):
         rows = F.max_pool1d(y.mean(2), kernel_size=y.shape[3])
         largest = F.max_pool2d(y, kernel_size=(y.shape[2], y.shape[3]))
         return F.avg_pool2d(y, y.shape[-2:]).flatten(1), largest.flatten(1), rows
+
+
+class RestoredSize(nn.Module):
+    """A transposed convolution to the size of the image before the first one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.down = nn.Conv2d(3, 4, 3, stride=2, padding=1)
+        self.up = nn.ConvTranspose2d(4, 3, 3, stride=2, padding=1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.up(self.down(x), output_size=x.shape[-2:])

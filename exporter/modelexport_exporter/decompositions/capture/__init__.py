@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from modelexport_exporter.decompositions.capture import calls, pools, recurrent
+from modelexport_exporter.decompositions.capture import calls, convolutions, pools, recurrent
 
-CALLS = {**calls.CALLS, **pools.CALLS, **recurrent.CALLS}
+CALLS = {**calls.CALLS, **convolutions.CALLS, **pools.CALLS, **recurrent.CALLS}
 """From a function of torch to its operator's name and what is called in its place."""

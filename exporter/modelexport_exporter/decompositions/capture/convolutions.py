@@ -1,0 +1,53 @@
+"""Transposed convolutions to a size of the caller, whose output_padding follows a dynamic dim.
+
+torch.export fixes output_padding. It only adds to the end of the result, so the largest one is
+computed, and the result is cut.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from modelexport_exporter.decompositions.capture.registry import (
+    Call,
+    Replacements,
+    Result,
+    is_open,
+)
+from modelexport_exporter.decompositions.ops.ceil_windows import Sizes, each
+
+CALLS = Replacements()
+
+
+def _conv_transpose(function: Call, dims: int) -> Call:
+    def conv_transpose(
+        input: Tensor,  # noqa: A002 - torch's own name
+        weight: Tensor,
+        bias: Tensor | None = None,
+        stride: Sizes = 1,
+        padding: Sizes = 0,
+        output_padding: Sizes = 0,
+        groups: int = 1,
+        dilation: Sizes = 1,
+    ) -> Result:
+        added = each(output_padding, dims)
+        if not any(map(is_open, added)):
+            return NotImplemented
+        largest = [
+            max(step, gap) - 1
+            for step, gap in zip(each(stride, dims), each(dilation, dims), strict=True)
+        ]
+        result = function(input, weight, bias, stride, padding, largest, groups, dilation)
+        for place, (own, most) in enumerate(zip(added, largest, strict=True)):
+            axis = result.dim() - dims + place
+            result = result.narrow(axis, 0, result.shape[axis] - most + own)
+        return result
+
+    return conv_transpose
+
+
+for _dims, _function in enumerate(
+    (torch.conv_transpose1d, torch.conv_transpose2d, torch.conv_transpose3d), start=1
+):
+    CALLS.replaces(f"conv_transpose{_dims}d", _function)(_conv_transpose(_function, _dims))
