@@ -63,6 +63,11 @@ Array = NDArray[Any]
 MORE_WITHIN_SECONDS = 2.0
 """Further samples run while all samples together took less."""
 
+NAMED_SECONDS = 0.25
+NAMED_SHARE = 0.1
+"""Time for further samples of numbers that the model names, where there are any: so much, or this
+part of the time that the others took."""
+
 EVERY_SIZE_SECONDS = 0.5
 """Time for samples of all sizes of all dims, after the others."""
 
@@ -181,6 +186,9 @@ class _Verification:
             for sample in self._scheduler.admissible(planned):
                 self._run(sample)
         self._run_while(self._samples.more(), MORE_WITHIN_SECONDS)
+        spent = self._scheduler.spent
+        named = self._samples.named(large=spent <= MORE_WITHIN_SECONDS)
+        self._run_while(named, spent + max(NAMED_SECONDS, spent * NAMED_SHARE))
         self._completeness.seek(self._results, self._run_found)
         self._run_while(self._samples.every_size(), self._scheduler.spent + EVERY_SIZE_SECONDS)
         progress(Stage.VERIFY, 1.0, f"compared {len(self._results)} samples")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from onnx import numpy_helper
 
 from modelexport_exporter.call.tensors import to_array
 from modelexport_exporter.sampling.inject import InjectedValues
+from modelexport_exporter.verification.samples.inverted_constants import inverted_constants
 
 Array = NDArray[Any]
 
@@ -44,10 +45,12 @@ _FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLO
 _INTEGERS = (onnx.TensorProto.INT64, onnx.TensorProto.INT32)
 
 
-def find_injected_values(path: Path, state: Mapping[str, torch.Tensor]) -> InjectedValues:
+def find_injected_values(
+    path: Path, state: Mapping[str, torch.Tensor], bases: Iterable[float] = ()
+) -> InjectedValues:
     """Return the values to inject for a file. `state`: the model's parameters and buffers by name.
 
-    Empty if the file is not ONNX: the session reports that.
+    `bases`: ends of declared ranges. Empty if the file is not ONNX: the session reports that.
     """
     try:
         graph = onnx.load(path, load_external_data=False).graph
@@ -66,6 +69,7 @@ def find_injected_values(path: Path, state: Mapping[str, torch.Tensor]) -> Injec
         tuple(sorted(rows)[:MAX_ROWS]),
         limits=tuple(sorted(filter(_is_injectable, floats))[:MAX_CONSTANTS]),
         compared=tuple(number for number in compared if isinstance(number, int))[:MAX_CONSTANTS],
+        reaching=inverted_constants(graph, bases),
     )
 
 
