@@ -41,6 +41,7 @@ from modelexport_exporter.verification.batch_independence import is_batch_indepe
 from modelexport_exporter.verification.comparator import Comparator, Named, RunFile
 from modelexport_exporter.verification.dependent_outputs import (
     RANKING,
+    UNLIKE_NAN,
     check_not_random,
     dependent_outputs,
 )
@@ -161,13 +162,18 @@ class _Verification:
         self._session, run_file = opened(converted.model_path)
         self.shapes = OutputShapes(task, converted, self._session, opened)
         self._run_file = self.shapes.watching(run_file)
+
+        def dependent(kinds: frozenset[str]) -> frozenset[str]:
+            return dependent_outputs(converted.model_path, kinds, converted.op_counts)
+
         self._comparator = Comparator(
             task.spec,
             reference,
             self._run_file,
-            dependent_outputs(converted.model_path, RANKING, converted.op_counts),
+            dependent(RANKING),
             self._clock,
             simulation=simulation_for(task, task.spec, reference),
+            unlike_nan=None if model.on_gpu else dependent(UNLIKE_NAN),
         )
         self._completeness = Completeness(
             samples, reference, branches=branches_of(task), clock=self._clock
