@@ -7,6 +7,8 @@ _NAN = (
     "refused: a NaN that forward looks for or repairs is among the samples, and one inside of a "
     "module shows in its outputs"
 )
+_NAN_FOUND = "rewritten: IsNaN finds it, and Where returns it or its place"
+_NAN_RANKED = "rewritten: NaN is ranked as infinity, infinity as the largest number"
 _INFINITE = "refused: infinite values are among the samples where forward accepts them"
 _ZERO = "harmless: zeros are equal; only a division by it or its sign shows the difference"
 _LARGEST = "harmless: beyond 1e38, where sums overflow or not by their order"
@@ -31,9 +33,11 @@ DISPOSITIONS: dict[tuple[str, str], str] = {
         )
     },
     **{
-        (operator, "NaN or infinity"): _NAN
-        for operator in ("ReduceMax", "ReduceMin", "ScatterElements", "TopK")
+        (operator, "NaN or infinity"): _NAN_FOUND for operator in ("ReduceMax", "ReduceMin")
     },
+    ("ScatterElements", "NaN or infinity"): _NAN,
+    ("TopK", "NaN or infinity"): _NAN_RANKED,
+    ("TopK", "value"): _NAN_RANKED,
     **{
         (operator, "NaN or infinity"): _INFINITE
         for operator in ("GRU", "Gelu", "GlobalMaxPool", "GridSample", "LSTM", "LogSoftmax",
@@ -44,7 +48,7 @@ DISPOSITIONS: dict[tuple[str, str], str] = {
         for operator in ("Conv", "ConvTranspose", "GlobalAveragePool", "HardSwish",
                          "InstanceNormalization", "LayerNormalization")
     },
-    **{(operator, "value"): _NAN for operator in ("ArgMax", "ArgMin", "TopK")},
+    **{(operator, "value"): _NAN_FOUND for operator in ("ArgMax", "ArgMin")},
     **{
         (operator, "value"): "rewritten: Less and Where choose"
         for operator in ("Clip", "Max", "Min")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
+from modelexport_exporter.convert.script_comparisons import COMPARISONS
 from modelexport_exporter.convert.script_divisions import DIVISIONS, SINCE
 from modelexport_exporter.torch_internals.symbolics import (
     NEWEST_SYMBOLIC,
@@ -40,7 +41,7 @@ def script_symbolics() -> Iterator[None]:
         for name, function in _FUNCTIONS.items()
         if name in _OVERRIDES or not is_registered(name, NEWEST_SYMBOLIC)
     }
-    with register_symbolics(added, _SINCE), register_symbolics(DIVISIONS, SINCE):
+    with register_symbolics(added, _SINCE), register_symbolics({**DIVISIONS, **COMPARISONS}, SINCE):
         yield
 
 

@@ -8,8 +8,8 @@ are in one row. Random samples meet none of these.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,14 @@ _SHARE, _NAN_SHARE = 0.5, 0.25
 """Share of an input's elements that is replaced."""
 MIDDLE = 0.4
 """Where inside a range multiples of the model's periods are, besides its lower end."""
+_EQUAL_SHARE = 0.15
+"""Share of rows whose elements are all equal: a rule may hold for a whole image."""
+_OWN_SHARE, _OF_COLUMN_SHARE = 0.5, 0.9
+"""Share of the elements of an input, or of a column, that are its own numbers, if it has some."""
+_SIDES = (0, 0, -1, 1)
+"""Where a number of the model is moved to."""
+_NEXT_SHARE = 0.4
+"""Share of the moved floats that are the next number of their dtype."""
 _KEPT_SHARE = 0.1
 """Share of the elements that stay as they are drawn where all others are numbers of the model."""
 
@@ -53,6 +61,9 @@ class InjectedValues:
     """Numbers that values are divided by, for a whole number or a remainder."""
     compared: tuple[int, ...] = ()
     """Integers of the file that values are compared with."""
+    reaching: Mapping[str, Mapping[int | None, tuple[float, ...]]] = field(default_factory=dict)
+    """Numbers of each input at which what is computed of it equals a constant of the file, by the
+    column that is read; None where it is not known."""
 
     @property
     def integers(self) -> tuple[int, ...]:
@@ -100,9 +111,10 @@ def inject(
 def inject_named(
     inputs: Sequence[Input], arrays: Mapping[str, Array], injected: InjectedValues, seed: int
 ) -> dict[str, Array]:
-    """Return arrays of numbers that the model names, at random in each element.
+    """Return arrays of numbers that the model names, at random in each element, and next to them.
 
-    So a rule that needs two of them in one row occurs once in as many rows as there are pairs.
+    So a rule that needs two of them in one row occurs once in as many rows as there are pairs, and
+    the end of one condition where the others hold.
     """
     replaced = {}
     for position, entry in enumerate(inputs):
@@ -111,30 +123,55 @@ def inject_named(
         if not len(numbers):
             replaced[entry.name] = array
             continue
-        chosen = _beside(entry, rng.choice(numbers, size=array.shape), rng)
+        chosen = _moved(entry, rng.choice(numbers, size=array.shape), rng)
+        _choose_own(entry, chosen, injected, rng)
         kept = rng.random(array.shape) < _KEPT_SHARE
+        _make_rows_equal(chosen, kept, rng)
         replaced[entry.name] = np.where(kept, array, chosen).astype(array.dtype)
     return replaced
 
 
-def _beside(entry: Input, chosen: Array, rng: np.random.Generator) -> Array:
-    """Return half of the numbers as they are, and the others on either side, within `range`.
+def _make_rows_equal(chosen: Array, kept: Array, rng: np.random.Generator) -> None:
+    """Let all elements of some rows be the first one, and none of them stay as it was drawn."""
+    if chosen.ndim > 1 and chosen.size:
+        equal = rng.random(len(chosen)) < _EQUAL_SHARE
+        first = chosen.reshape(len(chosen), -1)[equal, 0]
+        chosen[equal] = first.reshape(-1, *[1] * (chosen.ndim - 1))
+        kept[equal] = False
 
-    A rule `a > 2 and b < 5` is met next to its numbers only.
-    """
-    kind = rng.integers(0, 8, chosen.shape)
-    if entry.dtype in FLOATS:
-        low, high = entry.range or (-math.inf, math.inf)
-        dtype = NUMPY_DTYPES[entry.dtype]
-        own = chosen.astype(dtype if dtype.kind == "f" else np.float64)
-        moved = [np.nextafter(own, own.dtype.type(end)) for end in (-np.inf, np.inf)]
-        moved += [own * own.dtype.type(factor) for factor in (0.75, 1.25)]
-    else:
-        low, high = integer_range(entry)
-        own = chosen
-        moved = [own + step for step in (-1, 1, -2, 2)]
-    beside = np.choose(np.minimum(kind, 4), [*moved, own])
-    return np.where((beside >= low) & (beside <= high), beside, own)
+
+def _choose_own(
+    entry: Input, chosen: Array, injected: InjectedValues, rng: np.random.Generator
+) -> None:
+    """Let most elements be numbers at which what is computed of the input, or a column, decides."""
+    for column, own in sorted(
+        injected.reaching.get(entry.name, {}).items(), key=lambda item: item[0] is not None
+    ):
+        numbers = _within(entry, own)
+        if not len(numbers):
+            continue
+        part, share = chosen, _OWN_SHARE
+        if column is not None:
+            if chosen.ndim == 0 or not -1 <= column < chosen.shape[-1]:
+                continue
+            part, share = chosen[..., column], _OF_COLUMN_SHARE
+        drawn = _moved(entry, rng.choice(numbers, size=part.shape), rng)
+        part[...] = np.where(rng.random(part.shape) < share, drawn, part)
+
+
+def _moved(entry: Input, numbers: Array, rng: np.random.Generator) -> Array:
+    """Return the numbers, some of them a little larger or smaller, within the input's range."""
+    sides = rng.choice(_SIDES, size=numbers.shape)
+    if entry.dtype not in FLOATS:
+        return np.asarray(np.clip(numbers + sides, *integer_range(entry)))
+    distance = np.maximum(np.abs(numbers), 1.0) * 10.0 ** rng.uniform(-4.0, 0.0, numbers.shape)
+    dtype = NUMPY_DTYPES[entry.dtype]
+    own = numbers.astype(dtype if dtype.kind == "f" else np.float64)
+    ends = np.where(sides > 0, own.dtype.type(np.inf), own.dtype.type(-np.inf))
+    following = np.where(sides == 0, own, np.nextafter(own, ends))
+    moved = np.where(rng.random(own.shape) < _NEXT_SHARE, following, own + sides * distance)
+    low, high = entry.range or (-math.inf, math.inf)
+    return np.asarray(np.clip(moved, low, high))
 
 
 def has_named(inputs: Sequence[Input], injected: InjectedValues) -> bool:
@@ -143,16 +180,30 @@ def has_named(inputs: Sequence[Input], injected: InjectedValues) -> bool:
 
 
 def _named_for(entry: Input, injected: InjectedValues) -> Array:
-    """Return the numbers of the model that an input may hold."""
+    """Return the numbers of the model that an input may hold, and the one nearest to zero."""
+    reaching = _reaching(entry, injected)
     if entry.dtype in FLOATS:
-        low, high = entry.range or (-math.inf, math.inf)
-        numbers = np.array([*dict.fromkeys((*injected.limits, *injected.lost))])
+        numbers = _within(entry, (*injected.limits, *injected.lost, *reaching))
     elif np.dtype(NUMPY_DTYPES[entry.dtype]).kind == "b":
         return np.array([])
     else:
-        low, high = integer_range(entry)
-        numbers = np.array(injected.integers, dtype=np.int64)
-    return numbers[(numbers >= low) & (numbers <= high)]
+        numbers = _within(entry, (*injected.integers, *reaching))
+    return np.unique(np.append(numbers, _within(entry, (0,)))) if len(numbers) else numbers
+
+
+def _reaching(entry: Input, injected: InjectedValues) -> list[float]:
+    columns = injected.reaching.get(entry.name, {})
+    return list(dict.fromkeys(number for numbers in columns.values() for number in numbers))
+
+
+def _within(entry: Input, numbers: Iterable[float]) -> Array:
+    """Return those numbers that the input may hold, each once."""
+    if entry.dtype in FLOATS:
+        low, high = entry.range or (-math.inf, math.inf)
+        return np.array([*dict.fromkeys(float(n) for n in numbers if low <= n <= high)])
+    least, most = integer_range(entry)
+    whole = (int(number) for number in numbers if least <= number <= most and number == int(number))
+    return np.array([*dict.fromkeys(whole)], dtype=np.int64)
 
 
 def inject_not_finite(
@@ -180,14 +231,16 @@ def _values_for(entry: Input, injected: InjectedValues) -> Array:
     """Return the values to inject into an input, shuffled, constants before halves."""
     if entry.dtype in FLOATS:
         low, high = entry.range or (-math.inf, math.inf)
-        named = _near_floats(entry, (*injected.limits, *injected.lost))
+        reaching = _reaching(entry, injected)
+        named = _near_floats(entry, (*injected.limits, *injected.lost, *reaching))
         multiples = _multiples(injected.periods, low, high)
         pools = [np.array(injected.constants), named, np.array([*injected.halves, *multiples])]
     elif np.dtype(NUMPY_DTYPES[entry.dtype]).kind == "b":
         return np.array([])
     else:
         low, high = integer_range(entry)
-        near = dict.fromkeys(number + step for step in (0, 1, -1) for number in injected.integers)
+        own = (*injected.integers, *_within(entry, _reaching(entry, injected)).tolist())
+        near = dict.fromkeys(number + step for step in (0, 1, -1) for number in own)
         multiples = [round(one) for one in _multiples(injected.periods, low, high)]
         whole = dict.fromkeys(one + step for one in multiples for step in (0, -1))
         pools = [np.array([*numbers], dtype=np.int64) for numbers in (near, whole, injected.rows)]

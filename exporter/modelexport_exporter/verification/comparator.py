@@ -71,15 +71,19 @@ class Comparator:
         clock: Callable[[], float] = time.monotonic,
         *,
         simulation: Simulation | None = None,
+        unlike_nan: Collection[str] | None = None,
     ) -> None:
         """Compare outputs of a file, of which `ranked` depend on an order of values.
 
         `clock`: in seconds. `simulation`: of the file's precision, where that is not the model's.
+        `unlike_nan`: outputs for which kernels of the runtime treat NaN otherwise than torch does;
+        None if that is not known.
         """
         self._spec = spec
         self._reference = reference
         self._run_file = run_file
         self._ranked = ranked
+        self._unlike_nan = None if simulation is not None else unlike_nan
         self._clock = clock
         self._ordinary_peaks: dict[str, float] = {}
         self._slice_peaks: dict[str, SlicePeaks] = {}
@@ -115,7 +119,9 @@ class Comparator:
         recorded: Mapping[str, Array],
         measure: bool = False,
     ) -> SampleComparison | None:
-        """Compare both on a sample; None for NaN and infinities that the model does not expect.
+        """Compare both on a sample; None for infinities that the model does not expect.
+
+        NaN that it does not expect is compared in outputs that kernels compute as torch does.
 
         `recorded`: golden outputs by name, which eager must return. `measure`: measure the model's
         noise even if both agree. Raises ExportFailure if one of them fails to run.
@@ -126,7 +132,8 @@ class Comparator:
         if odd and not self._reference.accepts(arrays):
             return None
         expected = self._reference.run(arrays, where)
-        if odd and not self._accepts(sample, arrays, expected):
+        unexpected = odd and not self._accepts(sample, arrays, expected)
+        if unexpected and not self._compares_unexpected(sample, arrays):
             return None
         got = self._run_file(arrays, where)
         reordered: list[Array] | None = None
@@ -135,6 +142,8 @@ class Comparator:
                 ranking.enter_context(self._reference.stable_rankings())
                 reordered = self._reordered(arrays, where, expected)
             outputs = self._compare(sample, arrays, reordered or expected, got, measure=measure)
+        if unexpected:
+            outputs = [self._excuse_kernel(output) for output in outputs]
         if recorded:
             outputs = self._compare_recorded(outputs, expected, recorded)
         return SampleComparison(
@@ -292,6 +301,19 @@ class Comparator:
             return finite
         tested = self._treatment_of_nan(arrays) is TreatmentOfNan.TESTED
         return tested or (bool(floats) and finite)
+
+    def _compares_unexpected(self, sample: Sample, arrays: Mapping[str, Array]) -> bool:
+        """Return whether to compare values that the model neither tests for nor removes."""
+        if self._unlike_nan is None or sample.values is not Values.WITH_NAN:
+            return False
+        return self._treatment_of_nan(arrays) is TreatmentOfNan.COMPUTED
+
+    def _excuse_kernel(self, output: OutputComparison) -> OutputComparison:
+        """Return the comparison without a problem that a kernel's own treatment of NaN causes."""
+        if not output.problem or output.output not in (self._unlike_nan or ()):
+            return output
+        self._mismatched.discard(output.output)
+        return replace(output, problem=None, inconclusive="kernels of the runtime differ in NaN")
 
     def _treatment_of_nan(self, arrays: Mapping[str, Array]) -> TreatmentOfNan:
         if self._nan is None:

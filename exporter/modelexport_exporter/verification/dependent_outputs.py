@@ -1,4 +1,4 @@
-"""The outputs of a file that depend on operators of some kinds: rankings, random numbers."""
+"""The outputs of a file that depend on operators of some kinds: rankings, random numbers, NaN."""
 
 from __future__ import annotations
 
@@ -19,6 +19,15 @@ RANDOM = frozenset(
         *("Bernoulli", "Multinomial"),
     }
 )
+UNLIKE_NAN = frozenset(
+    {
+        *("MaxPool", "GlobalMaxPool", "MaxRoiPool", "RoiAlign", "GridSample", "Resize"),
+        *("LSTM", "GRU", "RNN", "LogSoftmax", "ScatterElements", "ScatterND", "DeformConv"),
+        *("NonMaxSuppression", "Unique", "Hardmax"),
+        *("QuantizeLinear", "DynamicQuantizeLinear", "DequantizeLinear"),
+    }
+)
+"""Operators whose kernel on a CPU does not return torch's NaN (docs/onnxruntime.md), or may not."""
 
 
 def dependent_outputs(

@@ -123,8 +123,9 @@ class EagerReference:
             self.call(values)
         if looking.found:
             return TreatmentOfNan.TESTED
-        undefined = looking.reads_values or looking.rounds
-        return TreatmentOfNan.UNDEFINED if undefined else TreatmentOfNan.COMPUTED
+        if looking.reads_values or looking.rounds:
+            return TreatmentOfNan.UNDEFINED
+        return TreatmentOfNan.FUSED if looking.has_own_way else TreatmentOfNan.COMPUTED
 
     def run(self, arrays: Mapping[str, Array], where: str) -> list[Array]:
         """Return the module's output tensors in order, nested ones flattened.

@@ -18,6 +18,12 @@ NAN_OPS = frozenset(
 """ATen ops by which a module tests for NaN and infinities, or replaces them."""
 TESTING_THEMSELVES = frozenset({"quantile", "scaled_dot_product_attention"})
 """Functions of torch that test for NaN or infinity inside."""
+OWN_WAY = (
+    *("_scaled_dot_product", "_fft_", "_upsample", "linalg_", "_linalg_", "cholesky", "lu_"),
+    *("_cdist", "_pdist", "_adaptive", "mode", "multinomial"),
+)
+"""How the ops of torch begin whose kernels treat NaN in a way of their own: fused attention returns
+zeros, the imaginary part of a sum is 0."""
 INTEGERS = frozenset({torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64})
 READING = frozenset({"_local_scalar_dense", "item", "is_nonzero", "equal"})
 """ATen ops that return a Python value."""
@@ -32,6 +38,8 @@ class TreatmentOfNan(Enum):
     """It looks for them: they are expected inputs."""
     COMPUTED = "computed"
     """It computes with them."""
+    FUSED = "fused"
+    """It computes with them by ops of OWN_WAY."""
     UNDEFINED = "undefined"
     """It makes an integer of an infinity, or halves it for ever: nobody expects it."""
 
@@ -71,6 +79,8 @@ class LooksForNan(AtenMode):
         """Whether Python, or a script, asks for a value: it may branch or loop over it."""
         self.rounds = False
         """Whether floats become integers: which one an infinity becomes is not defined."""
+        self.has_own_way = False
+        """Whether an op of OWN_WAY runs."""
         self._calls = _OwnTests()
 
     def __enter__(self) -> Self:
@@ -87,6 +97,7 @@ class LooksForNan(AtenMode):
         name = op_name(func)
         self.reads_values = self.reads_values or name in READING
         self.rounds = self.rounds or "quantize" in name or _makes_integers(func, args, kwargs)
+        self.has_own_way = self.has_own_way or name.startswith(OWN_WAY)
         compares = name in COMPARING and _is_test(*args[:2])
         if not self._calls.inside:
             self.found = self.found or name in NAN_OPS or compares

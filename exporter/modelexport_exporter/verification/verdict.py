@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Verdict
-from modelexport_exporter.core.sample import ORDINARY
+from modelexport_exporter.core.sample import NOT_FINITE, ORDINARY
 from modelexport_exporter.core.types import (
     NO_TOLERANCE,
     NotCompared,
@@ -169,6 +169,8 @@ def _choose_hint(
         "converted wrongly: try the other export.exporter, export.optimize: false, or write the "
         "operation with other operators."
     )
+    if all(entry.values in NOT_FINITE for entry in failed):
+        advice += " If no input holds NaN or infinity, declare inputs[].range, which excludes them."
     if NO_TOLERANCE.issuperset(kinds):
         return advice
     return advice + " If the error is harmless, set verification.tolerance."

@@ -41,6 +41,7 @@ from modelexport_exporter.verification.batch_independence import is_batch_indepe
 from modelexport_exporter.verification.comparator import Comparator, Named, RunFile
 from modelexport_exporter.verification.dependent_outputs import (
     RANKING,
+    UNLIKE_NAN,
     check_not_random,
     dependent_outputs,
 )
@@ -67,6 +68,11 @@ Array = NDArray[Any]
 
 MORE_WITHIN_SECONDS = 2.0
 """Further samples run while all samples together took less."""
+
+NAMED_SECONDS = 0.25
+NAMED_SHARE = 0.1
+"""Time for further samples of numbers that the model names, where there are any: so much, or this
+part of the time that the others took."""
 
 EVERY_SIZE_SECONDS = 0.5
 """Time for samples of all sizes of all dims, after the others."""
@@ -169,13 +175,18 @@ class _Verification:
         sides = sides_of_file(converted.model_path, lambda p: opened(p)[1]) if branches else None
         if sides is not None:
             self._run_file = sides.watching(self._run_file)
+
+        def dependent(kinds: frozenset[str]) -> frozenset[str]:
+            return dependent_outputs(converted.model_path, kinds, converted.op_counts)
+
         self._comparator = Comparator(
             task.spec,
             reference,
             self._run_file,
-            dependent_outputs(converted.model_path, RANKING, converted.op_counts),
+            dependent(RANKING),
             self._clock,
             simulation=simulation_for(task, task.spec, reference),
+            unlike_nan=None if model.on_gpu else dependent(UNLIKE_NAN),
         )
         self._completeness = Completeness(
             samples,
@@ -202,6 +213,9 @@ class _Verification:
         if (self._scheduler.slowest or 0.0) < FAST_SECONDS:
             until = self._scheduler.spent + EACH_INTEGER_SECONDS
             self._run_while(self._samples.each_integer(), until)
+        spent = self._scheduler.spent
+        named = self._samples.named(large=spent <= MORE_WITHIN_SECONDS)
+        self._run_while(named, spent + max(NAMED_SECONDS, spent * NAMED_SHARE))
         self._completeness.seek(self._results, self._run_found)
         self._run_while(self._samples.every_size(), self._scheduler.spent + EVERY_SIZE_SECONDS)
         progress(Stage.VERIFY, 1.0, f"compared {len(self._results)} samples")

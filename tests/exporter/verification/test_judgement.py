@@ -92,6 +92,20 @@ def test_nan_is_injected_where_the_model_handles_it(tmp_path: Path, wrong: bool)
     assert any(sample.values is Values.WITH_NAN for sample in outcome.samples)
 
 
+@pytest.mark.parametrize("wrong", [False, True], ids=["right", "not < instead of >="])
+def test_nan_that_the_model_computes_with_is_compared(tmp_path: Path, wrong: bool) -> None:
+    def negate(proto: onnx.ModelProto) -> None:
+        node = next(node for node in proto.graph.node if node.op_type == "GreaterOrEqual")
+        opposite = onnx.helper.make_node("Not", ["less"], [node.output[0]])
+        node.op_type, node.output[0] = "Less", "less"
+        proto.graph.node.append(opposite)
+
+    outcome = verified(task_for(model(judged.MarksPositive), tmp_path), negate if wrong else None)
+    assert outcome.summary.verdict is (Verdict.MISMATCH if wrong else Verdict.VERIFIED)
+    if wrong:
+        assert "declare inputs[].range" in describe_mismatch(outcome)[1]
+
+
 @pytest.mark.parametrize("wrong", [False, True], ids=["right", "> instead of >="])
 def test_constants_of_comparisons_are_injected(tmp_path: Path, wrong: bool) -> None:
     def exclude(proto: onnx.ModelProto) -> None:
@@ -100,6 +114,31 @@ def test_constants_of_comparisons_are_injected(tmp_path: Path, wrong: bool) -> N
 
     task = task_for(model(judged.Threshold), tmp_path)
     outcome = verified(task, exclude if wrong else None)
+    assert outcome.summary.verdict is (Verdict.MISMATCH if wrong else Verdict.VERIFIED)
+
+
+OTHER_SIDE = {
+    "Greater": "GreaterOrEqual",
+    "GreaterOrEqual": "Greater",
+    "LessOrEqual": "Less",
+    "Less": "LessOrEqual",
+}
+
+
+@pytest.mark.parametrize("wrong", [None, *OTHER_SIDE])
+def test_ends_of_conditions_are_met_where_the_others_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: str | None
+) -> None:
+    monkeypatch.setattr(verify_worker, "NAMED_SECONDS", 600.0)
+
+    def decide_otherwise(proto: onnx.ModelProto) -> None:
+        node = next(node for node in proto.graph.node if node.op_type == wrong)
+        node.op_type = OTHER_SIDE[node.op_type]
+
+    times = {"name": "t", "dtype": "int64", "shape": ["batch"], "range": [1.6e9, 1.8e9]}
+    features = {"name": "x", "shape": ["batch", 8]}
+    task = task_for(replace(model(judged.JointRule), inputs=[features, times]), tmp_path)
+    outcome = verified(task, decide_otherwise if wrong else None)
     assert outcome.summary.verdict is (Verdict.MISMATCH if wrong else Verdict.VERIFIED)
 
 

@@ -59,6 +59,30 @@ class FillsGaps(nn.Module):
         return encoded
 
 
+class MarksPositive(nn.Module):
+    """Says of each number whether it is positive, and never thinks of NaN."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encode = nn.Linear(8, 4)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        return self.encode(x), x >= 0
+
+
+class JointRule(nn.Module):
+    """Decides by three columns in one row, and by the minute of the day."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encode = nn.Linear(8, 4)
+
+    def forward(self, x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
+        rule = (x[:, 0] > 0.875) & (x[:, 1] <= -0.7) & (x[:, 2].abs() < 0.0625)
+        late = (t // 60) % 1440 >= 1439
+        return torch.where(rule.unsqueeze(-1), 1.0, self.encode(x)), late
+
+
 class Threshold(nn.Module):
     """Counts what reaches a threshold that no random number meets."""
 

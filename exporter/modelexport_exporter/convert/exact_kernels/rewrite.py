@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.convert.exact_kernels import emptiness, floats, integers
+from modelexport_exporter.convert.exact_kernels import emptiness, floats, integers, not_a_number
 from modelexport_exporter.convert.exact_kernels.emptiness import (
     REDUCTIONS,
     count_axes_from_start,
@@ -21,7 +21,7 @@ from modelexport_exporter.convert.exact_kernels.magnitudes import Magnitudes
 from modelexport_exporter.convert.exact_kernels.rankings import sort_values
 from modelexport_exporter.convert.exact_kernels.writer import Writer
 
-Rewrite = Callable[[ir.Node, Magnitudes, Writer], ir.Value | None]
+Rewrite = Callable[[ir.Node, Magnitudes, Writer], ir.Value | tuple[ir.Value, ...] | None]
 OF_INTEGERS: Mapping[str, Rewrite] = {
     "ReduceSum": integers.reduce_sum,
     "ReduceProd": integers.reduce_prod,
@@ -40,7 +40,13 @@ OF_FLOATS: Mapping[str, Rewrite] = {
     "Sigmoid": floats.sigmoid,
     "Tanh": floats.tanh,
     "Pow": floats.square_root,
+    "ReduceMax": not_a_number.reduce_extreme,
+    "ReduceMin": not_a_number.reduce_extreme,
+    "ArgMax": not_a_number.place_of_extreme,
+    "ArgMin": not_a_number.place_of_extreme,
+    "TopK": not_a_number.rank,
 }
+TABLES = (OF_INTEGERS, OF_FLOATS)
 OLDEST_OPSET = 10
 """Mod of integers is part of ONNX since."""
 
@@ -75,26 +81,29 @@ def avoid_inexact_kernels(model: ir.Model, declared: Declared) -> ir.Model:
             write = Writer(node, opset, "axes")
             if count_axes_from_start(node, declared.never_empty, write):
                 node.graph.insert_before(node, write.nodes)
-    concerned = [(node, found) for node in model.graph.all_nodes() if (found := _rewrite(node))]
+    concerned = [(node, found) for node in model.graph.all_nodes() if (found := _rewrites(node))]
     if not concerned:
         return model
     sizes = Magnitudes(model, declared.magnitudes)
-    for node, rewrite in concerned:
-        write = Writer(node, opset)
-        result = rewrite(node, sizes, write)
-        if result is not None and node.graph is not None:
-            sizes.keep(node.outputs[0], result)
-            ir.convenience.replace_nodes_and_values(
-                node.graph, node, [node], write.nodes, node.outputs, [result]
-            )
+    for node, rewrites in concerned:
+        for rewrite in rewrites:
+            write = Writer(node, opset)
+            result = rewrite(node, sizes, write)
+            if result is not None and node.graph is not None:
+                results = result if isinstance(result, tuple) else (result,)
+                for old, new in zip(node.outputs, results, strict=True):
+                    sizes.keep(old, new)
+                ir.convenience.replace_nodes_and_values(
+                    node.graph, node, [node], write.nodes, node.outputs, results
+                )
+                break
     return model
 
 
-def _rewrite(node: ir.Node) -> Rewrite | None:
-    """Return what may replace the node; None for others, and for integer rewrites of floats."""
+def _rewrites(node: ir.Node) -> list[Rewrite]:
+    """Return what may replace the node: of its dtype, or of both kinds where that is not known."""
     if node.domain:
-        return None
+        return []
     dtype = node.inputs[0].dtype if node.inputs and node.inputs[0] is not None else None
-    if dtype is not None and dtype.is_floating_point():
-        return OF_FLOATS.get(node.op_type)
-    return OF_INTEGERS.get(node.op_type) or OF_FLOATS.get(node.op_type)
+    tables = (OF_FLOATS,) if dtype is not None and dtype.is_floating_point() else TABLES
+    return [table[node.op_type] for table in tables if node.op_type in table]

@@ -74,6 +74,13 @@ class Writer:
         """Write a constant."""
         return self._add(ir.node("Constant", [], {"value": ir.tensor(array)}))
 
+    def outputs(self, made: ir.Node) -> Sequence[ir.Value]:
+        """Write a node of several outputs."""
+        self._add(made)
+        for place, output in enumerate(made.outputs):
+            output.name = f"{made.name}_value_{place}"
+        return made.outputs
+
     def _add(self, made: ir.Node) -> ir.Value:
         source = self._node.outputs[0].name or self._node.name
         made.name = f"{source}_{self._label}_{len(self.nodes)}"

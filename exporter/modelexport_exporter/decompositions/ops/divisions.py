@@ -76,15 +76,19 @@ def floor_divide(x: Tensor, y: Tensor | float) -> Tensor:
 @FAMILY.decomposes(
     "aten::div.Tensor_mode",
     "aten::div.Scalar_mode",
-    defect="the quotient is rounded before floor: 1.0 // 0.1 is 10; integers go through float32",
+    defect="the quotient is rounded before floor: 1.0 // 0.1 is 10; integers go through float32; "
+    "the TorchScript exporter makes an integer of a quotient rounded towards zero, NaN included",
     report="https://github.com/microsoft/onnxscript/issues/989",
-    method="floor_divide, where the quotient is rounded down, and for integers",
+    method="floor_divide, where the quotient is rounded down, and for integers; trunc of the rest",
     applies=lambda x, y, *, rounding_mode: (
-        (rounding_mode == "floor" and _is_float(x, y))
-        or _divides_integers(x, y, rounding_mode=rounding_mode)
+        rounding_mode is not None
+        and (_is_float(x, y) or _divides_integers(x, y, rounding_mode=rounding_mode))
     ),
 )
 def div_rounded(x: Tensor, y: Tensor | float, *, rounding_mode: str | None) -> Tensor:
+    if _is_float(x, y) and rounding_mode == "trunc":
+        x, y = _operands(x, y)
+        return torch.trunc(x / y)
     if _is_float(x, y):
         return floor_divide(x, y)
     return divide_integers(x, y, rounding_mode=rounding_mode)  # type: ignore[arg-type]

@@ -70,6 +70,36 @@ def hypot(x: Tensor, y: Tensor) -> Tensor:
     return torch.where(torch.isinf(x) | torch.isinf(y), infinite(value), value)
 
 
+@FAMILY.decomposes(
+    "aten::heaviside", defect="1 for NaN", method="the given value at zero, 1 above, 0 elsewhere"
+)
+def heaviside(x: Tensor, at_zero: Tensor) -> Tensor:
+    return torch.where(x == 0, at_zero, (x > 0).to(x.dtype))
+
+
+@FAMILY.decomposes(
+    "aten::angle",
+    defect="0 for NaN",
+    method="pi below zero, 0 elsewhere, NaN for NaN",
+    applies=lambda x: x.is_floating_point(),
+)
+def angle(x: Tensor) -> Tensor:
+    sides = torch.where(x < 0, math.pi, torch.zeros_like(x))
+    return torch.where(torch.isnan(x), x, sides)
+
+
+@FAMILY.decomposes(
+    "aten::logit",
+    defect="NaN is the upper end of a given eps",
+    method="log(z / (1 - z)), z clamped by eps",
+    applies=lambda _, eps=None: eps is not None,
+)
+def logit(x: Tensor, eps: float | None = None) -> Tensor:
+    x = _as_float(x)
+    z = x if eps is None else x.clamp(eps, 1 - eps)
+    return torch.log(z / (1 - z))
+
+
 @FAMILY.decomposes("aten::fmax", method="maximum, a NaN giving way to the other")
 def fmax(x: Tensor, y: Tensor) -> Tensor:
     x, y = _alike(x, y)

@@ -70,6 +70,14 @@ SUMMING = frozenset(
 """Ops that add many numbers: where these cancel, their own rounding is most of what is left."""
 
 
+DECIDING = frozenset(
+    {"eq", "ne", "lt", "le", "gt", "ge", "threshold", "hardshrink", "remainder", "fmod"}
+    | {"floor_divide", "heaviside"}
+)
+"""Ops that decide at a number, which has the precision of the tensor: 0.4 is no float32, so that
+x <= 0.4 would decide otherwise of an x of 0.4 where both were float64."""
+
+
 class PerturbedArithmeticUnavailable(Exception):  # noqa: N818 - a result, no error
     """The model does not run in perturbed arithmetic."""
 
@@ -207,6 +215,8 @@ def _call_wide(
         msg = f"{func} reads the bits of a float"
         raise PerturbedArithmeticUnavailable(msg)
     widen = widen or _widen
+    if op_name(func) in DECIDING:
+        args = _with_numbers_rounded(args)
     kept = aliased_arguments(func)
     positional = [
         value if place in kept else tree_map(widen, value) for place, value in enumerate(args)
@@ -223,6 +233,22 @@ def _widen(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, torch.dtype) and value in NARROW:
         return torch.float64
     return value
+
+
+def _with_numbers_rounded(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the arguments, numbers rounded to the dtype of the tensor that they are used with."""
+    tensors = (value for value in args if isinstance(value, torch.Tensor))
+    narrow = next((tensor.dtype for tensor in tensors if tensor.dtype in NARROW), None)
+    if narrow is None:
+        return args
+    return tuple(_rounded(value, narrow) for value in args)
+
+
+def _rounded(value: Any, dtype: torch.dtype) -> Any:  # noqa: ANN401
+    if isinstance(value, float):
+        return torch.tensor(value, dtype=dtype).item()
+    is_number = isinstance(value, torch.Tensor) and not value.dim()
+    return value.to(dtype) if is_number and value.dtype is torch.float64 else value
 
 
 def _has_narrow(result: Any) -> bool:  # noqa: ANN401

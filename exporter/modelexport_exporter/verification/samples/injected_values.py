@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from modelexport_exporter.call.tensors import to_array
 from modelexport_exporter.sampling.inject import InjectedValues
+from modelexport_exporter.verification.samples.inverted_constants import inverted_constants
 from modelexport_exporter.verification.samples.thresholds import (
     GraphValues,
     graphs_of,
@@ -42,10 +43,12 @@ ROWS_AT_ONCE = 1024
 _FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16)
 
 
-def find_injected_values(path: Path, state: Mapping[str, torch.Tensor]) -> InjectedValues:
+def find_injected_values(
+    path: Path, state: Mapping[str, torch.Tensor], bases: Iterable[float] = ()
+) -> InjectedValues:
     """Return the values to inject for a file. `state`: the model's parameters and buffers by name.
 
-    Empty if the file is not ONNX: the session reports that.
+    `bases`: ends of declared ranges. Empty if the file is not ONNX: the session reports that.
     """
     try:
         graph = onnx.load(path, load_external_data=False).graph
@@ -64,6 +67,7 @@ def find_injected_values(path: Path, state: Mapping[str, torch.Tensor]) -> Injec
         limits=tuple(sorted(filter(_is_injectable, floats))[:MAX_CONSTANTS]),
         compared=tuple(integers[:MAX_CONSTANTS]),
         periods=tuple(_periods(graph, scales)),
+        reaching=inverted_constants(graph, bases),
     )
 
 

@@ -60,6 +60,8 @@ FEW = 8
 """Samples of injected values at small sizes."""
 NAMED_SAMPLES = 4
 """Samples of nothing but numbers that the model names."""
+MOST_NAMED = 64
+"""The same after all other samples."""
 FIRST = FEW + NAMED_SAMPLES
 """Of these samples, those that run before other values."""
 LARGEST_VOLUME = 1 << 16
@@ -100,6 +102,19 @@ class SampleSource:
         samples = [entry for entry in more_samples(self.spec) if self._is_meaningful(entry)]
         injected = self._plan_injected()
         return self._with_sampler((*injected[:FIRST], *samples, *injected[FIRST:]))
+
+    def named(self, *, large: bool) -> Iterator[Sample]:
+        """Yield further samples of numbers that the model names, for as long as the budget lasts.
+
+        `large`: of the largest sizes, which have the most rows.
+        """
+        if self.proven_graph or not has_named(self.spec.inputs, self.injected):
+            return
+        dims = DimSizes.of(self.spec)
+        fits = large and volume(self.spec.inputs, dims.highest) <= LARGEST_VOLUME
+        sizes = dims.highest if fits else dims.lowest
+        for number in range(MOST_NAMED):
+            yield self._from_sampler(Sample(sizes, Values.NAMED, NAMED_SAMPLES + 1 + number))
 
     def every_size(self) -> Iterator[Sample]:
         """Yield samples of all sizes, for as long as the budget lasts."""
@@ -256,7 +271,9 @@ def samples_of_task(
     `spec`: with the inputs of the graph. `state`: the module's parameters and buffers by name.
     """
     golden = read_golden(task.golden_inputs, spec) if task.golden_inputs else ()
-    found = find_injected_values(converted.model_path, state)
+    ranges = [entry.range for entry in spec.inputs if entry.range is not None]
+    bases = [base for low, high in ranges for base in (low, high, low / 2 + high / 2)]
+    found = find_injected_values(converted.model_path, state, bases)
     named = code_constants(module, task.code_dir)
     return replace(
         plain_source(task, spec),

@@ -173,6 +173,30 @@ def test_whether_a_module_looks_for_nan(function: Any, expected: bool) -> None: 
     assert (found is TreatmentOfNan.TESTED) is expected
 
 
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (torch.relu, TreatmentOfNan.COMPUTED),
+        (lambda x: x.long(), TreatmentOfNan.UNDEFINED),
+        (lambda x: torch.fft.rfft(x).real, TreatmentOfNan.FUSED),
+        (
+            lambda x: torch.nn.functional.scaled_dot_product_attention(x, x, x),
+            TreatmentOfNan.FUSED,
+        ),
+    ],
+)
+def test_what_a_module_that_does_not_look_for_nan_does_with_it(
+    function: Any,  # noqa: ANN401
+    expected: TreatmentOfNan,
+) -> None:
+    class Computing(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.as_tensor(function(x[None]))
+
+    reference = EagerReference(Computing(), ROWS)
+    assert reference.treatment_of_nan({"x": np.ones((4, 3), np.float32)}) is expected
+
+
 def test_values_that_the_module_refuses_are_not_accepted() -> None:
     reference = EagerReference(Picky(), ROWS)
     assert reference.accepts({"x": np.ones((4, 3), np.float32)})

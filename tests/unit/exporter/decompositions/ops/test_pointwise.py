@@ -13,6 +13,7 @@ PAIRS = [
     "aten::atan2",
     "aten::hypot",
     "aten::fmax",
+    "aten::heaviside",
     "aten::fmin",
     "aten::logaddexp",
     "aten::remainder.Tensor",
@@ -47,3 +48,10 @@ def test_signs_are_eagers_for_zeros_too(x: Tensor) -> None:
 @given(x=vectors(numbers(-(2.0**99), 2.0**99)))
 def test_mantissas_and_exponents_are_eagers(x: Tensor) -> None:
     assert_as_eager("aten::frexp.Tensor", torch.where(x.isfinite(), x, 3.0))
+
+
+@settings(max_examples=60, deadline=None)
+@given(x=vectors(numbers()))
+def test_logits_and_angles_are_eagers(x: Tensor) -> None:
+    assert_as_eager("aten::logit", x, 0.1)
+    assert_as_eager("aten::angle", x)

@@ -134,3 +134,21 @@ def test_dtype_check_in_the_models_code_makes_float64_unavailable() -> None:
 def test_reading_the_bits_of_a_float_is_unavailable() -> None:
     with pytest.raises(PerturbedArithmeticUnavailable, match="reads the bits"):
         in_float64(lambda: ROWS.view(torch.int32))
+
+
+@pytest.mark.parametrize(
+    "decide",
+    [
+        lambda x: x <= 0.4,
+        lambda x: torch.where(x > 0.4, 1.0, 0.0),
+        lambda x: x[0:] == torch.tensor(0.4),
+        lambda x: torch.nn.functional.threshold(x, 0.4, 20.0),
+    ],
+)
+def test_decisions_at_a_number_that_is_no_float32_do_not_depend_on_rounding(
+    decide: Callable[[Tensor], Tensor],
+) -> None:
+    x = torch.tensor([0.4, 0.3, 0.5])
+    expected = decide(x)
+    assert torch.allclose(in_float64(lambda: decide(x)).double(), expected.double())
+    assert torch.allclose(with_random_rounding(lambda: decide(x), 1).double(), expected.double())
