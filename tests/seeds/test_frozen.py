@@ -55,6 +55,23 @@ CASES = (
         dims=PAIR,
         feeds=[rows(34) | rows(55, "y")],
     ),
+    frozen(
+        "S11",
+        "aspect_ratio",
+        "AspectRatio",
+        tensor("x", "h", "w"),
+        dims={"h": (8, 200), "w": (8, 200)},
+        feeds=[rows(16 * k, width=9 * k) for k in (1, 5, 11)],
+    ),
+    frozen(
+        "S11",
+        "sizes_on_lines",
+        "SizesOnLines",
+        X,
+        Y,
+        dims={"n": (1, 4096), "m": (1, 4096)},
+        feeds=[rows(3127) | rows(2124, "y")],
+    ),
     frozen("S11", "size_as_text", "SizeAsText", X, dims=LONG, feeds=[rows(3109)]),
     frozen("S11", "shape_as_text", "ShapeAsText", X, dims=LONG, feeds=[rows(3109)]),
     frozen(

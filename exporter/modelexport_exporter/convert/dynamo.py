@@ -39,6 +39,7 @@ from modelexport_exporter.torch_internals.onnxscript_matcher import (
 from modelexport_exporter.torch_internals.python_floats import python_floats_are_double
 from modelexport_exporter.torch_internals.size_functions import TRANSLATIONS
 from modelexport_exporter.torch_internals.symbolic_sizes import (
+    deferred_conditions,
     rename_symbols,
     sizes_read_as_numbers,
 )
@@ -65,12 +66,13 @@ def translate(
     program: ExportedProgram, spec: ModelExportSpec, plugins: Plugins, code_dir: Path | None
 ) -> Translation:
     """Return the program's translation. Raises ExportFailure."""
+    deferred = tuple(deferred_conditions(program))
     with sizes_read_as_numbers() as read:
         program = plugins.decompose(program)
         program = rewrite_program(program, plugins.left_alone)
     names = symbol_names(program, spec)
     check_sizes_read(read, names, spec)
-    guards = find_size_guards(program, names, spec, code_dir)
+    guards = find_size_guards(program, names, spec, code_dir, deferred)
     check_outputs(program)
     try:
         with quiet(), python_floats_are_double(), sizes_read_as_numbers() as read:

@@ -9,9 +9,8 @@ broadcast) or decide the result (`x * 2 if n == 50 else x - 1`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 
 import torch
@@ -19,16 +18,22 @@ from torch.export import ExportedProgram
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Dim, ModelExportSpec
+from modelexport_exporter.convert.failing_sizes import failing_sizes
 from modelexport_exporter.core.dims import in_spread_order
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import SizeGuard
 from modelexport_exporter.diagnosis.operators.uses import source_line
-from modelexport_exporter.torch_internals.symbolic_sizes import Read, condition_of, rename_symbols
+from modelexport_exporter.torch_internals.symbolic_sizes import (
+    Deferred,
+    Read,
+    condition_of,
+    rename_symbols,
+)
 
-MOST_EVALUATED = 20_000
-"""Combinations of sizes at which a condition is evaluated."""
 MOST_SIZES = 4
 """Combinations of sizes that a condition is verified at, of those where it fails."""
+MOST_OTHERS = 2048
+"""The same at which eager PyTorch runs: the other side may have branches of its own."""
 
 
 def find_size_guards(
@@ -36,15 +41,21 @@ def find_size_guards(
     names: Mapping[str, str],
     spec: ModelExportSpec,
     code_dir: Path | None,
+    deferred: Sequence[Deferred] = (),
 ) -> tuple[SizeGuard, ...]:
     """Return the conditions of the program that some declared sizes do not fulfil.
+
+    torch.export writes no assert into the graph where one condition computes with floats, such as
+    `h / w < 1.77`: `deferred` has all of them.
 
     `names`: the declared names of dims, by the program's symbols.
     """
     found: dict[str, SizeGuard] = {}
-    for condition in _conditions(program, names, code_dir):
+    for condition in _conditions(program, names, code_dir, deferred):
         if condition.text not in found and (failing := _failing(condition, spec.dims)):
-            found[condition.text] = SizeGuard(condition.text, condition.line, tuple(failing))
+            compared = tuple(_spread(failing, MOST_SIZES))
+            others = tuple(_spread(failing, MOST_OTHERS))
+            found[condition.text] = SizeGuard(condition.text, condition.line, compared, others)
     return tuple(found.values())
 
 
@@ -82,40 +93,38 @@ class _Condition:
         names = dict(zip(self.symbols, self.dims, strict=True))
         return rename_symbols(self.expression, names)
 
-    def holds(self) -> Callable[..., bool]:
-        """Return a function of the sizes of its dims, in order."""
-        # torch's own printer wrote the text, from a condition of the program.
-        code = f"lambda {', '.join(self.symbols)}: {self.expression}"
-        function: Callable[..., bool] = eval(code, {"math": math, "torch": torch})  # noqa: S307
-        return function
-
 
 def _conditions(
-    program: ExportedProgram, names: Mapping[str, str], code_dir: Path | None
+    program: ExportedProgram,
+    names: Mapping[str, str],
+    code_dir: Path | None,
+    deferred: Sequence[Deferred],
 ) -> Iterator[_Condition]:
+    for found, stack in deferred:
+        if all(symbol in names for symbol in found[1]):
+            line = source_line(stack, code_dir)
+            yield _Condition(*found, tuple(names[symbol] for symbol in found[1]), line)
     for node in program.graph.nodes:
         if node.target is not torch.ops.aten._assert_scalar.default:  # noqa: SLF001
             continue
         asserted = node.args[0].meta.get("val") if isinstance(node.args[0], torch.fx.Node) else None
-        found = condition_of(asserted)
+        stated = condition_of(asserted)
         # A condition on values raises in eager, too.
-        if found is not None and all(symbol in names for symbol in found[1]):
+        if stated is not None and all(symbol in names for symbol in stated[1]):
             line = source_line(str(node.meta.get("stack_trace") or ""), code_dir)
-            yield _Condition(*found, tuple(names[symbol] for symbol in found[1]), line)
+            yield _Condition(*stated, tuple(names[symbol] for symbol in stated[1]), line)
 
 
 def _failing(condition: _Condition, dims: Mapping[str, Dim]) -> list[dict[str, int]]:
-    """Return sizes that do not fulfil the condition: the smallest, the largest, and others."""
-    holds = condition.holds()
-    each = max(2, int(MOST_EVALUATED ** (1 / max(len(condition.dims), 1))))
-    sizes = [in_spread_order(dims[name])[:each] for name in condition.dims]
-    failing = [
-        dict(zip(condition.dims, chosen, strict=True))
-        for chosen in product(*sizes)
-        if not holds(*chosen)
-    ]
-    failing.sort(key=lambda found: math.prod(found.values()))
-    if len(failing) <= MOST_SIZES:
-        return failing
-    last = len(failing) - 1
-    return [failing[last * place // (MOST_SIZES - 1)] for place in range(MOST_SIZES)]
+    """Return sizes that do not fulfil the condition, the smallest first."""
+    sizes = [in_spread_order(dims[name]) for name in condition.dims]
+    found = failing_sizes(condition.expression, condition.symbols, sizes)
+    found.sort(key=math.prod)
+    return [dict(zip(condition.dims, chosen, strict=True)) for chosen in found]
+
+
+def _spread(sizes: Sequence[dict[str, int]], most: int) -> Iterator[dict[str, int]]:
+    """Yield the first, the last, and others between them."""
+    last = len(sizes) - 1
+    for place in range(min(most, len(sizes))):
+        yield sizes[place if last < most else last * place // (most - 1)]

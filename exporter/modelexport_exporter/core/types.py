@@ -133,7 +133,9 @@ class SizeGuard:
     line: str
     """`net.py:15`; empty where it is unknown."""
     sizes: tuple[dict[str, int], ...]
-    """Sizes that do not fulfil it, the smallest first."""
+    """Sizes that do not fulfil it, the smallest first, to be compared."""
+    others: tuple[dict[str, int], ...] = ()
+    """More of them, where eager PyTorch may take a path of its own."""
 
     def __str__(self) -> str:
         """Return `n != 50 (net.py:15)`."""

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx.experimental import _config
 from torch.fx.experimental.sym_node import SymNode
 from torch.utils._sympy.printers import PythonPrinter
@@ -27,12 +27,34 @@ def size_expression(size: object) -> str:
 
 def condition_of(asserted: object) -> tuple[str, tuple[str, ...]] | None:
     """Return a condition on sizes as Python, with its symbols; None for one that is known."""
-    if not isinstance(asserted, torch.SymBool):
-        return None
-    expression = asserted.node.expr
+    return _as_python(asserted.node.expr) if isinstance(asserted, torch.SymBool) else None
+
+
+Deferred = tuple[tuple[str, tuple[str, ...]], str]
+"""A condition as Python with its symbols, and the stack trace of its line."""
+
+
+def deferred_conditions(program: torch.export.ExportedProgram) -> Iterator[Deferred]:
+    """Yield the conditions on sizes that a capture assumed, each with its stack trace.
+
+    A program that was loaded from an archive has none.
+    """
+    fakes = (node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder")
+    environments = {
+        id(fake.fake_mode.shape_env): fake.fake_mode.shape_env
+        for fake in fakes
+        if isinstance(fake, FakeTensor) and fake.fake_mode.shape_env is not None
+    }
+    for environment in environments.values():
+        for deferred in environment.deferred_runtime_asserts.get(None, ()):
+            if found := _as_python(deferred.expr):
+                stack: Any = deferred.stack
+                yield found, "".join(stack.format())
+
+
+def _as_python(expression: Any) -> tuple[str, tuple[str, ...]] | None:  # noqa: ANN401
     symbols = tuple(sorted(map(str, expression.free_symbols)))
-    text = PythonPrinter().doprint(expression)
-    return (text, symbols) if symbols else None
+    return (PythonPrinter().doprint(expression), symbols) if symbols else None
 
 
 def rename_symbols(expression: str, names: Mapping[str, str]) -> str:

@@ -28,6 +28,23 @@ class SizesInProportion(nn.Module):
         return x.mean(0) * {0.6182: 2.0}.get(ratio, 1.0) + y.mean(0)
 
 
+class AspectRatio(nn.Module):
+    """Flips images of one proportion: two comparisons of floats, one inside of the other."""
+
+    def forward(self, x):
+        ratio = x.shape[0] / x.shape[1]
+        return x.flip(1) if 1.77 < ratio < 1.78 else x
+
+
+class SizesOnLines(nn.Module):
+    """Doubles at one pair of sizes of 16 million."""
+
+    def forward(self, x, y):
+        n, m = x.shape[0], y.shape[0]
+        scale = 2 if 3 * n + 5 * m == 20001 and n - m == 1003 else 1
+        return x.sum() * scale + y.sum()
+
+
 class SizeAsText(nn.Module):
     """Compares a size as text."""
 

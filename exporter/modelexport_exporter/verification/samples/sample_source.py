@@ -140,6 +140,14 @@ class SampleSource:
     def _sizes(self) -> Iterator[Sample]:
         return every_size(self.spec, self.injected.integers, self.injected.sizes)
 
+    def guarded_sizes(self) -> Iterator[Sample]:
+        """Yield samples of all sizes that are known not to fulfil a condition of the graph."""
+        between = DimSizes.of(self.spec).between
+        for several in zip_longest(*(guard.others for guard in self.guards)):
+            for seed, sizes in enumerate(several):
+                if sizes is not None:
+                    yield self._from_sampler(Sample({**between, **sizes}, Values.NORMAL, seed))
+
     def guarded(self) -> tuple[Sample, ...]:
         """Return samples of the sizes that the graph assumes not to occur, each size once."""
         lowest = DimSizes.of(self.spec).lowest

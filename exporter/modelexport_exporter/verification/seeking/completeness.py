@@ -47,7 +47,7 @@ Arrays = Mapping[str, Array]
 SECONDS = 10.0
 """Time to seek elements of outputs; the same again for branches."""
 SIZES_SECONDS = 1.0
-"""Time to seek sides of the file that depend on sizes."""
+"""Time to seek sides of the file that depend on sizes, and paths where a condition fails."""
 MOST_ROUNDS = 4
 """How deep branches inside of branches are sought."""
 
@@ -110,6 +110,7 @@ class Completeness:
         self._may_lack_sides = branches is Branches.ONE_SIDE
         self._frozen_sizes = frozen_sizes
         self._file_sides = file_sides
+        self._guarded = bool(samples.guards) and not samples.proven_graph
         self._paths = Paths()
         self._size_paths = SizePaths(samples, reference, self._paths, clock)
         if branches is not Branches.NONE:
@@ -119,7 +120,7 @@ class Completeness:
     def _watching(self, arrays: Arrays) -> Iterator[None]:
         # Few models read values; jumps are watched, which takes time, once one does.
         jumps = bool(self._known)
-        recorded = self._frozen_sizes or (jumps and self._may_lack_sides)
+        recorded = self._frozen_sizes or self._guarded or (jumps and self._may_lack_sides)
         with (
             self._paths.recording() if recorded else nullcontext(),
             self._sides.watching(jumps=jumps) as sites,
@@ -143,8 +144,12 @@ class Completeness:
                 compare(found)
         if self._file_sides is not None and not _differ(results):
             self._seek_file_sides(self._file_sides, compare)
+        if self._guarded and not _differ(results):
+            guarded = self._samples.guarded_sizes()
+            self._size_paths.seek(guarded, compare, lambda: _differ(results), SIZES_SECONDS)
         if self._frozen_sizes and not _differ(results):
-            self._size_paths.seek(compare, lambda: _differ(results))
+            many = self._samples.many_sizes()
+            self._size_paths.seek(many, compare, lambda: _differ(results))
 
     def _seek_elements(
         self, results: Sequence[SampleComparison], compare: Callable[[Found], None]

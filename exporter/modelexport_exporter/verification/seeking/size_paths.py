@@ -7,7 +7,7 @@ PyTorch runs at most sizes, because it is cheaper than a comparison.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import torch
@@ -49,11 +49,17 @@ class SizePaths:
         self.tried = 0
         """Number of runs that took a known path, or were compared."""
 
-    def seek(self, compare: Callable[[Found], None], differs: Callable[[], bool]) -> None:
-        """Compare at each size where the path is new, until something differs."""
-        until = self._clock() + SECONDS
+    def seek(
+        self,
+        samples: Iterable[Sample],
+        compare: Callable[[Found], None],
+        differs: Callable[[], bool],
+        seconds: float = SECONDS,
+    ) -> None:
+        """Compare those samples of which the path is new, until one differs."""
+        until = self._clock() + seconds
         compared = 0
-        for place, sample in enumerate(self._samples.many_sizes()):
+        for place, sample in enumerate(samples):
             timed = place % TIMED == 0  # the clock takes longer than a small run
             if compared == MOST_COMPARED or (timed and self._clock() > until):
                 return

@@ -92,8 +92,9 @@ def found_by(holds: Callable[[int, int], bool]) -> list[Mapping[str, int]]:
     with torch.inference_mode(), paths.recording():
         reference.call(given)
     found: list[Mapping[str, int]] = []
-    seeker = SizePaths(SampleSource(bound.spec), reference, paths, lambda: 0.0)
-    seeker.seek(lambda one: found.append(one.dims), lambda: False)
+    samples = SampleSource(bound.spec)
+    seeker = SizePaths(samples, reference, paths, lambda: 0.0)
+    seeker.seek(samples.many_sizes(), lambda one: found.append(one.dims), lambda: False)
     return found
 
 
