@@ -9,10 +9,12 @@ where a slice is nearly constant.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
+
+from modelexport_exporter.torch_internals.aten_mode import op_name
 
 REDUCING = frozenset(
     {"sum", "mean", "nansum", "var", "var_mean", "std", "std_mean", "norm", "linalg_vector_norm"}
@@ -24,21 +26,26 @@ NORMALISING = frozenset({"native_group_norm", "native_layer_norm", "native_batch
 """Ops that return their result, the means and the inverse standard deviations."""
 TRAINING = 5
 """The argument of native_batch_norm that asks for the batch's own statistics."""
-LONG = 2048
-"""Terms of a sum from which on the order of its additions matters more than its last rounding."""
+LONG = 256
+"""Terms of a sum from which on the order of its additions may exceed the floor of the limits."""
 LANES = 8
 """Sums of the same slice that a kernel computes side by side."""
 UNITS = (1, 256)
 """Multiples of one of these, as a fraction, are summed exactly up to 2^24 of them."""
 
 
-def magnitudes_inside(name: str, args: tuple[Any, ...], wide: torch.Tensor) -> torch.Tensor | None:
+def magnitudes_inside(
+    func: Any,  # noqa: ANN401
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    wide: torch.Tensor,
+) -> torch.Tensor | None:
     """Return the numbers that an op's rounding is relative to; None if that is its result.
 
     `wide`: the result in float64. Of a long sum: the partial sums, which may cancel, times the
     square root of the number of additions.
     """
-    given = args[0] if args else None
+    name, given = op_name(func), args[0] if args else None
     if not isinstance(given, torch.Tensor) or not given.is_floating_point():
         return None
     if not given.numel() or not given.ndim:
@@ -55,8 +62,9 @@ def magnitudes_inside(name: str, args: tuple[Any, ...], wide: torch.Tensor) -> t
         return None
     if name in CANCELLING:
         # The sum of terms of both signs is a random walk, whose end may be at zero.
-        typical = float(given.to(torch.float64).square().mean().sqrt()) * math.sqrt(terms)
-        partial = partial.clamp(min=typical / (terms if name == "mean" else 1.0))
+        squares = func(given.to(torch.float64).square(), *args[1:], **kwargs).to(torch.float64)
+        walked = (squares / terms if name == "mean" else squares).sqrt()
+        partial = torch.maximum(partial, walked)
     return partial * math.sqrt(terms / LANES)
 
 

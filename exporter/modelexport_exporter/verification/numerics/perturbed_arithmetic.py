@@ -149,7 +149,7 @@ class _RoundAtRandom(AtenMode):
         except (RuntimeError, NotImplementedError):  # no kernel for float64
             return plain
         if isinstance(plain, torch.Tensor):
-            return self._round(plain, wide, magnitudes_inside(op_name(func), args, wide))
+            return self._round(plain, wide, magnitudes_inside(func, args, kwargs, wide))
         wide = with_rounded_mean(op_name(func), args, wide, plain[0].dtype, self._generator)
         return type(plain)(self._round(one, two) for one, two in zip(plain, wide, strict=True))
 

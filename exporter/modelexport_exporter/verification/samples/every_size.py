@@ -27,7 +27,7 @@ EQUAL_SIZES = 8
 """Number of sizes that two dims have together."""
 DOUBLE_SIZES = 3
 """Number of sizes at which a dim is the double of another, or one more."""
-MANY_ROWS = 64
+MANY_ROWS = 48
 """Samples of all dims at their maximum, after all sizes: what one row of 1,000 shows."""
 LARGEST_ROWS = 4096
 """Elements of the inputs of such samples."""
