@@ -26,6 +26,8 @@ MOST = 256
 """Numbers of an input."""
 DEPTH = 24
 LARGEST_VECTOR = 64
+LARGEST = 1e300
+"""Integers have no end in Python."""
 COMPARING = frozenset({"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"})
 PASSING = frozenset(
     {
@@ -98,13 +100,15 @@ class _Tracing:
                 self._follow(value, numbers, None, DEPTH)
 
     def _follow(self, value: str, numbers: Sequence[Number], place: Place, depth: int) -> None:
-        numbers = [*dict.fromkeys(n for n in numbers if math.isfinite(n))][:MOST]
+        numbers = [*dict.fromkeys(n for n in numbers if abs(n) <= LARGEST)][:MOST]
+        if not numbers:
+            return
         if value in self._ranks:
             column = _column(place, self._ranks[value])
             self.found[value, column] |= dict.fromkeys(numbers)
             return
         node = self._producers.get(value)
-        if node is None or not numbers or not depth:
+        if node is None or not depth:
             return
         place = self._place(node, place)
         for before, before_numbers in self._undone(node, numbers):
@@ -237,14 +241,17 @@ def _unshifted_left(number: Number, by: Number) -> Iterator[Number]:
 
 
 def _unshifted_right(number: Number, by: Number) -> Iterator[Number]:
+    if not 0 <= by < 64:  # noqa: PLR2004
+        return
     yield int(number) << int(by)
     yield ((int(number) + 1) << int(by)) - 1
 
 
 def _root(number: Number, constant: Number) -> Iterator[Number]:
-    root = float(number) ** (1 / constant)
-    yield root
-    yield -root
+    if number >= 0:  # the root of a negative number is complex
+        root = float(number) ** (1 / constant)
+        yield root
+        yield -root
 
 
 OF_ONE: Mapping[str, Callable[[Number], Iterable[Number]]] = {

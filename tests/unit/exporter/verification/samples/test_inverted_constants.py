@@ -32,6 +32,11 @@ CASES = [
         t = Transpose <perm = [1, 0]> (x) g = Gather <axis = 1> (t, i) y = Equal(g, c)""",
         {None: (7.0,)},
     ),
+    (
+        """c = Constant <value = float {-8}> () k = Constant <value = float {2.5}> ()
+        p = Pow(x, k) y = Less(p, c)""",
+        {},
+    ),
     ("c = Constant <value = float {-1}> () s = Sqrt(x) l = Exp(s) y = Less(l, c)", {}),
 ]
 
