@@ -30,6 +30,7 @@ from modelexport_exporter.core.types import (
     ExportTask,
     NotCompared,
     ReportProgress,
+    Rung,
     SampleComparison,
     Unreached,
     VerificationOutcome,
@@ -178,6 +179,7 @@ class _Verification:
             reference,
             branches=branches_of(task),
             frozen_sizes=may_freeze_sizes(task, converted),
+            trace=task.rung is Rung.TRACE,
             file_sides=sides,
             clock=self._clock,
         )
