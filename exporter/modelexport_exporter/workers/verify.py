@@ -287,7 +287,8 @@ class _Verification:
 
     def _run_found(self, found: Found) -> None:
         """Compare inputs that a search found, if they fit into the budget."""
-        sample = Sample(found.dims, Values.SOUGHT, self._found)
+        values = Values.SAMPLER if self._samples.sampler is not None else Values.SOUGHT
+        sample = Sample(found.dims, values, self._found)
         self._found += 1
         if self._scheduler.admit(sample).fits:
             self._compare(sample, found.arrays)
