@@ -34,6 +34,8 @@ def rows(count: int, name: str = "x", width: int = 2) -> dict[str, Any]:
 
 SIGNAL = tensor("x", 3, 16)
 LIKE_TEMPLATE = {"x": np.sin(np.arange(16.0) ** 2).astype("f4") * np.array([[2], [1], [-1]], "f4")}
+SIX = integers("ids", 6, high=500)
+IDS_OF_RULES = {"ids": array([4, 8, 15, 16, 23, 42], dtype="int64")}
 IDS = integers("ids", 3, high=500)
 
 CASES = (
@@ -87,6 +89,16 @@ CASES = (
         or_refused=None,
     ),
     frozen("S14", "never_by_sum", "NeverBySum", SIGNAL, expected=REFUSED, or_refused=None),
+    frozen("S14", "listed_ids", "ListedIds", SIX, feeds=[IDS_OF_RULES]),
+    frozen("S14", "table_of_ids", "TableOfIds", SIX, feeds=[IDS_OF_RULES]),
+    frozen(
+        "S14",
+        "writes_log",
+        "WritesLog",
+        SIGNAL,
+        export={"exporter": "TorchScript"},
+        or_refused=None,
+    ),
 )
 
 

@@ -259,6 +259,8 @@ class Unreached(StrEnum):
     """An output was empty in all samples."""
     SIDE = "side"
     """A branch on values went the same way in all samples, and the graph holds that way only."""
+    NUMBER = "number"
+    """Python computed with a value of the capture's inputs, and the graph holds the result."""
     SIDE_OF_FILE = "side of the file"
     """A branch on values that the file holds both sides of went the same way in all samples."""
     SIZE = "size"
@@ -276,6 +278,8 @@ class NotCompared:
     def __str__(self) -> str:
         if self.kind is Unreached.ELEMENTS:
             return f"{self.subject} had no elements in any sample"
+        if self.kind is Unreached.NUMBER:
+            return f"{self.subject} computes with a value in Python: the file holds one result"
         if self.kind is Unreached.SIDE_OF_FILE:
             return f"{self.subject} ran in no sample"
         if self.kind is Unreached.SIZE:

@@ -80,7 +80,8 @@ def describe_ill_conditioned(outcome: VerificationOutcome) -> tuple[str, str]:
 def describe_incomplete(outcome: VerificationOutcome) -> tuple[Reason, str, str]:
     """Return reason, message and hint for an outcome whose verdict is Incomplete."""
     empty = any(entry.kind is Unreached.ELEMENTS for entry in outcome.not_compared)
-    branches = any(entry.kind is Unreached.SIDE for entry in outcome.not_compared)
+    frozen = {Unreached.SIDE, Unreached.NUMBER}
+    branches = any(entry.kind in frozen for entry in outcome.not_compared)
     listed = _join([str(entry) for entry in outcome.not_compared])
     message = f"{listed}. {len(outcome.samples)} samples ran."
     rewrite = (

@@ -30,6 +30,7 @@ from modelexport_exporter.core.types import (
     ExportTask,
     NotCompared,
     ReportProgress,
+    Rung,
     SampleComparison,
     Unreached,
     VerificationOutcome,
@@ -193,6 +194,7 @@ class _Verification:
             reference,
             branches=branches_of(task),
             frozen_sizes=may_freeze_sizes(task, converted),
+            trace=task.rung is Rung.TRACE,
             file_sides=sides,
             clock=self._clock,
         )
@@ -307,7 +309,8 @@ class _Verification:
 
     def _run_found(self, found: Found) -> None:
         """Compare inputs that a search found, if they fit into the budget."""
-        sample = Sample(found.dims, Values.SOUGHT, self._found)
+        values = Values.SAMPLER if self._samples.sampler is not None else Values.SOUGHT
+        sample = Sample(found.dims, values, self._found)
         self._found += 1
         if self._scheduler.admit(sample).fits:
             self._compare(sample, found.arrays)

@@ -224,7 +224,7 @@ def test_sampler_draws_all_samples(tmp_path: Path) -> None:
     outcome = verified(with_sampler(tmp_path, "draw"))
     assert outcome.summary.verdict is Verdict.VERIFIED
     assert {sample.values for sample in outcome.samples} == {Values.SAMPLER}
-    assert {sample.dims["batch"] for sample in outcome.samples} == {1, 64, *range(7, 15)}
+    assert {sample.dims["batch"] for sample in outcome.samples} >= {1, 64, *range(7, 15)}
 
 
 @pytest.mark.parametrize(

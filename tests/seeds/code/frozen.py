@@ -100,3 +100,33 @@ class NeverBySum(nn.Module):
     def forward(self, x):
         rare = (x.sum() * 1e6) % 7 == 0.123456
         return torch.cond(rare, lambda x: x.sort(0)[0], lambda x: x * 2, (x,))
+
+
+class ListedIds(nn.Module):
+    """Compares all ids with a list, and chooses without a branch."""
+
+    def forward(self, ids):
+        _for_python_only()
+        return ids * [1, 3][ids.tolist() == [4, 8, 15, 16, 23, 42]]
+
+
+class TableOfIds(nn.Module):
+    """Looks two ids up in a dict."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = {(4, 8): 3, (15, 16): 7}
+
+    def forward(self, ids):
+        _for_python_only()
+        first, second, *_ = ids.tolist()
+        return ids * self.table.get((first, second), 1)
+
+
+class WritesLog(nn.Module):
+    """Reads numbers for a log only."""
+
+    def forward(self, x):
+        _for_python_only()
+        text = f"largest {x.max().item():.3f}"
+        return x * 2 if text else x

@@ -20,7 +20,7 @@ READING = frozenset({"_local_scalar_dense", "item", "is_nonzero", "equal"})
 """ATen ops that return a Python value: what Python computes with it is not seen."""
 
 
-class _Provenance(AtenMode):
+class Provenance(AtenMode):
     """Follows inputs through ops, until a float or a Python number depends on them."""
 
     def __init__(self, inputs: Mapping[str, torch.Tensor]) -> None:
@@ -29,6 +29,11 @@ class _Provenance(AtenMode):
         for name, tensor in inputs.items():
             self._known[tensor] = frozenset({name})
         self.inexact: set[str] = set()
+
+    def of(self, tensor: torch.Tensor) -> frozenset[str]:
+        """Return the inputs that a tensor depends on."""
+        found: frozenset[str] = self._known.get(tensor, frozenset())
+        return found
 
     def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Run the op, and note which inputs its results depend on."""
@@ -62,7 +67,7 @@ def integers_only(
 
     `inputs`: tensors that `call` reads, by name; those of floats are never among the result.
     """
-    with torch.no_grad(), _Provenance(inputs) as mode:
+    with torch.no_grad(), Provenance(inputs) as mode:
         call()
     floats = {name for name, tensor in inputs.items() if tensor.is_floating_point()}
     exact: frozenset[str] = frozenset(inputs) - mode.inexact - floats

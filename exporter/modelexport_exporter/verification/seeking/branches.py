@@ -74,6 +74,8 @@ class ValueBranches:
 
     matter: dict[Jump, None] = field(default_factory=dict)
     """Those with another result on the other side, in the order of their discovery."""
+    numbers: dict[Site, None] = field(default_factory=dict)
+    """Places that read a number which Python computes with, and which no branch shows."""
 
     def find(self, run: Run, sites: Collection[Site], clock: Clock, until: float) -> None:
         """Add the branches that depend on what these places read.
@@ -85,18 +87,26 @@ class ValueBranches:
             if site not in before.read:
                 continue
             depending: set[Jump] = set()
+            computes = False
             for replacement in replacements(site, before.read[site]):
                 if clock() > until:
                     break
-                depending |= self._compare(before, _observed(run, replacement))
-            self._add_tests_of(site, before, depending)
+                after = _observed(run, replacement)
+                depending |= self._compare(before, after)
+                computes |= not after.failed and after.has_other_effect(before)
+            tested = self._add_tests_of(site, before, depending)
+            if not depending and not tested and not before.failed:
+                useless = Replacement(site, useless=True)
+                if computes or _observed(run, useless).failed:
+                    self.numbers[site] = None
 
-    def _add_tests_of(self, site: Site, before: _Observation, known: Collection[Jump]) -> None:
+    def _add_tests_of(self, site: Site, before: _Observation, known: Collection[Jump]) -> bool:
         """Add branches that test what the place reads, though no other value changed them."""
-        for entry in before.taken:
-            tests = may_test(entry.jump, site.code, site.offset)
-            if tests and entry.jump not in known and not raises_elsewhere(entry):
+        tests = [entry for entry in before.taken if may_test(entry.jump, site.code, site.offset)]
+        for entry in tests:
+            if entry.jump not in known and not raises_elsewhere(entry):
                 self.matter[entry.jump] = None
+        return bool(tests)
 
     def _compare(self, before: _Observation, after: _Observation) -> set[Jump]:
         """Add the branches that matter among those that went another way; return all of these."""
@@ -166,8 +176,17 @@ def _patterns(taken: list[Taken]) -> dict[Jump, tuple[int, ...]]:
     return {jump: tuple(targets) for jump, targets in found.items()}
 
 
+def describe_number(site: Site, code_dir: Path | None) -> str:
+    """Return ``net.py:12: `scale = table[x.argmax().item()]```."""
+    return _describe(site.code.co_filename, site.line, code_dir)
+
+
 def describe_branch(jump: Jump, code_dir: Path | None) -> str:
     """Return ``net.py:12: `if x.max() > 400:```."""
-    text = linecache.getline(jump.code.co_filename, jump.line).strip()
-    place = f"{shorten(jump.code.co_filename, code_dir)}:{jump.line}"
+    return _describe(jump.code.co_filename, jump.line, code_dir)
+
+
+def _describe(filename: str, line: int, code_dir: Path | None) -> str:
+    text = linecache.getline(filename, line).strip()
+    place = f"{shorten(filename, code_dir)}:{line}"
     return f"{place}: `{text[:120]}`" if text else place

@@ -32,6 +32,7 @@ from modelexport_exporter.verification.seeking.branches import (
     SidesTaken,
     ValueBranches,
     describe_branch,
+    describe_number,
 )
 from modelexport_exporter.verification.seeking.file_sides import FileSides
 from modelexport_exporter.verification.seeking.goals import BothSides, DependsOnValues, Elements
@@ -39,7 +40,7 @@ from modelexport_exporter.verification.seeking.jumps import Jump
 from modelexport_exporter.verification.seeking.paths import NewPaths, Paths
 from modelexport_exporter.verification.seeking.seek import Found, Seeker
 from modelexport_exporter.verification.seeking.size_paths import SizePaths
-from modelexport_exporter.verification.seeking.value_reads import Site
+from modelexport_exporter.verification.seeking.value_reads import Site, reads_of_inputs
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]
@@ -91,12 +92,14 @@ class Completeness:
         *,
         branches: Branches,
         frozen_sizes: bool = False,
+        trace: bool = False,
         file_sides: FileSides | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Watch the runs of `reference` if the graph may hold branches on values.
 
-        `frozen_sizes`: it may also hold what Python computed from sizes. `file_sides`: of the file.
+        `frozen_sizes`: it may also hold what Python computed from sizes. `trace`: it holds what
+        Python computed from values. `file_sides`: of the file.
         """
         self._samples = samples
         self._reference = reference
@@ -109,6 +112,8 @@ class Completeness:
         self._empty: list[str] = []
         self._may_lack_sides = branches is Branches.ONE_SIDE
         self._frozen_sizes = frozen_sizes
+        self._trace = trace
+        self._dependent: set[Site] = set()
         self._file_sides = file_sides
         self._guarded = bool(samples.guards) and not samples.proven_graph
         self._paths = Paths()
@@ -177,6 +182,7 @@ class Completeness:
             unexamined, self._unexamined = self._unexamined, []
             for sites, arrays in unexamined:
                 self._branches.find(lambda a=arrays: self._run(a), sites, self._clock, until)  # type: ignore[misc]
+                self._dependent |= self._reads_of_inputs(arrays) if self._trace else set()
             goal = BothSides(self._sides, self._own_branches)
             for found in self._seeker.seek(goal, until - self._clock()):
                 compare(found)
@@ -197,6 +203,13 @@ class Completeness:
                 break
             if sides.reaches(found.arrays) and self._reference.accepts(found.arrays):
                 compare(found)
+
+    def _reads_of_inputs(self, arrays: Arrays) -> frozenset[Site]:
+        values = self._reference.values(arrays)
+        try:
+            return reads_of_inputs(values, lambda: self._reference.call(values))
+        except Exception:  # noqa: BLE001 - forward is the user's code
+            return frozenset()
 
     def _run(self, arrays: Arrays) -> list[torch.Tensor]:
         with torch.no_grad():
@@ -219,7 +232,13 @@ class Completeness:
         branches = dict.fromkeys(describe_branch(jump, code_dir) for jump in sides)
         file = self._file_sides
         of_file = [file.describe(side) for side in file.missing] if file is not None else []
+        numbers = [
+            describe_number(site, code_dir)
+            for site in self._branches.numbers
+            if site in self._dependent and is_users(site.code.co_filename, code_dir)
+        ]
         return (
+            *(NotCompared(Unreached.NUMBER, number) for number in dict.fromkeys(numbers)),
             *(NotCompared(Unreached.ELEMENTS, f"output {name}") for name in self._empty),
             *(NotCompared(Unreached.SIDE, branch) for branch in branches),
             *(NotCompared(Unreached.SIDE_OF_FILE, side) for side in of_file),

@@ -6,7 +6,7 @@ Only the first value of a place is replaced: a loop whose condition is always tr
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from types import CodeType
@@ -16,8 +16,9 @@ import numpy as np
 import torch
 
 from modelexport_exporter.torch_internals.call_mode import CallMode, call_name
+from modelexport_exporter.verification.numerics.integer_arithmetic import Provenance
 from modelexport_exporter.verification.samples.code_constants import numbers_of_code
-from modelexport_exporter.verification.seeking.jumps import model_frame
+from modelexport_exporter.verification.seeking.jumps import Jump, model_frame
 
 READING = frozenset(
     {
@@ -26,6 +27,8 @@ READING = frozenset(
     }
 )  # fmt: skip
 """Functions and methods of torch that return Python values, or numpy's."""
+RETURNING_ANYTHING = frozenset({"item", "tolist"})
+"""Those of which Python does not check what they return."""
 FIXED = (0, 1, -1, 1_000_000, -1_000_000)
 NOT_FINITE = (math.nan, math.inf)
 MOST = 24
@@ -41,6 +44,11 @@ class Site:
     code: CodeType
     offset: int
 
+    @property
+    def line(self) -> int:
+        """Return its line in the file."""
+        return Jump(self.code, self.offset).line
+
 
 @dataclass(frozen=True)
 class Replacement:
@@ -49,6 +57,24 @@ class Replacement:
     site: Site
     value: float | None = None
     """None: the opposite."""
+    useless: bool = False
+    """Whether it reads what can only be written as text instead."""
+
+
+class Useless:
+    """Stands for a number, and raises where it is used as one; logs may write it as text."""
+
+    def __eq__(self, other: object) -> bool:
+        raise TypeError
+
+    def __hash__(self) -> int:
+        raise TypeError
+
+    def __bool__(self) -> bool:
+        raise TypeError
+
+    def __format__(self, spec: str) -> str:
+        return "?"
 
 
 class ValueReads(CallMode):
@@ -78,6 +104,8 @@ class ValueReads(CallMode):
         if self._replacement is None or site != self._replacement.site or self._replaced:
             return result
         self._replaced = True
+        if self._replacement.useless:
+            return _useless(result) if name in RETURNING_ANYTHING else result
         return _replaced(result, self._replacement.value)
 
 
@@ -103,6 +131,10 @@ def _near(numbers: Iterable[float]) -> list[float]:
     return [number + step for number in numbers for step in (0, 1, -1)]
 
 
+def _useless(value: Any) -> Any:  # noqa: ANN401
+    return [_useless(entry) for entry in value] if isinstance(value, list) else Useless()
+
+
 def _replaced(value: Any, number: float | None) -> Any:  # noqa: ANN401
     """Return a value of the same structure with another number in each place."""
     if isinstance(value, list):
@@ -120,3 +152,32 @@ def _replaced(value: Any, number: float | None) -> Any:  # noqa: ANN401
 def _filled(array: np.ndarray[Any, Any], number: float) -> np.ndarray[Any, Any]:
     with np.errstate(invalid="ignore"):
         return np.full_like(array, np.asarray(number).astype(array.dtype))
+
+
+class DependentReads(CallMode):
+    """Notes the places that read a value which depends on inputs: weights never change."""
+
+    def __init__(self, provenance: Provenance) -> None:
+        """`provenance` is active in the same run."""
+        super().__init__()
+        self._provenance = provenance
+        self.found: set[Site] = set()
+
+    def on_call(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        """Run the function; note its place if it reads a value of an input."""
+        if call_name(func) in READING and (frame := model_frame()) is not None:
+            tensors = (entry for entry in args if isinstance(entry, torch.Tensor))
+            if any(self._provenance.of(tensor) for tensor in tensors):
+                self.found.add(Site(frame.f_code, frame.f_lasti))
+        return func(*args, **kwargs)
+
+
+def reads_of_inputs(
+    inputs: Mapping[str, torch.Tensor], call: Callable[[], object]
+) -> frozenset[Site]:
+    """Return the places that read a value of what depends on inputs, when `call` reads these."""
+    provenance = Provenance(inputs)
+    reads = DependentReads(provenance)
+    with torch.no_grad(), provenance, reads:
+        call()
+    return frozenset(reads.found)

@@ -11,6 +11,7 @@ import torch
 
 from modelexport_exporter.verification.seeking.branches import SidesTaken, ValueBranches
 from modelexport_exporter.verification.seeking.jumps import RunTooLongError
+from modelexport_exporter.verification.seeking.value_reads import reads_of_inputs
 
 Model = Callable[[torch.Tensor], torch.Tensor]
 X = torch.tensor([1.0, 2.0, 3.0])
@@ -149,3 +150,58 @@ def test_a_loop_without_end_is_stopped() -> None:
     sides = SidesTaken()
     with pytest.raises(RunTooLongError), sides.watching(limited=True):
         endless(X)
+
+
+def compares_lists(x: torch.Tensor) -> torch.Tensor:
+    return x * [1, 3][x.tolist() == [4.0, 8.0, 15.0]]
+
+
+def looks_up(x: torch.Tensor) -> torch.Tensor:
+    return x * {7.0: 2.0}.get(x.max().item(), 1.0)
+
+
+def reads_a_flag(x: torch.Tensor) -> torch.Tensor:
+    return x * [1, 3][bool(x.sum() > 100)]
+
+
+def hashes(x: torch.Tensor) -> torch.Tensor:
+    return x * (1 + hash(tuple(x.tolist())) % 2)
+
+
+def writes(x: torch.Tensor) -> torch.Tensor:
+    text = f"largest {x.max().item():.3f} of {x.tolist()}"
+    return x if text else -x
+
+
+@pytest.mark.parametrize(
+    ("model", "computes"),
+    [
+        (compares_lists, True),
+        (looks_up, True),
+        (reads_a_flag, True),
+        (hashes, True),
+        (sums, True),
+        (writes, False),
+        (chooses, False),
+        (raises, False),
+        (raises_for_a_rare_number, False),
+    ],
+)
+def test_numbers_that_python_computes_with(model: Model, computes: bool) -> None:
+    found, sides = ValueBranches(), SidesTaken()
+    with sides.watching() as sites:
+        model(X)
+    found.find(lambda: [model(X)], sites, time.monotonic, time.monotonic() + 60)
+    assert bool(found.numbers) is computes
+
+
+def test_reads_of_weights_are_not_those_of_inputs() -> None:
+    weight = torch.tensor([0.5])
+
+    def model(x: torch.Tensor) -> torch.Tensor:
+        return x * weight.item() + (x + weight).sum().item()
+
+    x = X.clone()
+    sites = reads_of_inputs({"x": x}, lambda: model(x))
+    assert len(sites) == 1
+    assert next(iter(sites)).line == model.__code__.co_firstlineno + 1
