@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -72,11 +71,11 @@ def find_injected_values(
 
 
 def _compared_with(graph: onnx.GraphProto) -> tuple[list[float], list[int]]:
-    """Return the floats and integers that values are compared with, or decided at, each once."""
+    """Return the floats and integers that values are compared with, each once."""
     floats: dict[float, None] = {}
     integers: dict[int, None] = {}
     for values in _values_of(graph):
-        for number in filter(_is_injectable, chain(values.compared(), values.thresholds())):
+        for number in filter(_is_injectable, values.compared()):
             if isinstance(number, int):
                 integers[number] = None
             else:

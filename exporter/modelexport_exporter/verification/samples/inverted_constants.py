@@ -1,4 +1,4 @@
-"""Inputs at which a file decides: constants that values are compared with, traced to the inputs.
+"""Inputs at which a file decides: numbers that nodes decide at, traced to the inputs.
 
 `(t // 60) % 1440 >= 1320` decides at t = 79,200 and a day later, and `celsius * 1.8 + 32 > 100` at
 37.8. No random number is there, and no constant of the file. Each operator between an input and a
@@ -12,11 +12,11 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-import numpy as np
 import onnx
-from onnx import numpy_helper
+
+from modelexport_exporter.verification.samples.thresholds import GraphValues
 
 Number: TypeAlias = int | float
 Inverse = Callable[[Number, Number], Iterable[Number]]
@@ -25,10 +25,8 @@ Inverse = Callable[[Number, Number], Iterable[Number]]
 MOST = 256
 """Numbers of an input."""
 DEPTH = 24
-LARGEST_VECTOR = 64
 LARGEST = 1e300
 """Integers have no end in Python."""
-COMPARING = frozenset({"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"})
 PASSING = frozenset(
     {
         "Identity", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Slice", "Gather", "GatherND",
@@ -66,10 +64,10 @@ def inverted_constants(graph: onnx.GraphProto, bases: Iterable[float] = ()) -> F
     `bases`: numbers near which a remainder is looked for.
     """
     near = [int(base) for base in (*BASES, *bases) if math.isfinite(base)]
-    tracing = _Tracing(graph, tuple(dict.fromkeys(near)))
-    for node in graph.node:
-        if node.op_type in COMPARING and len(node.input) == 2:  # noqa: PLR2004
-            tracing.start(node)
+    values = GraphValues.of(graph)
+    tracing = _Tracing(graph, values, tuple(dict.fromkeys(near)))
+    for name, targets in values.decisions():
+        tracing.start(name, [one for target in targets for one in target.reshape(-1).tolist()])
     found: Found = defaultdict(dict)
     for (name, column), numbers in tracing.found.items():
         found[name][column] = tuple(numbers)[:MOST]
@@ -79,6 +77,7 @@ def inverted_constants(graph: onnx.GraphProto, bases: Iterable[float] = ()) -> F
 @dataclass
 class _Tracing:
     graph: onnx.GraphProto
+    values: GraphValues
     bases: tuple[int, ...]
     found: dict[tuple[str, Column], dict[Number, None]] = field(
         default_factory=lambda: defaultdict(dict)
@@ -88,16 +87,14 @@ class _Tracing:
         self._ranks = {
             entry.name: len(entry.type.tensor_type.shape.dim) for entry in self.graph.input
         }
-        self._producers = {output: node for node in self.graph.node for output in node.output}
-        self._constants = dict(_small_constants(self.graph))
+        self._producers = self.values.producers
+        self._constants: dict[str, Sequence[Number]] = {
+            name: array.reshape(-1).tolist() for name, array in self.values.constants.items()
+        }
 
-    def start(self, comparison: onnx.NodeProto) -> None:
-        """Follow what is compared with a constant."""
-        one, other = comparison.input
-        for value, compared in ((one, other), (other, one)):
-            numbers = self._constants.get(compared)
-            if numbers is not None and value not in self._constants:
-                self._follow(value, numbers, None, DEPTH)
+    def start(self, value: str, numbers: Sequence[Number]) -> None:
+        """Follow a value on which a node decides at these numbers."""
+        self._follow(value, numbers, None, DEPTH)
 
     def _follow(self, value: str, numbers: Sequence[Number], place: Place, depth: int) -> None:
         numbers = [*dict.fromkeys(n for n in numbers if abs(n) <= LARGEST)][:MOST]
@@ -191,18 +188,6 @@ def _column(place: Place, rank: int) -> Column:
     if place is None or rank < 2 or place[0] not in {-1, rank - 1}:  # noqa: PLR2004
         return None
     return place[1]
-
-
-def _small_constants(graph: onnx.GraphProto) -> Iterator[tuple[str, list[Number]]]:
-    named = [(tensor.name, tensor) for tensor in graph.initializer]
-    for node in graph.node:
-        tensors = (attribute.t for attribute in node.attribute if attribute.HasField("t"))
-        named += [(node.output[0], tensor) for tensor in tensors if node.op_type == "Constant"]
-    for name, tensor in named:
-        if math.prod(tensor.dims) <= LARGEST_VECTOR and not tensor.external_data:
-            array: np.ndarray[Any, Any] = numpy_helper.to_array(tensor)
-            if array.dtype.kind in "iuf":
-                yield name, array.reshape(-1).tolist()
 
 
 def _all(

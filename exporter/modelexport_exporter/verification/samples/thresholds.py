@@ -1,16 +1,10 @@
-"""Thresholds of an ONNX graph: the inputs at which an operator that decides changes its side.
-
-`x * 0.02 > 1` names neither the number 50 nor a constant that `x` itself is compared with. The
-way back from an operator that decides is followed through operators that only move values, and
-through arithmetic with constants, which is inverted, up to an input of the graph.
-"""
+"""What an ONNX graph decides on, and at which of its constants: comparisons, limits, sides."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -25,7 +19,7 @@ LARGEST_VECTOR = 256
 MOST_STEPS = 12
 """Nodes between an operator that decides and the input."""
 _FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16)
-_INTEGERS = (onnx.TensorProto.INT64, onnx.TensorProto.INT32)
+_INTEGERS = (onnx.TensorProto.INT64, onnx.TensorProto.INT32, onnx.TensorProto.UINT64)
 MOVING = frozenset(
     {
         *("Cast", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Pad"),
@@ -121,16 +115,6 @@ class GraphValues:
         if node.op_type in MOVING:
             yield from self.constants_behind(node.input[0], steps - 1)
 
-    def thresholds(self) -> Iterator[float | int]:
-        """Yield the numbers of inputs at which operators that decide change their side.
-
-        For inputs of integers: the integer at it, or below it.
-        """
-        for node in self.producers.values():
-            for name, targets in self._decisions(node):
-                for target in targets:
-                    yield from self._inverted(name, np.asarray(target, dtype=np.float64))
-
     def compared(self) -> Iterator[float | int]:
         """Yield the elements of the small constants that values are compared with."""
         for node in self.producers.values():
@@ -145,66 +129,21 @@ class GraphValues:
                 for constant in self.constants_behind(node.input[1]):
                     yield from constant.reshape(-1).tolist()
 
+    def decisions(self) -> Iterator[tuple[str, list[Array]]]:
+        """Yield the values that nodes decide on, and the numbers that they decide at."""
+        for node in self.producers.values():
+            yield from self._decisions(node)
+
     def _decisions(self, node: onnx.NodeProto) -> Iterator[tuple[str, list[Array]]]:
-        """Yield what a node decides on, and the numbers that it decides at."""
         if node.op_type in AT_ZERO:
             yield node.input[0], [np.zeros(1)]
-        elif node.op_type in BY_ATTRIBUTE:
-            yield node.input[0], [*_attribute_thresholds(node)]
+        elif targets := [*_attribute_thresholds(node)]:
+            yield node.input[0], targets
         if node.op_type in COMPARING - _PICKING:
             for name in node.input:
                 others = [self.constants[other] for other in node.input if other in self.constants]
                 if others and name not in self.constants:
                     yield name, others
-
-    def _inverted(self, name: str, target: Array) -> Iterator[float | int]:
-        """Yield what an input has to be for the value to be the target, if arithmetic shows it."""
-        for _ in range(MOST_STEPS):
-            if name in self.inputs:
-                numbers = [number for number in target.reshape(-1).tolist() if isfinite(number)]
-                whole = self.inputs[name] not in _FLOATS
-                yield from map(math.floor, numbers) if whole else numbers
-                return
-            node = self.producers.get(name)
-            if node is None:
-                return
-            step = self._undone(node, target)
-            if step is None:
-                return
-            name, target = step
-
-    def _undone(self, node: onnx.NodeProto, target: Array) -> tuple[str, Array] | None:
-        """Return the value before a node, and the number that becomes the target there."""
-        if node.op_type in MOVING:
-            return node.input[0], target
-        if node.op_type in {"Neg", "Abs"}:
-            return node.input[0], -target if node.op_type == "Neg" else target
-        inverse = _INVERSES.get(node.op_type)
-        if inverse is None:
-            return None
-        first, second = node.input
-        if second in self.constants:
-            place, constant = 0, self.constants[second]
-        elif first in self.constants:
-            place, constant = 1, self.constants[first]
-        else:
-            return None
-        flat = constant.astype(np.float64).reshape(-1)
-        target = target.reshape(-1)
-        if target.size > 1 and flat.size > 1 and target.size != flat.size:
-            return None
-        with np.errstate(all="ignore"):
-            return node.input[place], inverse[place](target, flat)
-
-
-_Inverse = Callable[[Array, Array], Array]
-_INVERSES: dict[str, tuple[_Inverse, _Inverse]] = {
-    "Add": (np.subtract, np.subtract),
-    "Sub": (np.add, lambda target, constant: constant - target),
-    "Mul": (np.divide, np.divide),
-    "Div": (np.multiply, lambda target, constant: constant / target),
-}
-"""The value before an operation with a constant, as its first or second operand."""
 
 
 def _attribute_thresholds(node: onnx.NodeProto) -> Iterator[Array]:
@@ -213,6 +152,6 @@ def _attribute_thresholds(node: onnx.NodeProto) -> Iterator[Array]:
         alpha, beta = given.get("alpha", 0.2), given.get("beta", 0.5)
         if alpha:
             yield np.array([-beta / alpha, (1 - beta) / alpha])
-    for name in BY_ATTRIBUTE[node.op_type]:
+    for name in BY_ATTRIBUTE.get(node.op_type, ()):
         if name in given:
             yield np.array([given[name], -given[name]])

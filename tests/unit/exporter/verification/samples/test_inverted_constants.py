@@ -13,9 +13,9 @@ def found(nodes: str, kind: str = "float[n,4]", bases: tuple[float, ...] = ()) -
     return inverted_constants(graph, bases).get("x", {})
 
 
-CASES = [
+CASES: list[tuple[str, object]] = [
     ("c = Constant <value = float {3}> () y = Less(x, c)", {None: (3.0,)}),
-    ("c = Constant <value = float {3}> () a = Abs(x) y = Less(a, c)", {None: (3.0, -3.0)}),
+    ("c = Constant <value = float {3}> () a = Abs(x) y = Less(a, c)", {None: (0.0, 3.0, -3.0)}),
     (
         """c = Constant <value = float {100}> () k = Constant <value = float {2}> ()
         s = Constant <value = float {32}> () m = Mul(x, k) a = Add(m, s) y = Greater(a, c)""",
@@ -38,6 +38,25 @@ CASES = [
         {},
     ),
     ("c = Constant <value = float {-1}> () s = Sqrt(x) l = Exp(s) y = Less(l, c)", {}),
+]
+
+
+CASES += [
+    (
+        """k = Constant <value = float {0.02}> () o = Constant <value = float {1}> ()
+        m = Mul(x, k) s = Sub(m, o) y = Relu(s)""",
+        {None: (pytest.approx(50.0),)},
+    ),
+    (
+        """k = Constant <value = float {4}> () o = Constant <value = float {3}> ()
+        a = Add(x, k) n = Neg(a) y = LessOrEqual(n, o)""",
+        {None: (-7.0,)},
+    ),
+    (
+        """a = Constant <value = float {-2}> () b = Constant <value = float {5}> ()
+        i = Constant <value = int64[1] {0}> () u = Unsqueeze(x, i) y = Clip(u, a, b)""",
+        {None: (-2.0, 5.0)},
+    ),
 ]
 
 
