@@ -16,12 +16,11 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.core.dims import is_dynamic
-from modelexport_exporter.core.sample import DEGENERATE, NOT_FINITE, ORDINARY, Sample, Values
+from modelexport_exporter.core.sample import DEGENERATE, ORDINARY, Sample, Values
 from modelexport_exporter.core.types import (
     OutputComparison,
     Problem,
@@ -36,12 +35,13 @@ from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstim
 from modelexport_exporter.verification.numerics.slices import SlicePeaks, Slices
 from modelexport_exporter.verification.numerics.tolerance import Source, Tolerance, choose_tolerance
 from modelexport_exporter.verification.perturbed_runs import PerturbedRuns
+from modelexport_exporter.verification.recorded_outputs import compare_recorded
 from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.samples.determinism import (
     distance,
     mark_not_deterministic,
 )
-from modelexport_exporter.verification.treatment_of_nan import TreatmentOfNan
+from modelexport_exporter.verification.unusual_values import UnusualValues, excuse_kernel
 
 Array = NDArray[Any]
 Named = list[tuple[str, Array]]
@@ -83,7 +83,7 @@ class Comparator:
         self._reference = reference
         self._run_file = run_file
         self._ranked = ranked
-        self._unlike_nan = None if simulation is not None else unlike_nan
+        self._unusual = UnusualValues(reference, None if simulation is not None else unlike_nan)
         self._clock = clock
         self._ordinary_peaks: dict[str, float] = {}
         self._slice_peaks: dict[str, SlicePeaks] = {}
@@ -96,8 +96,6 @@ class Comparator:
         """Whether these dtypes may be others for another sample."""
         self._noise: dict[str, float] = {}
         """The largest noise of each output so far, relative to its peak."""
-        self._nan: TreatmentOfNan | None = None
-        """None before a sample had NaN or infinities."""
         self._mismatched: set[str] = set()
         """Outputs with a difference that rounding did not explain: no further runs for them."""
         self._simulation = simulation
@@ -126,14 +124,11 @@ class Comparator:
         `recorded`: golden outputs by name, which eager must return. `measure`: measure the model's
         noise even if both agree. Raises ExportFailure if one of them fails to run.
         """
-        odd = sample.values in NOT_FINITE or sample.values is Values.FAR
-        if odd and self._treatment_of_nan(arrays) is TreatmentOfNan.UNDEFINED:
-            return None
-        if odd and not self._reference.accepts(arrays):
+        if not self._unusual.runs_on(sample, arrays):
             return None
         expected = self._reference.run(arrays, where)
-        unexpected = odd and not self._accepts(sample, arrays, expected)
-        if unexpected and not self._compares_unexpected(sample, arrays):
+        unexpected = not self._unusual.expects(sample, arrays, expected)
+        if unexpected and not self._unusual.compares_unexpected(sample, arrays):
             return None
         got = self._run_file(arrays, where)
         reordered: list[Array] | None = None
@@ -143,12 +138,15 @@ class Comparator:
                 reordered = self._reordered(arrays, where, expected)
             outputs = self._compare(sample, arrays, reordered or expected, got, measure=measure)
         if unexpected:
-            outputs = [self._excuse_kernel(output) for output in outputs]
+            excused = self._unusual.excused(outputs)
+            self._mismatched -= excused
+            outputs = [excuse_kernel(own) if own.output in excused else own for own in outputs]
         agrees = not any(output.problem for output in outputs)
         if sample.values is Values.FAR and agrees and any(output.unsettled for output in outputs):
             return None  # far from where the model is well-conditioned: it shows nothing
         if recorded:
-            outputs = self._compare_recorded(outputs, expected, recorded)
+            declared = self._spec.verification.tolerance
+            outputs = compare_recorded(outputs, expected, recorded, self._computed_in, declared)
         return SampleComparison(
             sample.dims, sample.seed, tuple(outputs), sample.values, reordered is not None
         )
@@ -296,66 +294,11 @@ class Comparator:
             if output.noise is not None and not output.inconclusive:
                 self._noise[output.output] = max(output.noise, self._noise.get(output.output, 0.0))
 
-    def _accepts(self, sample: Sample, arrays: Mapping[str, Array], expected: list[Array]) -> bool:
-        """Return whether the model tests for NaN or infinity, or returns finite numbers only."""
-        floats = [array for array in expected if is_float(array.dtype)]
-        finite = all(np.isfinite(array.astype(np.float64)).all() for array in floats)
-        if sample.values is Values.FAR:
-            return finite
-        tested = self._treatment_of_nan(arrays) is TreatmentOfNan.TESTED
-        return tested or (bool(floats) and finite)
-
-    def _compares_unexpected(self, sample: Sample, arrays: Mapping[str, Array]) -> bool:
-        """Return whether to compare values that the model neither tests for nor removes."""
-        if self._unlike_nan is None or sample.values is not Values.WITH_NAN:
-            return False
-        return self._treatment_of_nan(arrays) is TreatmentOfNan.COMPUTED
-
-    def _excuse_kernel(self, output: OutputComparison) -> OutputComparison:
-        """Return the comparison without a problem that a kernel's own treatment of NaN causes."""
-        if not output.problem or output.output not in (self._unlike_nan or ()):
-            return output
-        self._mismatched.discard(output.output)
-        return replace(output, problem=None, inconclusive="kernels of the runtime differ in NaN")
-
-    def _treatment_of_nan(self, arrays: Mapping[str, Array]) -> TreatmentOfNan:
-        if self._nan is None:
-            finite = {
-                name: np.where(np.isfinite(array), array, 1).astype(array.dtype)
-                for name, array in arrays.items()
-            }
-            self._nan = self._reference.treatment_of_nan(finite)
-        return self._nan
-
     @property
     def tolerance_source(self) -> Source:
         """Return the source of the limits of floating-point outputs."""
         declared = self._spec.verification.tolerance
         return choose_tolerance(declared, "float32", calibrated=self.calibrated).source
-
-    def _compare_recorded(
-        self,
-        outputs: list[OutputComparison],
-        expected: list[Array],
-        recorded: Mapping[str, Array],
-    ) -> list[OutputComparison]:
-        """Return the outputs, with a problem where eager does not return the recorded output."""
-        compared = []
-        for output, eager, arithmetic in zip(outputs, expected, self._computed_in, strict=True):
-            golden = recorded.get(output.output)
-            if golden is not None and not output.problem:
-                tolerance = choose_tolerance(
-                    self._spec.verification.tolerance,
-                    eager.dtype.name,
-                    (arithmetic.dtype,),
-                    calibrated=False,
-                )
-                found = compare_output(output.output, golden, eager, tolerance)
-                if found.problem:
-                    text = f"eager PyTorch does not return the golden output: {found.problem.text}"
-                    output = replace(output, problem=Problem(ProblemKind.GOLDEN, text))  # noqa: PLW2901
-            compared.append(output)
-        return compared
 
     def _may_be_ties(self, outputs: list[OutputComparison]) -> bool:
         """Return whether outputs differ, and only those that depend on a ranking."""

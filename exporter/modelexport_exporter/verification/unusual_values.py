@@ -1,0 +1,85 @@
+"""Samples with NaN, infinities or far numbers: which of them a model is compared on.
+
+Most models expect none of these. A model that tests for NaN, or returns finite numbers all the
+same, does; what it only computes with is compared where the kernels of the runtime treat NaN as
+torch does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelexport_exporter.core.sample import NOT_FINITE, Sample, Values
+from modelexport_exporter.core.types import OutputComparison
+from modelexport_exporter.verification.numerics.compare import is_float
+from modelexport_exporter.verification.reference import EagerReference
+from modelexport_exporter.verification.treatment_of_nan import TreatmentOfNan
+
+Array = NDArray[Any]
+
+UNUSUAL = NOT_FINITE | {Values.FAR}
+
+
+class UnusualValues:
+    """Decides about unusual samples of a model."""
+
+    def __init__(self, reference: EagerReference, unlike_nan: Collection[str] | None) -> None:
+        """Decide for a model.
+
+        `unlike_nan`: outputs for which kernels of the runtime treat NaN otherwise than torch does;
+        None if that is not known.
+        """
+        self._reference = reference
+        self._unlike_nan = unlike_nan
+        self._nan: TreatmentOfNan | None = None
+        """None before the first unusual sample."""
+
+    def runs_on(self, sample: Sample, arrays: Mapping[str, Array]) -> bool:
+        """Return whether eager is to run on the sample."""
+        if sample.values not in UNUSUAL:
+            return True
+        defined = self._treatment_of_nan(arrays) is not TreatmentOfNan.UNDEFINED
+        return defined and self._reference.accepts(arrays)
+
+    def expects(
+        self, sample: Sample, arrays: Mapping[str, Array], returned: Sequence[Array]
+    ) -> bool:
+        """Return whether the model tests for NaN or infinity, or returned finite numbers only."""
+        if sample.values not in UNUSUAL:
+            return True
+        floats = [array for array in returned if is_float(array.dtype)]
+        finite = all(np.isfinite(array.astype(np.float64)).all() for array in floats)
+        if sample.values is Values.FAR:
+            return finite
+        tested = self._treatment_of_nan(arrays) is TreatmentOfNan.TESTED
+        return tested or (bool(floats) and finite)
+
+    def compares_unexpected(self, sample: Sample, arrays: Mapping[str, Array]) -> bool:
+        """Return whether to compare values that the model neither tests for nor removes."""
+        if self._unlike_nan is None or sample.values is not Values.WITH_NAN:
+            return False
+        return self._treatment_of_nan(arrays) is TreatmentOfNan.COMPUTED
+
+    def excused(self, outputs: Sequence[OutputComparison]) -> frozenset[str]:
+        """Return the outputs whose problem a kernel's own treatment of NaN may cause."""
+        differing = {output.output for output in outputs if output.problem}
+        return frozenset(differing.intersection(self._unlike_nan or ()))
+
+    def _treatment_of_nan(self, arrays: Mapping[str, Array]) -> TreatmentOfNan:
+        if self._nan is None:
+            finite = {
+                name: np.where(np.isfinite(array), array, 1).astype(array.dtype)
+                for name, array in arrays.items()
+            }
+            self._nan = self._reference.treatment_of_nan(finite)
+        return self._nan
+
+
+def excuse_kernel(output: OutputComparison) -> OutputComparison:
+    """Return the comparison without its problem."""
+    return replace(output, problem=None, inconclusive="kernels of the runtime differ in NaN")
