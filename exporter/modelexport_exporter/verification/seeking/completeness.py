@@ -144,7 +144,8 @@ class Completeness:
             self._seek_elements(results, compare)
         if self._unexamined and not _differ(results):
             self._seek_sides(compare)
-        if self._known and self._may_lack_sides and not _differ(results):
+        decides = bool(self._branches.matter or self._branches.numbers)
+        if decides and self._may_lack_sides and not _differ(results):
             for found in self._seeker.seek(NewPaths(self._paths), SECONDS / 2):
                 compare(found)
         if self._file_sides is not None and not _differ(results):
