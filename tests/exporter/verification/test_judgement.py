@@ -155,7 +155,9 @@ def test_changed_row_of_a_large_table_is_looked_up(tmp_path: Path, wrong: bool) 
     outcome = verified(task, flip if wrong else None)
     assert outcome.summary.verdict is (Verdict.MISMATCH if wrong else Verdict.VERIFIED)
     if wrong:
-        assert {sample.values for sample in outcome.samples if sample.differs} == {Values.INJECTED}
+        assert {sample.values for sample in outcome.samples if sample.differs} - {Values.EACH} == {
+            Values.INJECTED
+        }
 
 
 def recorded(task: ExportTask, path: Path, *, shift: float = 0.0) -> ExportTask:
