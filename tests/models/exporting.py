@@ -13,6 +13,7 @@ from typing import Any
 
 import onnx
 import torch
+from google.protobuf.message import DecodeError
 
 from modelexport_api.resource import parse
 from modelexport_api.status import Stage
@@ -102,8 +103,16 @@ def describe(path: Path) -> ConvertedModel:
         exporter=f"torch {torch.__version__}",
         inputs=(),
         outputs=(),
-        op_counts=Counter(node.op_type for node in onnx.load(path).graph.node),
+        op_counts=_operators(path),
     )
+
+
+def _operators(path: Path) -> dict[str, int]:
+    try:
+        nodes = onnx.load(path, load_external_data=False).graph.node
+    except DecodeError:  # a test of files that are no ONNX
+        return {}
+    return Counter(node.op_type for node in nodes)
 
 
 def forget_user_code() -> None:

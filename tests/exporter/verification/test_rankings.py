@@ -34,7 +34,7 @@ def model(factory: type[torch.nn.Module]) -> RealModel:
         name=factory.__name__,
         factory=f"ordinary:{factory.__name__}",
         code=Path(ordinary.__file__),
-        inputs=[{"name": "x", "shape": ["batch", 16]}],
+        inputs=[{"name": "x", "shape": ["batch", 16], "range": [-9, 9]}],
         dims={"batch": {"min": 1, "max": 16}},
         write=initialised(factory),
     )
