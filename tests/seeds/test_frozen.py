@@ -72,7 +72,7 @@ CASES = (
         X,
         Y,
         dims={"n": (1, 4096), "m": (1, 4096)},
-        feeds=[rows(3127) | rows(2124, "y")],
+        feeds=[{"x": np.full((3127, 2), 0.5, "f4"), "y": np.full((2124, 2), 0.25, "f4")}],
     ),
     frozen("S11", "size_as_text", "SizeAsText", X, dims=LONG, feeds=[rows(3109)]),
     frozen("S11", "shape_as_text", "ShapeAsText", X, dims=LONG, feeds=[rows(3109)]),

@@ -240,7 +240,8 @@ def _values_for(entry: Input, injected: InjectedValues) -> Array:
     else:
         low, high = integer_range(entry)
         own = (*injected.integers, *_within(entry, _reaching(entry, injected)).tolist())
-        near = dict.fromkeys(number + step for step in (0, 1, -1) for number in own)
+        steps = (number + step for step in (0, 1, -1) for number in own)
+        near = dict.fromkeys(number for number in steps if low <= number <= high)
         multiples = [round(one) for one in _multiples(injected.periods, low, high)]
         whole = dict.fromkeys(one + step for one in multiples for step in (0, -1))
         pools = [np.array([*numbers], dtype=np.int64) for numbers in (near, whole, injected.rows)]

@@ -103,5 +103,6 @@ def alike(first: Array, own: Array, low: float, high: float) -> Array:
 def each_integer(low: int, high: int, shape: tuple[int, ...], number: int) -> Array:
     """Return the integers of [low, high] in order, as if all samples were one array."""
     size = int(np.prod(shape, dtype=np.int64))
-    places = (number * size + np.arange(size, dtype=np.int64)) % (high - low + 1)
+    # The width of int64 is no int64, but no sample comes near its end.
+    places = (number * size + np.arange(size, dtype=np.int64)) % min(high - low + 1, 2**62)
     return np.asarray((low + places).reshape(shape))

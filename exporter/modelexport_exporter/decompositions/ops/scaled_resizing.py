@@ -44,22 +44,14 @@ def _differs(
     )
 
 
-def _places(
-    x: Tensor, axis: int, wanted: Size, factor: float, *, align: bool, copied: bool
-) -> Tensor:
-    """Return where outputs are between the inputs of an axis, of shape [wanted].
-
-    `copied`: whether an axis whose size stays the same is.
-    """
+def _places(x: Tensor, axis: int, wanted: Size, factor: float, *, align: bool) -> Tensor:
+    """Return where outputs are between the inputs of an axis, of shape [wanted]."""
     computed = torch.float64 if x.dtype is torch.float64 else torch.float32
     index = torch.arange(wanted, dtype=torch.int64, device=x.device).to(computed)
+    if not align:
+        return (index + 0.5) * (1 / factor) - 0.5
     inputs, outputs = (number(size, computed, x.device) for size in (x.shape[axis], wanted))
-    if align:
-        return index * ((inputs - 1) / torch.clamp(outputs - 1, min=1.0))
-    between = (index + 0.5) * (1 / factor) - 0.5
-    if copied and may_stay(x.shape[axis], factor):
-        return torch.where(inputs == outputs, index, between)
-    return between
+    return index * ((inputs - 1) / torch.clamp(outputs - 1, min=1.0))
 
 
 def _taken(x: Tensor, axis: int, places: Tensor) -> Tensor:
@@ -74,6 +66,15 @@ def _linear(x: Tensor, axis: int, places: Tensor, weight_shape: Sequence[int]) -
     share = (places - first).reshape(weight_shape).to(x.dtype)
     low, high = (_taken(x, axis, first.to(torch.int64) + step) for step in (0, 1))
     return low * (1 - share) + high * share
+
+
+def _copied(x: Tensor, resized: Tensor, axis: int) -> Tensor:
+    """Return x where the size of the axis has stayed the same, otherwise what was resized."""
+    size, wanted = (number(own.shape[axis], torch.int64, x.device) for own in (x, resized))
+    index = torch.arange(resized.shape[axis], dtype=torch.int64, device=x.device)
+    return torch.where(
+        size == wanted, x.index_select(axis, torch.minimum(index, size - 1)), resized
+    )
 
 
 def _cubic(x: Tensor, axis: int, places: Tensor, weight_shape: Sequence[int]) -> Tensor:
@@ -106,10 +107,11 @@ def _resizes(interpolate: Callable[..., Tensor]) -> Callable[..., Tensor]:
         # Widths first, as torch does: the order decides how sums are rounded.
         for axis in reversed(range(2, x.dim())):
             wanted, factor = sizes[axis - 2], scale_factors[axis - 2]
-            linear = interpolate is _linear
-            places = _places(moved, axis, wanted, factor, align=align_corners, copied=linear)
+            places = _places(moved, axis, wanted, factor, align=align_corners)
             weight_shape = [-1, *(1 for _ in range(axis + 1, x.dim()))]
-            moved = interpolate(moved, axis, places, weight_shape)
+            resized = interpolate(moved, axis, places, weight_shape)
+            copies = interpolate is _linear and may_stay(x.shape[axis], factor)
+            moved = _copied(moved, resized, axis) if copies else resized
         return moved.to(x.dtype)
 
     return by_factor

@@ -31,6 +31,8 @@ EXPLAINED = 4
 Runs in perturbed arithmetic find the elements that depend on rounding by chance: of those that flip
 in half of all runs, eight runs miss one in 256; of those that flip seldom, more.
 """
+KERNELS, MOST_FLOORS = 2.0, 16.0
+"""An output may be off by so many times the absolute errors of kernels, up to so many floors."""
 FAR = 100
 """Rounding explains no error of so many times what it moves any element of the output.
 
@@ -132,6 +134,9 @@ def compare_output(
     if settled.count and _largest_error(expected, got) > FAR * settled.farthest:
         settled = replace(settled, unsettled=None)
     limit = max(tolerance.limit(scale), tolerance.multiple * settled.noise)
+    if estimate is not None:
+        kernels = KERNELS * estimate.kernel_noise(settled)
+        limit = max(limit, min(kernels, MOST_FLOORS * tolerance.limit(scale)))
     limits = _Limits(limit, expected.shape)
     if slices is not None:
         noises = estimate.noise_of(slices, settled) if estimate else 0.0
@@ -234,7 +239,8 @@ def _float_difference(
         errors += int(np.count_nonzero(unlike | (error > limit)))
         if worst_mask < 0 and unlike.any():
             worst_mask = start + int(np.argmax(unlike))
-        shares = error / np.maximum(limit, sys.float_info.min)
+        with np.errstate(over="ignore"):  # where the limit is 0
+            shares = error / np.maximum(limit, sys.float_info.min)
         if float(shares.max()) > largest_share:
             largest_share, place = float(shares.max()), int(np.argmax(shares))
             max_error, worst = float(error[place]), start + place

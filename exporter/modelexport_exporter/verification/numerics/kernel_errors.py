@@ -2,7 +2,8 @@
 
 Its Sigmoid approximates by a rational function that is exact to some units of the function's range
 of 1. A gate of 1e-6 is off by a tenth, and so is what it multiplies. With this mode eager PyTorch
-errs as much. Guarantees nothing about a whole output: only its small slices are off by such errors.
+has an error of the same size, which is part of the noise of small slices, and of a whole output
+up to a few floors.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _FACTORS: Mapping[str, Callable[[tuple[Any, ...]], Tensor | float]] = {
 
 
 class KernelErrors(AtenMode):
-    """While active, ATen ops with a sigmoid inside are off at random, by an absolute error."""
+    """While active, ATen ops with a sigmoid inside have an absolute error, up or down."""
 
     def __init__(self, seed: int) -> None:
         super().__init__()
@@ -42,6 +43,6 @@ class KernelErrors(AtenMode):
             return result
         self.found = True
         generator = torch.Generator(result.device).manual_seed(self._seed)
-        part = torch.rand(result.shape, generator=generator, device=result.device)
+        signs = torch.randint(0, 2, result.shape, generator=generator, device=result.device) * 2 - 1
         unit = torch.finfo(result.dtype).eps / 2
-        return (result + (2 * part - 1) * (UNITS * unit * factor(args))).to(result.dtype)
+        return (result + signs * (UNITS * unit * factor(args))).to(result.dtype)

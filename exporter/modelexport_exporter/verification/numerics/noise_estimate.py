@@ -61,6 +61,15 @@ class NoiseEstimate:
         if output.shape == self._shape:
             self._by_kernels = _distance(self._expected, output.reshape(-1))
 
+    def kernel_noise(self, settled: Settled) -> float:
+        """Return the largest error of kernels, over the settled elements."""
+        if self._by_kernels is None:
+            return 0.0
+        kept = np.isfinite(self._by_kernels)
+        if settled.unsettled is not None:
+            kept &= ~settled.unsettled
+        return float(self._by_kernels[kept].max(initial=0.0))
+
     def noise_of(self, slices: Slices, settled: Settled) -> Array:
         """Return the noise of each slice, over its settled elements."""
         moved = self._moved

@@ -76,8 +76,8 @@ def _sweep(
     """Yield all sizes of a dim; the others are in between at first, then at random."""
     place = list(dims).index(swept)
     for step, size in enumerate(_likeliest_first(dims[swept], named)):
-        beside = others if step < KEPT else _random_sizes(dims, others, [place, step])
-        yield {**beside, swept: size}
+        kept = others if step < KEPT else _random_sizes(dims, others, [place, step])
+        yield {**kept, swept: size}
 
 
 def _random_sizes(

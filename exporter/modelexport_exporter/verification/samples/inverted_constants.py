@@ -25,7 +25,8 @@ Inverse = Callable[[Number, Number], Iterable[Number]]
 MOST = 256
 """Numbers of an input."""
 DEPTH = 24
-LARGEST = 1e300
+LARGEST = 1e30
+"""Larger numbers stand for infinity, as in rankings of NaN."""
 """Integers have no end in Python."""
 PASSING = frozenset(
     {
@@ -70,7 +71,7 @@ def inverted_constants(graph: onnx.GraphProto, bases: Iterable[float] = ()) -> F
         tracing.start(name, [one for target in targets for one in target.reshape(-1).tolist()])
     found: Found = defaultdict(dict)
     for (name, column), numbers in tracing.found.items():
-        found[name][column] = tuple(numbers)[:MOST]
+        found[name][column] = tuple(number for number in numbers if abs(number) <= LARGEST)[:MOST]
     return dict(found)
 
 

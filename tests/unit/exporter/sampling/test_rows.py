@@ -125,3 +125,8 @@ def test_inputs_of_one_dtype_are_alike() -> None:
     drawn = draw([a, b], Sample({}, Values.ALIKE, 1))
     assert np.array_equal(drawn["a"][0], drawn["b"][0])
     assert not np.array_equal(drawn["a"][3], drawn["b"][3])
+
+
+def test_integers_of_a_whole_dtype_begin_at_its_lowest() -> None:
+    found = each_integer(-(2**63), 2**63 - 1, (2, 3), 1)
+    assert [number + 2**63 for number in found.ravel().tolist()] == [6, 7, 8, 9, 10, 11]

@@ -81,11 +81,12 @@ def test_more_runs_never_reduce_noise(
         assert not (before.unsettled & ~after.unsettled).any()
 
 
-def test_errors_of_kernels_are_noise_of_slices_only() -> None:
+def test_errors_of_kernels_are_noise_of_slices() -> None:
     estimate = NoiseEstimate(np.array([[1, 2], [3, 4]], F32))
     estimate.add(np.array([[1, 2.5], [3, 4]]))
     estimate.add_kernel_errors(np.array([[1.25, 2], [3, 4]], F32))
     settled = estimate.settled(1.0)
     slices = Slices(1, np.array([1.0, 4.0]))
     assert settled.noise == pytest.approx(0.5)
+    assert estimate.kernel_noise(settled) == pytest.approx(0.25)
     assert estimate.noise_of(slices, settled).tolist() == pytest.approx([0.25, 0.5])
