@@ -29,6 +29,7 @@ CASES = (
     case("R2", "rare_gates", "RareGates", X, dims=ROWS, rtol=1e-3),
     case("R3", "sparse_scores", "SparseScores", X, dims=ROWS, tied=True),
     case("R3", "votes", "Votes", X, dims=ROWS, tied=True),
+    case("S14", "bags_of_words", "BagsOfWords", integers("ids", "n", 5, low=0, high=19), dims=ROWS),
     case("R4", "centre_crop", "CentreCrop", tensor("x", 1, 3, "n"), dims=SIZES),
     case("R4", "whole_windows", "WholeWindows", IMAGE, dims={"h": (4, 40), "w": (4, 40)}),
     case("R4", "restored_size", "RestoredSize", IMAGE, dims={"h": (4, 40), "w": (4, 40)}),

@@ -112,6 +112,10 @@ class Comparator:
         """Return whether the model runs in perturbed arithmetic."""
         return self._runs.available
 
+    def coverage(self) -> list[str]:
+        """Return what the comparisons left out."""
+        return self._unusual.coverage()
+
     def compare_sample(
         self,
         sample: Sample,

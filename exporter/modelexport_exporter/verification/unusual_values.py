@@ -38,6 +38,7 @@ class UnusualValues:
         self._unlike_nan = unlike_nan
         self._nan: TreatmentOfNan | None = None
         """None before the first unusual sample."""
+        self._left_out: set[str] = set()
 
     def runs_on(self, sample: Sample, arrays: Mapping[str, Array]) -> bool:
         """Return whether eager is to run on the sample."""
@@ -68,7 +69,16 @@ class UnusualValues:
     def excused(self, outputs: Sequence[OutputComparison]) -> frozenset[str]:
         """Return the outputs whose problem a kernel's own treatment of NaN may cause."""
         differing = {output.output for output in outputs if output.problem}
-        return frozenset(differing.intersection(self._unlike_nan or ()))
+        found = differing.intersection(self._unlike_nan or ())
+        self._left_out |= found
+        return frozenset(found)
+
+    def coverage(self) -> list[str]:
+        """Return which outputs were not compared where an input is NaN."""
+        if not self._left_out:
+            return []
+        names = ", ".join(sorted(self._left_out))
+        return [f"{names} not with NaN, which kernels of the runtime do not pass on"]
 
     def _treatment_of_nan(self, arrays: Mapping[str, Array]) -> TreatmentOfNan:
         if self._nan is None:

@@ -292,7 +292,8 @@ class _Verification:
         """Return what the samples covered: sizes, and ranges that were searched for."""
         sizes = describe_coverage(self._spec, [sample.dims for sample in self._results])
         shapes, ties = self.shapes.coverage(), describe_reordered(self._results)
-        return [*sizes, *shapes, *self._completeness.coverage(), *ties, *self._inferred]
+        values = [*ties, *self._comparator.coverage(), *self._inferred]
+        return [*sizes, *shapes, *self._completeness.coverage(), *values]
 
     def _rows_are_independent(self) -> bool | None:
         """Return whether a server may batch requests; None unless the layout is Triton's."""

@@ -115,3 +115,14 @@ class RestoredSize(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return self.up(self.down(x), output_size=x.shape[-2:])
+
+
+class BagsOfWords(nn.Module):
+    """Its translation has a branch of its own, for negative indices."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = nn.EmbeddingBag(20, 4, padding_idx=0, mode="mean")
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return self.words(ids)

@@ -19,6 +19,7 @@ from modelexport_exporter.verification.seeking.side_probe import probe_of
 from modelexport_exporter.verification.seeking.value_conditions import (
     bodies,
     branching_nodes,
+    in_translations,
     value_conditions,
 )
 
@@ -50,7 +51,12 @@ class FileSides:
             for side, body in enumerate(bodies(node))
             if any(inner.op_type not in _PASSING for inner in body.node)
         }
-        self._by_values = {number for number, decided in enumerate(by_values) if decided}
+        translated = in_translations(graph)
+        self._by_values = {
+            number
+            for number, (decided, own) in enumerate(zip(by_values, translated, strict=True))
+            if decided and not own
+        }
         self._taken: set[Side] = set()
 
     @property

@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterator
 
 import onnx
 
+from modelexport_exporter.onnx_file.modules import CLASSES
+
 _SIZES = frozenset({"Shape", "Size"})
 _SHAPED_BY_VALUES = frozenset(
     {"Compress", "ConstantOfShape", "NonMaxSuppression", "NonZero", "Range", "Unique"}
@@ -37,6 +39,25 @@ def branching_nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
             yield node
         for body in bodies(node):
             yield from branching_nodes(body)
+
+
+def in_translations(graph: onnx.GraphProto, *, inside: bool = False) -> Iterator[bool]:
+    """Yield for each If, in the order of `branching_nodes`, whether it is no branch of the model.
+
+    A translation of an ATen op may hold one, as that of embedding_bag does for negative indices,
+    which no input reaches.
+    """
+    for node in graph.node:
+        own = inside or _translates_aten(node)
+        if node.op_type == "If":
+            yield own
+        for body in bodies(node):
+            yield from in_translations(body, inside=own)
+
+
+def _translates_aten(node: onnx.NodeProto) -> bool:
+    classes = (entry.value for entry in node.metadata_props if entry.key == CLASSES)
+    return any("'aten." in found.rpartition(",")[2] for found in classes)
 
 
 def bodies(node: onnx.NodeProto) -> list[onnx.GraphProto]:

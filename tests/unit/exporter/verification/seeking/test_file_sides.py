@@ -11,9 +11,13 @@ import onnxruntime
 import pytest
 from onnx import parser
 
+from modelexport_exporter.onnx_file.modules import CLASSES
 from modelexport_exporter.verification.seeking.file_sides import FileSides
 from modelexport_exporter.verification.seeking.side_probe import COUNTS, probe_of
-from modelexport_exporter.verification.seeking.value_conditions import value_conditions
+from modelexport_exporter.verification.seeking.value_conditions import (
+    in_translations,
+    value_conditions,
+)
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
 BY_VALUE = """agraph (float[n] x) => (float[n] y) {
@@ -149,3 +153,19 @@ def test_a_probe_leaves_out_what_conditions_do_not_need() -> None:
     branch = next(node for node in probe.graph.node if node.op_type == "If")
     assert [node.op_type for node in branch.attribute[0].g.node] == ["Constant"]
     assert probe_of(model("agraph (float[n] x) => (float[n] y) { y = Neg(x) }")) is None
+
+
+@pytest.mark.parametrize(
+    ("classes", "own"),
+    [
+        ("['Net', 'torch.nn.modules.sparse.EmbeddingBag', 'aten.embedding_bag.padding_idx']", True),
+        ("['Net', 'cond']", False),
+        ("", False),
+    ],
+)
+def test_branches_of_translations_are_none_of_the_model(classes: str, own: bool) -> None:
+    graph = parser.parse_model(HEAD + LOOP).graph
+    loop = next(node for node in graph.node if node.op_type == "Loop")
+    if classes:
+        loop.metadata_props.add(key=CLASSES, value=classes)
+    assert list(in_translations(graph)) == [own]
