@@ -40,6 +40,18 @@ def _avg_pool(dims: int) -> Function:
     return lambda x: pool(x, 3, 2, 1, ceil_mode=True)
 
 
+def _conv_transpose(dims: int) -> Function:
+    convolve = getattr(F, f"conv_transpose{dims}d")
+
+    def restore(x: Tensor) -> Tensor:
+        added = [(size + 1) % 2 for size in x.shape[2:]]
+        weight = torch.ones(x.shape[1], 2, *[3] * dims)
+        result: Tensor = convolve(x, weight, None, 2, 1, added)
+        return result
+
+    return restore
+
+
 _OF_ROWS: dict[str, Function] = {
     "linspace": lambda x: torch.linspace(0, 1, x.shape[0]) + x[:, 0],
     "logspace": lambda x: torch.logspace(0, 1, x.shape[0]) + x[:, 0],
@@ -66,6 +78,9 @@ CALLS: dict[str, tuple[Function, Call]] = {
         Call((ROWS,), open_dims=(0, 1)),
     ),
     "interpolate": (_crop, Call((IMAGE, torch.tensor(5)))),
+    "conv_transpose1d": (_conv_transpose(1), Call((SIGNAL,), open_dims=(2,))),
+    "conv_transpose2d": (_conv_transpose(2), Call((IMAGE,), open_dims=(2, 3))),
+    "conv_transpose3d": (_conv_transpose(3), Call((VOLUME,), open_dims=(3, 4))),
     "max_pool1d": (_max_pool(1), Call((SIGNAL,), open_dims=(2,))),
     "max_pool2d": (_max_pool(2), Call((IMAGE,), open_dims=(2, 3))),
     "max_pool3d": (_max_pool(3), Call((VOLUME,), open_dims=(3, 4))),

@@ -35,6 +35,8 @@ def dependent_outputs(
 ) -> frozenset[str]:
     """Return the outputs of a file that depend on operators of these kinds.
 
+    A kind is `TopK`, or `domain::Op` of another domain.
+
     `operators`: those of the file, which is read only if one of them is such an operator.
     """
     if kinds.isdisjoint(operators):
@@ -56,7 +58,9 @@ def _dependent_values(
         bodies = [attribute.g for attribute in node.attribute if attribute.HasField("g")]
         known = frozenset(found)
         inside = any(len(_dependent_values(body, kinds, known)) > len(known) for body in bodies)
-        if node.op_type in kinds or inside or not known.isdisjoint(node.input):
+        standard = node.domain in {"", "ai.onnx"}
+        kind = node.op_type if standard else f"{node.domain}::{node.op_type}"
+        if kind in kinds or inside or not known.isdisjoint(node.input):
             found.update(node.output)
     return frozenset(found)
 

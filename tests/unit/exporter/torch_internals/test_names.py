@@ -191,6 +191,7 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
     "'_metadata'": has_a_version,
     "'torch._dynamo'": imports,
     "torch._subclasses.fake_tensor.FakeCopyMode": lambda mode: takes(mode, object()),
+    "torch._subclasses.fake_tensor.FakeTensor": lambda kind: issubclass(kind, torch.Tensor),
     "torch._subclasses.fake_tensor.FakeTensorMode.dispatch": lambda dispatch: (
         takes(FakeTensorMode, allow_non_fake_inputs=True)
         and takes(dispatch, object(), object(), (), (), {})
