@@ -76,10 +76,15 @@ def _operators(model: onnx.ModelProto) -> Iterator[str]:
         yield from _of_nodes(function.node)
 
 
+def operator_of(node: onnx.NodeProto) -> str:
+    """Return `TopK`, or `domain::Op` of another domain than ONNX's."""
+    standard = node.domain in {"", "ai.onnx"}
+    return node.op_type if standard else f"{node.domain}::{node.op_type}"
+
+
 def _of_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[str]:
     for node in nodes:
-        standard = node.domain in {"", "ai.onnx"}
-        yield node.op_type if standard else f"{node.domain}::{node.op_type}"
+        yield operator_of(node)
         for attribute in node.attribute:
             for graph in (attribute.g, *attribute.graphs):
                 yield from _of_nodes(graph.node)

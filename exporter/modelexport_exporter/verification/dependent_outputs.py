@@ -10,6 +10,7 @@ from google.protobuf.message import DecodeError
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.onnx_file.read_back import operator_of
 
 RANKING = frozenset({"TopK", "NonMaxSuppression"})
 """Operators whose order among equal values is not specified."""
@@ -35,7 +36,7 @@ def dependent_outputs(
 ) -> frozenset[str]:
     """Return the outputs of a file that depend on operators of these kinds.
 
-    A kind is `TopK`, or `domain::Op` of another domain.
+    Kinds are named as `operator_of` names them.
 
     `operators`: those of the file, which is read only if one of them is such an operator.
     """
@@ -58,9 +59,7 @@ def _dependent_values(
         bodies = [attribute.g for attribute in node.attribute if attribute.HasField("g")]
         known = frozenset(found)
         inside = any(len(_dependent_values(body, kinds, known)) > len(known) for body in bodies)
-        standard = node.domain in {"", "ai.onnx"}
-        kind = node.op_type if standard else f"{node.domain}::{node.op_type}"
-        if kind in kinds or inside or not known.isdisjoint(node.input):
+        if operator_of(node) in kinds or inside or not known.isdisjoint(node.input):
             found.update(node.output)
     return frozenset(found)
 
