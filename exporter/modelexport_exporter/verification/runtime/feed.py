@@ -32,10 +32,13 @@ def run_session(session: Any, arrays: Mapping[str, Array]) -> Named:  # noqa: AN
     outputs = session.get_outputs()
     if any(not entry.type.startswith(_TENSOR) for entry in outputs):
         return _split_sequences([entry.name for entry in outputs], session.run(None, feed))
-    values = session.run_with_ort_values(
-        None, {name: _to_value(array) for name, array in feed.items()}
-    )
-    return [(entry.name, _to_array(value)) for entry, value in zip(outputs, values, strict=True)]
+    fed = {name: _to_value(array) for name, array in feed.items()}
+    values = session.run_with_ort_values(None, fed)
+    places = {value.data_ptr() for value in fed.values()}
+    return [
+        (entry.name, _to_array(value, copy=value.data_ptr() in places))
+        for entry, value in zip(outputs, values, strict=True)
+    ]
 
 
 def _as_double(array: Array, declared: str) -> Array:
@@ -67,9 +70,10 @@ def _to_value(array: Array) -> Any:  # noqa: ANN401
     return onnxruntime.OrtValue.ortvalue_from_numpy(np.asarray(array, order="C"))
 
 
-def _to_array(value: Any) -> Array:  # noqa: ANN401
+def _to_array(value: Any, *, copy: bool) -> Array:  # noqa: ANN401
+    """Return an output; `copy`: it is the memory of an input, which the array would not keep."""
     if value.element_type() != _ONNX_BFLOAT16:
-        return np.asarray(value.numpy())
+        return np.array(value.numpy(), copy=copy or None)
     # numpy has no bfloat16, and onnxruntime therefore no numpy(): copy the bits.
     bits = ctypes.string_at(value.data_ptr(), value.tensor_size_in_bytes())
     return np.frombuffer(bits, dtype=ml_dtypes.bfloat16).reshape(value.shape())

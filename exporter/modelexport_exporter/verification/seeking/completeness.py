@@ -144,7 +144,7 @@ class Completeness:
             self._seek_elements(results, compare)
         if self._unexamined and not _differ(results):
             self._seek_sides(compare)
-        decides = bool(self._branches.matter or self._branches.numbers)
+        decides = bool(self._own_branches or self._own_numbers)
         if decides and self._may_lack_sides and not _differ(results):
             for found in self._seeker.seek(NewPaths(self._paths), SECONDS / 2):
                 compare(found)
@@ -226,6 +226,12 @@ class Completeness:
         code_dir = self._samples.code_dir
         return [jump for jump in self._branches.matter if is_users(jump.code.co_filename, code_dir)]
 
+    @property
+    def _own_numbers(self) -> list[Site]:
+        """Return the places of the user's own code that read a number."""
+        code_dir = self._samples.code_dir
+        return [site for site in self._branches.numbers if is_users(site.code.co_filename, code_dir)]
+
     def not_compared(self) -> tuple[NotCompared, ...]:
         """Return what no sample reached."""
         sides = BothSides(self._sides, self._own_branches).missing if self._may_lack_sides else []
@@ -235,8 +241,8 @@ class Completeness:
         of_file = [file.describe(side) for side in file.missing] if file is not None else []
         numbers = [
             describe_number(site, code_dir)
-            for site in self._branches.numbers
-            if site in self._dependent and is_users(site.code.co_filename, code_dir)
+            for site in self._own_numbers
+            if site in self._dependent
         ]
         return (
             *(NotCompared(Unreached.NUMBER, number) for number in dict.fromkeys(numbers)),

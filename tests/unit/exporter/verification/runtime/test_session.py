@@ -55,6 +55,18 @@ def test_number_is_a_0_dim_array(tmp_path: Path) -> None:
     assert answer.shape == ()
 
 
+def test_output_that_is_an_input_outlives_it(tmp_path: Path) -> None:
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ("n", 3))
+    graph = helper.make_graph([], "g", [x], [x])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
+    onnx.save(model, tmp_path / "m.onnx")
+    session = Session(tmp_path / "m.onnx", Provider.CPU)
+    given = np.ones((2, 3), np.float32)
+    (answer,) = session.run({"x": given}, "here")
+    given[:] = 7
+    assert (answer == 1).all()
+
+
 def test_requested_gpu_that_torch_does_not_see_is_refused() -> None:
     with pytest.raises(ExportFailure, match="torch sees no GPU") as caught:
         choose_provider(Provider.CUDA, cuda_available=False)
