@@ -147,7 +147,9 @@ def free_port(preferred: int = 0) -> int:
     A port of one address that is free there is of no use to a server of all addresses, such as the
     operator, when another part of the bed listens on it at the address of the node.
     """
-    for port in (preferred or random.choice(PORTS), *random.sample(PORTS, 100)):
+    # Of the system: tests seed the generator of their process, and two that are seeded alike clash.
+    draw = random.SystemRandom()
+    for port in (preferred or draw.choice(PORTS), *draw.sample(PORTS, 100)):
         with socket.socket() as probe:
             # As servers do: a port whose last connections are closing can be listened on.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
