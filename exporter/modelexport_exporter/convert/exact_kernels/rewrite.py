@@ -12,7 +12,13 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.convert.exact_kernels import emptiness, floats, integers, not_a_number
+from modelexport_exporter.convert.exact_kernels import (
+    emptiness,
+    floats,
+    integers,
+    nan_in_layers,
+    not_a_number,
+)
 from modelexport_exporter.convert.exact_kernels.emptiness import (
     REDUCTIONS,
     count_axes_from_start,
@@ -20,6 +26,7 @@ from modelexport_exporter.convert.exact_kernels.emptiness import (
 from modelexport_exporter.convert.exact_kernels.magnitudes import Magnitudes
 from modelexport_exporter.convert.exact_kernels.rankings import sort_values
 from modelexport_exporter.convert.exact_kernels.writer import Writer
+from modelexport_exporter.sampling.inject import takes_nan
 
 Rewrite = Callable[[ir.Node, Magnitudes, Writer], ir.Value | tuple[ir.Value, ...] | None]
 OF_INTEGERS: Mapping[str, Rewrite] = {
@@ -46,7 +53,13 @@ OF_FLOATS: Mapping[str, Rewrite] = {
     "ArgMin": not_a_number.place_of_extreme,
     "TopK": not_a_number.rank,
 }
-TABLES = (OF_INTEGERS, OF_FLOATS)
+OF_FLOATS_WITH_NAN: Mapping[str, Rewrite] = {
+    "RNN": nan_in_layers.recurrent,
+    "GRU": nan_in_layers.recurrent,
+    "LSTM": nan_in_layers.recurrent,
+    "MaxPool": nan_in_layers.max_pool,
+}
+"""Where an input may hold NaN."""
 OLDEST_OPSET = 10
 """Mod of integers is part of ONNX since."""
 
@@ -59,6 +72,8 @@ class Declared:
     """The largest magnitude of each input whose range is declared."""
     never_empty: Collection[str]
     """Dims that are at least 1."""
+    takes_nan: bool = True
+    """Whether an input may hold NaN."""
 
     @classmethod
     def of(cls, spec: ModelExportSpec) -> Declared:
@@ -67,6 +82,7 @@ class Declared:
         return cls(
             {name: max(abs(low), abs(high)) for name, (low, high) in ranges.items()},
             frozenset(name for name, dim in spec.dims.items() if dim.min >= 1),
+            any(takes_nan(entry) for entry in spec.inputs),
         )
 
 
@@ -81,7 +97,9 @@ def avoid_inexact_kernels(model: ir.Model, declared: Declared) -> ir.Model:
             write = Writer(node, opset, "axes")
             if count_axes_from_start(node, declared.never_empty, write):
                 node.graph.insert_before(node, write.nodes)
-    concerned = [(node, found) for node in model.graph.all_nodes() if (found := _rewrites(node))]
+    concerned = [
+        (node, found) for node in model.graph.all_nodes() if (found := _rewrites(node, declared))
+    ]
     if not concerned:
         return model
     sizes = Magnitudes(model, declared.magnitudes)
@@ -100,10 +118,13 @@ def avoid_inexact_kernels(model: ir.Model, declared: Declared) -> ir.Model:
     return model
 
 
-def _rewrites(node: ir.Node) -> list[Rewrite]:
+def _rewrites(node: ir.Node, declared: Declared) -> list[Rewrite]:
     """Return what may replace the node: of its dtype, or of both kinds where that is not known."""
     if node.domain:
         return []
     dtype = node.inputs[0].dtype if node.inputs and node.inputs[0] is not None else None
-    tables = (OF_FLOATS,) if dtype is not None and dtype.is_floating_point() else TABLES
+    floats_only = dtype is not None and dtype.is_floating_point()
+    tables = [OF_FLOATS] if floats_only else [OF_INTEGERS, OF_FLOATS]
+    if declared.takes_nan:
+        tables.append(OF_FLOATS_WITH_NAN)
     return [table[node.op_type] for table in tables if node.op_type in table]

@@ -230,7 +230,9 @@ class Completeness:
     def _own_numbers(self) -> list[Site]:
         """Return the places of the user's own code that read a number."""
         code_dir = self._samples.code_dir
-        return [site for site in self._branches.numbers if is_users(site.code.co_filename, code_dir)]
+        return [
+            site for site in self._branches.numbers if is_users(site.code.co_filename, code_dir)
+        ]
 
     def not_compared(self) -> tuple[NotCompared, ...]:
         """Return what no sample reached."""
@@ -240,9 +242,7 @@ class Completeness:
         file = self._file_sides
         of_file = [file.describe(side) for side in file.missing] if file is not None else []
         numbers = [
-            describe_number(site, code_dir)
-            for site in self._own_numbers
-            if site in self._dependent
+            describe_number(site, code_dir) for site in self._own_numbers if site in self._dependent
         ]
         return (
             *(NotCompared(Unreached.NUMBER, number) for number in dict.fromkeys(numbers)),

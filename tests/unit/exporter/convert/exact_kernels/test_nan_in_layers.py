@@ -1,0 +1,168 @@
+"""Recurrent layers and pools of signals return NaN where torch does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+import onnxruntime
+import pytest
+import torch
+from onnx import helper
+
+from modelexport_exporter.convert.exact_kernels import Declared, avoid_inexact_kernels
+from unit.exporter.convert.exact_kernels.graphs import Array, graph_of, operators, rewritten
+
+HIDDEN, FEATURES, STEPS, BATCH = 5, 3, 6, 4
+GATES = {"LSTM": [0, 3, 1, 2], "GRU": [1, 0, 2], "RNN": [0]}
+"""Where ONNX has the gates of torch."""
+OPSETS = [13, 15, 18, 20]
+
+
+def layer(operator: str, *, both: bool) -> torch.nn.RNNBase:
+    torch.manual_seed(3)
+    made: torch.nn.RNNBase = getattr(torch.nn, operator)(FEATURES, HIDDEN, bidirectional=both)
+    return made.eval()
+
+
+def weights(of: torch.nn.RNNBase, operator: str) -> list[Array]:
+    """Return W, R and B as ONNX has them."""
+
+    def stacked(name: str) -> Array:
+        found = []
+        for way in ("", "_reverse") if of.bidirectional else ("",):
+            gates = getattr(of, f"{name}_l0{way}").detach().chunk(len(GATES[operator]))
+            found.append(torch.cat([gates[place] for place in GATES[operator]]).numpy())
+        return np.stack(found)
+
+    biases = np.concatenate([stacked("bias_ih"), stacked("bias_hh")], axis=1)
+    return [stacked("weight_ih"), stacked("weight_hh"), biases]
+
+
+def recurrent_graph(
+    operator: str, of: torch.nn.RNNBase, opset: int, given: Sequence[str]
+) -> ir.Model:
+    """Return the layer as a model with the inputs x, lengths, h and c, if given."""
+    kinds = {"x": 1, "lengths": 6, "h": 1, "c": 1}
+    names = [name if name in given else "" for name in ("lengths", "h", "c")]
+    attributes: dict[str, object] = {"hidden_size": HIDDEN}
+    attributes |= {"direction": "bidirectional" if of.bidirectional else "forward"}
+    attributes |= {"linear_before_reset": 1} if operator == "GRU" else {}
+    places = 3 if operator == "LSTM" else 2
+    outputs = ["y", "y_h", "y_c"][:places]
+    inputs = ["x", "w", "r", "b", *names[:places]]
+    node = helper.make_node(operator, inputs, outputs, **attributes)
+    shapes = {"x": [None, None, FEATURES], "lengths": [None]}
+    graph = helper.make_graph(
+        [node],
+        "one",
+        [helper.make_tensor_value_info(n, kinds[n], shapes.get(n, [None] * 3)) for n in given],
+        [helper.make_tensor_value_info(name, 1, None) for name in outputs],
+        [
+            onnx.numpy_helper.from_array(x, n)
+            for x, n in zip(weights(of, operator), "wrb", strict=True)
+        ],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    return ir.serde.deserialize_model(onnx.shape_inference.infer_shapes(model))
+
+
+def outputs(model: ir.Model, feed: dict[str, Array]) -> list[Array]:
+    before = operators(model)
+    avoid_inexact_kernels(model, Declared({}, ()))
+    assert operators(model) != before
+    file = ir.serde.serialize_model(model)
+    onnx.checker.check_model(file, full_check=True)
+    session = onnxruntime.InferenceSession(
+        file.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    return list(session.run(None, feed))
+
+
+def flat(*found: object) -> list[Array]:
+    """Return tensors in any nesting of tuples as arrays."""
+    arrays: list[Array] = []
+    for entry in found:
+        arrays += flat(*entry) if isinstance(entry, tuple) else [np.asarray(entry)]
+    return arrays
+
+
+def inputs(*, broken: Sequence[tuple[int, int]]) -> Array:
+    """Return x of [steps, batch, features] with a NaN at some steps of some rows."""
+    x: Array = np.random.default_rng(1).normal(size=(STEPS, BATCH, FEATURES)).astype(np.float32)
+    for step, row in broken:
+        x[step, row, 1] = math.nan
+    return x
+
+
+@pytest.mark.parametrize("opset", OPSETS)
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("operator", sorted(GATES))
+def test_all_that_follows_a_step_with_nan_is_nan(operator: str, both: bool, opset: int) -> None:
+    of = layer(operator, both=both)
+    x = inputs(broken=[(2, 0), (5, 1), (0, 2)])
+    with torch.no_grad():
+        want = flat(of(torch.from_numpy(x)))
+    got = outputs(recurrent_graph(operator, of, opset, ["x"]), {"x": x})
+    assert 0 < np.isnan(want[0]).sum() < want[0].size
+    as_onnx = got[0].transpose(0, 2, 1, 3).reshape(STEPS, BATCH, -1)
+    for one, other in zip([as_onnx, *got[1:]], want, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("operator", sorted(GATES))
+def test_a_state_of_nan_reaches_all(operator: str) -> None:
+    of = layer(operator, both=True)
+    x = inputs(broken=[])
+    h: Array = np.zeros((2, BATCH, HIDDEN), np.float32)
+    h[0, 1], h[1, 3] = math.nan, math.nan
+    feed = {"x": x, "h": h} | ({"c": np.zeros_like(h)} if operator == "LSTM" else {})
+    state = tuple(torch.from_numpy(feed[name]) for name in ("h", "c") if name in feed)
+    with torch.no_grad():
+        want = flat(of(torch.from_numpy(x), state if len(state) > 1 else state[0]))
+    got = outputs(recurrent_graph(operator, of, 18, list(feed)), feed)
+    np.testing.assert_array_equal(
+        np.isnan(got[0].transpose(0, 2, 1, 3).reshape(STEPS, BATCH, -1)), np.isnan(want[0])
+    )
+    np.testing.assert_array_equal(np.isnan(got[1]), np.isnan(want[1]))
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("operator", sorted(GATES))
+def test_nan_in_padding_reaches_nothing(operator: str, both: bool) -> None:
+    of = layer(operator, both=both)
+    lengths: Array = np.array([6, 4, 2, 3], np.int32)
+    x = inputs(broken=[(4, 1), (1, 2), (5, 3), (3, 0)])
+    packed = torch.nn.utils.rnn.pack_padded_sequence(
+        torch.from_numpy(x), torch.from_numpy(lengths).long(), enforce_sorted=False
+    )
+    with torch.no_grad():
+        sequence, state = of(packed)
+    padded = torch.nn.utils.rnn.pad_packed_sequence(sequence, total_length=STEPS)[0].numpy()
+    got = outputs(recurrent_graph(operator, of, 18, ["x", "lengths"]), {"x": x, "lengths": lengths})
+    as_onnx = got[0].transpose(0, 2, 1, 3).reshape(STEPS, BATCH, -1)
+    np.testing.assert_allclose(as_onnx, padded, rtol=1e-4, atol=1e-6)
+    for one, other in zip(got[1:], flat(state), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("opset", [11, 13, 18])
+def test_pools_of_signals(opset: int, dtype: type) -> None:
+    x: Array = np.random.default_rng(2).normal(size=(2, 3, 17)).astype(dtype)
+    x[0, 1, 4], x[1, 2, 16], x[1, 0, 0] = math.nan, math.nan, -math.inf
+    model = graph_of("MaxPool", [x], {}, opset, kernel_shape=[3], strides=[2], pads=[1, 1])
+    want = torch.nn.functional.max_pool1d(torch.from_numpy(x), 3, 2, 1).numpy()
+    np.testing.assert_array_equal(rewritten(model, [x]), want, strict=True)
+
+
+@pytest.mark.parametrize("takes_nan", [False, True])
+def test_pools_of_images_and_layers_without_nan_stay(takes_nan: bool) -> None:
+    image: Array = np.zeros((1, 2, 8, 8), np.float32)
+    size = [2, 2] if takes_nan else [2]
+    model = graph_of("MaxPool", [image if takes_nan else image[0]], {}, 18, kernel_shape=size)
+    avoid_inexact_kernels(model, Declared({}, (), takes_nan))
+    assert operators(model) == ["MaxPool"]
