@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import onnx
@@ -48,14 +49,14 @@ def recurrent_graph(
     """Return the layer as a model with the inputs x, lengths, h and c, if given."""
     kinds = {"x": 1, "lengths": 6, "h": 1, "c": 1}
     names = [name if name in given else "" for name in ("lengths", "h", "c")]
-    attributes: dict[str, object] = {"hidden_size": HIDDEN}
+    attributes: dict[str, Any] = {"hidden_size": HIDDEN}
     attributes |= {"direction": "bidirectional" if of.bidirectional else "forward"}
     attributes |= {"linear_before_reset": 1} if operator == "GRU" else {}
     places = 3 if operator == "LSTM" else 2
     outputs = ["y", "y_h", "y_c"][:places]
     inputs = ["x", "w", "r", "b", *names[:places]]
     node = helper.make_node(operator, inputs, outputs, **attributes)
-    shapes = {"x": [None, None, FEATURES], "lengths": [None]}
+    shapes: dict[str, list[int | None]] = {"x": [None, None, FEATURES], "lengths": [None]}
     graph = helper.make_graph(
         [node],
         "one",
