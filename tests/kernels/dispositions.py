@@ -9,7 +9,18 @@ _NAN = (
 )
 _NAN_FOUND = "rewritten: IsNaN finds it, and Where returns it or its place"
 _NAN_RANKED = "rewritten: NaN is ranked as infinity, infinity as the largest number"
-_INFINITE = "refused: infinite values are among the samples where forward accepts them"
+_INFINITE = (
+    "refused: infinite values are among the samples where forward accepts them; the status names "
+    "the outputs that were not compared with NaN"
+)
+_CARRIED = (
+    "rewritten where an input may be NaN: CumSum carries it along the steps; infinite values are "
+    "among the samples where forward accepts them"
+)
+_WINDOWS = (
+    "rewritten for signals where an input may be NaN: IsNaN finds it in each window; for images "
+    "the status names the outputs that were not compared with NaN"
+)
 _ZERO = "harmless: zeros are equal; only a division by it or its sign shows the difference"
 _LARGEST = "harmless: beyond 1e38, where sums overflow or not by their order"
 _LOUD = "refused: the file does not run"
@@ -40,9 +51,10 @@ DISPOSITIONS: dict[tuple[str, str], str] = {
     ("TopK", "value"): _NAN_RANKED,
     **{
         (operator, "NaN or infinity"): _INFINITE
-        for operator in ("GRU", "Gelu", "GlobalMaxPool", "GridSample", "LSTM", "LogSoftmax",
-                         "MaxPool", "Resize")
+        for operator in ("Gelu", "GlobalMaxPool", "GridSample", "LogSoftmax", "Resize")
     },
+    **{(operator, "NaN or infinity"): _CARRIED for operator in ("GRU", "LSTM")},
+    ("MaxPool", "NaN or infinity"): _WINDOWS,
     **{
         (operator, "NaN or infinity"): _LARGEST
         for operator in ("Conv", "ConvTranspose", "GlobalAveragePool", "HardSwish",

@@ -1,94 +1,32 @@
 """Verification worker: compares the artifact in onnxruntime with eager PyTorch.
 
-Runs in a child process. `SampleSource` draws samples, `SampleScheduler` decides which of them run,
-`Comparator` compares one, and `verdict` sums up. Outputs are freed after their sample.
+Runs in a child process.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
-from numpy.typing import NDArray
-
-from modelexport_api.spec import Layout
-from modelexport_api.status import Stage, Verdict, VerificationResult
-from modelexport_exporter.blame.after_mismatch import SmallestFailure
+from modelexport_api.status import Stage, Verdict
 from modelexport_exporter.blame.record_onnx import Runtime
 from modelexport_exporter.core.machine import (
-    busy_seconds,
     free_large_blocks_at_once,
-    release_memory,
 )
-from modelexport_exporter.core.providers import fallbacks, on_cpu
-from modelexport_exporter.core.sample import ORDINARY, Sample, Values
 from modelexport_exporter.core.types import (
     ConvertedModel,
     ExportTask,
-    NotCompared,
     ReportProgress,
-    Rung,
-    SampleComparison,
-    Unreached,
     VerificationOutcome,
 )
 from modelexport_exporter.diagnosis.explain import explaining, find_pitfalls
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
-from modelexport_exporter.report.triton_config import batch_dim, with_session_shapes
-from modelexport_exporter.verification.batch_independence import is_batch_independent
-from modelexport_exporter.verification.comparator import Comparator, Named, RunFile
 from modelexport_exporter.verification.dependent_outputs import (
-    RANKING,
-    UNLIKE_NAN,
     check_not_random,
-    dependent_outputs,
 )
-from modelexport_exporter.verification.numerics.in_precision import simulation_for
-from modelexport_exporter.verification.reference_model import ReferenceModel, load_reference_model
-from modelexport_exporter.verification.runtime.prepacking import why_not_prepacked
-from modelexport_exporter.verification.runtime.session import Session
-from modelexport_exporter.verification.samples.budget import TIME_BUDGET_SECONDS
-from modelexport_exporter.verification.samples.every_size import describe_coverage
-from modelexport_exporter.verification.samples.sample_scheduler import SampleScheduler
-from modelexport_exporter.verification.samples.sample_source import SampleSource, samples_of_task
-from modelexport_exporter.verification.samples.sizes import describe_sizes
-from modelexport_exporter.verification.seeking.completeness import (
-    Completeness,
-    branches_of,
-    may_freeze_sizes,
-)
-from modelexport_exporter.verification.seeking.file_sides import BRANCHING, sides_of_file
-from modelexport_exporter.verification.seeking.seek import Found
-from modelexport_exporter.verification.verdict import describe_reordered, verdict_on
-from modelexport_exporter.workers.output_shapes import OutputShapes
-
-Array = NDArray[Any]
-
-MORE_WITHIN_SECONDS = 2.0
-"""Further samples run while all samples together took less."""
-
-NAMED_SECONDS = 0.25
-NAMED_SHARE = 0.1
-"""Time for further samples of numbers that the model names, where there are any: so much, or this
-part of the time that the others took."""
-
-EVERY_SIZE_SECONDS = 0.5
-"""Time for samples of all sizes of all dims, after the others."""
-
-EACH_INTEGER_SECONDS = 0.25
-FAST_SECONDS = 0.05
-"""Time for samples of all integers of a range, of models of which no sample took longer."""
-
-MEASURED_BELOW_SECONDS = 1.0
-"""The model's noise is measured once, even if both agree, where no sample took longer."""
-
-PROVEN_GRAPH = (
-    "samples at all sizes: the same graph was verified on them with the weights of another "
-    "checkpoint of this batch"
-)
+from modelexport_exporter.verification.reference_model import load_reference_model
+from modelexport_exporter.verification.samples.sample_source import samples_of_task
+from modelexport_exporter.workers.one_verification import Verification
 
 
 @older_torch()
@@ -104,12 +42,12 @@ def verify_model(
     samples = samples_of_task(task, bound_inputs.spec, converted, module, reference.state())
     with explaining(module, bound_inputs, task.code_dir):
         bound = replace(task, spec=bound_inputs.spec)
-        run = _Verification(bound, converted, model, samples)
+        run = Verification(bound, converted, model, samples)
         run.over_all_samples(progress)
         if run.settle_shapes():
             converted = run.shapes.converted
             del run  # two sessions at once would take twice the memory
-            run = _Verification(bound, converted, model, samples)
+            run = Verification(bound, converted, model, samples)
             run.over_all_samples(progress)
             run.check_shapes()
     outcome = run.outcome(time.monotonic() - started)
@@ -135,225 +73,3 @@ def verify_model(
 def _as_verification(progress: ReportProgress) -> ReportProgress:
     """Return a reporter for the second load of the model, as a part of this stage."""
     return lambda _stage, _fraction, message: progress(Stage.VERIFY, 0.0, message)
-
-
-class _Verification:
-    """The state of one verification."""
-
-    def __init__(
-        self,
-        task: ExportTask,
-        converted: ConvertedModel,
-        model: ReferenceModel,
-        samples: SampleSource,
-    ) -> None:
-        self._spec, self._model = task.spec, model
-        # On a GPU this process waits, so that its CPU time is meaningless.
-        self._clock = time.monotonic if model.on_gpu else busy_seconds
-        self._samples = samples
-        self._scheduler = SampleScheduler(task.spec, TIME_BUDGET_SECONDS)
-        if task.proven_graph:
-            self._scheduler.left_out.append(PROVEN_GRAPH)
-        self._results: list[SampleComparison] = []
-        self._found = 0
-        """Number of samples that a search found."""
-        self.smallest_failure = SmallestFailure()
-        self._measured = task.proven_graph
-        self._inferred = model.inferred
-        unpacked = "" if model.on_gpu else why_not_prepacked(converted.files)
-        self._scheduler.left_out.extend(filter(None, (unpacked,)))
-        setup = model.plugins.session_setup()
-        reference = model.reference
-
-        def opened(path: Path) -> tuple[Session, RunFile]:
-            session = Session(path, model.provider, prepack=not unpacked, setup=setup)
-            return session, _runner(session, reference.weights(converted.weight_inputs))
-
-        self._session, run_file = opened(converted.model_path)
-        self.shapes = OutputShapes(task, converted, self._session, opened)
-        self._run_file = self.shapes.watching(run_file)
-        branches = not task.proven_graph and not BRANCHING.isdisjoint(converted.op_counts)
-        sides = sides_of_file(converted.model_path, lambda p: opened(p)[1]) if branches else None
-        if sides is not None:
-            self._run_file = sides.watching(self._run_file)
-
-        def dependent(kinds: frozenset[str]) -> frozenset[str]:
-            return dependent_outputs(converted.model_path, kinds, converted.op_counts)
-
-        # What kernels of other domains do with NaN is their own affair.
-        custom = {name for name in converted.op_counts if "::" in name}
-        self._comparator = Comparator(
-            task.spec,
-            reference,
-            self._run_file,
-            dependent(RANKING),
-            self._clock,
-            simulation=simulation_for(task, task.spec, reference),
-            unlike_nan=None if model.on_gpu else dependent(UNLIKE_NAN | custom),
-        )
-        self._completeness = Completeness(
-            samples,
-            reference,
-            branches=branches_of(task),
-            frozen_sizes=may_freeze_sizes(task, converted),
-            trace=task.rung is Rung.TRACE,
-            file_sides=sides,
-            clock=self._clock,
-        )
-
-    def over_all_samples(self, progress: ReportProgress) -> None:
-        """Run the plan, within the budget."""
-        plan = self._samples.plan()
-        for position, planned in enumerate(plan):
-            for sample in self._scheduler.admissible(planned):
-                where = describe_sizes(sample.dims)
-                progress(Stage.VERIFY, position / len(plan), f"comparing at {where}")
-                self._run(sample)
-                release_memory()
-        for planned in self._samples.guarded():
-            for sample in self._scheduler.admissible(planned):
-                self._run(sample)
-        self._run_while(self._samples.more(), MORE_WITHIN_SECONDS)
-        if (self._scheduler.slowest or 0.0) < FAST_SECONDS:
-            until = self._scheduler.spent + EACH_INTEGER_SECONDS
-            self._run_while(self._samples.each_integer(), until)
-        spent = self._scheduler.spent
-        named = self._samples.named(large=spent <= MORE_WITHIN_SECONDS)
-        self._run_while(named, spent + max(NAMED_SECONDS, spent * NAMED_SHARE))
-        self._completeness.seek(self._results, self._run_found)
-        self._run_while(self._samples.every_size(), self._scheduler.spent + EVERY_SIZE_SECONDS)
-        progress(Stage.VERIFY, 1.0, f"compared {len(self._results)} samples")
-
-    def _run_while(self, samples: Iterable[Sample], seconds: float) -> None:
-        """Run samples until all samples together took so long."""
-        for sample in samples:
-            if self._scheduler.spent > seconds or not self._scheduler.admit(sample).fits:
-                break
-            self._run(sample)
-
-    def settle_shapes(self) -> bool:
-        """Correct the shapes that a verified file declares; return whether to verify it again."""
-        if not self._agrees:
-            return False
-        if self.shapes.redeclare():
-            return True
-        suspects = self.shapes.suspects(self._model, self._scheduler.spent)
-        for seed, sizes in enumerate(suspects):
-            for sample in self._scheduler.admissible(Sample(sizes, Values.NORMAL, seed)):
-                self._run(sample)
-        return bool(suspects) and self._agrees and self.shapes.redeclare()
-
-    def check_shapes(self) -> None:
-        """Raise ExportFailure unless the declared shapes are those of all runs."""
-        if self._agrees:
-            self.shapes.check()
-
-    @property
-    def _agrees(self) -> bool:
-        return verdict_on(self._results) is Verdict.VERIFIED
-
-    def outcome(self, seconds: float) -> VerificationOutcome:
-        """Return the verdict on all samples that ran; `seconds`: of the whole verification."""
-        outputs = [output for sample in self._results for output in sample.outputs]
-        conclusive = [output for output in outputs if not output.inconclusive]
-        fallen_back = fallbacks(self._session.assignment, self._session.provider)
-        noise = [output.noise for output in conclusive if output.noise is not None]
-        not_compared = (*self._completeness.not_compared(), *self._guards_left())
-        excused = self._spec.verification.allow_incomplete
-        return VerificationOutcome(
-            summary=VerificationResult(
-                verdict=verdict_on(self._results, () if excused else not_compared),
-                provider=self._session.provider.value,
-                samples=len(self._results),
-                max_abs_error=max((output.max_abs_error for output in conclusive), default=0.0),
-                max_rel_error=max((output.max_rel_error for output in conclusive), default=0.0),
-                tolerance_source=self._comparator.tolerance_source,
-                max_noise=max(noise, default=None),
-                fallback_nodes=on_cpu(fallen_back),
-                coverage=self._coverage(),
-                not_compared=[str(entry) for entry in not_compared],
-            ),
-            samples=tuple(self._results),
-            seconds=seconds,
-            left_out=tuple(self._scheduler.left_out),
-            losses=self._comparator.losses.all(),
-            fallbacks=fallen_back,
-            guards=self.shapes.converted.guards,
-            not_compared=not_compared,
-            output_shapes=dict(self.shapes.stated),
-            converted=self.shapes.converted,
-            rows_independent=self._rows_are_independent(),
-        )
-
-    def _guards_left(self) -> list[NotCompared]:
-        """Return the conditions of the graph on sizes that no sample failed to fulfil."""
-        left = self._samples.guards_without(sample.dims for sample in self._results)
-        return [NotCompared(Unreached.SIZE, f"the condition {guard}") for guard in left]
-
-    def _coverage(self) -> list[str]:
-        """Return what the samples covered: sizes, and ranges that were searched for."""
-        sizes = describe_coverage(self._spec, [sample.dims for sample in self._results])
-        shapes, ties = self.shapes.coverage(), describe_reordered(self._results)
-        values = [*ties, *self._comparator.coverage(), *self._inferred]
-        return [*sizes, *shapes, *self._completeness.coverage(), *values]
-
-    def _rows_are_independent(self) -> bool | None:
-        """Return whether a server may batch requests; None unless the layout is Triton's."""
-        if not self._agrees or self._spec.destination.layout is not Layout.TRITON:
-            return None
-        outputs = with_session_shapes(self.shapes.converted.outputs, self.shapes.stated)
-        batch = batch_dim(self._spec, [*self.shapes.converted.inputs, *outputs])
-        sample = self._samples.smallest_batch(batch) if batch else None
-        if sample is None:
-            return None
-        arrays = self._samples.arrays(sample)
-        fed = {name: arrays[name] for name in self._session.input_names if name in arrays}
-        return is_batch_independent(fed, lambda rows: self._run_file(rows, "rows of a batch"))
-
-    def _run_found(self, found: Found) -> None:
-        """Compare inputs that a search found, if they fit into the budget."""
-        values = Values.SAMPLER if self._samples.sampler is not None else Values.SOUGHT
-        sample = Sample(found.dims, values, self._found)
-        self._found += 1
-        if self._scheduler.admit(sample).fits:
-            self._compare(sample, found.arrays)
-
-    def _run(self, sample: Sample) -> None:
-        self._compare(sample, self._samples.arrays(sample))
-
-    def _compare(self, sample: Sample, arrays: Mapping[str, Array]) -> None:
-        started = self._clock()
-        where = f"{describe_sizes(sample.dims)} ({sample.label} values, seed {sample.seed})"
-        compared = self._comparator.compare_sample(
-            sample,
-            arrays,
-            where,
-            recorded=self._samples.outputs(sample),
-            measure=self._measures_noise(sample),
-        )
-        if compared is not None:
-            self._results.append(compared)
-            self.smallest_failure.add(self._scheduler.volume(sample), arrays, compared)
-        self._scheduler.note(sample, self._clock() - started)
-
-    def _measures_noise(self, sample: Sample) -> bool:
-        """Return whether to measure the noise: once, on an ordinary sample, if it is fast."""
-        slowest = self._scheduler.slowest
-        if self._measured or sample.values not in ORDINARY or slowest is None:
-            return False
-        self._measured = slowest < MEASURED_BELOW_SECONDS
-        return self._measured
-
-
-def _runner(session: Session, weights: Mapping[str, Array]) -> RunFile:
-    """Return a function that runs the file.
-
-    Not a method: a session in a reference cycle would wait for the garbage collector, and one that
-    hosts Python operators must end before the next one starts.
-    """
-
-    def run_file(arrays: Mapping[str, Array], where: str) -> Named:
-        outputs = session.run({**arrays, **weights}, where)
-        return list(zip(session.output_names, outputs, strict=True))
-
-    return run_file

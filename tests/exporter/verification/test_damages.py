@@ -14,7 +14,7 @@ import torch
 from onnx import numpy_helper, parser
 
 from modelexport_api.status import Verdict
-from modelexport_exporter.workers import verify as verify_worker
+from modelexport_exporter.workers import one_verification
 from modelexport_exporter.workers.verify import verify_model
 from models.catalog import RealModel
 from models.exporting import convert, forget_user_code, silent, task_for
@@ -26,9 +26,9 @@ WRONG = "wrong = Mul({out}, nearly); {new} = Where(when, wrong, {out})"
 
 @pytest.fixture(autouse=True)
 def _one_test_is_one_worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(verify_worker, "TIME_BUDGET_SECONDS", 600.0)
-    monkeypatch.setattr(verify_worker, "EVERY_SIZE_SECONDS", 1.0)
-    monkeypatch.setattr(verify_worker, "EACH_INTEGER_SECONDS", 5.0)
+    monkeypatch.setattr(one_verification, "TIME_BUDGET_SECONDS", 600.0)
+    monkeypatch.setattr(one_verification, "EVERY_SIZE_SECONDS", 1.0)
+    monkeypatch.setattr(one_verification, "EACH_INTEGER_SECONDS", 5.0)
     yield
     forget_user_code()
 

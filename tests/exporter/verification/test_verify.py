@@ -26,7 +26,7 @@ from modelexport_exporter.verification.runtime import prepacking
 from modelexport_exporter.verification.runtime.session import Session
 from modelexport_exporter.verification.samples.sizes import more_samples, plan_samples
 from modelexport_exporter.verification.verdict import describe_mismatch
-from modelexport_exporter.workers import verify as verify_worker
+from modelexport_exporter.workers import one_verification
 from modelexport_exporter.workers.verify import verify_model
 from models import catalog
 from models.catalog import RealModel
@@ -36,8 +36,8 @@ from models.exporting import Damage, convert, describe, forget_user_code, silent
 @pytest.fixture(autouse=True)
 def _one_test_is_one_worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Forget user code between tests, and let no busy machine leave samples out."""
-    monkeypatch.setattr(verify_worker, "TIME_BUDGET_SECONDS", 600.0)
-    monkeypatch.setattr(verify_worker, "EVERY_SIZE_SECONDS", -1.0)
+    monkeypatch.setattr(one_verification, "TIME_BUDGET_SECONDS", 600.0)
+    monkeypatch.setattr(one_verification, "EVERY_SIZE_SECONDS", -1.0)
     yield
     forget_user_code()
 
@@ -104,7 +104,7 @@ def test_large_model_is_verified_without_prepacking_and_the_report_says_so(
         opened.append(prepack)
         return Session(path, provider, prepack=prepack, setup=setup)
 
-    monkeypatch.setattr(verify_worker, "Session", opening)
+    monkeypatch.setattr(one_verification, "Session", opening)
     task = task_for(catalog.MINILM, tmp_path)
     outcome = verify(task, convert(task, external=True))
     assert outcome.summary.verdict is Verdict.VERIFIED
@@ -261,7 +261,7 @@ def test_samples_beyond_the_budget_are_listed(
 ) -> None:
     task = task_for(catalog.DIGITS, tmp_path)
     converted = convert(task)
-    monkeypatch.setattr(verify_worker, "TIME_BUDGET_SECONDS", 0.0)
+    monkeypatch.setattr(one_verification, "TIME_BUDGET_SECONDS", 0.0)
     outcome = verify(task, converted)
     assert outcome.summary.verdict is Verdict.VERIFIED
     assert {sample.dims["batch"] for sample in outcome.samples} == {1}

@@ -39,6 +39,7 @@ from modelexport_exporter.verification.seeking.goals import BothSides, DependsOn
 from modelexport_exporter.verification.seeking.jumps import Jump
 from modelexport_exporter.verification.seeking.paths import NewPaths, Paths
 from modelexport_exporter.verification.seeking.seek import Found, Seeker
+from modelexport_exporter.verification.seeking.size_decisions import SizeDecisions
 from modelexport_exporter.verification.seeking.size_paths import SizePaths
 from modelexport_exporter.verification.seeking.value_reads import Site, reads_of_inputs
 
@@ -49,6 +50,8 @@ SECONDS = 10.0
 """Time to seek elements of outputs; the same again for branches."""
 SIZES_SECONDS = 1.0
 """Time to seek sides of the file that depend on sizes, and paths where a condition fails."""
+DECISIONS_SECONDS = 0.5
+"""Time to seek sizes at which the file decides otherwise."""
 MOST_ROUNDS = 4
 """How deep branches inside of branches are sought."""
 
@@ -94,12 +97,13 @@ class Completeness:
         frozen_sizes: bool = False,
         trace: bool = False,
         file_sides: FileSides | None = None,
+        size_decisions: SizeDecisions | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Watch the runs of `reference` if the graph may hold branches on values.
 
         `frozen_sizes`: it may also hold what Python computed from sizes. `trace`: it holds what
-        Python computed from values. `file_sides`: of the file.
+        Python computed from values. `file_sides`, `size_decisions`: of the file.
         """
         self._samples = samples
         self._reference = reference
@@ -115,6 +119,7 @@ class Completeness:
         self._trace = trace
         self._dependent: set[Site] = set()
         self._file_sides = file_sides
+        self._size_decisions = size_decisions
         self._guarded = bool(samples.guards) and not samples.proven_graph
         self._paths = Paths()
         self._size_paths = SizePaths(samples, reference, self._paths, clock)
@@ -150,6 +155,8 @@ class Completeness:
                 compare(found)
         if self._file_sides is not None and not _differ(results):
             self._seek_file_sides(self._file_sides, compare)
+        if self._size_decisions is not None and not _differ(results):
+            self._seek_size_decisions(self._size_decisions, results, compare)
         if self._guarded and not _differ(results):
             guarded = self._samples.guarded_sizes()
             self._size_paths.seek(guarded, compare, lambda: _differ(results), SIZES_SECONDS)
@@ -204,6 +211,21 @@ class Completeness:
                 break
             if sides.reaches(found.arrays) and self._reference.accepts(found.arrays):
                 compare(found)
+
+    def _seek_size_decisions(
+        self,
+        decisions: SizeDecisions,
+        results: Sequence[SampleComparison],
+        compare: Callable[[Found], None],
+    ) -> None:
+        """Compare sizes at which the file decides otherwise than at all sizes before."""
+        for result in results:
+            decisions.add(result.dims)
+        many = self._samples.many_sizes()
+        for sample in decisions.among(many, DECISIONS_SECONDS, self._clock):
+            arrays = self._samples.arrays(sample)
+            if self._reference.accepts(arrays):
+                compare(Found(dict(sample.dims), arrays))
 
     def _reads_of_inputs(self, arrays: Arrays) -> frozenset[Site]:
         values = self._reference.values(arrays)

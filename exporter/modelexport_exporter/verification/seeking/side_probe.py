@@ -36,7 +36,7 @@ def probe_of(model: onnx.ModelProto) -> onnx.ModelProto | None:
     probe.graph.node.append(helper.make_node("Identity", [counts], [COUNTS]))
     del probe.graph.output[:], probe.graph.value_info[:]
     probe.graph.output.append(counter.typed(COUNTS))
-    _leave_out_unused(probe.graph)
+    leave_out_unused(probe.graph)
     return probe
 
 
@@ -109,7 +109,7 @@ class _Counter:
         return f"modelexport_sides_{self._made}"
 
 
-def _leave_out_unused(graph: onnx.GraphProto) -> set[str]:
+def leave_out_unused(graph: onnx.GraphProto) -> set[str]:
     """Remove what the graph's outputs do not need; return the values of outer graphs it needs."""
     needed = {entry.name for entry in graph.output}
     for place in reversed(range(len(graph.node))):
@@ -121,7 +121,7 @@ def _leave_out_unused(graph: onnx.GraphProto) -> set[str]:
             _leave_out_results(node, needed)
         needed.update(node.input)
         for body in bodies(node):
-            needed |= _leave_out_unused(body)
+            needed |= leave_out_unused(body)
     for place in reversed(range(len(graph.initializer))):
         if graph.initializer[place].name not in needed:
             del graph.initializer[place]
