@@ -38,6 +38,16 @@ _MOVES = frozenset(
 _CHOICES = frozenset({"Concat", "Max", "Min", "Clip", "Range", "ScatterND"})
 """Operators whose results are no larger than their largest input."""
 _SUMS = frozenset({"ReduceSum", "CumSum"})
+_ARITHMETIC = frozenset({"Add", "Sub", "Mul", "Mod", "Pow"})
+_LAYERS = frozenset(
+    {
+        "Conv", "ConvTranspose", "MatMul", "Gemm", "BatchNormalization", "LayerNormalization",
+        "InstanceNormalization", "MaxPool", "AveragePool", "GlobalAveragePool", "RNN", "GRU",
+        "LSTM", "Tanh", "Sigmoid", "Softmax", "LeakyRelu", "Elu", "Gelu", "Exp", "Log", "Sqrt",
+        "Pad", "Erf",
+    }
+)  # fmt: skip
+"""Operators whose results have the dtype of their first input."""
 
 
 class Magnitudes:
@@ -104,7 +114,7 @@ class Magnitudes:
             dtype = ir.DataType.INT64
         elif node.op_type == "Where":
             dtype = self.dtype(node.inputs[1])
-        elif node.op_type in _MOVES | _CHOICES | _SUMS | {"Add", "Sub", "Mul", "Mod", "Pow"}:
+        elif node.op_type in _MOVES | _CHOICES | _SUMS | _ARITHMETIC | _LAYERS:
             dtype = self.dtype(node.inputs[0]) if node.inputs else None
         else:
             dtype = None
