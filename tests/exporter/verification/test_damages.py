@@ -69,6 +69,7 @@ DAYS = model_of(
     n=(1, 40),
 )
 MEANS = model_of("Means", floats("x", "n", 1, "h", "w"), n=(1, 3), h=(4, 64), w=(4, 64))
+LONG = model_of("Means", floats("x", "n", "c", 2, 2), n=(1, 3), c=(1, 4000))
 
 
 @dataclass(frozen=True)
@@ -145,6 +146,25 @@ DAMAGES = {
         {"k": np.array([41]), "o": np.array([53])},
     ),
     "a size that is twice another": Wrong(MEANS, f"{SIZES}; d = Add(h, h); when = Equal(d, w)", {}),
+    "the sum of two sizes": Wrong(
+        MEANS, f"{SIZES}; d = Add(h, w); when = Equal(d, k)", {"k": np.array([123])}
+    ),
+    "the difference of two sizes": Wrong(
+        MEANS, f"{SIZES}; d = Sub(w, h); when = Equal(d, k)", {"k": np.array([57])}
+    ),
+    "the remainder of a product of sizes": Wrong(
+        MEANS,
+        f"{SIZES}; d = Mul(w, h); r = Mod(d, p); when = Equal(r, k)",
+        {"p": np.array([997]), "k": np.array([11])},
+    ),
+    "a number of elements": Wrong(
+        MEANS, "s = Size(x); when = Equal(s, k)", {"k": np.array(59 * 61 * 2)}
+    ),
+    "a size that is computed before it is compared": Wrong(
+        LONG,
+        "h = Shape<start=1, end=2>(x); m = Mul(h, q); r = Mod(m, p); when = Equal(r, k)",
+        {"q": np.array([7919]), "p": np.array([10_007]), "k": np.array([1937 * 7919 % 10_007])},
+    ),
 }
 
 
