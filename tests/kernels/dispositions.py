@@ -51,10 +51,11 @@ DISPOSITIONS: dict[tuple[str, str], str] = {
     ("TopK", "value"): _NAN_RANKED,
     **{
         (operator, "NaN or infinity"): _INFINITE
-        for operator in ("Gelu", "GlobalMaxPool", "GridSample", "LogSoftmax", "Resize")
+        for operator in ("Gelu", "GridSample", "LogSoftmax", "Resize")
     },
     **{(operator, "NaN or infinity"): _CARRIED for operator in ("GRU", "LSTM")},
     ("MaxPool", "NaN or infinity"): _WINDOWS,
+    ("GlobalMaxPool", "NaN or infinity"): "rewritten where an input may be NaN: IsNaN finds it",
     **{
         (operator, "NaN or infinity"): _LARGEST
         for operator in ("Conv", "ConvTranspose", "GlobalAveragePool", "HardSwish",

@@ -21,7 +21,7 @@ _REDUCTIONS_SINCE = 18
 _SEQUENCE_LENGTHS, _INITIAL_STATE = 4, 5
 """Places of the inputs of RNN, GRU and LSTM."""
 _SIGNAL = 1
-"""Number of the dims that a pool of a signal reduces."""
+"""Number of the dims over which the window of a signal extends."""
 _DIRECTIONS = {"forward": (0,), "reverse": (1,), "bidirectional": (0, 1)}
 """Whether CumSum runs backwards, for each direction of a layer."""
 
@@ -63,9 +63,21 @@ def max_pool(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None
     """Return NaN where the window holds NaN, if the pool is one of a signal."""
     x = node.inputs[0]
     dtype = sizes.dtype(x)
-    signal = len(node.attributes["kernel_shape"].as_ints()) == _SIGNAL
-    if x is None or dtype not in _FLOATS or not signal or len(node.outputs) > 1:
+    window = [size for size in node.attributes["kernel_shape"].as_ints() if size > 1]
+    if x is None or dtype not in _FLOATS or len(window) > _SIGNAL or len(node.outputs) > 1:
         return None
+    return _with_nan(node, x, dtype, write)
+
+
+def global_max_pool(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
+    """Return NaN where the channel holds NaN."""
+    x = node.inputs[0]
+    dtype = sizes.dtype(x)
+    return None if x is None or dtype not in _FLOATS else _with_nan(node, x, dtype, write)
+
+
+def _with_nan(node: ir.Node, x: ir.Value, dtype: ir.DataType, write: Writer) -> ir.Value:
+    """Write a pool of x, with NaN where the same pool finds a NaN."""
     flags = write.op("Cast", write.op("IsNaN", x), to=dtype)
     found = write.op("Cast", write.again(node, flags), to=ir.DataType.BOOL)
     nan = write.constant(np.array(np.nan, dtype.numpy()))

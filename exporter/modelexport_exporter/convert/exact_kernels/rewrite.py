@@ -58,6 +58,7 @@ OF_FLOATS_WITH_NAN: Mapping[str, Rewrite] = {
     "GRU": nan_in_layers.recurrent,
     "LSTM": nan_in_layers.recurrent,
     "MaxPool": nan_in_layers.max_pool,
+    "GlobalMaxPool": nan_in_layers.global_max_pool,
 }
 """Where an input may hold NaN."""
 OLDEST_OPSET = 10

@@ -160,6 +160,22 @@ def test_pools_of_signals(opset: int, dtype: type) -> None:
     np.testing.assert_array_equal(rewritten(model, [x]), want, strict=True)
 
 
+def test_windows_of_one_row() -> None:
+    x: Array = np.arange(24, dtype=np.float32).reshape(1, 1, 3, 8)
+    x[0, 0, 1, 2] = math.nan
+    model = graph_of("MaxPool", [x], {}, 18, kernel_shape=[1, 2], strides=[1, 2])
+    want = torch.nn.functional.max_pool2d(torch.from_numpy(x), (1, 2)).numpy()
+    np.testing.assert_array_equal(rewritten(model, [x]), want, strict=True)
+
+
+def test_pools_of_whole_images() -> None:
+    x: Array = np.arange(48, dtype=np.float32).reshape(2, 2, 3, 4)
+    x[0, 1, 1, 2] = math.nan
+    want = torch.nn.functional.adaptive_max_pool2d(torch.from_numpy(x), 1).numpy()
+    model = graph_of("GlobalMaxPool", [x], {}, 18)
+    np.testing.assert_array_equal(rewritten(model, [x]), want, strict=True)
+
+
 @pytest.mark.parametrize("takes_nan", [False, True])
 def test_pools_of_images_and_layers_without_nan_stay(takes_nan: bool) -> None:
     image: Array = np.zeros((1, 2, 8, 8), np.float32)
