@@ -149,6 +149,15 @@ CALLS: dict[str, list[Call]] = {
     **of("div.Scalar_mode", call(torch.tensor([1.0]), 0.1, rounding_mode="floor")),
     **of("gcd lcm", call(INTS, INTS.flip(0))),
     **of("__lshift__.Tensor __rshift__.Tensor", call(INTS.abs(), INDEX)),
+    **of("bitwise_left_shift.Tensor bitwise_right_shift.Tensor", call(BYTES, BYTES)),
+    **of("bitwise_left_shift.Tensor_Scalar bitwise_right_shift.Tensor_Scalar", call(BYTES, 7)),
+    **of("bitwise_left_shift.Scalar_Tensor bitwise_right_shift.Scalar_Tensor", call(9, BYTES)),
+    **of("__lshift__.Scalar __rshift__.Scalar", call(BYTES, 1)),
+    **of(
+        "bitwise_and.Scalar bitwise_or.Scalar bitwise_xor.Scalar "
+        "__and__.Scalar __or__.Scalar __xor__.Scalar",
+        Call((INTS,), open_dims=(0,)),
+    ),
     **of("floor ceil trunc round", call(INTS)),
     **of("relu", script(INTS)),
     # Error functions
@@ -283,5 +292,13 @@ CALLS: dict[str, list[Call]] = {
     **of("squeeze.dims", script(ONE_SIZED, [0, 1])),
 }
 
-FUNCTIONS = {"aten::roll": lambda x: x.roll(x.shape[0] // 2, 0)}
+FUNCTIONS = {
+    "aten::roll": lambda x: x.roll(x.shape[0] // 2, 0),
+    "aten::bitwise_and.Scalar": lambda x: x.bitwise_and(x.shape[0]),
+    "aten::bitwise_or.Scalar": lambda x: x.bitwise_or(x.shape[0]),
+    "aten::bitwise_xor.Scalar": lambda x: x.bitwise_xor(x.shape[0]),
+    "aten::__and__.Scalar": lambda x: x & x.shape[0],
+    "aten::__or__.Scalar": lambda x: x | x.shape[0],
+    "aten::__xor__.Scalar": lambda x: x ^ x.shape[0],
+}
 """What calls the operator with arguments that follow a size."""

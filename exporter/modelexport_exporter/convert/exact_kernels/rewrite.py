@@ -17,6 +17,7 @@ from modelexport_exporter.convert.exact_kernels import (
     floats,
     integers,
     nan_in_layers,
+    narrow_integers,
     not_a_number,
 )
 from modelexport_exporter.convert.exact_kernels.emptiness import (
@@ -53,6 +54,9 @@ OF_FLOATS: Mapping[str, Rewrite] = {
     "ArgMin": not_a_number.place_of_extreme,
     "TopK": not_a_number.rank,
 }
+OF_NARROW_INTEGERS: Mapping[str, Rewrite] = dict.fromkeys(
+    narrow_integers.LACKING, narrow_integers.compute_as_int32
+)
 OF_FLOATS_WITH_NAN: Mapping[str, Rewrite] = {
     "RNN": nan_in_layers.recurrent,
     "GRU": nan_in_layers.recurrent,
@@ -125,7 +129,7 @@ def _rewrites(node: ir.Node, declared: Declared) -> list[Rewrite]:
         return []
     dtype = node.inputs[0].dtype if node.inputs and node.inputs[0] is not None else None
     floats_only = dtype is not None and dtype.is_floating_point()
-    tables = [OF_FLOATS] if floats_only else [OF_INTEGERS, OF_FLOATS]
+    tables = [OF_FLOATS] if floats_only else [OF_NARROW_INTEGERS, OF_INTEGERS, OF_FLOATS]
     if declared.takes_nan:
         tables.append(OF_FLOATS_WITH_NAN)
     return [table[node.op_type] for table in tables if node.op_type in table]

@@ -1,4 +1,4 @@
-"""Quotients rounded down and their remainders, divisors of integers, and shifts.
+"""Quotients rounded down and their remainders, and divisors of integers.
 
 torch computes the exact remainder first; a rounded quotient may be off by one near an integer:
 `1.0 // 0.1` is 9, not 10, and `1.0 % 0.1` is 0.1, not 0.
@@ -24,6 +24,10 @@ def _is_float(x: object, y: object) -> bool:
     )
 
 
+def _needs_remainder(x: object, y: object) -> bool:
+    return _is_float(x, y) or isinstance(y, torch.SymInt)
+
+
 def _operands(x: Tensor, y: Tensor | float) -> tuple[Tensor, Tensor]:
     dtype = torch.result_type(x, y)
     other = y.to(dtype) if isinstance(y, Tensor) else torch.full((), y, dtype=dtype)
@@ -34,12 +38,14 @@ def _operands(x: Tensor, y: Tensor | float) -> tuple[Tensor, Tensor]:
 @FAMILY.decomposes(
     "aten::remainder.Tensor",
     "aten::remainder.Scalar",
-    defect="the quotient is rounded before floor: 1.0 % 0.1 is 0",
+    defect="the quotient is rounded before floor: 1.0 % 0.1 is 0; a size as the divisor fails",
     method=_REMAINDER,
-    applies=_is_float,
+    applies=_needs_remainder,
 )
 def remainder(x: Tensor, y: Tensor | float) -> Tensor:
     x, y = _operands(x, y)
+    if not x.dtype.is_floating_point:
+        return torch.remainder(x, y)
     rest = torch.fmod(x, y)
     return torch.where((rest != 0) & ((y < 0) != (rest < 0)), rest + y, rest)
 
@@ -151,16 +157,6 @@ def lcm(x: Tensor, y: Tensor) -> Tensor:
     divisor = gcd(x, y)
     quotient = torch.div(x, divisor.clamp(min=1), rounding_mode="trunc") * y
     return torch.where(divisor == 0, torch.zeros_like(quotient), quotient).abs()
-
-
-@FAMILY.decomposes("aten::__lshift__.Tensor", method="bitwise_left_shift")
-def left_shift(x: Tensor, other: Tensor) -> Tensor:
-    return torch.bitwise_left_shift(x, other)
-
-
-@FAMILY.decomposes("aten::__rshift__.Tensor", method="bitwise_right_shift")
-def right_shift(x: Tensor, other: Tensor) -> Tensor:
-    return torch.bitwise_right_shift(x, other)
 
 
 FAMILY.composites |= {"aten::fix"}

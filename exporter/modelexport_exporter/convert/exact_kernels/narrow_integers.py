@@ -1,0 +1,66 @@
+"""Operators of which ONNX, or onnxruntime, has no kernel for 8 and 16 bit integers.
+
+They are computed as int32, which holds all of these numbers, and narrowed again, which wraps as
+torch does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from modelexport_exporter.convert.exact_kernels.magnitudes import Magnitudes
+from modelexport_exporter.convert.exact_kernels.writer import Writer
+
+_INT8, _INT16 = ir.DataType.INT8, ir.DataType.INT16
+_UINT8, _UINT16 = ir.DataType.UINT8, ir.DataType.UINT16
+_OF_16_BITS = frozenset({_INT16, _UINT16})
+
+
+@dataclass(frozen=True)
+class Lacking:
+    """The dtypes that an operator lacks, and which of its values have that dtype."""
+
+    dtypes: frozenset[ir.DataType] = _OF_16_BITS
+    inputs: tuple[int, ...] | None = (0,)
+    """None: all."""
+    returns_it: bool = True
+
+
+LACKING: Mapping[str, Lacking] = {
+    "ReduceMax": Lacking(),
+    "ReduceMin": Lacking(),
+    "ArgMax": Lacking(returns_it=False),
+    "ArgMin": Lacking(returns_it=False),
+    "NonZero": Lacking(_OF_16_BITS | {_INT8}, returns_it=False),
+    "Trilu": Lacking(_OF_16_BITS | {_INT8, _UINT8}),
+    "Relu": Lacking(frozenset({_INT16})),
+    "Neg": Lacking(frozenset({_UINT8, _UINT16})),
+    "Max": Lacking(inputs=None),
+    "Min": Lacking(inputs=None),
+    "Clip": Lacking(inputs=None),
+    "Pad": Lacking(inputs=(0, 2)),
+    "Where": Lacking(inputs=(1, 2)),
+}
+"""What onnxruntime 1.31 lacks at opset 20; a test tries each."""
+
+
+def compute_as_int32(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
+    """Return what the node computes of the same numbers as int32, in its own dtype."""
+    lacking = LACKING[node.op_type]
+    places = range(len(node.inputs)) if lacking.inputs is None else lacking.inputs
+    given = [node.inputs[place] for place in places if place < len(node.inputs)]
+    dtype = next((found for value in given if (found := sizes.dtype(value))), None)
+    if dtype not in lacking.dtypes:
+        return None
+    inputs = [
+        write.op("Cast", value, to=ir.DataType.INT32)
+        if value is not None and value in given
+        else value
+        for value in node.inputs
+    ]
+    made = ir.Node("", node.op_type, inputs, list(node.attributes.values()))
+    (result,) = write.outputs(made)
+    return write.op("Cast", result, to=dtype) if lacking.returns_it else result
