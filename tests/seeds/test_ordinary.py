@@ -33,6 +33,29 @@ CASES = (
     case("R4", "centre_crop", "CentreCrop", tensor("x", 1, 3, "n"), dims=SIZES),
     case("R4", "whole_windows", "WholeWindows", IMAGE, dims={"h": (4, 40), "w": (4, 40)}),
     case("R4", "restored_size", "RestoredSize", IMAGE, dims={"h": (4, 40), "w": (4, 40)}),
+    case(
+        "R5",
+        "samples_of_16_bits",
+        "SamplesOf16Bits",
+        integers("pcm", "n", 2, "time", low=-32768, high=32767, dtype="int16"),
+        dims={"n": (1, 4), "time": (1, 40)},
+    ),
+    case(
+        "R5",
+        "flags_of_bytes",
+        "FlagsOfBytes",
+        integers("flags", "n", low=0, high=255, dtype="uint8"),
+        tensor("on", "n", dtype="bool"),
+        dims=ROWS,
+    ),
+    case(
+        "R5",
+        "degrees",
+        "Degrees",
+        tensor("nodes", "n", 4),
+        integers("edges", "e", low=0, high=1000),
+        dims={"n": (1, 20), "e": (0, 40)},
+    ),
     case("R4", "upsample_by_tenth", "UpsampleByTenth", tensor("x", 1, 3, "n", 12), dims=SIZES),
 )
 

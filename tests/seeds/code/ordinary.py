@@ -126,3 +126,31 @@ class BagsOfWords(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         return self.words(ids)
+
+
+class SamplesOf16Bits(nn.Module):
+    """Peak, clipped samples and loudness of two channels of PCM."""
+
+    def forward(self, pcm: Tensor) -> tuple[Tensor, ...]:
+        wide = pcm.float() / 32768
+        clipped = ((pcm == 32767) | (pcm == -32768)).sum(1)
+        louder = torch.maximum(pcm[:, 0], pcm[:, 1])
+        return pcm.amax(2), pcm.argmin(2), clipped, louder, wide.square().mean((1, 2)).sqrt()
+
+
+class FlagsOfBytes(nn.Module):
+    """Sets, counts and clears bits."""
+
+    def forward(self, flags: Tensor, on: Tensor) -> tuple[Tensor, ...]:
+        marked = flags | (on.to(torch.uint8) << 7)
+        count = sum((flags >> bit) & 1 for bit in range(8))
+        return marked, count, -flags, flags.clamp(3, 200), torch.where(on, flags, flags << 1)
+
+
+class Degrees(nn.Module):
+    """Neighbours of nodes, whose ids wrap around."""
+
+    def forward(self, nodes: Tensor, edges: Tensor) -> tuple[Tensor, ...]:
+        count = nodes.shape[0]
+        degrees = torch.zeros(count).index_add(0, edges % count, torch.ones(edges.shape[0]))
+        return nodes * degrees[:, None], edges & count, nodes % count
