@@ -164,8 +164,9 @@ CALLS: dict[str, list[Call]] = {
     **of("erfinv", call(X / 5)),
     **of("special_erfcx special_log_ndtr", call(FAR / 10)),
     **of("special_ndtri", call(POSITIVE / 5)),
+    **of("erfc", call(POSITIVE + 3), double(DOUBLE)),
     # Double precision
-    **of("erf erfc gelu tan atan sinh cosh asinh", double(DOUBLE)),
+    **of("erf gelu tan atan sinh cosh asinh", double(DOUBLE)),
     **of("asin acos atanh", double(DOUBLE / 5)),
     **of("acosh", double(DOUBLE.abs() + 1)),
     **of("celu", call(DOUBLE, 1.3)),

@@ -51,7 +51,7 @@ def _may_be_zero(dim: int | ir.SymbolicDim, never_empty: Collection[str]) -> boo
 
 
 def mean(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
-    """Divide the sum by the count, where a reduced size depends on values: 0 / 0 is NaN."""
+    """Divide the sum by the count, where a reduced size may be 0: 0 / 0 is NaN."""
     x = node.inputs[0]
     dtype = sizes.dtype(x)
     if x is None or x.shape is None or dtype not in _FLOATS:
@@ -60,7 +60,8 @@ def mean(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
     if axes is None or not x.shape:
         return None
     reduced = [x.shape[axis] for axis in axes] if axes else list(x.shape)
-    if not any(_DATA_DEPENDENT.search(str(dim)) for dim in reduced):
+    names = [str(dim) for dim in reduced]
+    if not any(name in sizes.may_be_empty or _DATA_DEPENDENT.search(name) for name in names):
         return None
     shape = write.op("Shape", x)
     counted = write.op("Gather", shape, write.numbers(axes), axis=0) if axes else shape

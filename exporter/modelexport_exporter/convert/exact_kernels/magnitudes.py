@@ -6,7 +6,7 @@ inputs with a small declared range keep them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 import onnx_ir as ir
@@ -53,8 +53,15 @@ _LAYERS = frozenset(
 class Magnitudes:
     """The largest magnitude of each integer value, found in one pass over a graph."""
 
-    def __init__(self, model: ir.Model, ranges: Mapping[str, float]) -> None:
-        """Walk the graph. `ranges`: the largest magnitude of inputs whose range is declared."""
+    def __init__(
+        self, model: ir.Model, ranges: Mapping[str, float], may_be_empty: Collection[str] = ()
+    ) -> None:
+        """Walk the graph.
+
+        `ranges`: the largest magnitude of inputs whose range is declared. `may_be_empty`: dims that
+        may be 0.
+        """
+        self.may_be_empty = frozenset(may_be_empty)
         self._found: dict[ir.Value, int] = {}
         self._dtypes: dict[ir.Value, ir.DataType] = {}
         for value in model.graph.inputs:

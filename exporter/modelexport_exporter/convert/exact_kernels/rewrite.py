@@ -79,6 +79,8 @@ class Declared:
     """Dims that are at least 1."""
     takes_nan: bool = True
     """Whether an input may hold NaN."""
+    may_be_empty: Collection[str] = ()
+    """Dims that may be 0."""
 
     @classmethod
     def of(cls, spec: ModelExportSpec) -> Declared:
@@ -88,6 +90,7 @@ class Declared:
             {name: max(abs(low), abs(high)) for name, (low, high) in ranges.items()},
             frozenset(name for name, dim in spec.dims.items() if dim.min >= 1),
             any(takes_nan(entry) for entry in spec.inputs),
+            frozenset(name for name, dim in spec.dims.items() if dim.min == 0),
         )
 
 
@@ -107,7 +110,7 @@ def avoid_inexact_kernels(model: ir.Model, declared: Declared) -> ir.Model:
     ]
     if not concerned:
         return model
-    sizes = Magnitudes(model, declared.magnitudes)
+    sizes = Magnitudes(model, declared.magnitudes, declared.may_be_empty)
     for node, rewrites in concerned:
         for rewrite in rewrites:
             write = Writer(node, opset)

@@ -14,7 +14,7 @@ from torch import Tensor
 from modelexport_exporter.decompositions.ops import cephes
 from modelexport_exporter.decompositions.ops.activations import elu
 from modelexport_exporter.decompositions.ops.arithmetic import polynomial
-from modelexport_exporter.decompositions.ops.error_functions import special_erfcx
+from modelexport_exporter.decompositions.ops.error_functions import erfc, special_erfcx
 from modelexport_exporter.decompositions.registry import Family
 
 FAMILY = Family("Double precision", __doc__)
@@ -43,20 +43,6 @@ def erf(x: Tensor) -> Tensor:
     outer = torch.minimum(size, torch.full_like(x, 30.0))
     tail = 1 - torch.exp(-outer * outer) * special_erfcx(outer)
     return torch.where(size > 1, torch.where(x < 0, -tail, tail), low)
-
-
-@FAMILY.decomposes(
-    "aten::erfc",
-    defect="onnxruntime has no Erf of float64",
-    report="https://github.com/microsoft/onnxruntime/issues/26736",
-    method="exp(-x²) erfcx(|x|), from 2 below 0",
-    accuracy="1e-14 (float64)",
-    applies=is_double,
-)
-def erfc(x: Tensor) -> Tensor:
-    size = torch.minimum(x.abs(), torch.full_like(x, 30.0))
-    tail = torch.exp(-size * size) * special_erfcx(size)
-    return torch.where(x < 0, 2 - tail, tail)
 
 
 @FAMILY.decomposes(

@@ -56,6 +56,15 @@ def test_axes_that_are_attributes(opset: int) -> None:
     assert run(model, [x]).shape == (0,)
 
 
+def test_a_mean_over_a_dim_that_may_be_0_is_not_a_number() -> None:
+    x = np.ones((2, 0), np.float32)
+    model = graph_of("ReduceMean", [x], {1: np.array([1])}, keepdims=0)
+    _name_dims(model, "n", "m")
+    avoid_inexact_kernels(model, Declared({}, ("n",), may_be_empty=("m",)))
+    assert np.isnan(run(model, [x])).all()
+    np.testing.assert_array_equal(run(model, [np.array([[1, 2, 6]], np.float32)]), [3])
+
+
 def test_a_graph_that_is_never_empty_stays() -> None:
     x = np.ones((2, 5), np.float32)
     model = graph_of("ReduceMean", [x], {1: np.array([-1])}, keepdims=0)

@@ -46,6 +46,13 @@ def test_a_function_of_doubles_is_eagers(name: str, x: Tensor) -> None:
 
 
 @settings(max_examples=60, deadline=None)
+@given(x=vectors(numbers(0, 8)))
+def test_small_results_of_erfc_have_all_their_digits(x: Tensor) -> None:
+    for number in x[x.isfinite()].float():
+        assert_as_eager("aten::erfc", number[None], rounding=1e-6)
+
+
+@settings(max_examples=60, deadline=None)
 @given(x=vectors(numbers(-30, 30)))
 def test_gelu_is_eagers(x: Tensor) -> None:
     x = beside_ones(torch.where(x.isfinite(), x, 1.0))
