@@ -36,24 +36,22 @@ def recurrent(node: ir.Node, sizes: Magnitudes, write: Writer) -> tuple[ir.Value
         return None
     if write.opset < _AXES_ARE_INPUTS:
         return None
-    nan = write.constant(np.array(np.nan, dtype.numpy()))
-    read = _read(x, _input(node, _SEQUENCE_LENGTHS), write)  # [seq, 1, batch, 1], 1 for NaN
-    state = _input(node, _INITIAL_STATE)
-    begun = None if state is None else _any_of_last(state, write)  # [directions, batch, 1]
-    reached = _joined(
-        [write.op("CumSum", read, write.number(0), reverse=way) for way in ways], write
-    )
-    ended = write.op("ReduceSum", read, write.numbers([0]), keepdims=0)
-    layer = ir.Node(
-        "", node.op_type, node.inputs, list(node.attributes.values()), num_outputs=len(node.outputs)
-    )
+    attributes = list(node.attributes.values())
+    layer = ir.Node("", node.op_type, node.inputs, attributes, num_outputs=len(node.outputs))
     values = write.outputs(layer)
-    if begun is not None:
-        reached = write.op("Add", reached, begun)
-        ended = write.op("Add", ended, begun)
-    masks = [write.op("Cast", mask, to=ir.DataType.BOOL) for mask in (reached, ended, ended)]
-    if _input(node, _SEQUENCE_LENGTHS) is not None:
-        masks[0] = write.op("And", masks[0], _valid(x, _input(node, _SEQUENCE_LENGTHS), write))
+    lengths, state = _input(node, _SEQUENCE_LENGTHS), _input(node, _INITIAL_STATE)
+    valid = None if lengths is None else _valid(x, lengths, write)
+    read = _read(x, valid, write)
+    reached = [write.op("CumSum", read, write.number(0), reverse=way) for way in ways]
+    along = reached[0] if len(ways) == 1 else write.op("Concat", *reached, axis=1)
+    after = write.op("ReduceSum", read, write.numbers([0]), keepdims=0)
+    if state is not None:
+        begun = _any_of_last(state, write)  # [directions, batch, 1]
+        along, after = write.op("Add", along, begun), write.op("Add", after, begun)
+    masks = [write.op("Cast", count, to=ir.DataType.BOOL) for count in (along, after, after)]
+    if valid is not None:
+        masks[0] = write.op("And", masks[0], valid)
+    nan = write.constant(np.array(np.nan, dtype.numpy()))
     return tuple(
         write.op("Where", mask, nan, value) for mask, value in zip(masks, values, strict=False)
     )
@@ -88,13 +86,12 @@ def _input(node: ir.Node, place: int) -> ir.Value | None:
     return node.inputs[place] if place < len(node.inputs) else None
 
 
-def _read(x: ir.Value, lengths: ir.Value | None, write: Writer) -> ir.Value:
-    """Return whether each step of each row holds NaN, as [seq, 1, batch, 1] of int32."""
+def _read(x: ir.Value, valid: ir.Value | None, write: Writer) -> ir.Value:
+    """Return 1 where a step of a row holds NaN, else 0, as [seq, 1, batch, 1] of int32."""
     found = write.op("Unsqueeze", _any_of_last(x, write), write.numbers([1]))
-    if lengths is None:
+    if valid is None:
         return found
-    valid = write.op("Cast", _valid(x, lengths, write), to=ir.DataType.INT32)
-    return write.op("Mul", found, valid)
+    return write.op("Mul", found, write.op("Cast", valid, to=ir.DataType.INT32))
 
 
 def _any_of_last(x: ir.Value, write: Writer) -> ir.Value:
@@ -105,9 +102,8 @@ def _any_of_last(x: ir.Value, write: Writer) -> ir.Value:
     return write.op("ReduceMax", flags, axes=[2], keepdims=1)
 
 
-def _valid(x: ir.Value, lengths: ir.Value | None, write: Writer) -> ir.Value:
+def _valid(x: ir.Value, lengths: ir.Value, write: Writer) -> ir.Value:
     """Return whether each step is one of its row, as [seq, 1, batch, 1]."""
-    assert lengths is not None
     steps = write.op("Gather", write.op("Shape", x), write.number(0))
     every = write.op("Range", write.number(0), steps, write.number(1))
     column = write.op("Reshape", every, write.numbers([-1, 1, 1, 1]))
@@ -115,7 +111,3 @@ def _valid(x: ir.Value, lengths: ir.Value | None, write: Writer) -> ir.Value:
         "Reshape", write.op("Cast", lengths, to=ir.DataType.INT64), write.numbers([1, 1, -1, 1])
     )
     return write.op("Less", column, row)
-
-
-def _joined(values: list[ir.Value], write: Writer) -> ir.Value:
-    return values[0] if len(values) == 1 else write.op("Concat", *values, axis=1)
