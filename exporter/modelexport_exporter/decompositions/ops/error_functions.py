@@ -102,13 +102,13 @@ def special_erfcx(x: Tensor) -> Tensor:
     "aten::erfc",
     defect="1 - erf(x) has few digits where erfc(x) is small; onnxruntime has no Erf of float64",
     report="https://github.com/microsoft/onnxruntime/issues/26736",
-    method="exp(-x²) erfcx(|x|), from 2 below 0; x² is exact for |x| rounded to a sixteenth",
+    method="exp(-x²) erfcx(|x|), from 2 below 0; x² is exact for |x| rounded down to a sixteenth",
     accuracy="4e-7 (float32), 1e-14 (float64)",
 )
 @in_single_precision
 def erfc(x: Tensor) -> Tensor:
     size = torch.minimum(x.abs(), torch.full_like(x, 30.0))
-    near = torch.round(size * 16) / 16
+    near = torch.floor(size * 16) / 16
     exponential = torch.exp(-near * near) * torch.exp((near - size) * (near + size))
     tail = exponential * special_erfcx(size)
     return torch.where(x < 0, 2 - tail, tail)
