@@ -17,10 +17,7 @@ from numpy.typing import NDArray
 from modelexport_api.spec import Layout
 from modelexport_api.status import Stage, Verdict, VerificationResult
 from modelexport_exporter.blame.after_mismatch import SmallestFailure
-from modelexport_exporter.core.machine import (
-    busy_seconds,
-    release_memory,
-)
+from modelexport_exporter.core.machine import busy_seconds, release_memory
 from modelexport_exporter.core.providers import fallbacks, on_cpu
 from modelexport_exporter.core.sample import ORDINARY, Sample, Values
 from modelexport_exporter.core.types import (
@@ -120,16 +117,19 @@ class Verification:
             session = Session(path, model.provider, prepack=not unpacked, setup=setup)
             return session, _runner(session, reference.weights(converted.weight_inputs))
 
+        def run_probe(path: Path) -> RunFile:
+            return opened(path)[1]
+
         self._session, run_file = opened(converted.model_path)
         self.shapes = OutputShapes(task, converted, self._session, opened)
         self._run_file = self.shapes.watching(run_file)
         branches = not task.proven_graph and not BRANCHING.isdisjoint(converted.op_counts)
-        sides = sides_of_file(converted.model_path, lambda p: opened(p)[1]) if branches else None
+        sides = sides_of_file(converted.model_path, run_probe) if branches else None
         if sides is not None:
             self._run_file = sides.watching(self._run_file)
         compared = not task.proven_graph and may_decide_on_sizes(converted.op_counts)
         decisions = (
-            size_decisions_of(converted.model_path, task.spec.inputs, lambda p: opened(p)[1])
+            size_decisions_of(converted.model_path, task.spec.inputs, run_probe)
             if compared
             else None
         )

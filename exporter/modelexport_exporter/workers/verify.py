@@ -10,9 +10,7 @@ from dataclasses import replace
 
 from modelexport_api.status import Stage, Verdict
 from modelexport_exporter.blame.record_onnx import Runtime
-from modelexport_exporter.core.machine import (
-    free_large_blocks_at_once,
-)
+from modelexport_exporter.core.machine import free_large_blocks_at_once
 from modelexport_exporter.core.types import (
     ConvertedModel,
     ExportTask,
@@ -21,9 +19,7 @@ from modelexport_exporter.core.types import (
 )
 from modelexport_exporter.diagnosis.explain import explaining, find_pitfalls
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
-from modelexport_exporter.verification.dependent_outputs import (
-    check_not_random,
-)
+from modelexport_exporter.verification.dependent_outputs import check_not_random
 from modelexport_exporter.verification.reference_model import load_reference_model
 from modelexport_exporter.verification.samples.sample_source import samples_of_task
 from modelexport_exporter.workers.one_verification import Verification

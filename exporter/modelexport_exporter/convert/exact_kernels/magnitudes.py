@@ -47,6 +47,7 @@ _LAYERS = frozenset(
         "Pad", "Erf",
     }
 )  # fmt: skip
+_KEEPING_DTYPE = _MOVES | _CHOICES | _SUMS | _ARITHMETIC | _LAYERS
 """Operators whose results have the dtype of their first input."""
 
 
@@ -121,7 +122,7 @@ class Magnitudes:
             dtype = ir.DataType.INT64
         elif node.op_type == "Where":
             dtype = self.dtype(node.inputs[1])
-        elif node.op_type in _MOVES | _CHOICES | _SUMS | _ARITHMETIC | _LAYERS:
+        elif node.op_type in _KEEPING_DTYPE:
             dtype = self.dtype(node.inputs[0]) if node.inputs else None
         else:
             dtype = None

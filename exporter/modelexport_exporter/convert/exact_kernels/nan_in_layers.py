@@ -11,13 +11,12 @@ import numpy as np
 import onnx_ir as ir
 
 from modelexport_exporter.convert.exact_kernels.magnitudes import Magnitudes
+from modelexport_exporter.convert.exact_kernels.not_a_number import largest
 from modelexport_exporter.convert.exact_kernels.writer import Writer
 
 _FLOATS = {ir.DataType.FLOAT, ir.DataType.DOUBLE, ir.DataType.FLOAT16}
 _AXES_ARE_INPUTS = 13
 """Opset of Unsqueeze and ReduceSum."""
-_REDUCTIONS_SINCE = 18
-"""The same of ReduceMax."""
 _SEQUENCE_LENGTHS, _INITIAL_STATE = 4, 5
 """Places of the inputs of RNN, GRU and LSTM."""
 _SIGNAL = 1
@@ -97,9 +96,7 @@ def _read(x: ir.Value, valid: ir.Value | None, write: Writer) -> ir.Value:
 def _any_of_last(x: ir.Value, write: Writer) -> ir.Value:
     """Return 1 where NaN is among the elements along the last dim, which stays as 1."""
     flags = write.op("Cast", write.op("IsNaN", x), to=ir.DataType.INT32)
-    if write.opset >= _REDUCTIONS_SINCE:
-        return write.op("ReduceMax", flags, write.numbers([2]), keepdims=1)
-    return write.op("ReduceMax", flags, axes=[2], keepdims=1)
+    return largest(flags, 2, 1, write)
 
 
 def _valid(x: ir.Value, lengths: ir.Value, write: Writer) -> ir.Value:

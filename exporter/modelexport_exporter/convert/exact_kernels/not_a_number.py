@@ -40,7 +40,7 @@ def place_of_extreme(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Valu
     axis, kept = node.attributes.get_int("axis", 0), node.attributes.get_int("keepdims", 1)
     isnan = write.op("IsNaN", x)
     flags = write.op("Cast", isnan, to=_flag(write))
-    found = write.op("Cast", _largest(flags, axis, kept, write), to=ir.DataType.BOOL)
+    found = write.op("Cast", largest(flags, axis, kept, write), to=ir.DataType.BOOL)
     numbers = write.op("Cast", isnan, to=ir.DataType.INT32)
     first = write.op("ArgMax", numbers, axis=axis, keepdims=kept)
     return write.op("Where", found, first, write.again(node, x))
@@ -75,7 +75,8 @@ def _flag(write: Writer) -> ir.DataType:
     return ir.DataType.UINT8 if write.opset >= _BYTES_SINCE else ir.DataType.INT32
 
 
-def _largest(x: ir.Value, axis: int, kept: int, write: Writer) -> ir.Value:
+def largest(x: ir.Value, axis: int, kept: int, write: Writer) -> ir.Value:
+    """Write the maximum along an axis."""
     if write.opset >= _AXES_ARE_INPUTS:
         return write.op("ReduceMax", x, write.numbers([axis]), keepdims=kept)
     return write.op("ReduceMax", x, axes=[axis], keepdims=kept)

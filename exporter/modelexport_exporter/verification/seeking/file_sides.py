@@ -6,7 +6,7 @@ wrong: a side that no sample took was not compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,12 @@ import onnx
 from numpy.typing import NDArray
 
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.verification.seeking.probe_file import (
+    Named,
+    Opened,
+    RunFile,
+    open_probe,
+)
 from modelexport_exporter.verification.seeking.side_probe import probe_of
 from modelexport_exporter.verification.seeking.value_conditions import (
     bodies,
@@ -24,8 +30,6 @@ from modelexport_exporter.verification.seeking.value_conditions import (
 )
 
 Array = NDArray[Any]
-Named = list[tuple[str, Array]]
-RunFile = Callable[[Mapping[str, Array], str], Named]
 Side = tuple[int, int]
 """The number of an If, and 0 for its then side, 1 for its else side."""
 
@@ -96,17 +100,11 @@ class FileSides:
         return f"the {('then', 'else')[side[1]]} side of the node {self._names[side[0]]}"
 
 
-def sides_of_file(path: Path, opened: Callable[[Path], RunFile]) -> FileSides | None:
+def sides_of_file(path: Path, opened: Opened) -> FileSides | None:
     """Return the sides of a file; None if it has no If. `opened` loads a file and runs it."""
     model = onnx.load(path, load_external_data=False)
     probe = probe_of(model)
     if probe is None:
         return None
-    variant = path.parent / _VARIANT  # where its external data is found
-    variant.write_bytes(probe.SerializeToString())
-    try:
-        return FileSides(model.graph, opened(variant))
-    except ExportFailure:
-        return None  # what a runtime cannot load without its other nodes is not examined
-    finally:
-        variant.unlink()
+    run = open_probe(probe, path.parent / _VARIANT, opened)
+    return FileSides(model.graph, run) if run is not None else None

@@ -9,20 +9,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
-from numpy.typing import NDArray
 
 from modelexport_api.spec import Input
 from modelexport_exporter.core.dims import concrete_shape
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.sample import Sample
+from modelexport_exporter.verification.seeking.probe_file import Opened, RunFile, open_probe
 from modelexport_exporter.verification.seeking.size_probe import SHAPE_OF, size_probe_of
-
-Array = NDArray[Any]
-RunProbe = Callable[[Mapping[str, Array], str], list[tuple[str, Array]]]
 
 _VARIANT = "sizes.onnx"
 MOST_FOUND = 24
@@ -34,7 +30,7 @@ TIMED = 16
 class SizeDecisions:
     """The decisions of a file at some sizes, and those that runs met."""
 
-    def __init__(self, inputs: Sequence[Input], run: RunProbe) -> None:
+    def __init__(self, inputs: Sequence[Input], run: RunFile) -> None:
         """`run`: runs the probe of the file."""
         self._inputs = inputs
         self._run = run
@@ -73,18 +69,10 @@ class SizeDecisions:
             return []  # the file fails, too, where it is run
 
 
-def size_decisions_of(
-    path: Path, inputs: Sequence[Input], opened: Callable[[Path], RunProbe]
-) -> SizeDecisions | None:
+def size_decisions_of(path: Path, inputs: Sequence[Input], opened: Opened) -> SizeDecisions | None:
     """Return the decisions of a file; None if it has none. `opened` loads a file and runs it."""
     probe = size_probe_of(onnx.load(path, load_external_data=False))
     if probe is None:
         return None
-    variant = path.parent / _VARIANT
-    variant.write_bytes(probe.SerializeToString())
-    try:
-        return SizeDecisions(inputs, opened(variant))
-    except ExportFailure:
-        return None  # what a runtime cannot load without its other nodes is not examined
-    finally:
-        variant.unlink()
+    run = open_probe(probe, path.parent / _VARIANT, opened)
+    return SizeDecisions(inputs, run) if run is not None else None
