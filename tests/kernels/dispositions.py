@@ -19,7 +19,8 @@ _CARRIED = (
 )
 _WINDOWS = (
     "rewritten for signals where an input may be NaN: IsNaN finds it in each window; for images "
-    "the status names the outputs that were not compared with NaN"
+    "where the model looks for NaN, else the status names the outputs that were not compared "
+    "with it"
 )
 _ZERO = "harmless: zeros are equal; only a division by it or its sign shows the difference"
 _LARGEST = "harmless: beyond 1e38, where sums overflow or not by their order"

@@ -65,6 +65,9 @@ OF_FLOATS_WITH_NAN: Mapping[str, Rewrite] = {
     "GlobalMaxPool": nan_in_layers.global_max_pool,
 }
 """Where an input may hold NaN."""
+OF_IMAGES_WITH_NAN: Mapping[str, Rewrite] = {"MaxPool": nan_in_layers.max_pool_of_images}
+"""Where an input may hold NaN, and the model looks for it."""
+LOOK_FOR_NAN = frozenset({"IsNaN", "IsInf"})
 OLDEST_OPSET = 10
 """Mod of integers is part of ONNX since."""
 
@@ -105,8 +108,10 @@ def avoid_inexact_kernels(model: ir.Model, declared: Declared) -> ir.Model:
             write = Writer(node, opset, "axes")
             if count_axes_from_start(node, declared.never_empty, write):
                 node.graph.insert_before(node, write.nodes)
+    nodes = list(model.graph.all_nodes())
+    looks_for_nan = any(node.op_type in LOOK_FOR_NAN for node in nodes)
     concerned = [
-        (node, found) for node in model.graph.all_nodes() if (found := _rewrites(node, declared))
+        (node, found) for node in nodes if (found := _rewrites(node, declared, looks_for_nan))
     ]
     if not concerned:
         return model
@@ -126,7 +131,7 @@ def avoid_inexact_kernels(model: ir.Model, declared: Declared) -> ir.Model:
     return model
 
 
-def _rewrites(node: ir.Node, declared: Declared) -> list[Rewrite]:
+def _rewrites(node: ir.Node, declared: Declared, looks_for_nan: bool) -> list[Rewrite]:
     """Return what may replace the node: of its dtype, or of both kinds where that is not known."""
     if node.domain:
         return []
@@ -135,4 +140,6 @@ def _rewrites(node: ir.Node, declared: Declared) -> list[Rewrite]:
     tables = [OF_FLOATS] if floats_only else [OF_NARROW_INTEGERS, OF_INTEGERS, OF_FLOATS]
     if declared.takes_nan:
         tables.append(OF_FLOATS_WITH_NAN)
+        if looks_for_nan:
+            tables.append(OF_IMAGES_WITH_NAN)
     return [table[node.op_type] for table in tables if node.op_type in table]

@@ -183,3 +183,18 @@ def test_pools_of_images_and_layers_without_nan_stay(takes_nan: bool) -> None:
     model = graph_of("MaxPool", [image if takes_nan else image[0]], {}, 18, kernel_shape=size)
     avoid_inexact_kernels(model, Declared({}, (), takes_nan))
     assert operators(model) == ["MaxPool"]
+
+
+def test_pools_of_images_in_a_model_that_looks_for_nan() -> None:
+    x: Array = np.arange(96, dtype=np.float32).reshape(1, 2, 6, 8)
+    x[0, 1, 2, 3] = math.nan
+    model = graph_of("MaxPool", [x], {}, 18, kernel_shape=[2, 2], strides=[2, 2])
+    pooled = model.graph[0].outputs[0]
+    test = ir.node("IsNaN", [pooled])
+    model.graph.append(test)
+    model.graph.outputs[:] = test.outputs
+    test.outputs[0].name = "test"
+    test.outputs[0].dtype, test.outputs[0].shape = ir.DataType.BOOL, pooled.shape
+    want = torch.nn.functional.max_pool2d(torch.from_numpy(x), 2).isnan().numpy()
+    assert want.sum() == 1
+    np.testing.assert_array_equal(rewritten(model, [x]), want, strict=True)
