@@ -5,11 +5,11 @@ onnxruntime returns the shape of the input for a negative axis, and 0 for the me
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 
 import onnx_ir as ir
 
+from modelexport_exporter.convert.exact_kernels.declared import DATA_DEPENDENT
 from modelexport_exporter.convert.exact_kernels.magnitudes import Magnitudes
 from modelexport_exporter.convert.exact_kernels.writer import Writer
 
@@ -19,8 +19,6 @@ REDUCTIONS = frozenset(
         "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare", "ArgMax", "ArgMin",
     }
 )  # fmt: skip
-_DATA_DEPENDENT = re.compile(r"\bu\d+\b")
-"""How torch.export names a size that depends on values."""
 _FLOATS = {ir.DataType.FLOAT, ir.DataType.DOUBLE}
 
 
@@ -61,7 +59,9 @@ def mean(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
         return None
     reduced = [x.shape[axis] for axis in axes] if axes else list(x.shape)
     names = [str(dim) for dim in reduced]
-    if not any(name in sizes.may_be_empty or _DATA_DEPENDENT.search(name) for name in names):
+    if not any(
+        name in sizes.declared.may_be_empty or DATA_DEPENDENT.search(name) for name in names
+    ):
         return None
     shape = write.op("Shape", x)
     counted = write.op("Gather", shape, write.numbers(axes), axis=0) if axes else shape

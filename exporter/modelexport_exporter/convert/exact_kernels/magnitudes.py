@@ -6,10 +6,12 @@ inputs with a small declared range keep them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import onnx_ir as ir
+
+from modelexport_exporter.convert.exact_kernels.declared import Declared
 
 SIZE = 2**31 - 1
 """No dim, index or count is larger."""
@@ -54,19 +56,13 @@ _KEEPING_DTYPE = _MOVES | _CHOICES | _SUMS | _ARITHMETIC | _LAYERS
 class Magnitudes:
     """The largest magnitude of each integer value, found in one pass over a graph."""
 
-    def __init__(
-        self, model: ir.Model, ranges: Mapping[str, float], may_be_empty: Collection[str] = ()
-    ) -> None:
-        """Walk the graph.
-
-        `ranges`: the largest magnitude of inputs whose range is declared. `may_be_empty`: dims that
-        may be 0.
-        """
-        self.may_be_empty = frozenset(may_be_empty)
+    def __init__(self, model: ir.Model, declared: Declared) -> None:
+        """Walk the graph."""
+        self.declared = declared
         self._found: dict[ir.Value, int] = {}
         self._dtypes: dict[ir.Value, ir.DataType] = {}
         for value in model.graph.inputs:
-            limit = ranges.get(value.name or "")
+            limit = declared.magnitudes.get(value.name or "")
             if limit is not None:
                 self._found[value] = int(limit)
         for node in model.graph.all_nodes():

@@ -12,7 +12,6 @@ import numpy as np
 import onnx_ir as ir
 
 from modelexport_exporter.convert.exact_kernels.magnitudes import Magnitudes
-from modelexport_exporter.convert.exact_kernels.not_a_number import largest
 from modelexport_exporter.convert.exact_kernels.writer import Writer
 
 _FLOATS = {ir.DataType.FLOAT, ir.DataType.DOUBLE, ir.DataType.FLOAT16}
@@ -102,7 +101,7 @@ def _read(x: ir.Value, valid: ir.Value | None, write: Writer) -> ir.Value:
 def _any_of_last(x: ir.Value, write: Writer) -> ir.Value:
     """Return 1 where NaN is among the elements along the last dim, which stays as 1."""
     flags = write.op("Cast", write.op("IsNaN", x), to=ir.DataType.INT32)
-    return largest(flags, 2, 1, write)
+    return write.reduce("ReduceMax", flags, 2, 1)
 
 
 def _valid(x: ir.Value, lengths: ir.Value, write: Writer) -> ir.Value:

@@ -14,8 +14,8 @@ from modelexport_exporter.convert.exact_kernels.writer import Writer
 _FLOATS = {ir.DataType.FLOAT, ir.DataType.DOUBLE, ir.DataType.FLOAT16}
 _RANKS_SINCE = 12
 """Since which opset Min of onnxruntime returns NaN, and TopK has `largest`."""
-_BYTES_SINCE, _AXES_ARE_INPUTS = 12, 18
-"""Opsets of ReduceMax."""
+_BYTES_SINCE = 12
+"""Opset of ReduceMax."""
 
 
 def reduce_extreme(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
@@ -40,7 +40,7 @@ def place_of_extreme(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Valu
     axis, kept = node.attributes.get_int("axis", 0), node.attributes.get_int("keepdims", 1)
     isnan = write.op("IsNaN", x)
     flags = write.op("Cast", isnan, to=_flag(write))
-    found = write.op("Cast", largest(flags, axis, kept, write), to=ir.DataType.BOOL)
+    found = write.op("Cast", write.reduce("ReduceMax", flags, axis, kept), to=ir.DataType.BOOL)
     numbers = write.op("Cast", isnan, to=ir.DataType.INT32)
     first = write.op("ArgMax", numbers, axis=axis, keepdims=kept)
     return write.op("Where", found, first, write.again(node, x))
@@ -73,13 +73,6 @@ def _values_are_used(node: ir.Node) -> bool:
 
 def _flag(write: Writer) -> ir.DataType:
     return ir.DataType.UINT8 if write.opset >= _BYTES_SINCE else ir.DataType.INT32
-
-
-def largest(x: ir.Value, axis: int, kept: int, write: Writer) -> ir.Value:
-    """Write the maximum along an axis."""
-    if write.opset >= _AXES_ARE_INPUTS:
-        return write.op("ReduceMax", x, write.numbers([axis]), keepdims=kept)
-    return write.op("ReduceMax", x, axes=[axis], keepdims=kept)
 
 
 def _is_never_nan(x: ir.Value) -> bool:

@@ -6,20 +6,21 @@ nodes stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 
 import onnx_ir as ir
 
-from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.convert.exact_kernels import (
     emptiness,
     floats,
     integers,
+    long_norms,
+    long_sums,
     nan_in_layers,
     narrow_integers,
     not_a_number,
 )
+from modelexport_exporter.convert.exact_kernels.declared import Declared
 from modelexport_exporter.convert.exact_kernels.emptiness import (
     REDUCTIONS,
     count_axes_from_start,
@@ -27,7 +28,6 @@ from modelexport_exporter.convert.exact_kernels.emptiness import (
 from modelexport_exporter.convert.exact_kernels.magnitudes import Magnitudes
 from modelexport_exporter.convert.exact_kernels.rankings import sort_values
 from modelexport_exporter.convert.exact_kernels.writer import Writer
-from modelexport_exporter.sampling.inject import takes_nan
 
 Rewrite = Callable[[ir.Node, Magnitudes, Writer], ir.Value | tuple[ir.Value, ...] | None]
 OF_INTEGERS: Mapping[str, Rewrite] = {
@@ -67,34 +67,16 @@ OF_FLOATS_WITH_NAN: Mapping[str, Rewrite] = {
 """Where an input may hold NaN."""
 OF_IMAGES_WITH_NAN: Mapping[str, Rewrite] = {"MaxPool": nan_in_layers.max_pool_of_images}
 """Where an input may hold NaN, and the model looks for it."""
+OF_LONG_SUMS: Mapping[str, Rewrite] = {
+    **dict.fromkeys(long_sums.FURTHER_STAGES, long_sums.reduce_in_stages),
+    "GlobalAveragePool": long_sums.average_of_images,
+    "InstanceNormalization": long_norms.instance,
+    "LayerNormalization": long_norms.layer,
+    "CumSum": long_sums.running_sum,
+}
 LOOK_FOR_NAN = frozenset({"IsNaN", "IsInf"})
 OLDEST_OPSET = 10
 """Mod of integers is part of ONNX since."""
-
-
-@dataclass(frozen=True, slots=True)
-class Declared:
-    """What the spec says about the inputs."""
-
-    magnitudes: Mapping[str, float]
-    """The largest magnitude of each input whose range is declared."""
-    never_empty: Collection[str]
-    """Dims that are at least 1."""
-    takes_nan: bool = True
-    """Whether an input may hold NaN."""
-    may_be_empty: Collection[str] = ()
-    """Dims that may be 0."""
-
-    @classmethod
-    def of(cls, spec: ModelExportSpec) -> Declared:
-        """Return what the spec declares."""
-        ranges = {entry.name: entry.range for entry in spec.inputs if entry.range is not None}
-        return cls(
-            {name: max(abs(low), abs(high)) for name, (low, high) in ranges.items()},
-            frozenset(name for name, dim in spec.dims.items() if dim.min >= 1),
-            any(takes_nan(entry) for entry in spec.inputs),
-            frozenset(name for name, dim in spec.dims.items() if dim.min == 0),
-        )
 
 
 def avoid_inexact_kernels(model: ir.Model, declared: Declared) -> ir.Model:
@@ -115,7 +97,7 @@ def avoid_inexact_kernels(model: ir.Model, declared: Declared) -> ir.Model:
     ]
     if not concerned:
         return model
-    sizes = Magnitudes(model, declared.magnitudes, declared.may_be_empty)
+    sizes = Magnitudes(model, declared)
     for node, rewrites in concerned:
         for rewrite in rewrites:
             write = Writer(node, opset)
@@ -138,6 +120,7 @@ def _rewrites(node: ir.Node, declared: Declared, looks_for_nan: bool) -> list[Re
     dtype = node.inputs[0].dtype if node.inputs and node.inputs[0] is not None else None
     floats_only = dtype is not None and dtype.is_floating_point()
     tables = [OF_FLOATS] if floats_only else [OF_NARROW_INTEGERS, OF_INTEGERS, OF_FLOATS]
+    tables.append(OF_LONG_SUMS)
     if declared.takes_nan:
         tables.append(OF_FLOATS_WITH_NAN)
         if looks_for_nan:

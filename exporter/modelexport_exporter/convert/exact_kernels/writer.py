@@ -52,6 +52,12 @@ class Writer:
             return [x, self.numbers(axes)], own
         return [x, *node.inputs[1:]], own
 
+    def reduce(self, operator: str, x: ir.Value, axis: int, kept: int) -> ir.Value:
+        """Write a reduction over one dim. `kept`: 1 if it stays, as 1."""
+        if self.opset >= _AXES_ARE_INPUTS.get(operator, _OTHERS_SINCE):
+            return self.op(operator, x, self.numbers([axis]), keepdims=kept)
+        return self.op(operator, x, axes=[axis], keepdims=kept)
+
     def axes(self, node: ir.Node) -> list[int] | None:
         """Return the axes of a reduction, none for all; None if they are no constant."""
         if "axes" in node.attributes:

@@ -28,6 +28,8 @@ TRAINING = 5
 """The argument of native_batch_norm that asks for the batch's own statistics."""
 LONG = 256
 """Terms of a sum from which on the order of its additions may exceed the floor of the limits."""
+LONGEST = 16384
+"""Terms that a file adds one after the other at most: convert/exact_kernels/long_sums.py."""
 LANES = 8
 """Sums of the same slice that a kernel computes side by side."""
 UNITS = (1, 256)
@@ -43,21 +45,19 @@ def magnitudes_inside(
     """Return the numbers that an op's rounding is relative to; None if that is its result.
 
     `wide`: the result in float64. Of a long sum: the partial sums, which may cancel, times the
-    square root of the number of additions.
+    square root of the number of additions. Of running sums: the largest one.
     """
     name, given = op_name(func), args[0] if args else None
     if not isinstance(given, torch.Tensor) or not given.is_floating_point():
         return None
     if not given.numel() or not given.ndim:
         return None
-    if name == "cumsum":
-        terms = float(given.shape[args[1]])
-        partial = wide.abs().amax(args[1], keepdim=True).expand_as(wide)
-    elif name in REDUCING:
-        terms = given.numel() / max(wide.numel(), 1)
-        partial = wide.abs()
-    else:
+    if name == "cumsum":  # in float64, on a CPU
+        return wide.abs().amax(args[1], keepdim=True).expand_as(wide)
+    if name not in REDUCING:
         return None
+    terms = given.numel() / max(wide.numel(), 1)
+    partial = wide.abs()
     if terms < LONG or _is_exact_in_any_order(given, terms):
         return None
     if name in CANCELLING:
@@ -65,7 +65,7 @@ def magnitudes_inside(
         squares = func(given.to(torch.float64).square(), *args[1:], **kwargs).to(torch.float64)
         walked = (squares / terms if name == "mean" else squares).sqrt()
         partial = torch.maximum(partial, walked)
-    return partial * math.sqrt(terms / LANES)
+    return partial * math.sqrt(min(terms, LONGEST) / LANES)
 
 
 def _is_exact_in_any_order(given: torch.Tensor, terms: float) -> bool:
@@ -93,7 +93,7 @@ def with_rounded_mean(
         return results
     normalised, means, inverses = results
     terms = normalised.numel() / means.numel()
-    error = torch.finfo(dtype).eps * math.sqrt(max(terms / LANES, 1.0))
+    error = torch.finfo(dtype).eps * math.sqrt(max(min(terms, LONGEST) / LANES, 1.0))
     part = torch.rand(
         means.shape, generator=generator(means.device), device=means.device, dtype=means.dtype
     )

@@ -20,7 +20,10 @@ def moved(call: Callable[[], Tensor]) -> Tensor:
 
 @pytest.mark.parametrize("reduce", [lambda x: x.sum(-1), lambda x: x.var(-1)])
 def test_long_sums_have_many_roundings(reduce: Callable[[Tensor], Tensor]) -> None:
-    """onnxruntime adds 100,000 numbers in another order, which is no difference of the model."""
+    """Another order of additions is no difference of the model.
+
+    From 16,384 numbers on a file adds in stages.
+    """
 
     def relative(terms: int) -> float:
         x = torch.rand(64, terms, generator=torch.Generator().manual_seed(2))
@@ -28,7 +31,8 @@ def test_long_sums_have_many_roundings(reduce: Callable[[Tensor], Tensor]) -> No
 
     assert relative(200) < 4e-7
     assert 5e-7 < relative(1000) < 4e-6
-    assert 2e-6 < relative(100_000) < 4e-5
+    assert 2e-6 < relative(16_384) < 1e-5
+    assert 2e-6 < relative(200_000) < 1e-5
 
 
 @pytest.mark.parametrize(("number", "exact"), [(1.0, True), (0.375, True), (65025.0, False)])
@@ -57,7 +61,8 @@ def test_a_column_has_the_rounding_of_its_own_numbers(reduce: Callable[[Tensor],
 
 def test_running_sums_have_the_rounding_of_the_largest() -> None:
     x = torch.cat([torch.rand(1, 10_000), -torch.rand(1, 10_000)], -1)
-    assert float(moved(lambda: x.cumsum(-1)).max() / x.cumsum(-1).max()) > 1e-6
+    moves = moved(lambda: x.cumsum(-1)) / x.cumsum(-1).max()
+    assert 3e-8 < float(moves[0, -1]) <= float(moves.max()) < 1e-6
 
 
 CHANNELS = torch.full((2, 8, 16, 16), 0.3) + torch.arange(8).reshape(1, 8, 1, 1) * 1e-4
