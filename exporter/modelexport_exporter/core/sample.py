@@ -29,9 +29,10 @@ class Values(StrEnum):
     """Normal floats, half of them replaced by -1, 0 or 1: zeros next to values of both signs, and
     ties."""
     REPEATED = "repeated"
-    """Two values that recur: equal indices, equal scores."""
+    """Two values that recur: equal indices, equal scores; in every other row by turns."""
     ORDERED = "ordered"
-    """As NORMAL, sorted along the last dim: ascending and descending rows by turns."""
+    """As NORMAL, sorted along the last dim: ascending and descending rows by turns, the first one
+    by the seed."""
     ONE_HOT = "one-hot"
     """Zeros, as ZEROS, and in each row of the last dim one number as in HIGHEST; in every other row
     the reverse."""
@@ -41,8 +42,14 @@ class Values(StrEnum):
     FAR = "far"
     """Normal floats, half of them replaced by ones up to 1e4 and down to 1e-7, or whole rows of one
     such scale, of floats without a range; compared only if the model returns finite numbers."""
+    EXTREME = "extreme"
+    """The same by ones up to 1e30 and down to 1e-30: squares overflow, or vanish."""
     ALIKE = "alike"
-    """All inputs of one dtype are equal, or nearly so."""
+    """All inputs of one dtype are equal, nearly so, or of opposite sign."""
+    COPIES = "copies"
+    """Rows, channels and columns that are equal to others: two equal rows, a grey image."""
+    OFFSET = "offset"
+    """Numbers that are close to each other, and far from zero: in a variance they cancel."""
     EACH = "each"
     """Every integer of a range, one after the other over several samples; floats as NORMAL."""
     CONSTANT = "constant"
@@ -57,8 +64,8 @@ class Values(StrEnum):
     NAMED = "named"
     """Numbers of the model only, at random in each element: rules that need several of them."""
     WITH_NAN = "NaN"
-    """Normal floats with NaN injected where no `range` excludes it; compared only if the model
-    tests for NaN or infinity, or returns finite numbers all the same."""
+    """Normal floats with NaN injected where no `range` excludes it: single ones, runs, whole rows;
+    compared only if the model tests for NaN or infinity, or returns finite numbers all the same."""
     WITH_INFINITY = "infinity"
     """The same with infinities of both signs."""
     GOLDEN = "golden"
@@ -69,8 +76,15 @@ class Values(StrEnum):
     """Drawn by the user's sampler."""
 
 
-DEGENERATE = frozenset({Values.ZEROS, Values.HIGHEST, Values.LOWEST, Values.CONSTANT, Values.SMALL})
+DEGENERATE = frozenset(
+    {
+        *(Values.ZEROS, Values.HIGHEST, Values.LOWEST),
+        *(Values.CONSTANT, Values.SMALL, Values.OFFSET),
+    }
+)
 """Constant or tiny inputs: what is centred vanishes, and x - tanh(x) is rounding error only."""
+FAR_OFF = frozenset({Values.FAR, Values.EXTREME})
+"""Inputs that no network is trained on."""
 NOT_FINITE = frozenset({Values.WITH_NAN, Values.WITH_INFINITY})
 """Inputs that most models do not expect."""
 ORDINARY = frozenset({Values.NORMAL, Values.GOLDEN, Values.SAMPLER})

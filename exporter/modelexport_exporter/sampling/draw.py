@@ -26,13 +26,17 @@ from modelexport_exporter.sampling.magnitudes import (
     spread_integers,
 )
 from modelexport_exporter.sampling.rows import (
+    EXTREME_POWERS,
     alike,
+    close_together,
+    copied_slices,
     each_integer,
     far_rows,
     one_hot_rows,
     sorted_rows,
     stepped,
     stepped_integers,
+    two_values,
 )
 
 Array = NDArray[Any]
@@ -148,7 +152,9 @@ def _arrange(entry: Input, sample: Sample, rng: np.random.Generator) -> Array:
 
     match sample.values:
         case Values.ORDERED:
-            return sorted_rows(drawn(Values.NORMAL))
+            return sorted_rows(drawn(Values.NORMAL), sample.seed % 2)
+        case Values.COPIES:
+            return copied_slices(drawn(Values.NORMAL))
         case Values.ONE_HOT:
             return one_hot_rows(drawn(Values.ZEROS), drawn(Values.HIGHEST))
         case Values.EACH if entry.dtype not in FLOATS:
@@ -179,13 +185,19 @@ def _draw_floats(
     levels = _levels(low, high, constant)
     if values in levels:
         return np.full(shape, levels[values])
-    match values:
-        case Values.LARGE:
-            return _set_both_ends(np.where(rng.integers(0, 2, shape), high, low), low, high)
-        case Values.MAGNITUDES:
-            return _set_both_ends(spread_floats(low, high, shape, rng), low, high)
-        case Values.STEPS:
-            return stepped(low, high, shape, rng)
+    ends = (low, high)
+    made: dict[Values, Callable[[], Array]] = {
+        Values.LARGE: lambda: _set_both_ends(
+            np.where(rng.integers(0, 2, shape), *ends[::-1]), *ends
+        ),
+        Values.MAGNITUDES: lambda: _set_both_ends(spread_floats(*ends, shape, rng), *ends),
+        Values.STEPS: lambda: stepped(*ends, shape, rng),
+        Values.OFFSET: lambda: close_together(
+            ends[0] + rng.random(shape) * (ends[1] - ends[0]), *ends, rng
+        ),
+    }
+    if values in made:
+        return made[values]()
     middle = low / 2 + high / 2
     low = middle if values is Values.POSITIVE else low
     high = middle if values is Values.NEGATIVE else high
@@ -194,7 +206,7 @@ def _draw_floats(
     if values is Values.SMALL_INTEGERS:
         drawn = np.clip(_mix_in_small_integers(drawn, rng), low, high)
     if values is Values.REPEATED:
-        drawn = _repeat_two(drawn, rng)
+        drawn = two_values(drawn, rng)
     return _set_both_ends(drawn, low, high)
 
 
@@ -209,12 +221,14 @@ def _draw_unbounded_floats(
         Values.LARGE: lambda: np.asarray(normal * LARGE_SCALE),
         Values.SMALL: lambda: np.asarray(normal * SMALL_SCALE),
         Values.SMALL_INTEGERS: lambda: _mix_in_small_integers(normal, rng),
-        Values.REPEATED: lambda: _repeat_two(normal, rng),
+        Values.REPEATED: lambda: two_values(normal, rng),
         Values.POSITIVE: lambda: np.abs(normal),
         Values.NEGATIVE: lambda: -np.abs(normal),
         Values.MAGNITUDES: lambda: spread_floats(-LARGEST_MAGNITUDE, LARGEST_MAGNITUDE, shape, rng),
         Values.STEPS: lambda: stepped(-math.inf, math.inf, shape, rng),
         Values.FAR: lambda: far_rows(normal, rng),
+        Values.EXTREME: lambda: far_rows(normal, rng, EXTREME_POWERS),
+        Values.OFFSET: lambda: close_together(normal, -math.inf, math.inf, rng),
     }
     return made.get(values, lambda: normal)()
 
@@ -240,7 +254,7 @@ def _draw_integers(
     high = middle if values is Values.NEGATIVE else high
     drawn = rng.integers(low, high, size=shape, endpoint=True, dtype=np.int64)
     if values is Values.REPEATED:
-        return np.asarray(_repeat_two(drawn, rng))
+        return two_values(drawn, rng)
     return _set_both_ends(np.asarray(drawn), low, high)
 
 
@@ -258,14 +272,6 @@ def _levels(low: Number, high: Number, constant: Number) -> dict[Values, Number]
 def _mix_in_small_integers(drawn: Array, rng: np.random.Generator) -> Array:
     """Return the array with half of its elements replaced by -1, 0 or 1."""
     return np.where(rng.integers(0, 2, drawn.shape), drawn, rng.integers(-1, 2, drawn.shape))
-
-
-def _repeat_two(drawn: Array, rng: np.random.Generator) -> Array:
-    """Return an array of the same shape that holds only the array's first and last element."""
-    if not drawn.size:
-        return drawn
-    kept = np.where(rng.integers(0, 2, drawn.shape), drawn.flat[0], drawn.flat[-1])
-    return np.asarray(kept)
 
 
 def _set_both_ends(array: Array, low: float, high: float) -> Array:

@@ -1,4 +1,4 @@
-"""Injects values into drawn arrays: numbers of the ONNX file and of the code, row indices, NaN.
+"""Injects values into drawn arrays: numbers of the ONNX file and of the code, row indices.
 
 A comparison with 0.5 that turned from `<` into `<=` shows only at 0.5, a damaged row of an
 embedding only where a token looks it up, and a rule for country 117 and device 3 only where both
@@ -17,17 +17,19 @@ from numpy.typing import NDArray
 
 from modelexport_api.spec import Input
 from modelexport_exporter.core.dims import concrete_shape
-from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.sampling.draw import FLOATS, NUMPY_DTYPES, integer_range
 
 Array = NDArray[Any]
 
 MIN_SAMPLES, MAX_SAMPLES = 2, 64
 """Number of samples over which the injected values are distributed."""
-_SHARE, _NAN_SHARE = 0.5, 0.25
+_SHARE = 0.5
 """Share of an input's elements that is replaced."""
 MIDDLE = 0.4
 """Where inside a range multiples of the model's periods are, besides its lower end."""
+_JUST_BELOW = (0.25, 3e-4, 2e-5)
+"""Distances at which a rounded number is a multiple, and its floor is not."""
+_MOST_PERIODS = 16
 _EQUAL_SHARE = 0.15
 """Share of rows whose elements are all equal: a rule may hold for a whole image."""
 _OWN_SHARE, _OF_COLUMN_SHARE = 0.5, 0.9
@@ -206,27 +208,6 @@ def _within(entry: Input, numbers: Iterable[float]) -> Array:
     return np.array([*dict.fromkeys(whole)], dtype=np.int64)
 
 
-def inject_not_finite(
-    inputs: Sequence[Input], arrays: Mapping[str, Array], sample: Sample
-) -> dict[str, Array]:
-    """Return the arrays with NaN, or infinities, in a quarter of the floats without a `range`."""
-    odd = [np.nan] if sample.values is Values.WITH_NAN else [np.inf, -np.inf]
-    return {
-        entry.name: _replace_share(
-            arrays[entry.name],
-            np.array(odd if takes_nan(entry) else []),
-            np.random.default_rng([sample.seed, position]),
-            _NAN_SHARE,
-        )
-        for position, entry in enumerate(inputs)
-    }
-
-
-def takes_nan(entry: Input) -> bool:
-    """Return whether an input holds floats and declares no range, which would exclude NaN."""
-    return entry.dtype in FLOATS and entry.range is None
-
-
 def _values_for(entry: Input, injected: InjectedValues) -> Array:
     """Return the values to inject into an input, shuffled, constants before halves."""
     if entry.dtype in FLOATS:
@@ -251,16 +232,19 @@ def _values_for(entry: Input, injected: InjectedValues) -> Array:
 
 
 def _multiples(periods: Sequence[float], low: float, high: float) -> list[float]:
-    """Return multiples of the periods, and halves between, inside a range that is far from zero.
+    """Return multiples of the periods, halves between, and numbers a little below multiples.
 
-    A whole day in seconds since 1970 occurs in 1 of 86,400 draws.
+    A whole day in seconds since 1970 occurs in 1 of 86,400 draws, the last half second before it
+    in as many.
     """
-    if not math.isfinite(high - low) or low <= 0 <= high:
+    if not math.isfinite(high - low):
         return []
     near = (low, low + (high - low) * MIDDLE)
     found = [
-        (math.ceil(place / period) + step) * period
-        for period in periods
+        (math.ceil(place / period) + step) * period - distance
+        for distance in (0.0, *_JUST_BELOW)
+        for period in periods[:_MOST_PERIODS]
+        if period < high - low
         for place in near
         for step in (0, 0.5, 1)
     ]

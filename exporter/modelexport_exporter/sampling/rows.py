@@ -12,19 +12,68 @@ Array = NDArray[Any]
 POWERS = (-7.0, 4.0)
 """Powers of ten of far floats: the least that a threshold distinguishes from zero, and what no
 network is trained on but some users send."""
-NEARLY = (1e-6, 1e-4, 1e-2)
-"""Relative differences of numbers that are nearly equal."""
+EXTREME_POWERS = (-30.0, 30.0)
+"""The same, to where squares of float32 overflow or vanish."""
+CENTRES, SPREAD = (1.0, 4.0), (-9.0, -3.0)
+"""Powers of ten of numbers that are close to each other, and of their relative distances."""
+NEARLY = (0.0, 1e-6, 1e-4, 1e-2, -2.0)
+"""Relative differences of numbers that are equal, nearly so, and opposite."""
 NEAR = 8
 """How far stepped integers are from zero at most; halves up to half of it."""
 
 
-def sorted_rows(array: Array) -> Array:
-    """Return the array sorted along its last dim: ascending and descending rows by turns."""
+def sorted_rows(array: Array, first: int = 0) -> Array:
+    """Return the array sorted along its last dim: ascending and descending rows by turns.
+
+    `first`: 1 if the first row is a descending one.
+    """
     if array.ndim == 0 or not array.size:
         return array
     rows = np.sort(array, axis=-1).reshape(-1, array.shape[-1])
-    rows[1::2] = rows[1::2, ::-1].copy()
+    rows[1 - first :: 2] = rows[1 - first :: 2, ::-1].copy()
     return rows.reshape(array.shape)
+
+
+def two_values(array: Array, rng: np.random.Generator) -> Array:
+    """Return an array of the first and the last element: at random, in every other row by turns."""
+    if not array.size:
+        return array
+    first = rng.integers(0, 2, array.shape) != 0
+    if array.ndim:
+        rows = first.reshape(-1, array.shape[-1])
+        rows[1::2] = np.arange(array.shape[-1]) % 2 == 0
+    return np.asarray(np.where(first, array.flat[0], array.flat[-1]))
+
+
+def copied_slices(array: Array) -> Array:
+    """Return the array with equal slices.
+
+    The last row is the first one, which is not next to it. Of the other rows every second one has
+    equal channels (dim 1) where there are three dims, else equal elements.
+    """
+    made = array.copy()
+    if array.ndim > 1 and array.size:
+        made[1::2] = made[1::2, :1]
+    if array.ndim and len(made):
+        made[-1] = made[0]
+    return made
+
+
+def close_together(array: Array, low: float, high: float, rng: np.random.Generator) -> Array:
+    """Return the elements at small distances from a number of each row, within [low, high].
+
+    `array`: standard normal, or uniform in the range.
+    """
+    unbounded = not np.isfinite(high - low)
+    rows = array.shape[:-1] if array.ndim else ()
+    size = (*rows, 1) if array.ndim else ()
+    spread = 10.0 ** rng.uniform(*SPREAD, size)
+    if unbounded:
+        centre = 10.0 ** rng.uniform(*CENTRES, size)
+        return np.asarray(centre * (1 + array * spread))
+    part = (array - low) / max(high - low, np.finfo(np.float64).tiny) - 0.5
+    centre = low + (high - low) * rng.uniform(0.5, 1.0, size)
+    return np.asarray(np.clip(centre + part * spread * (high - low), low, high))
 
 
 def one_hot_rows(background: Array, peaks: Array) -> Array:
@@ -69,33 +118,35 @@ def stepped_integers(
     )
 
 
-def far_rows(normal: Array, rng: np.random.Generator) -> Array:
+def far_rows(
+    normal: Array, rng: np.random.Generator, powers: tuple[float, float] = POWERS
+) -> Array:
     """Return an array with far larger and smaller numbers: single ones, and every other row whole.
 
     The norm of a row is small only if all of its elements are.
     """
     near = rng.integers(0, 2, normal.shape) == 0
-    single = np.where(near, normal, np.copysign(10.0 ** rng.uniform(*POWERS, normal.shape), normal))
+    single = np.where(near, normal, np.copysign(10.0 ** rng.uniform(*powers, normal.shape), normal))
     if normal.ndim == 0:
         return single
     rows = normal.shape[:-1]
-    whole = normal * 10.0 ** rng.uniform(*POWERS, (*rows, 1))
+    whole = normal * 10.0 ** rng.uniform(*powers, (*rows, 1))
     every_other = (np.arange(int(np.prod(rows))) % 2 == 1).reshape(*rows, 1)
     return np.where(every_other, whole, single)
 
 
 def alike(first: Array, own: Array, low: float, high: float) -> Array:
-    """Return the elements of `first` in the shape of `own`: equal in one row, then nearly equal.
+    """Return the elements of `first` in the shape of `own`: equal, nearly so, opposite, by rows.
 
     Integers differ by one. What is outside of the range stays as it is.
     """
     taken = np.resize(first, own.shape)
     length = own.shape[-1] if own.ndim > 1 else 1
-    kind = (np.arange(own.size) // max(length, 1) % 4).reshape(own.shape)
+    kind = (np.arange(own.size) // max(length, 1) % len(NEARLY)).reshape(own.shape)
     if own.dtype.kind in "iu":
         moved = taken + (kind % 2).astype(own.dtype)
     else:
-        steps = np.array([0.0, *NEARLY])[kind]
+        steps = np.array(NEARLY)[kind]
         moved = (taken * (1 + steps)).astype(own.dtype)
     return np.where((moved >= low) & (moved <= high), moved, own)
 

@@ -96,11 +96,12 @@ class LooksForNan(AtenMode):
         """Note whether the op is such a test, and run it."""
         name = op_name(func)
         self.reads_values = self.reads_values or name in READING
-        self.rounds = self.rounds or "quantize" in name or _makes_integers(func, args, kwargs)
+        makes_integers = "quantize" in name or _makes_integers(func, args, kwargs)
         self.has_own_way = self.has_own_way or name.startswith(OWN_WAY)
         compares = name in COMPARING and _is_test(*args[:2])
         if not self._calls.inside:
             self.found = self.found or name in NAN_OPS or compares
+            self.rounds = self.rounds or makes_integers
         return func(*args, **kwargs)
 
 

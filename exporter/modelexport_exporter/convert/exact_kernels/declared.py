@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import onnx_ir as ir
 
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.sampling.inject import takes_nan
+from modelexport_exporter.sampling.not_finite import takes_nan
 
 DATA_DEPENDENT = re.compile(r"\bu\d+\b")
 """How torch.export names a size that depends on values."""

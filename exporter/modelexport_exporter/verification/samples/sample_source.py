@@ -23,7 +23,7 @@ from modelexport_exporter.call.golden import Golden, read_golden
 from modelexport_exporter.call.tensors import to_array
 from modelexport_exporter.core.dims import DimSizes, concrete_shape
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.sample import NOT_FINITE, ORDINARY, Sample, Values
+from modelexport_exporter.core.sample import FAR_OFF, NOT_FINITE, ORDINARY, Sample, Values
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, Rung, SizeGuard
 from modelexport_exporter.sampling.draw import (
     draw,
@@ -38,10 +38,9 @@ from modelexport_exporter.sampling.inject import (
     has_values,
     inject,
     inject_named,
-    inject_not_finite,
     sample_count,
-    takes_nan,
 )
+from modelexport_exporter.sampling.not_finite import inject_not_finite, takes_nan
 from modelexport_exporter.user_code.named_callable import Named, describe_error, find_callable
 from modelexport_exporter.verification.samples.code_constants import code_constants
 from modelexport_exporter.verification.samples.every_size import every_size, sizes_together
@@ -180,7 +179,7 @@ class SampleSource:
     def _is_meaningful(self, sample: Sample) -> bool:
         if sample.values is Values.LIMITS:
             return any(reaches_limits(entry) for entry in self.spec.inputs)
-        if sample.values is Values.FAR:
+        if sample.values in FAR_OFF:
             return any(takes_far(entry) for entry in self.spec.inputs)
         if sample.values is Values.ALIKE:
             return have_dtype_in_common(self.spec.inputs)

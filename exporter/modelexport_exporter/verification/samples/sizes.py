@@ -35,20 +35,33 @@ MORE = (
     Values.POSITIVE,
     Values.NEGATIVE,
     Values.SMALL,
-    Values.WITH_NAN,
-    Values.WITH_INFINITY,
+    *(Values.WITH_NAN, Values.WITH_INFINITY) * 2,
     Values.LIMITS,
     Values.ORDERED,
     Values.ONE_HOT,
     Values.STEPS,
     Values.ALIKE,
     Values.FAR,
+    Values.COPIES,
+    Values.OFFSET,
+    Values.EXTREME,
     Values.NORMAL,
     Values.LARGE,
     Values.NORMAL,
 )
 """The most informative ones first: the time budget may end before the last."""
-AT_HIGHEST = (Values.LOWEST, Values.HIGHEST, Values.ONE_HOT, Values.STEPS, Values.FAR)
+AT_HIGHEST = (
+    Values.LOWEST,
+    Values.HIGHEST,
+    Values.ONE_HOT,
+    Values.STEPS,
+    Values.FAR,
+    *(Values.WITH_NAN, Values.ORDERED) * 2,
+    Values.REPEATED,
+    Values.COPIES,
+    Values.OFFSET,
+    Values.WITH_INFINITY,
+)
 """What dims at their maximum run with together: many rows, and many places in each."""
 CONSECUTIVE = 8
 """Number of consecutive sizes: a size that is halved or rounded differs by its remainder."""

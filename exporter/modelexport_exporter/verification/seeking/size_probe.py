@@ -17,8 +17,8 @@ from modelexport_exporter.verification.seeking.value_conditions import bodies
 
 SHAPE_OF = "modelexport_shape_of_"
 COMPARING = frozenset({"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"})
-CHOOSING = frozenset({"Min", "Max", "Clip"})
-"""Operators that return one of their inputs: which one is a decision."""
+CHOOSING = frozenset({"Min", "Max", "Clip", "Relu", "Abs"})
+"""Operators that return one of their inputs, or another number: whether they do is a decision."""
 READING = frozenset({"Shape", "Size"})
 _PASSING = frozenset({"Identity", "Cast"})
 """Operators whose result has the shape of their input."""

@@ -10,13 +10,17 @@ from modelexport_api.spec import DType, Input
 from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.sampling.draw import draw
 from modelexport_exporter.sampling.rows import (
+    EXTREME_POWERS,
     alike,
+    close_together,
+    copied_slices,
     each_integer,
     far_rows,
     one_hot_rows,
     sorted_rows,
     stepped,
     stepped_integers,
+    two_values,
 )
 
 SHAPES = [(), (0,), (1,), (3, 0), (5,), (4, 3), (2, 3, 4)]
@@ -37,6 +41,48 @@ def _ascending(array: NDArray[Any]) -> NDArray[Any]:
 def test_rows_ascend_and_descend_by_turns() -> None:
     rows = sorted_rows(np.array([[3, 1, 2], [1, 3, 2], [2, 1, 3]]))
     assert rows.tolist() == [[1, 2, 3], [3, 2, 1], [1, 2, 3]]
+
+
+def test_the_first_row_can_descend() -> None:
+    assert sorted_rows(np.array([3, 1, 2]), 1).tolist() == [3, 2, 1]
+    assert sorted_rows(np.array([[3, 1, 2], [1, 3, 2]]), 1).tolist() == [[3, 2, 1], [1, 2, 3]]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_two_values_recur_at_random_and_by_turns(shape: tuple[int, ...]) -> None:
+    array = np.random.default_rng(0).random(shape)
+    made = two_values(array, np.random.default_rng(1))
+    assert made.shape == shape
+    if array.size:
+        assert set(made.flat) <= {array.flat[0], array.flat[-1]}
+    if len(shape) == 2 and made.size:
+        assert made[1].tolist() == [array.flat[0], array.flat[-1], array.flat[0]]
+
+
+def test_slices_are_copied() -> None:
+    images = np.random.default_rng(0).random((4, 3, 2, 2))
+    made = copied_slices(images)
+    assert (made[-1] == made[0]).all()
+    assert (made[1] == made[1, :1]).all()
+    assert (made[[0, 2]] == images[[0, 2]]).all()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_copies_have_the_shape_of_the_array(shape: tuple[int, ...]) -> None:
+    assert copied_slices(np.ones(shape)).shape == shape
+
+
+@pytest.mark.parametrize(("low", "high"), [(-np.inf, np.inf), (1.6e9, 1.9e9), (-3.0, 7.0)])
+def test_numbers_are_close_together_and_far_from_zero(low: float, high: float) -> None:
+    rng = np.random.default_rng(0)
+    bounded = np.isfinite(high - low)
+    drawn = rng.uniform(low, high, (50, 9)) if bounded else rng.standard_normal((50, 9))
+    made = close_together(drawn, low, high, rng)
+    assert ((made >= low) & (made <= high)).all()
+    scale = high - low if bounded else np.abs(made).max(1)
+    apart = np.ptp(made, axis=1) / scale
+    assert 0 < apart.min() < 1e-7
+    assert 1e-5 < apart.max() < 1e-2
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -130,3 +176,10 @@ def test_inputs_of_one_dtype_are_alike() -> None:
 def test_integers_of_a_whole_dtype_begin_at_its_lowest() -> None:
     found = each_integer(-(2**63), 2**63 - 1, (2, 3), 1)
     assert [number + 2**63 for number in found.ravel().tolist()] == [6, 7, 8, 9, 10, 11]
+
+
+def test_extreme_rows_reach_where_squares_overflow() -> None:
+    rng = np.random.default_rng(0)
+    rows = np.abs(far_rows(rng.standard_normal((200, 9)), rng, EXTREME_POWERS))
+    assert rows.max() > 1e25
+    assert rows.min() < 1e-25
