@@ -48,6 +48,7 @@ OF_FLOATS: Mapping[str, Rewrite] = {
     "Sigmoid": floats.sigmoid,
     "Tanh": floats.tanh,
     "Pow": floats.square_root,
+    "GridSample": floats.far_places,
     "ReduceMax": not_a_number.reduce_extreme,
     "ReduceMin": not_a_number.reduce_extreme,
     "ArgMax": not_a_number.place_of_extreme,
