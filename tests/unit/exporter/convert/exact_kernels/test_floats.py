@@ -154,8 +154,7 @@ def test_other_sigmoids_stay() -> None:
 def test_places_far_outside_of_an_image(mode: str, padding: str, place: float) -> None:
     image: Array = np.arange(49, dtype=np.float32).reshape(1, 1, 7, 7) + 1
     grid: Array = np.array([[[[place, 0.1], [0.1, place]]]], np.float32)
-    attributes = {"mode": mode, "padding_mode": padding, "align_corners": 0}
-    model = graph_of("GridSample", [image, grid], **attributes)
+    model = graph_of("GridSample", [image, grid], mode=mode, padding_mode=padding, align_corners=0)
     want = torch.nn.functional.grid_sample(
         torch.from_numpy(image),
         torch.from_numpy(grid),
