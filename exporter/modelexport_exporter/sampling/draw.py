@@ -185,15 +185,14 @@ def _draw_floats(
     levels = _levels(low, high, constant)
     if values in levels:
         return np.full(shape, levels[values])
-    ends = (low, high)
     made: dict[Values, Callable[[], Array]] = {
         Values.LARGE: lambda: _set_both_ends(
-            np.where(rng.integers(0, 2, shape), *ends[::-1]), *ends
+            np.where(rng.integers(0, 2, shape), high, low), low, high
         ),
-        Values.MAGNITUDES: lambda: _set_both_ends(spread_floats(*ends, shape, rng), *ends),
-        Values.STEPS: lambda: stepped(*ends, shape, rng),
+        Values.MAGNITUDES: lambda: _set_both_ends(spread_floats(low, high, shape, rng), low, high),
+        Values.STEPS: lambda: stepped(low, high, shape, rng),
         Values.OFFSET: lambda: close_together(
-            ends[0] + rng.random(shape) * (ends[1] - ends[0]), *ends, rng
+            low + rng.random(shape) * (high - low), low, high, rng
         ),
     }
     if values in made:

@@ -37,12 +37,13 @@ class Declared:
     def of(cls, spec: ModelExportSpec) -> Declared:
         """Return what the spec declares."""
         ranges = {entry.name: entry.range for entry in spec.inputs if entry.range is not None}
+        largest = {name: dim.max for name, dim in spec.dims.items()}
         return cls(
             {name: max(abs(low), abs(high)) for name, (low, high) in ranges.items()},
             frozenset(name for name, dim in spec.dims.items() if dim.min >= 1),
             any(takes_nan(entry) for entry in spec.inputs),
             frozenset(name for name, dim in spec.dims.items() if dim.min == 0),
-            largest := {name: dim.max for name, dim in spec.dims.items()},
+            largest,
             max((_elements(entry.shape, largest) for entry in spec.inputs), default=0),
         )
 
