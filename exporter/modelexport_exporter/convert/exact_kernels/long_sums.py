@@ -15,6 +15,7 @@ import onnx_ir as ir
 
 from modelexport_exporter.convert.exact_kernels.magnitudes import Magnitudes
 from modelexport_exporter.convert.exact_kernels.writer import Writer
+from modelexport_exporter.verification.numerics.long_sums import LONGEST
 
 FURTHER_STAGES = {
     "ReduceMean": "ReduceMean",
@@ -24,9 +25,11 @@ FURTHER_STAGES = {
     "ReduceSumSquare": "ReduceSum",
 }
 """By what the results of a reduction over one dim are reduced over the next one."""
-_SEVERAL_DIMS, LONG, _RUNNING = 4096, 16384, 256
-"""Numbers from which on sums over several dims, over one dim, and running sums are off by more than
-1e-6. Stages over several dims cost nothing; parts of one dim cost a copy of it."""
+_SEVERAL_DIMS, _RUNNING = 4096, 256
+"""Numbers from which on sums over several dims, and running sums, are off by more than 1e-6."""
+LONG = LONGEST
+"""The same for one dim, of whose parts the model's noise allows no more. Stages over several dims
+cost nothing; parts of one dim cost a copy of it."""
 _PART = 512
 """Length of the parts of a dim."""
 _MAY_BE_EMPTY = 14

@@ -29,7 +29,7 @@ TRAINING = 5
 LONG = 256
 """Terms of a sum from which on the order of its additions may exceed the floor of the limits."""
 LONGEST = 16384
-"""Terms that a file adds one after the other at most: convert/exact_kernels/long_sums.py."""
+"""Terms that a file adds one after the other at most: the conversion adds more in parts."""
 LANES = 8
 """Sums of the same slice that a kernel computes side by side."""
 UNITS = (1, 256)
