@@ -42,14 +42,10 @@ class Values(StrEnum):
     FAR = "far"
     """Normal floats, half of them replaced by ones up to 1e4 and down to 1e-7, or whole rows of one
     such scale, of floats without a range; compared only if the model returns finite numbers."""
-    EXTREME = "extreme"
-    """The same by ones up to 1e30 and down to 1e-30: squares overflow, or vanish."""
     ALIKE = "alike"
     """All inputs of one dtype are equal, nearly so, or of opposite sign."""
     COPIES = "copies"
     """Rows, channels and columns that are equal to others: two equal rows, a grey image."""
-    OFFSET = "offset"
-    """Numbers that are close to each other, and far from zero: in a variance they cancel."""
     EACH = "each"
     """Every integer of a range, one after the other over several samples; floats as NORMAL."""
     CONSTANT = "constant"
@@ -76,15 +72,8 @@ class Values(StrEnum):
     """Drawn by the user's sampler."""
 
 
-DEGENERATE = frozenset(
-    {
-        *(Values.ZEROS, Values.HIGHEST, Values.LOWEST),
-        *(Values.CONSTANT, Values.SMALL, Values.OFFSET),
-    }
-)
+DEGENERATE = frozenset({Values.ZEROS, Values.HIGHEST, Values.LOWEST, Values.CONSTANT, Values.SMALL})
 """Constant or tiny inputs: what is centred vanishes, and x - tanh(x) is rounding error only."""
-FAR_OFF = frozenset({Values.FAR, Values.EXTREME})
-"""Inputs that no network is trained on."""
 NOT_FINITE = frozenset({Values.WITH_NAN, Values.WITH_INFINITY})
 """Inputs that most models do not expect."""
 ORDINARY = frozenset({Values.NORMAL, Values.GOLDEN, Values.SAMPLER})

@@ -12,10 +12,6 @@ Array = NDArray[Any]
 POWERS = (-7.0, 4.0)
 """Powers of ten of far floats: the least that a threshold distinguishes from zero, and what no
 network is trained on but some users send."""
-EXTREME_POWERS = (-30.0, 30.0)
-"""The same, to where squares of float32 overflow or vanish."""
-CENTRES, SPREAD = (1.0, 4.0), (-9.0, -3.0)
-"""Powers of ten of numbers that are close to each other, and of their relative distances."""
 NEARLY = (0.0, 1e-6, 1e-4, 1e-2, -2.0)
 """Relative differences of numbers that are equal, nearly so, and opposite."""
 NEAR = 8
@@ -57,23 +53,6 @@ def copied_slices(array: Array) -> Array:
     if array.ndim and len(made):
         made[-1] = made[0]
     return made
-
-
-def close_together(array: Array, low: float, high: float, rng: np.random.Generator) -> Array:
-    """Return the elements at small distances from a number of each row, within [low, high].
-
-    `array`: standard normal, or uniform in the range.
-    """
-    unbounded = not np.isfinite(high - low)
-    rows = array.shape[:-1] if array.ndim else ()
-    size = (*rows, 1) if array.ndim else ()
-    spread = 10.0 ** rng.uniform(*SPREAD, size)
-    if unbounded:
-        centre = 10.0 ** rng.uniform(*CENTRES, size)
-        return np.asarray(centre * (1 + array * spread))
-    part = (array - low) / max(high - low, np.finfo(np.float64).tiny) - 0.5
-    centre = low + (high - low) * rng.uniform(0.5, 1.0, size)
-    return np.asarray(np.clip(centre + part * spread * (high - low), low, high))
 
 
 def one_hot_rows(background: Array, peaks: Array) -> Array:
@@ -118,19 +97,17 @@ def stepped_integers(
     )
 
 
-def far_rows(
-    normal: Array, rng: np.random.Generator, powers: tuple[float, float] = POWERS
-) -> Array:
+def far_rows(normal: Array, rng: np.random.Generator) -> Array:
     """Return an array with far larger and smaller numbers: single ones, and every other row whole.
 
     The norm of a row is small only if all of its elements are.
     """
     near = rng.integers(0, 2, normal.shape) == 0
-    single = np.where(near, normal, np.copysign(10.0 ** rng.uniform(*powers, normal.shape), normal))
+    single = np.where(near, normal, np.copysign(10.0 ** rng.uniform(*POWERS, normal.shape), normal))
     if normal.ndim == 0:
         return single
     rows = normal.shape[:-1]
-    whole = normal * 10.0 ** rng.uniform(*powers, (*rows, 1))
+    whole = normal * 10.0 ** rng.uniform(*POWERS, (*rows, 1))
     every_other = (np.arange(int(np.prod(rows))) % 2 == 1).reshape(*rows, 1)
     return np.where(every_other, whole, single)
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.core.dims import is_dynamic
-from modelexport_exporter.core.sample import DEGENERATE, FAR_OFF, ORDINARY, Sample, Values
+from modelexport_exporter.core.sample import DEGENERATE, ORDINARY, Sample, Values
 from modelexport_exporter.core.types import (
     OutputComparison,
     Problem,
@@ -59,7 +59,7 @@ DTYPES_SECONDS = 0.05
 """The dtypes of mixed arithmetic are determined for each sample where that takes no longer."""
 
 
-UNSLICED = DEGENERATE | FAR_OFF
+UNSLICED = DEGENERATE | {Values.FAR}
 """Values on which all of an output has one limit."""
 
 
@@ -150,7 +150,7 @@ class Comparator:
             self._mismatched -= excused
             outputs = [excuse_kernel(own) if own.output in excused else own for own in outputs]
         agrees = not any(output.problem for output in outputs)
-        if sample.values in FAR_OFF and agrees and any(output.unsettled for output in outputs):
+        if sample.values is Values.FAR and agrees and any(output.unsettled for output in outputs):
             return None  # far from where the model is well-conditioned: it shows nothing
         if recorded:
             declared = self._spec.verification.tolerance
@@ -297,7 +297,7 @@ class Comparator:
             precision=self._spec.export.precision,
         )
         known = tolerance.multiple * self._noise.get(name, 0.0)
-        if sample.values in FAR_OFF and tolerance.source == "Calibrated":
+        if sample.values is Values.FAR and tolerance.source == "Calibrated":
             # Far numbers amplify rounding inside of fused layers: only gross errors count.
             known = max(known, tolerance.unsettled_from)
         return replace(tolerance, rtol=max(tolerance.rtol, known))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modelexport_exporter.core.sample import FAR_OFF, NOT_FINITE, Sample, Values
+from modelexport_exporter.core.sample import NOT_FINITE, Sample, Values
 from modelexport_exporter.core.types import OutputComparison
 from modelexport_exporter.verification.numerics.compare import is_float
 from modelexport_exporter.verification.reference import EagerReference
@@ -22,7 +22,7 @@ from modelexport_exporter.verification.treatment_of_nan import TreatmentOfNan
 
 Array = NDArray[Any]
 
-UNUSUAL = NOT_FINITE | FAR_OFF
+UNUSUAL = NOT_FINITE | {Values.FAR}
 
 
 class UnusualValues:
@@ -55,7 +55,7 @@ class UnusualValues:
             return True
         floats = [array for array in returned if is_float(array.dtype)]
         finite = all(np.isfinite(array.astype(np.float64)).all() for array in floats)
-        if sample.values in FAR_OFF:
+        if sample.values is Values.FAR:
             return finite
         tested = self._treatment_of_nan(arrays) is TreatmentOfNan.TESTED
         return tested or (bool(floats) and finite)

@@ -23,7 +23,7 @@ from modelexport_exporter.call.golden import Golden, read_golden
 from modelexport_exporter.call.tensors import to_array
 from modelexport_exporter.core.dims import DimSizes, concrete_shape
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.sample import FAR_OFF, NOT_FINITE, ORDINARY, Sample, Values
+from modelexport_exporter.core.sample import NOT_FINITE, ORDINARY, Sample, Values
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, Rung, SizeGuard
 from modelexport_exporter.sampling.draw import (
     draw,
@@ -179,7 +179,7 @@ class SampleSource:
     def _is_meaningful(self, sample: Sample) -> bool:
         if sample.values is Values.LIMITS:
             return any(reaches_limits(entry) for entry in self.spec.inputs)
-        if sample.values in FAR_OFF:
+        if sample.values is Values.FAR:
             return any(takes_far(entry) for entry in self.spec.inputs)
         if sample.values is Values.ALIKE:
             return have_dtype_in_common(self.spec.inputs)

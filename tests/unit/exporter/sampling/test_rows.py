@@ -10,9 +10,7 @@ from modelexport_api.spec import DType, Input
 from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.sampling.draw import draw
 from modelexport_exporter.sampling.rows import (
-    EXTREME_POWERS,
     alike,
-    close_together,
     copied_slices,
     each_integer,
     far_rows,
@@ -70,19 +68,6 @@ def test_slices_are_copied() -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_copies_have_the_shape_of_the_array(shape: tuple[int, ...]) -> None:
     assert copied_slices(np.ones(shape)).shape == shape
-
-
-@pytest.mark.parametrize(("low", "high"), [(-np.inf, np.inf), (1.6e9, 1.9e9), (-3.0, 7.0)])
-def test_numbers_are_close_together_and_far_from_zero(low: float, high: float) -> None:
-    rng = np.random.default_rng(0)
-    bounded = np.isfinite(high - low)
-    drawn = rng.uniform(low, high, (50, 9)) if bounded else rng.standard_normal((50, 9))
-    made = close_together(drawn, low, high, rng)
-    assert ((made >= low) & (made <= high)).all()
-    scale = high - low if bounded else np.abs(made).max(1)
-    apart = np.ptp(made, axis=1) / scale
-    assert 0 < apart.min() < 1e-7
-    assert 1e-5 < apart.max() < 1e-2
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -176,10 +161,3 @@ def test_inputs_of_one_dtype_are_alike() -> None:
 def test_integers_of_a_whole_dtype_begin_at_its_lowest() -> None:
     found = each_integer(-(2**63), 2**63 - 1, (2, 3), 1)
     assert [number + 2**63 for number in found.ravel().tolist()] == [6, 7, 8, 9, 10, 11]
-
-
-def test_extreme_rows_reach_where_squares_overflow() -> None:
-    rng = np.random.default_rng(0)
-    rows = np.abs(far_rows(rng.standard_normal((200, 9)), rng, EXTREME_POWERS))
-    assert rows.max() > 1e25
-    assert rows.min() < 1e-25
