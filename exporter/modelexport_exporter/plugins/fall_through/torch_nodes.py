@@ -1,7 +1,8 @@
 """Run nodes that fell through in PyTorch, inside onnxruntime.
 
-onnxruntime-extensions calls Python for operators of its domain. Verification loads a copy of the
-file in which each such node is replaced by a Python operator; the file itself does not change.
+onnxruntime-extensions calls Python for operators that are defined with it. Verification loads a
+copy of the file in which each such node is replaced by a Python operator; the file itself does not
+change.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ from modelexport_api.reasons import Reason
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.plugins.fall_through.operators import NO_DOMAINS, Call, read_node
 
-_DOMAIN = "ai.onnx.contrib"
 _COPY_NAME = "verified-with-torch.onnx"
 _ELEMENT = onnx.TensorProto
 _HOSTED: dict[int, str] = {
@@ -45,7 +45,12 @@ _PLAIN = frozenset(
     getattr(onnx.AttributeProto, name)
     for name in ("INT", "INTS", "FLOAT", "FLOATS", "STRING", "STRINGS")
 )
-_numbers = itertools.count()
+_domains = (f"modelexport.torch{number}" for number in itertools.count())
+"""A domain for each Python operator.
+
+onnxruntime-extensions 0.15 keeps the operators of a domain in one vector, which moves when it
+grows, and a session keeps pointers into it: no operator is added to a domain that a session uses.
+"""
 
 
 @dataclass
@@ -54,6 +59,8 @@ class TorchNodes:
 
     names: list[str] = field(default_factory=list)
     """Of the operators, `aten::erfinv`."""
+    domains: list[str] = field(default_factory=list)
+    """Of the Python operators that replace them."""
     errors: list[str] = field(default_factory=list)
 
     def raise_first(self, where: str) -> None:
@@ -78,8 +85,7 @@ def host_nodes_in_torch(model_path: Path) -> Iterator[tuple[Path, TorchNodes]]:
     types = _types(model)
     own = {(function.domain, function.name) for function in model.functions}
     _host(model.graph, types, own, nodes)
-    if nodes.names and all(entry.domain != _DOMAIN for entry in model.opset_import):
-        model.opset_import.append(onnx.helper.make_opsetid(_DOMAIN, 1))
+    model.opset_import.extend(onnx.helper.make_opsetid(domain, 1) for domain in nodes.domains)
     copy = model_path.with_name(_COPY_NAME)
     onnx.save(model, copy)
     try:
@@ -132,7 +138,7 @@ def _host_node(
 ) -> list[onnx.NodeProto]:
     """Return the nodes that replace a node, and define the Python operator."""
     name = f"{node.domain}::{node.op_type}"
-    unique = f"Torch{next(_numbers)}_{node.op_type}"
+    domain = next(_domains)
     inputs, outputs = list(node.input), list(node.output)
     if inputs and inputs[0] in types:
         for value in outputs:
@@ -151,17 +157,18 @@ def _host_node(
             f"{name} fell through and cannot be verified: it handles {what}",
             "Translate the operator in a plugin (export.plugins).",
         )
-    before, fed = _casts(inputs, types, unique, into=True)
-    after, got = _casts(outputs, types, unique, into=False)
+    before, fed = _casts(inputs, types, domain, into=True)
+    after, got = _casts(outputs, types, domain, into=False)
     _define(
-        unique,
+        f"{domain}::{node.op_type}",
         call,
         [types[value] for value in inputs],
         [types[value] for value in outputs],
         nodes,
     )
     nodes.names.append(name)
-    made = onnx.helper.make_node(unique, fed, got, name=node.name, domain=_DOMAIN)
+    nodes.domains.append(domain)
+    made = onnx.helper.make_node(node.op_type, fed, got, name=node.name, domain=domain)
     return [*before, made, *after]
 
 
@@ -183,7 +190,7 @@ def _casts(
 
 
 def _define(
-    unique: str, call: Call, inputs: list[int], outputs: list[int], nodes: TorchNodes
+    operator: str, call: Call, inputs: list[int], outputs: list[int], nodes: TorchNodes
 ) -> None:
     """Define the Python operator that runs a call, with the element types of its values."""
     from onnxruntime_extensions import PyCustomOpDef, onnx_op
@@ -209,7 +216,7 @@ def _define(
             results = [np.zeros(0, dtype=np.float32) for _ in outputs]
         return results[0] if len(results) == 1 else tuple(results)
 
-    onnx_op(op_type=unique, inputs=kinds(inputs), outputs=kinds(outputs))(run)
+    onnx_op(op_type=operator, inputs=kinds(inputs), outputs=kinds(outputs))(run)
 
 
 def _array(tensor: torch.Tensor, wanted: int) -> NDArray[Any]:
