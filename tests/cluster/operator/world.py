@@ -192,13 +192,15 @@ class World:
         return sorted(found, key=lambda pod: str(pod["metadata"]["creationTimestamp"]))
 
     def live_pod(self, name: str, seconds: float = 40.0) -> str:
-        """Wait for a pod that has not ended; return its name."""
+        """Wait for a pod that has not ended and whose Job exists; return its name."""
 
         def alive() -> str | None:
+            jobs = {job["metadata"]["uid"] for job in self.jobs(name)}
             for pod in self.pods(name):
-                phase = pod.get("status", {}).get("phase")
-                if phase in {"Pending", "Running"} and "deletionTimestamp" not in pod["metadata"]:
-                    found: str = pod["metadata"]["name"]
+                phase, meta = pod.get("status", {}).get("phase"), pod["metadata"]
+                owned = any(owner["uid"] in jobs for owner in meta.get("ownerReferences", []))
+                if owned and phase in {"Pending", "Running"} and "deletionTimestamp" not in meta:
+                    found: str = meta["name"]
                     return found
             return None
 
