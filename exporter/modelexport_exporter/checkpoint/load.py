@@ -26,6 +26,7 @@ from modelexport_exporter.checkpoint.bind_weights import (
 )
 from modelexport_exporter.checkpoint.exported_program_archive import load_exported_program
 from modelexport_exporter.checkpoint.formats import detect
+from modelexport_exporter.checkpoint.fused_paths import fused_paths
 from modelexport_exporter.checkpoint.hugging_face import load_hugging_face
 from modelexport_exporter.checkpoint.key_prefixes import fit_names
 from modelexport_exporter.checkpoint.layout import Detected, Layout
@@ -56,7 +57,9 @@ class LoadedModel:
     program: torch.export.ExportedProgram | None = None
     """Only where the checkpoint is one."""
     findings: tuple[ContractFinding, ...] = ()
-    """What was adapted: weights that were cast or renamed, globals that were put back."""
+    """What was adapted: weights that were cast or renamed, globals that were put back.
+
+    Also where eager PyTorch has a path with other results."""
 
 
 def silent(_stage: Stage, _fraction: float, _message: str) -> None:
@@ -68,7 +71,8 @@ def load_module(task: ExportTask, progress: ReportProgress = silent) -> LoadedMo
     guard = Guard()
     with guard.watching():
         loaded = _load(task, progress)
-    return replace(loaded, findings=loaded.findings + guard.findings)
+    findings = (*loaded.findings, *guard.findings, *fused_paths(loaded.module))
+    return replace(loaded, findings=findings)
 
 
 def _load(task: ExportTask, progress: ReportProgress) -> LoadedModel:

@@ -53,14 +53,16 @@ def read_artifact(
     """Return the description of the file, checked against the spec. Raises ExportFailure."""
     progress(Stage.LOAD, 0.0, "importing torch")
     load_plugins(task, progress)
-    module = load_module(task, progress).module
+    loaded = load_module(task, progress)
+    module = loaded.module
     spec = bind_inputs(task.spec, module, task.code_dir).spec
     progress(Stage.CONTRACT, 0.0, "reading the file")
     facts = read_back(path)
     weights = _weight_inputs(task.spec, weight_keys(module), facts)
     own = tuple(entry for entry in facts.inputs if entry.name not in weights)
     facts = replace(facts, inputs=own)
-    findings = (*_opset_finding(spec, facts), *check_contract(_with_opset_of(spec, facts), facts))
+    own_findings = (*loaded.findings, *_opset_finding(spec, facts))
+    findings = (*own_findings, *check_contract(_with_opset_of(spec, facts), facts))
     if error := checker_error(path):
         message = f"the ONNX checker refuses {path.name}: {error}"
         raise ExportFailure(Reason.ARTIFACT_INVALID, message)

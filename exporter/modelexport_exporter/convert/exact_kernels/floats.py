@@ -11,8 +11,6 @@ from modelexport_exporter.convert.exact_kernels.writer import Writer
 
 _WITH_KERNEL = {ir.DataType.FLOAT, ir.DataType.DOUBLE}
 _HALF = 0.5
-_FAR = 1e3
-"""Of normalized places: well outside of any image, and of fewer pixels than float32 counts."""
 _CLIP_OF_INPUTS = 11
 """Since which opset the bounds of Clip are inputs."""
 
@@ -55,19 +53,6 @@ def tanh(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
         return None
     low, high = (write.constant(np.array(end, np.float32)) for end in (-1, 1))
     return write.op("Clip", write.op("Tanh", x), low, high)
-
-
-def far_places(node: ir.Node, sizes: Magnitudes, write: Writer) -> tuple[ir.Value, ...] | None:
-    """Sample far places at 1000: from 2²³ pixels on weights are 0, from 2⁶³ on inside."""
-    x, grid = node.inputs[:2]
-    dtype = sizes.dtype(grid)
-    reflects = node.attributes.get_string("padding_mode", "zeros") == "reflection"
-    if grid is None or dtype not in _WITH_KERNEL or reflects:
-        return None
-    ends = [write.constant(np.array(end, dtype.numpy())) for end in (-_FAR, _FAR)]
-    near = write.op("Where", write.op("IsInf", grid), grid, write.op("Clip", grid, *ends))
-    attributes = list(node.attributes.values())
-    return tuple(write.outputs(ir.Node("", node.op_type, [x, near], attributes)))
 
 
 def square_root(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:

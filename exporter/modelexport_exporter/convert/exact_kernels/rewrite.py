@@ -19,6 +19,7 @@ from modelexport_exporter.convert.exact_kernels import (
     nan_in_layers,
     narrow_integers,
     not_a_number,
+    places,
 )
 from modelexport_exporter.convert.exact_kernels.declared import Declared
 from modelexport_exporter.convert.exact_kernels.emptiness import (
@@ -48,7 +49,7 @@ OF_FLOATS: Mapping[str, Rewrite] = {
     "Sigmoid": floats.sigmoid,
     "Tanh": floats.tanh,
     "Pow": floats.square_root,
-    "GridSample": floats.far_places,
+    "GridSample": places.far_places,
     "ReduceMax": not_a_number.reduce_extreme,
     "ReduceMin": not_a_number.reduce_extreme,
     "ArgMax": not_a_number.place_of_extreme,
