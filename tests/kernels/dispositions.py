@@ -14,8 +14,9 @@ _INFINITE = (
     "the outputs that were not compared with NaN"
 )
 _CARRIED = (
-    "rewritten where an input may be NaN: CumSum carries it along the steps; infinite values are "
-    "among the samples where forward accepts them"
+    "rewritten where an input may be NaN: CumSum carries it along the steps; sums of infinities "
+    "of both signs where the model looks for NaN, else infinite values are among the samples "
+    "where forward accepts them"
 )
 _WINDOWS = (
     "rewritten for signals where an input may be NaN: IsNaN finds it in each window; for images "
@@ -52,7 +53,7 @@ DISPOSITIONS: dict[tuple[str, str], str] = {
     ("TopK", "value"): _NAN_RANKED,
     **{
         (operator, "NaN or infinity"): _INFINITE
-        for operator in ("Gelu", "GridSample", "LogSoftmax", "Resize")
+        for operator in ("Gelu", "LogSoftmax", "Resize")
     },
     **{(operator, "NaN or infinity"): _CARRIED for operator in ("GRU", "LSTM")},
     ("MaxPool", "NaN or infinity"): _WINDOWS,
@@ -81,6 +82,7 @@ DISPOSITIONS: dict[tuple[str, str], str] = {
     "them",
     ("Gelu", "value"): "rewritten: the decomposition of gelu in float64; in float32 below the "
     "roundoff of the largest result",
+    ("GridSample", "NaN or infinity"): "rewritten: far, infinite and NaN places as in torch",
     ("GridSample", "value"): "rewritten: the decomposition of grid_sampler_2d, nearest with "
     "reflection",
     ("GroupNormalization", "failure"): "refused: a batch of 0 is a sample where dims declare it",

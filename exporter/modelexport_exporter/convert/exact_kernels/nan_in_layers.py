@@ -8,6 +8,9 @@ model looks for NaN itself.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 import onnx_ir as ir
 
@@ -25,8 +28,23 @@ _DIRECTIONS = {"forward": (0,), "reverse": (1,), "bidirectional": (0, 1)}
 """Whether CumSum runs backwards, for each direction of a layer."""
 
 
-def recurrent(node: ir.Node, sizes: Magnitudes, write: Writer) -> tuple[ir.Value, ...] | None:
-    """Return NaN from the first step on that reads NaN, in all units: each one reads all of it."""
+@dataclass(frozen=True)
+class Recurrence:
+    """The parts of a recurrent node that decide where NaN goes."""
+
+    x: ir.Value
+    """Of shape [seq, batch, features]."""
+    dtype: ir.DataType
+    ways: tuple[int, ...]
+    """0 forward, 1 backward, for each direction."""
+    lengths: ir.Value | None
+    valid: ir.Value | None
+    """Whether each step is one of its row, as [seq, 1, batch, 1]; None: all are."""
+    state: ir.Value | None
+
+
+def recurrence(node: ir.Node, sizes: Magnitudes, write: Writer) -> Recurrence | None:
+    """Return the parts of a recurrent node; None if it is not written as torch.onnx does."""
     x = node.inputs[0]
     dtype = sizes.dtype(x)
     ways = _DIRECTIONS.get(node.attributes.get_string("direction", "forward"))
@@ -35,22 +53,35 @@ def recurrent(node: ir.Node, sizes: Magnitudes, write: Writer) -> tuple[ir.Value
         return None
     if write.opset < _AXES_ARE_INPUTS:
         return None
+    lengths = _input(node, _SEQUENCE_LENGTHS)
+    valid = None if lengths is None else _valid(x, lengths, write)
+    return Recurrence(x, dtype, ways, lengths, valid, _input(node, _INITIAL_STATE))
+
+
+def run_layer(node: ir.Node, write: Writer) -> Sequence[ir.Value]:
+    """Write the layer as it is."""
     attributes = list(node.attributes.values())
     layer = ir.Node("", node.op_type, node.inputs, attributes, num_outputs=len(node.outputs))
-    values = write.outputs(layer)
-    lengths, state = _input(node, _SEQUENCE_LENGTHS), _input(node, _INITIAL_STATE)
-    valid = None if lengths is None else _valid(x, lengths, write)
-    read = _read(x, valid, write)
-    reached = [write.op("CumSum", read, write.number(0), reverse=way) for way in ways]
-    along = reached[0] if len(ways) == 1 else write.op("Concat", *reached, axis=1)
+    return write.outputs(layer)
+
+
+def recurrent(node: ir.Node, sizes: Magnitudes, write: Writer) -> tuple[ir.Value, ...] | None:
+    """Return NaN from the first step on that reads NaN, in all units: each one reads all of it."""
+    found = recurrence(node, sizes, write)
+    if found is None:
+        return None
+    values = run_layer(node, write)
+    read = _read(found.x, found.valid, write)
+    reached = [write.op("CumSum", read, write.number(0), reverse=way) for way in found.ways]
+    along = reached[0] if len(reached) == 1 else write.op("Concat", *reached, axis=1)
     after = write.op("ReduceSum", read, write.numbers([0]), keepdims=0)
-    if state is not None:
-        begun = _any_of_last(state, write)  # [directions, batch, 1]
+    if found.state is not None:
+        begun = any_of_last(found.state, write)  # [directions, batch, 1]
         along, after = write.op("Add", along, begun), write.op("Add", after, begun)
     masks = [write.op("Cast", count, to=ir.DataType.BOOL) for count in (along, after, after)]
-    if valid is not None:
-        masks[0] = write.op("And", masks[0], valid)
-    nan = write.constant(np.array(np.nan, dtype.numpy()))
+    if found.valid is not None:
+        masks[0] = write.op("And", masks[0], found.valid)
+    nan = write.constant(np.array(np.nan, found.dtype.numpy()))
     return tuple(
         write.op("Where", mask, nan, value) for mask, value in zip(masks, values, strict=False)
     )
@@ -92,13 +123,13 @@ def _input(node: ir.Node, place: int) -> ir.Value | None:
 
 def _read(x: ir.Value, valid: ir.Value | None, write: Writer) -> ir.Value:
     """Return 1 where a step of a row holds NaN, else 0, as [seq, 1, batch, 1] of int32."""
-    found = write.op("Unsqueeze", _any_of_last(x, write), write.numbers([1]))
+    found = write.op("Unsqueeze", any_of_last(x, write), write.numbers([1]))
     if valid is None:
         return found
     return write.op("Mul", found, write.op("Cast", valid, to=ir.DataType.INT32))
 
 
-def _any_of_last(x: ir.Value, write: Writer) -> ir.Value:
+def any_of_last(x: ir.Value, write: Writer) -> ir.Value:
     """Return 1 where NaN is among the elements along the last dim, which stays as 1."""
     flags = write.op("Cast", write.op("IsNaN", x), to=ir.DataType.INT32)
     return write.reduce("ReduceMax", flags, 2, 1)
@@ -106,10 +137,20 @@ def _any_of_last(x: ir.Value, write: Writer) -> ir.Value:
 
 def _valid(x: ir.Value, lengths: ir.Value, write: Writer) -> ir.Value:
     """Return whether each step is one of its row, as [seq, 1, batch, 1]."""
+    return write.op("Less", *steps_of_each_row(x, lengths, write))
+
+
+def steps_of_each_row(
+    x: ir.Value, lengths: ir.Value | None, write: Writer
+) -> tuple[ir.Value, ir.Value]:
+    """Return the numbers of the steps, [seq, 1, 1, 1], and how many each row has.
+
+    The latter is [1, 1, batch, 1], or one number where all rows have all steps.
+    """
     steps = write.op("Gather", write.op("Shape", x), write.number(0))
     every = write.op("Range", write.number(0), steps, write.number(1))
     column = write.op("Reshape", every, write.numbers([-1, 1, 1, 1]))
-    row = write.op(
-        "Reshape", write.op("Cast", lengths, to=ir.DataType.INT64), write.numbers([1, 1, -1, 1])
-    )
-    return write.op("Less", column, row)
+    if lengths is None:
+        return column, steps
+    counts = write.op("Cast", lengths, to=ir.DataType.INT64)
+    return column, write.op("Reshape", counts, write.numbers([1, 1, -1, 1]))

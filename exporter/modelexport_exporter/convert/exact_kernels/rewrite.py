@@ -13,6 +13,7 @@ import onnx_ir as ir
 from modelexport_exporter.convert.exact_kernels import (
     emptiness,
     floats,
+    infinite_steps,
     integers,
     long_norms,
     long_sums,
@@ -67,8 +68,11 @@ OF_FLOATS_WITH_NAN: Mapping[str, Rewrite] = {
     "GlobalMaxPool": nan_in_layers.global_max_pool,
 }
 """Where an input may hold NaN."""
-OF_IMAGES_WITH_NAN: Mapping[str, Rewrite] = {"MaxPool": nan_in_layers.max_pool_of_images}
-"""Where an input may hold NaN, and the model looks for it."""
+WHERE_NAN_IS_LOOKED_FOR: Mapping[str, Rewrite] = {
+    **dict.fromkeys(("RNN", "GRU", "LSTM"), infinite_steps.recurrent),
+    "MaxPool": nan_in_layers.max_pool_of_images,
+}
+"""Where an input may hold NaN, and the model looks for it: these cost more."""
 OF_LONG_SUMS: Mapping[str, Rewrite] = {
     **dict.fromkeys(long_sums.FURTHER_STAGES, long_sums.reduce_in_stages),
     "GlobalAveragePool": long_sums.average_of_images,
@@ -123,8 +127,8 @@ def _rewrites(node: ir.Node, declared: Declared, looks_for_nan: bool) -> list[Re
     floats_only = dtype is not None and dtype.is_floating_point()
     tables = [OF_FLOATS] if floats_only else [OF_NARROW_INTEGERS, OF_INTEGERS, OF_FLOATS]
     tables.append(OF_LONG_SUMS)
+    if declared.takes_nan and looks_for_nan:
+        tables.append(WHERE_NAN_IS_LOOKED_FOR)
     if declared.takes_nan:
         tables.append(OF_FLOATS_WITH_NAN)
-        if looks_for_nan:
-            tables.append(OF_IMAGES_WITH_NAN)
     return [table[node.op_type] for table in tables if node.op_type in table]
