@@ -46,6 +46,8 @@ class Values(StrEnum):
     """All inputs of one dtype are equal, nearly so, or of opposite sign."""
     COPIES = "copies"
     """Rows, channels and columns that are equal to others: two equal rows, a grey image."""
+    OFFSET = "offset"
+    """Numbers that are close to each other, and far from zero: in a variance they cancel."""
     EACH = "each"
     """Every integer of a range, one after the other over several samples; floats as NORMAL."""
     CONSTANT = "constant"
@@ -72,7 +74,12 @@ class Values(StrEnum):
     """Drawn by the user's sampler."""
 
 
-DEGENERATE = frozenset({Values.ZEROS, Values.HIGHEST, Values.LOWEST, Values.CONSTANT, Values.SMALL})
+DEGENERATE = frozenset(
+    {
+        *(Values.ZEROS, Values.HIGHEST, Values.LOWEST),
+        *(Values.CONSTANT, Values.SMALL, Values.OFFSET),
+    }
+)
 """Constant or tiny inputs: what is centred vanishes, and x - tanh(x) is rounding error only."""
 NOT_FINITE = frozenset({Values.WITH_NAN, Values.WITH_INFINITY})
 """Inputs that most models do not expect."""

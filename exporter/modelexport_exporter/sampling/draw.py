@@ -27,6 +27,7 @@ from modelexport_exporter.sampling.magnitudes import (
 )
 from modelexport_exporter.sampling.rows import (
     alike,
+    close_together,
     copied_slices,
     each_integer,
     far_rows,
@@ -189,6 +190,9 @@ def _draw_floats(
         ),
         Values.MAGNITUDES: lambda: _set_both_ends(spread_floats(low, high, shape, rng), low, high),
         Values.STEPS: lambda: stepped(low, high, shape, rng),
+        Values.OFFSET: lambda: close_together(
+            low + rng.random(shape) * (high - low), low, high, rng
+        ),
     }
     if values in made:
         return made[values]()
@@ -221,6 +225,7 @@ def _draw_unbounded_floats(
         Values.MAGNITUDES: lambda: spread_floats(-LARGEST_MAGNITUDE, LARGEST_MAGNITUDE, shape, rng),
         Values.STEPS: lambda: stepped(-math.inf, math.inf, shape, rng),
         Values.FAR: lambda: far_rows(normal, rng),
+        Values.OFFSET: lambda: close_together(normal, -math.inf, math.inf, rng),
     }
     return made.get(values, lambda: normal)()
 

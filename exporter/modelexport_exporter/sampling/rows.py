@@ -12,6 +12,10 @@ Array = NDArray[Any]
 POWERS = (-7.0, 4.0)
 """Powers of ten of far floats: the least that a threshold distinguishes from zero, and what no
 network is trained on but some users send."""
+CENTRES, SPREAD = (1.0, 3.0), (-3.0, -1.0)
+"""Powers of ten of numbers that are close to each other, and of their relative distances.
+
+At a thousandth float32 leaves three digits of a variance by squares, and four of one by distances."""
 NEARLY = (0.0, 1e-6, 1e-4, 1e-2, -2.0)
 """Relative differences of numbers that are equal, nearly so, and opposite."""
 NEAR = 8
@@ -53,6 +57,23 @@ def copied_slices(array: Array) -> Array:
     if array.ndim and len(made):
         made[-1] = made[0]
     return made
+
+
+def close_together(array: Array, low: float, high: float, rng: np.random.Generator) -> Array:
+    """Return the elements at small distances from a number of each row, within [low, high].
+
+    `array`: standard normal, or uniform in the range.
+    """
+    unbounded = not np.isfinite(high - low)
+    rows = array.shape[:-1] if array.ndim else ()
+    size = (*rows, 1) if array.ndim else ()
+    spread = 10.0 ** rng.uniform(*SPREAD, size)
+    if unbounded:
+        centre = 10.0 ** rng.uniform(*CENTRES, size)
+        return np.asarray(centre * (1 + array * spread))
+    part = (array - low) / max(high - low, np.finfo(np.float64).tiny) - 0.5
+    centre = low + (high - low) * rng.uniform(0.5, 1.0, size)
+    return np.asarray(np.clip(centre + part * spread * (high - low), low, high))
 
 
 def one_hot_rows(background: Array, peaks: Array) -> Array:

@@ -65,6 +65,7 @@ SUMMING = frozenset(
         *("native_batch_norm", "_native_batch_norm_legit", "_native_batch_norm_legit_no_training"),
         *("_batch_norm_with_update", "_batch_norm_no_update", "cudnn_batch_norm"),
         *("native_layer_norm", "native_group_norm", "_fused_rms_norm"),
+        *("var", "std", "var_mean", "std_mean"),
     }
 )
 """Ops that add many numbers: where these cancel, their own rounding is most of what is left."""

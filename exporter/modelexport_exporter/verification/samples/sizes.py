@@ -43,6 +43,7 @@ MORE = (
     Values.ALIKE,
     Values.FAR,
     Values.COPIES,
+    Values.OFFSET,
     Values.NORMAL,
     Values.LARGE,
     Values.NORMAL,
@@ -57,6 +58,7 @@ AT_HIGHEST = (
     *(Values.WITH_NAN, Values.ORDERED) * 2,
     Values.REPEATED,
     Values.COPIES,
+    Values.OFFSET,
     Values.WITH_INFINITY,
 )
 """What dims at their maximum run with together: many rows, and many places in each."""

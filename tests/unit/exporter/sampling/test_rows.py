@@ -11,6 +11,7 @@ from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.sampling.draw import draw
 from modelexport_exporter.sampling.rows import (
     alike,
+    close_together,
     copied_slices,
     each_integer,
     far_rows,
@@ -68,6 +69,19 @@ def test_slices_are_copied() -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_copies_have_the_shape_of_the_array(shape: tuple[int, ...]) -> None:
     assert copied_slices(np.ones(shape)).shape == shape
+
+
+@pytest.mark.parametrize(("low", "high"), [(-np.inf, np.inf), (1.6e9, 1.9e9), (-3.0, 7.0)])
+def test_numbers_are_close_together_and_far_from_zero(low: float, high: float) -> None:
+    rng = np.random.default_rng(0)
+    bounded = np.isfinite(high - low)
+    drawn = rng.uniform(low, high, (50, 9)) if bounded else rng.standard_normal((50, 9))
+    made = close_together(drawn, low, high, rng)
+    assert ((made >= low) & (made <= high)).all()
+    scale = high - low if bounded else np.abs(made).max(1)
+    apart = np.ptp(made, axis=1) / scale
+    assert 1e-4 < apart.min() < 2e-2
+    assert 0.05 < apart.max() < 0.6
 
 
 @pytest.mark.parametrize("shape", SHAPES)
