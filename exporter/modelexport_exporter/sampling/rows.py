@@ -15,7 +15,8 @@ network is trained on but some users send."""
 CENTRES, SPREAD = (1.0, 3.0), (-3.0, -1.0)
 """Powers of ten of numbers that are close to each other, and of their relative distances.
 
-At a thousandth float32 leaves three digits of a variance by squares, and four of one by distances."""
+At a thousandth float32 leaves one digit of a variance by squares, and four of one by distances.
+"""
 NEARLY = (0.0, 1e-6, 1e-4, 1e-2, -2.0)
 """Relative differences of numbers that are equal, nearly so, and opposite."""
 NEAR = 8

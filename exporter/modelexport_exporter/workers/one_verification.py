@@ -47,12 +47,9 @@ from modelexport_exporter.verification.samples.every_size import describe_covera
 from modelexport_exporter.verification.samples.sample_scheduler import SampleScheduler
 from modelexport_exporter.verification.samples.sample_source import SampleSource
 from modelexport_exporter.verification.samples.sizes import describe_sizes
-from modelexport_exporter.verification.seeking.completeness import (
-    Completeness,
-    branches_of,
-    may_freeze_sizes,
-)
+from modelexport_exporter.verification.seeking.completeness import Completeness
 from modelexport_exporter.verification.seeking.file_sides import BRANCHING, sides_of_file
+from modelexport_exporter.verification.seeking.frozen_code import branches_of, may_freeze_sizes
 from modelexport_exporter.verification.seeking.seek import Found
 from modelexport_exporter.verification.seeking.size_decisions import size_decisions_of
 from modelexport_exporter.verification.seeking.size_probe import may_decide_on_sizes

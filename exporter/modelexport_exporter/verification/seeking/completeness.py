@@ -9,22 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from enum import Enum
 from typing import Any
 
 import torch
 from numpy.typing import NDArray
 
-from modelexport_api.spec import Mode
-from modelexport_exporter.core.dims import used_dims
-from modelexport_exporter.core.types import (
-    ConvertedModel,
-    ExportTask,
-    NotCompared,
-    Rung,
-    SampleComparison,
-    Unreached,
-)
+from modelexport_exporter.core.types import NotCompared, SampleComparison, Unreached
 from modelexport_exporter.core.user_frame import is_users
 from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.samples.sample_source import SampleSource
@@ -35,12 +25,14 @@ from modelexport_exporter.verification.seeking.branches import (
     describe_number,
 )
 from modelexport_exporter.verification.seeking.file_sides import FileSides
+from modelexport_exporter.verification.seeking.frozen_code import Branches
 from modelexport_exporter.verification.seeking.goals import BothSides, DependsOnValues, Elements
 from modelexport_exporter.verification.seeking.jumps import Jump
 from modelexport_exporter.verification.seeking.paths import NewPaths, Paths
 from modelexport_exporter.verification.seeking.seek import Found, Seeker
 from modelexport_exporter.verification.seeking.size_decisions import SizeDecisions
 from modelexport_exporter.verification.seeking.size_paths import SizePaths
+from modelexport_exporter.verification.seeking.unmet_conditions import UnmetConditions
 from modelexport_exporter.verification.seeking.value_reads import Site, reads_of_inputs
 
 Array = NDArray[Any]
@@ -54,35 +46,6 @@ DECISIONS_SECONDS = 0.5
 """Time to seek sizes at which the file decides otherwise."""
 MOST_ROUNDS = 4
 """How deep branches inside of branches are sought."""
-
-
-class Branches(Enum):
-    """What a graph may hold of the branches of Python on values."""
-
-    NONE = 0
-    BOTH_SIDES = 1
-    ONE_SIDE = 2
-    """A trace holds the side that it was made on."""
-
-
-def branches_of(task: ExportTask) -> Branches:
-    """Return what the task's file may hold of branches of Python on values.
-
-    torch.export refuses most of them, but its strict mode computes some with the example's values.
-    """
-    if task.proven_graph:
-        return Branches.NONE
-    scripted = task.rung is Rung.SCRIPT and task.spec.mode is not Mode.VERIFY
-    return Branches.BOTH_SIDES if scripted else Branches.ONE_SIDE
-
-
-def may_freeze_sizes(task: ExportTask, converted: ConvertedModel) -> bool:
-    """Return whether the task's file may hold what Python computed from sizes of its example.
-
-    torch.export keeps conditions on sizes as guards, except where sizes became text.
-    """
-    frozen = task.rung is Rung.TRACE or task.spec.mode is Mode.VERIFY or converted.sizes_as_text
-    return frozen and not task.proven_graph and bool(used_dims(task.spec.inputs))
 
 
 class Completeness:
@@ -120,6 +83,9 @@ class Completeness:
         self._dependent: set[Site] = set()
         self._file_sides = file_sides
         self._size_decisions = size_decisions
+        self._conditions = (
+            None if samples.proven_graph else UnmetConditions(samples, reference, clock)
+        )
         self._guarded = bool(samples.guards) and not samples.proven_graph
         self._paths = Paths()
         self._size_paths = SizePaths(samples, reference, self._paths, clock)
@@ -155,6 +121,14 @@ class Completeness:
                 compare(found)
         if self._file_sides is not None and not _differ(results):
             self._seek_file_sides(self._file_sides, compare)
+        if self._conditions is not None:
+            for found in self._conditions.seek(results, lambda: _differ(results)):
+                compare(found)
+        self._seek_sizes(results, compare)
+
+    def _seek_sizes(
+        self, results: Sequence[SampleComparison], compare: Callable[[Found], None]
+    ) -> None:
         if self._size_decisions is not None and not _differ(results):
             self._seek_size_decisions(self._size_decisions, results, compare)
         if self._guarded and not _differ(results):

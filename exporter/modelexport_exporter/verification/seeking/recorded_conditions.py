@@ -1,0 +1,169 @@
+"""Records the conditions of a run: what is compared, and how the results are combined.
+
+Clamping and rounding compare, too: with their bounds, and with halves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from modelexport_exporter.torch_internals.aten_mode import AtenMode, op_name
+from modelexport_exporter.torch_internals.operators import schema_of
+
+ORDERING = frozenset({"gt", "lt", "ge", "le"})
+COMPARING = ORDERING | {"eq", "ne"}
+ALL_OF = frozenset({"logical_and", "bitwise_and", "mul"})
+ANY_OF = frozenset({"logical_or", "bitwise_or"})
+NONE_OF = frozenset({"logical_not", "bitwise_not"})
+MOVING = frozenset(
+    {"unsqueeze", "squeeze", "view", "expand", "transpose", "permute", "select", "slice", "t"}
+    | {"reshape", "alias", "detach", "clone"}
+)
+"""Ops whose elements are those of one argument, in other places."""
+LARGEST = 1 << 16
+"""Elements of a condition."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One comparison of a run, of two tensors or of a tensor and a number."""
+
+    op: str
+    left: torch.Tensor
+    right: torch.Tensor
+    result: torch.Tensor
+
+
+@dataclass(frozen=True)
+class Combination:
+    """A boolean tensor that is made of others."""
+
+    op: str
+    parts: tuple[int, ...]
+    """Places of the others in the run."""
+    result: torch.Tensor
+    origin: torch.Tensor | None = None
+    """Of MOVING: the place of each element in the other one."""
+
+
+Condition = Comparison | Combination
+
+
+class Recording(AtenMode):
+    """Records the conditions of a run, in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conditions: list[Condition] = []
+        self._places: dict[int, int] = {}
+
+    def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        """Run the op, and record it if it returns a condition."""
+        result = func(*args, **kwargs)
+        if not isinstance(result, torch.Tensor) or result.numel() > LARGEST:
+            return result
+        name = op_name(func)
+        if name in IMPLICIT:
+            self.conditions += [
+                Comparison(op, left, right, getattr(torch, op)(left, right))
+                for op, left, right in IMPLICIT[name](*_tensors(schema_of(func), args, kwargs))
+            ]
+        if result.dtype is not torch.bool:
+            return result
+        condition = self._condition(name, func, args, result)
+        if condition is not None:
+            self._places[id(condition.result)] = len(self.conditions)
+            self.conditions.append(condition)
+        return result
+
+    def _condition(
+        self,
+        name: str,
+        func: Any,  # noqa: ANN401
+        args: tuple[Any, ...],
+        result: torch.Tensor,
+    ) -> Condition | None:
+        if name in COMPARING and isinstance(args[0], torch.Tensor):
+            left, right = args[0], torch.as_tensor(args[1])
+            return (
+                None
+                if torch.bool in {left.dtype, right.dtype}
+                else Comparison(name, left.detach(), right.detach(), result)
+            )
+        tensors = [entry for entry in args if isinstance(entry, torch.Tensor)]
+        parts = tuple(self._places.get(id(entry), -1) for entry in tensors)
+        if not parts or any(place < 0 for place in parts):
+            return None
+        if name in ALL_OF | ANY_OF | NONE_OF:
+            return Combination(name, parts, result)
+        if name in MOVING and len(parts) == 1:
+            source = tensors[0]
+            numbers = torch.arange(source.numel(), device=source.device).reshape(source.shape)
+            return Combination(name, parts, result, func(numbers, *args[1:]))
+        return None
+
+
+def record(call: Callable[[], Any]) -> list[Condition]:
+    """Return the conditions of a run; raises what the model raises."""
+    with torch.no_grad(), Recording() as recording:
+        call()
+    return list(recording.conditions)
+
+
+Operands = tuple[str, torch.Tensor, torch.Tensor]
+
+
+def _tensors(
+    schema: Any,  # noqa: ANN401
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+) -> list[torch.Tensor | None]:
+    """Return all arguments of an op, numbers as tensors; None for the rest."""
+    names = [argument.name for argument in schema.arguments]
+    given = [*args, *(kwargs.get(name) for name in names[len(args) :])]
+    return [
+        entry.detach()
+        if isinstance(entry, torch.Tensor)
+        else torch.as_tensor(entry)
+        if isinstance(entry, int | float)
+        else None
+        for entry in given
+    ]
+
+
+def _bounds(
+    x: torch.Tensor, low: torch.Tensor | None, high: torch.Tensor | None = None
+) -> Iterator[Operands]:
+    if low is not None:
+        yield "lt", x, low
+    if high is not None:
+        yield "gt", x, high
+
+
+def _half(x: torch.Tensor, *_: object) -> Iterator[Operands]:
+    if x.is_floating_point():
+        yield "eq", x - x.floor(), torch.tensor(0.5)
+
+
+def _whole(x: torch.Tensor, *_: object) -> Iterator[Operands]:
+    if x.is_floating_point():
+        yield "eq", x - x.round(), torch.tensor(0.0)
+
+
+IMPLICIT: Mapping[str, Callable[..., Iterator[Operands]]] = {
+    "clamp": _bounds,
+    "hardtanh": _bounds,
+    "clamp_min": _bounds,
+    "clamp_max": lambda x, high: _bounds(x, None, high),
+    "minimum": lambda x, other: _bounds(x, None, other),
+    "maximum": _bounds,
+    "round": _half,
+    "floor": _whole,
+    "ceil": _whole,
+    "trunc": _whole,
+}
+"""What ops compare that return numbers."""

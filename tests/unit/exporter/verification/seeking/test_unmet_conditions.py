@@ -1,0 +1,143 @@
+"""Inputs that fulfil rules of a model, found from its comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from modelexport_api.spec import Input
+from modelexport_exporter.verification.seeking.conditions import (
+    Seen,
+    Side,
+    Wish,
+    elements_near,
+    ways_to,
+)
+from modelexport_exporter.verification.seeking.recorded_conditions import Condition, record
+from modelexport_exporter.verification.seeking.solve import solve
+from modelexport_exporter.verification.seeking.unmet_conditions import variables_of
+
+Tensors = Mapping[str, torch.Tensor]
+Arrays = Mapping[str, NDArray[Any]]
+Rule = Callable[[Tensors], torch.Tensor]
+
+INPUTS = [
+    Input.model_validate({"name": "x", "dtype": "float32", "shape": [2, 3]}),
+    Input.model_validate({"name": "n", "dtype": "int64", "shape": [2], "range": [0, 100000]}),
+    Input.model_validate({"name": "m", "dtype": "int64", "shape": [2], "range": [0, 100000]}),
+]
+START: Arrays = {
+    "x": np.linspace(-1, 1, 6, dtype="f4").reshape(2, 3),
+    "n": np.array([40, 3]),
+    "m": np.array([7, 90000]),
+}
+TABLE = torch.tensor([0.0, 0.5, 4.0])
+
+
+def runner(rule: Rule) -> Callable[[Arrays], list[Condition]]:
+    def run(arrays: Arrays) -> list[Condition]:
+        values = {name: torch.from_numpy(array) for name, array in arrays.items()}
+        return record(lambda: rule(values))
+
+    return run
+
+
+def sought(rule: Rule, side: Side = Side.TRUE, place: int = -1) -> dict[str, NDArray[Any]] | None:
+    """Return inputs for which the last condition of a rule has this side."""
+    run = runner(rule)
+    conditions = run(START)
+    place %= len(conditions)
+    wish = Wish(place, conditions[place].op, side)
+    for element in elements_near(conditions, wish):
+        for way in ways_to(conditions, wish, element):
+            found = solve(run, START, variables_of(INPUTS, START), way)
+            if found is not None:
+                return found
+    return None
+
+
+RULES: dict[str, Rule] = {
+    "narrow": lambda v: (v["x"][:, 0] >= 61) & (v["x"][:, 0] < 61.02) & (v["x"][:, 1] > 95.5),
+    "not an or": lambda v: ~((v["x"][:, 0] < 880.25) | (v["x"][:, 0] > 880.75)),
+    "of a product": lambda v: (v["x"][:, 0] * v["x"][:, 1] > 500) & (v["x"][:, 1] < 2),
+    "of integers": lambda v: (v["n"] - v["m"] == 1096) & (v["x"].sum(1) > 7),
+    "of a quotient": lambda v: (v["n"] // 30 >= 1000) & (v["x"][:, 0] > 8),
+    "unsqueezed": lambda v: (v["x"][:, 0] > 30).unsqueeze(1) & (v["x"] < -2),
+    "of a factor": lambda v: (v["x"] > 99) * (v["x"].flip(1) < -99),
+    "behind a function": lambda v: torch.sigmoid(v["x"]).prod(1) > 0.97,
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_rule_that_no_random_row_fulfils(name: str) -> None:
+    rule = RULES[name]
+    values = {key: torch.from_numpy(array) for key, array in START.items()}
+    assert not rule(values).any()
+    found = sought(rule)
+    assert found is not None
+    assert rule({key: torch.from_numpy(array) for key, array in found.items()}).any()
+    for entry in INPUTS:
+        low, high = entry.range or (-np.inf, np.inf)
+        assert ((found[entry.name] >= low) & (found[entry.name] <= high)).all()
+
+
+def test_the_other_side_of_a_rule() -> None:
+    rule: Rule = lambda v: (v["x"] < 50) | (v["x"] > 60)  # noqa: E731
+    found = sought(rule, Side.FALSE)
+    assert found is not None
+    assert not rule({"x": torch.from_numpy(found["x"])}).all()
+
+
+@pytest.mark.parametrize(
+    ("rule", "at_edge"),
+    [
+        (lambda v: v["x"] * 4 > 10, lambda v: v["x"] == 2.5),
+        (lambda v: v["n"] + v["m"] >= 1000, lambda v: v["n"] + v["m"] == 1000),
+    ],
+)
+def test_the_edge_of_a_comparison(rule: Rule, at_edge: Rule) -> None:
+    found = sought(rule, Side.EDGE)
+    assert found is not None
+    assert at_edge({name: torch.from_numpy(array) for name, array in found.items()}).any()
+
+
+@pytest.mark.parametrize(
+    ("function", "reached", "place"),
+    [
+        (lambda x: x.clamp(-3, 700), lambda x: x > 700, 1),
+        (lambda x: x.clamp(min=-900), lambda x: x < -900, 0),
+        (lambda x: torch.minimum(x, torch.tensor(400.0)), lambda x: x > 400, 0),
+        (lambda x: torch.nn.functional.hardtanh(x, -20, 20), lambda x: x < -20, 0),
+        (lambda x: (x * 5).round(), lambda x: (x * 5) % 1 == 0.5, 0),
+    ],
+)
+def test_what_clamping_and_rounding_compare(
+    function: Callable[[torch.Tensor], torch.Tensor],
+    reached: Callable[[torch.Tensor], torch.Tensor],
+    place: int,
+) -> None:
+    found = sought(lambda v: function(v["x"]), place=place)
+    assert found is not None
+    assert reached(torch.from_numpy(found["x"])).any()
+
+
+def test_what_no_input_fulfils_is_given_up() -> None:
+    assert sought(lambda v: v["x"] * 0 > 1) is None
+    assert sought(lambda v: (v["x"] > 3) & (v["x"] < 2)) is None
+    assert sought(lambda v: v["n"] > 200000) is None
+
+
+def test_sides_that_occurred_are_no_longer_missing() -> None:
+    run, seen = runner(lambda v: (v["x"] > 0) & (v["n"][:1] > 50)), Seen()
+    seen.add(run(START))
+    assert [(wish.place, wish.side) for wish in seen.missing()] == [
+        (2, Side.TRUE), (1, Side.TRUE), (1, Side.EDGE), (0, Side.EDGE),
+    ]  # fmt: skip
+    seen.add(run({**START, "n": np.array([50, 3])}))
+    seen.add(run({**START, "n": np.array([51, 3]), "x": np.zeros((2, 3), "f4")}))
+    assert [(wish.place, wish.side) for wish in seen.missing()] == [(2, Side.TRUE)]
