@@ -31,6 +31,7 @@ from modelexport_exporter.verification.numerics.long_sums import (
     magnitudes_inside,
     with_rounded_mean,
 )
+from modelexport_exporter.verification.numerics.size_arithmetic import SizeArithmetic
 
 NARROW = frozenset({torch.float16, torch.bfloat16, torch.float32})
 REINTERPRETING = frozenset({torch.ops.aten.view.dtype})
@@ -103,8 +104,12 @@ def with_random_rounding(call: Callable[[], Any], seed: int) -> Any:  # noqa: AN
 class _InFloat64(AtenMode):
     """While active, ATen ops compute in float64, whatever their arguments' dtype."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._sizes = SizeArithmetic()
+
     def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
-        return _call_wide(func, args, kwargs)
+        return self._sizes.run(func, args, kwargs, lambda: _call_wide(func, args, kwargs))
 
 
 @contextmanager
@@ -137,8 +142,12 @@ class _RoundAtRandom(AtenMode):
         super().__init__()
         self._seed = seed
         self._generators: dict[torch.device, torch.Generator] = {}
+        self._sizes = SizeArithmetic()
 
     def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        return self._sizes.run(func, args, kwargs, lambda: self._perturbed(func, args, kwargs))
+
+    def _perturbed(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
         plain = func(*args, **kwargs)
         if aliased_arguments(func):
             return plain
