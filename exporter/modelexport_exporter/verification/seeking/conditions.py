@@ -40,11 +40,20 @@ class Side(StrEnum):
     FALSE = "false"
     EDGE = "edge"
     """Of comparisons: both operands are equal, where > and >= differ."""
+    BELOW = "below"
+    ABOVE = "above"
+    """The left operand is a little less, or more, than the right one."""
+
+
+EDGES = {Side.EDGE: "eq", Side.BELOW: "below", Side.ABOVE: "above"}
+"""What is required of the operands."""
+MARGIN = 1e-3
+"""How far from a comparison's edge is near, relative to its operands."""
 
 
 @dataclass(frozen=True)
 class Requirement:
-    """One element of one comparison that is to be `op`, a name of COMPARING."""
+    """One element of one comparison that is to be `op`, a name of COMPARING or EDGES."""
 
     place: int
     element: int
@@ -59,6 +68,8 @@ class Wish:
     name: str
     """Of its op: another path through the code has another op in this place."""
     side: Side
+    column: int | None = None
+    """Of a list, the element to be equal to."""
 
 
 @dataclass
@@ -66,6 +77,8 @@ class Seen:
     """Which sides of conditions occurred somewhere, in all runs."""
 
     sides: dict[tuple[int, str], set[Side]] = field(default_factory=dict)
+    columns: dict[tuple[int, str], torch.Tensor] = field(default_factory=dict)
+    """Which elements of a list something was equal to."""
 
     def add(self, conditions: Sequence[Condition]) -> None:
         """Note the conditions of one run."""
@@ -75,32 +88,54 @@ class Seen:
             found = self.sides.setdefault((place, condition.op), set())
             if len(found) < len(Side):
                 found |= _sides_of(condition)
+            if isinstance(condition, Comparison) and condition.columns:
+                self._add_columns(place, condition)
+
+    def _add_columns(self, place: int, condition: Comparison) -> None:
+        equal = condition.result.reshape(-1, condition.columns).any(dim=0)
+        before = self.columns.get((place, condition.op), equal)
+        same = before.shape == equal.shape
+        self.columns[place, condition.op] = equal | before if same else equal
 
     def missing(self) -> list[Wish]:
         """Return what never occurred: edges last, and late conditions, made of others, first."""
         return [
-            Wish(place, name, side)
-            for sides in ((Side.TRUE, Side.FALSE), (Side.EDGE,))
-            for (place, name), found in sorted(self.sides.items(), reverse=True)
-            for side in sides
-            if side not in found
+            *self._missing(Side.TRUE, Side.FALSE),
+            *(
+                Wish(place, name, Side.TRUE, column)
+                for (place, name), equal in sorted(self.columns.items())
+                for column in reversed((~equal).nonzero().reshape(-1).tolist())
+            ),
+            *self._missing(*EDGES),
         ]
+
+    def _missing(self, *sides: Side) -> Iterator[Wish]:
+        for (place, name), found in sorted(self.sides.items(), reverse=True):
+            yield from (Wish(place, name, side) for side in sides if side not in found)
 
 
 def _sides_of(condition: Condition) -> set[Side]:
     found = {Side.TRUE} if condition.result.any() else set()
     found |= set() if condition.result.all() else {Side.FALSE}
     if not isinstance(condition, Comparison) or condition.op not in ORDERING:
-        return {*found, Side.EDGE}
-    return {*found, Side.EDGE} if (condition.left == condition.right).any() else found
+        return {*found, *EDGES}
+    apart = condition.left.double() - condition.right.double()
+    little = 2 * MARGIN * torch.maximum(condition.left.abs(), condition.right.abs()).double()
+    near = apart.abs() <= little
+    at = {
+        Side.EDGE: apart == 0,
+        Side.BELOW: near & (apart < 0),
+        Side.ABOVE: near & (apart > 0),
+    }
+    return found | {side for side, where in at.items() if where.any()}
 
 
 def ways_to(
     conditions: Sequence[Condition], wish: Wish, element: int
 ) -> list[tuple[Requirement, ...]]:
     """Return sets of requirements, each of which fulfils the wish at this element."""
-    if wish.side is Side.EDGE:
-        return [(Requirement(wish.place, element, "eq"),)]
+    if wish.side in EDGES:
+        return [(Requirement(wish.place, element, EDGES[wish.side]),)]
     ways = _ways(conditions, wish.place, element, wish.side is Side.TRUE)
     return list(islice(ways, MOST_WAYS))
 
@@ -149,6 +184,8 @@ def elements_near(conditions: Sequence[Condition], wish: Wish) -> list[int]:
     ends = [0, last]
     if not isinstance(condition, Comparison):
         return list(dict.fromkeys(ends))
+    if wish.column is not None:
+        return list(range(wish.column, last + 1, max(condition.columns, 1)))[:MOST_ELEMENTS]
     apart = (condition.left.double() - condition.right.double()).abs().expand_as(condition.result)
     nearest = apart.reshape(-1).argsort()[:MOST_ELEMENTS].tolist()
     return list(dict.fromkeys([*nearest, *ends]))

@@ -24,6 +24,8 @@ MOVING = frozenset(
     | {"reshape", "alias", "detach", "clone"}
 )
 """Ops whose elements are those of one argument, in other places."""
+LONGEST_LIST = 64
+"""Elements that are compared with one by one: holidays, blocked ids, edges of buckets."""
 LARGEST = 1 << 16
 """Elements of a condition."""
 
@@ -36,6 +38,13 @@ class Comparison:
     left: torch.Tensor
     right: torch.Tensor
     result: torch.Tensor
+
+    @property
+    def columns(self) -> int:
+        """Return how many elements the right operand has, if it is a list to compare with."""
+        shape, count = self.right.shape, self.right.numel()
+        listed = self.op == "eq" and self.right.dim() and 1 < count <= LONGEST_LIST
+        return count if listed and self.result.shape[-len(shape) :] == shape else 0
 
 
 @dataclass(frozen=True)
@@ -68,10 +77,7 @@ class Recording(AtenMode):
             return result
         name = op_name(func)
         if name in IMPLICIT:
-            self.conditions += [
-                Comparison(op, left, right, getattr(torch, op)(left, right))
-                for op, left, right in IMPLICIT[name](*_tensors(schema_of(func), args, kwargs))
-            ]
+            self._add_implicit(name, _tensors(schema_of(func), args, kwargs))
         if result.dtype is not torch.bool:
             return result
         condition = self._condition(name, func, args, result)
@@ -79,6 +85,12 @@ class Recording(AtenMode):
             self._places[id(condition.result)] = len(self.conditions)
             self.conditions.append(condition)
         return result
+
+    def _add_implicit(self, name: str, given: list[torch.Tensor | None]) -> None:
+        for op, left, right in IMPLICIT[name](*given):
+            result = getattr(torch, op)(left, right)
+            if result.numel() <= LARGEST:
+                self.conditions.append(Comparison(op, left, right, result))
 
     def _condition(
         self,
@@ -144,6 +156,19 @@ def _bounds(
         yield "gt", x, high
 
 
+def _multiple(x: torch.Tensor, divisor: torch.Tensor | None, *_: object) -> Iterator[Operands]:
+    """Compare with the nearest multiple, where a remainder begins again."""
+    if divisor is not None and torch.bool not in {x.dtype, divisor.dtype}:
+        by = torch.where(divisor == 0, torch.ones_like(divisor), divisor)
+        rest = torch.remainder(x, by)
+        yield "eq", torch.minimum(rest.abs(), (by - rest).abs()), rest.new_zeros(())
+
+
+def _members(x: torch.Tensor, others: torch.Tensor | None, *_: object) -> Iterator[Operands]:
+    if others is not None:
+        yield "eq", x.reshape(-1, 1), others.reshape(-1)
+
+
 def _half(x: torch.Tensor, *_: object) -> Iterator[Operands]:
     if x.is_floating_point():
         yield "eq", x - x.floor(), torch.tensor(0.5)
@@ -161,6 +186,12 @@ IMPLICIT: Mapping[str, Callable[..., Iterator[Operands]]] = {
     "clamp_max": lambda x, high: _bounds(x, None, high),
     "minimum": lambda x, other: _bounds(x, None, other),
     "maximum": _bounds,
+    "isin": _members,
+    "bucketize": _members,
+    "searchsorted": lambda edges, x, *_: _members(x, edges if edges.dim() == 1 else None),
+    "remainder": _multiple,
+    "fmod": _multiple,
+    "floor_divide": _multiple,
     "round": _half,
     "floor": _whole,
     "ceil": _whole,

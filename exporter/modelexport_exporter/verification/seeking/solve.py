@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelexport_exporter.verification.seeking.conditions import (
+    MARGIN,
     OtherPathError,
     Requirement,
     difference,
@@ -28,13 +29,11 @@ Run = Callable[[Arrays], Sequence[Condition]]
 MOST_ELEMENTS = 64
 """Of all inputs together: each is moved alone in every step."""
 STEPS = 12
-MARGIN = 1e-3
-"""How far beyond a comparison's edge a float goes, relative to its operands."""
 MOVE = 1e-3
 """How far a float is moved for a derivative, relative to it."""
-FARTHER = (1.0, 64.0, 4096.0)
+FARTHER = (1.0, 64.0, 4096.0, 262144.0)
 """By which factors more, where that has no effect."""
-STRICT = {"gt": 1.0, "lt": -1.0, "ge": 1.0, "le": -1.0}
+STRICT = {"gt": 1.0, "lt": -1.0, "ge": 1.0, "le": -1.0, "above": 1.0, "below": -1.0}
 """On which side of its edge the difference has to be."""
 
 
@@ -60,7 +59,7 @@ def solve(
     active: set[int] = set()
     for _step in range(STEPS):
         found = _differences(run, arrays, wanted)
-        broken = {place for place, own in enumerate(wanted) if not _holds(own, found[place][0])}
+        broken = {place for place, own in enumerate(wanted) if not _holds(own, *found[place])}
         if not broken:
             return arrays
         active |= broken
@@ -81,8 +80,10 @@ def _differences(
     return [difference(conditions, own) for own in wanted]
 
 
-def _holds(wanted: Requirement, value: float) -> bool:
+def _holds(wanted: Requirement, value: float, magnitude: float) -> bool:
     return {
+        "above": 0 < value <= 2 * MARGIN * magnitude,
+        "below": 0 < -value <= 2 * MARGIN * magnitude,
         "gt": value > 0,
         "lt": value < 0,
         "ge": value >= 0,

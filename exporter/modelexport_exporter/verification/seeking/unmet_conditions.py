@@ -33,7 +33,8 @@ from modelexport_exporter.verification.seeking.solve import MOST_ELEMENTS, Varia
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]
 
-SECONDS = 0.5
+SECONDS, SHARE = 0.5, 0.2
+"""For all conditions, and the part of it that one takes at most."""
 REPLAYS, REPLAY_SECONDS = 24, 0.25
 """How many of the samples run again to see which conditions they met, and for how long."""
 QUICK_SECONDS = 0.005
@@ -64,7 +65,8 @@ class UnmetConditions:
             return
         until = self._clock() + SECONDS
         for wish in self._seen.missing():
-            found = next(self._fulfilling(wish, until), None)
+            at_most = min(until, self._clock() + SECONDS * SHARE)
+            found = next(self._fulfilling(wish, at_most), None)
             if found is not None:
                 self._seen.add(self._run(found.arrays))
                 yield found

@@ -36,7 +36,7 @@ START: Arrays = {
     "n": np.array([40, 3]),
     "m": np.array([7, 90000]),
 }
-TABLE = torch.tensor([0.0, 0.5, 4.0])
+LISTED = torch.tensor([12, 700, 1100])
 
 
 def runner(rule: Rule) -> Callable[[Arrays], list[Condition]]:
@@ -114,6 +114,7 @@ def test_the_edge_of_a_comparison(rule: Rule, at_edge: Rule) -> None:
         (lambda x: torch.minimum(x, torch.tensor(400.0)), lambda x: x > 400, 0),
         (lambda x: torch.nn.functional.hardtanh(x, -20, 20), lambda x: x < -20, 0),
         (lambda x: (x * 5).round(), lambda x: (x * 5) % 1 == 0.5, 0),
+        (lambda x: (x + 180) % 360, lambda x: (x + 180) % 360 == 0, 0),
     ],
 )
 def test_what_clamping_and_rounding_compare(
@@ -126,18 +127,53 @@ def test_what_clamping_and_rounding_compare(
     assert reached(torch.from_numpy(found["x"])).any()
 
 
+@pytest.mark.parametrize(
+    "rule",
+    [
+        lambda v: (v["n"][:, None] // 86 == LISTED).any(1),
+        lambda v: torch.isin(v["n"] // 86, LISTED),
+        lambda v: torch.bucketize(v["n"] // 86, LISTED),
+    ],
+)
+def test_each_element_of_a_list(rule: Rule) -> None:
+    run, seen = runner(rule), Seen()
+    seen.add(run(START))
+    wishes = [wish for wish in seen.missing() if wish.column is not None]
+    assert [wish.column for wish in wishes] == [2, 1, 0]
+    for wish in wishes:
+        conditions = run(START)
+        [way] = ways_to(conditions, wish, elements_near(conditions, wish)[0])
+        found = solve(run, START, variables_of(INPUTS, START), way)
+        assert found is not None
+        assert LISTED[wish.column] in found["n"] // 86
+        seen.add(run(found))
+    assert not [wish for wish in seen.missing() if wish.column is not None]
+
+
 def test_what_no_input_fulfils_is_given_up() -> None:
     assert sought(lambda v: v["x"] * 0 > 1) is None
     assert sought(lambda v: (v["x"] > 3) & (v["x"] < 2)) is None
     assert sought(lambda v: v["n"] > 200000) is None
 
 
+def test_a_little_below_and_above_an_edge() -> None:
+    rule: Rule = lambda v: v["x"].sum(1) > 500  # noqa: E731
+    for side, low, high in ((Side.BELOW, 499, 500), (Side.ABOVE, 500, 501)):
+        found = sought(rule, side)
+        assert found is not None
+        sums = found["x"].sum(1)
+        assert ((sums > low) & (sums < high)).any()
+
+
 def test_sides_that_occurred_are_no_longer_missing() -> None:
-    run, seen = runner(lambda v: (v["x"] > 0) & (v["n"][:1] > 50)), Seen()
+    rule: Rule = lambda v: (v["n"] > 50) & (v["m"] < 60)  # noqa: E731
+    run, seen = runner(rule), Seen()
     seen.add(run(START))
-    assert [(wish.place, wish.side) for wish in seen.missing()] == [
-        (2, Side.TRUE), (1, Side.TRUE), (1, Side.EDGE), (0, Side.EDGE),
-    ]  # fmt: skip
-    seen.add(run({**START, "n": np.array([50, 3])}))
-    seen.add(run({**START, "n": np.array([51, 3]), "x": np.zeros((2, 3), "f4")}))
-    assert [(wish.place, wish.side) for wish in seen.missing()] == [(2, Side.TRUE)]
+    edges = {Side.EDGE, Side.BELOW, Side.ABOVE}
+    assert {(wish.place, wish.side) for wish in seen.missing()} == {
+        (2, Side.TRUE), (0, Side.TRUE), *((place, side) for place in (0, 1) for side in edges),
+    }  # fmt: skip
+    seen.add(run({**START, "n": np.array([50, 51]), "m": np.array([60, 0])}))
+    assert {(wish.place, wish.side) for wish in seen.missing()} == {
+        (place, side) for place in (0, 1) for side in edges - {Side.EDGE}
+    }
