@@ -3,47 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 import torch
 
-from modelexport_api.reasons import Reason
-from modelexport_api.status import Stage, Verdict
-from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.types import ConvertedModel, ExportTask, Rung, VerificationOutcome
-from modelexport_exporter.workers.export import export_model
-from modelexport_exporter.workers.verify import verify_model
+from exporter.call.input_cases import (
+    BATCH,
+    DYNAMO,
+    NUMBERS,
+    SCRIPT,
+    TRACE,
+    Case,
+    export,
+    ids,
+    rows,
+    task_for,
+)
+from modelexport_api.status import Verdict
+from modelexport_exporter.core.types import ExportTask, Rung
 from zoo.code import kinds
 from zoo.tasks import CODE, spec_for
-
-BATCH = {"n": {"min": 1, "max": 8}}
-DYNAMO, SCRIPT, TRACE = Rung.DYNAMO, Rung.SCRIPT, Rung.TRACE
-
-
-def rows(name: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
-    return {"name": name, "shape": ["n", 4], **more}
-
-
-def ids(name: str, highest: int = 15) -> dict[str, Any]:
-    return {"name": name, "dtype": "int64", "shape": ["n", 5], "range": [0, highest]}
-
-
-NUMBERS: list[dict[str, Any]] = [
-    {"name": "times", "kind": "Int", "range": [1, 5]},
-    {"name": "shift", "kind": "Float"},
-    {"name": "double", "kind": "Bool"},
-]
-
-
-class Case(NamedTuple):
-    model: str
-    inputs: list[dict[str, Any]]
-    rungs: tuple[Rung, ...]
-    names: list[str] | None = None
-    """Of the file's inputs; None: those of `inputs`."""
-    example: str | None = None
-
 
 CASES = {
     "by name, in another order": Case(
@@ -135,33 +114,6 @@ CASES = {
 }  # fmt: skip
 
 
-def task_for(case: Case, rung: Rung, directory: Path) -> ExportTask:
-    torch.manual_seed(1)
-    module: torch.nn.Module = getattr(kinds, case.model)()
-    torch.save(module.state_dict(), directory / "model.pt")
-    spec = spec_for(f"kinds:{case.model}", inputs=case.inputs, dims=dims_of(case.inputs))
-    if case.example is not None:
-        assert spec.model is not None
-        model = spec.model.model_copy(update={"example_inputs": f"kinds:{case.example}"})
-        spec = spec.model_copy(update={"model": model})
-    (directory / "artifact").mkdir()
-    return ExportTask(spec, directory / "model.pt", CODE, directory / "artifact", rung=rung)
-
-
-def dims_of(inputs: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
-    used = any("n" in entry.get("shape", []) for entry in inputs)
-    return BATCH if used else {}
-
-
-def export(task: ExportTask) -> tuple[ConvertedModel, VerificationOutcome]:
-    converted = export_model(task, ignore)
-    return converted, verify_model(task, converted, ignore)
-
-
-def ignore(_stage: Stage, _fraction: float, _message: str) -> None:
-    """Progress is not what is tested here."""
-
-
 @pytest.mark.parametrize(
     ("name", "rung"), [(name, rung) for name, case in CASES.items() for rung in case.rungs]
 )
@@ -174,155 +126,6 @@ def test_is_exported_and_verified(name: str, rung: Rung, tmp_path: Path) -> None
     declared = [entry["name"] for entry in case.inputs]
     assert [entry.name for entry in converted.inputs] == (case.names or declared)
     assert converted.findings == ()
-
-
-class Refusal(NamedTuple):
-    model: str
-    inputs: list[dict[str, Any]]
-    reason: Reason
-    said: tuple[str, ...]
-    rung: Rung = DYNAMO
-    example: str | None = None
-
-
-REFUSALS = {
-    "a value on a tensor": Refusal(
-        "Optionals", [rows("x", value=3)], Reason.INVALID_MANIFEST, ("input x", "has a value")
-    ),
-    "a name and parts of it": Refusal(
-        "Batch",
-        [rows("batch"), rows("batch.left")],
-        Reason.INVALID_MANIFEST,
-        ("input batch", "batch.left"),
-    ),
-    "a gap in a list": Refusal(
-        "Layers",
-        [rows("x"), rows("cache.0"), rows("cache.2")],
-        Reason.INVALID_MANIFEST,
-        ("cache.0, cache.2", "counted from 0"),
-    ),
-    "more than forward takes": Refusal(
-        "Complex",
-        [rows("x"), rows("y")],
-        Reason.INPUTS_MISMATCH,
-        ("inputs declare 2 (x, y)", "takes 1: forward(x)"),
-    ),
-    "too few": Refusal(
-        "Wrapped",
-        [rows("x")],
-        Reason.INPUTS_MISMATCH,
-        ("missing 1 required positional argument: 'y'",),
-    ),
-    "names for fewer tensors than the example has": Refusal(
-        "Keywords",
-        [{"name": "ids"}],
-        Reason.INPUTS_MISMATCH,
-        ("kinds:tokens returns 2 tensors", "int64[2, 5]", "inputs name 1 (ids)"),
-        example="tokens",
-    ),
-    "names for more tensors than the example has": Refusal(
-        "Optionals",
-        [{"name": "x"}, {"name": "y"}],
-        Reason.INPUTS_MISMATCH,
-        ("returns 1 tensors", "inputs name 2 (x, y)"),
-        example="one",
-    ),
-    "another rank than the example's": Refusal(
-        "Optionals",
-        [rows("x", shape=["n", 4, 1])],
-        Reason.INPUTS_MISMATCH,
-        ("input x: declared with 3 dims", "(2, 4)"),
-        example="one",
-    ),
-    "an example that fails": Refusal(
-        "Optionals",
-        [rows("x")],
-        Reason.FACTORY_FAILED,
-        ("kinds:failing raised RuntimeError: no example today", "kinds.py:"),
-        example="failing",
-    ),
-    "no such example": Refusal(
-        "Optionals",
-        [rows("x")],
-        Reason.FACTORY_NOT_FOUND,
-        ("model.exampleInputs is kinds:token", "has no token"),
-        example="token",
-    ),
-    "an example of nothing": Refusal(
-        "Optionals", [rows("x")], Reason.FACTORY_FAILED, ("returned None",), example="nothing"
-    ),
-    "complex outputs": Refusal("Complex", [rows("x")], Reason.CONTRACT_VIOLATED, ("is complex64",)),
-    "complex outputs, traced": Refusal(
-        "Complex", [rows("x")], Reason.CONTRACT_VIOLATED, ("is complex64",), TRACE
-    ),
-    "strings as outputs": Refusal(
-        "Labels", [rows("x")], Reason.CONVERSION_FAILED, ("is the str 'label'",)
-    ),
-    "strings as outputs, traced": Refusal(
-        "Labels", [rows("x")], Reason.CONTRACT_VIOLATED, ("is a str, not a tensor",), TRACE
-    ),
-}
-
-
-@pytest.mark.parametrize("name", REFUSALS)
-def test_is_refused_with_a_reason(name: str, tmp_path: Path) -> None:
-    refusal = REFUSALS[name]
-    case = Case(refusal.model, refusal.inputs, (), example=refusal.example)
-    with pytest.raises(ExportFailure) as caught:
-        export_model(task_for(case, refusal.rung, tmp_path), ignore)
-    failure = caught.value
-    assert failure.reason is refusal.reason, failure
-    assert all(part in failure.message for part in refusal.said), failure.message
-    assert failure.hint
-
-
-@pytest.mark.parametrize(
-    ("model", "inputs"),
-    [
-        pytest.param(
-            "Branches",
-            [
-                rows("x"),
-                {"name": "steps", "kind": "Int", "range": [0, 4]},
-                {"name": "threshold", "kind": "Constant", "value": 0},
-                {"name": "flip", "kind": "Constant", "value": False},
-            ],
-            id="a loop",
-        ),
-        pytest.param(
-            "Branches",
-            [
-                rows("x"),
-                {"name": "steps", "kind": "Constant", "value": 1},
-                {"name": "threshold", "kind": "Float"},
-                {"name": "flip", "kind": "Constant", "value": False},
-            ],
-            id="a threshold",
-        ),
-        pytest.param(
-            "Branches",
-            [
-                rows("x"),
-                {"name": "steps", "kind": "Constant", "value": 1},
-                {"name": "threshold", "kind": "Constant", "value": 0},
-                {"name": "flip", "kind": "Bool"},
-            ],
-            id="a switch",
-        ),
-    ],
-)
-@pytest.mark.parametrize("rung", [DYNAMO, TRACE])
-def test_a_number_that_is_baked_in_is_noticed(
-    model: str, inputs: list[dict[str, Any]], rung: Rung, tmp_path: Path
-) -> None:
-    """Whether torch says so, or writes a file that is right for one value only."""
-    task = task_for(Case(model, inputs, ()), rung, tmp_path)
-    try:
-        _, outcome = export(task)
-        ended = str(outcome.summary.verdict)
-    except ExportFailure as failure:
-        ended = str(failure.reason)
-    assert ended in {"Mismatch", "CaptureFailed", "DynamicDimSpecialized", "RuntimeFailed"}
 
 
 @pytest.mark.parametrize("rung", [TRACE, SCRIPT])
