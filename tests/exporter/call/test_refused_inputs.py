@@ -7,15 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from exporter.call.input_cases import (
-    DYNAMO,
-    TRACE,
-    Case,
-    export,
-    ignore,
-    rows,
-    task_for,
-)
+from exporter.call.input_cases import DYNAMO, TRACE, Case, export, ignore, rows, task_for
 from modelexport_api.reasons import Reason
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import Rung
