@@ -1,0 +1,123 @@
+"""What must be true of the private names of torch.export, its sizes and its translation to ONNX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import sympy  # type: ignore[import-untyped]
+import torch
+from onnxscript.rewriter import _matcher
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.onnx._internal.exporter import _building, _flags, _registration
+
+from modelexport_exporter.torch_internals.decomposition_table import decomposition_table
+from modelexport_exporter.torch_internals.operators import OpOverload
+from unit.exporter.torch_internals.name_checks import (
+    TILE,
+    X,
+    imports,
+    parameters,
+    parsed,
+    program,
+    takes,
+)
+
+TRANSLATION = "torch.onnx._internal.exporter"
+
+
+def replaces(operator: OpOverload) -> Callable[[Any], bool]:
+    def check(patch: Callable[[], Any]) -> bool:
+        before = decomposition_table.get(operator)
+        with patch():
+            return decomposition_table.get(operator) is not before
+
+    return check
+
+
+def patches(patch: Callable[..., Any]) -> bool:
+    from torch.fx.experimental import _config
+
+    before = (_config.backed_size_oblivious, _config.use_duck_shape)
+    with patch(backed_size_oblivious=True), patch(use_duck_shape=False):
+        changed = (_config.backed_size_oblivious, _config.use_duck_shape)
+    after = (_config.backed_size_oblivious, _config.use_duck_shape)
+    return changed == (True, False) and after == before == (False, True)
+
+
+def is_false_of(check: Callable[[bool], None]) -> bool:
+    check(True)
+    with pytest.raises(RuntimeError):
+        check(False)
+    return True
+
+
+def translates(dispatch: Callable[..., Any]) -> bool:
+    registry = registry_of_torch()
+    found = []
+    for module in (torch.nn.SiLU(), torch.nn.Softshrink()):
+        graph = program(module).graph
+        node = next(node for node in graph.nodes if node.op == "call_function")
+        found.append(dispatch(node, registry)[0] is not None)
+    return found == [True, False]
+
+
+def registry_of_torch() -> _registration.ONNXRegistry:
+    return _registration.ONNXRegistry.from_torchlib(opset_version=18)
+
+
+def makes_a_registry(from_torchlib: Callable[..., Any]) -> bool:
+    registry = from_torchlib(opset_version=18)
+    registry.register_op(TILE, parsed)
+    (entry, *_) = registry.functions["aten::relu"]
+    return "aten::tile" in str(registry.functions) and not entry.is_complex
+
+
+PROPERTIES: dict[str, Callable[[Any], object]] = {
+    "'_determine_input_dtype'": lambda name: hasattr(_building, name),
+    "'_is_onnx_exporting'": lambda name: getattr(_flags, name) is False,
+    "'torch._dynamo'": imports,
+    "torch._subclasses.fake_tensor.FakeCopyMode": lambda mode: takes(mode, object()),
+    "torch._subclasses.fake_tensor.FakeTensor": lambda kind: issubclass(kind, torch.Tensor),
+    "torch._subclasses.fake_tensor.FakeTensorMode.dispatch": lambda dispatch: (
+        takes(FakeTensorMode, allow_non_fake_inputs=True)
+        and takes(dispatch, object(), object(), (), (), {})
+    ),
+    "'torch.export._trace'": imports,
+    "matcher._match_constant": lambda match: takes(match, 1, 2, 3),
+    "onnxscript.rewriter._basics.MatchResult": lambda result: not result().fail("why"),
+    "onnxscript.rewriter._matcher.SimplePatternMatcher": lambda matcher: (
+        takes(matcher.match, matcher, 1, 2, 3, tracer=None)
+        and issubclass(matcher, _matcher.PatternMatcher)
+    ),
+    "torch._check": is_false_of,
+    "torch._decomp.decomposition_table.get": lambda get: torch.allclose(
+        get(torch.ops.aten.silu.default)(X), torch.nn.functional.silu(X)
+    ),
+    "torch.export._patches.register_gru_while_loop_decomposition": replaces(
+        torch.ops.aten.gru.input
+    ),
+    "torch.export._patches.register_lstm_while_loop_decomposition": replaces(
+        torch.ops.aten.lstm.input
+    ),
+    "torch.fx.experimental._config.patch": patches,
+    f"{TRANSLATION}._core.current_tracer": lambda tracer: tracer is None,
+    f"{TRANSLATION}._dispatching.dispatch": translates,
+    f"{TRANSLATION}._flags": lambda flags: flags is _flags,
+    f"{TRANSLATION}._fx_passes.decompose_with_registry": lambda decompose: (
+        "softshrink" not in str(decompose(program(), registry_of_torch()).graph)
+    ),
+    f"{TRANSLATION}._fx_passes.remove_assertion_nodes": lambda remove: (
+        remove(program().graph_module).graph
+    ),
+    f"{TRANSLATION}._registration.ONNXRegistry.from_torchlib": makes_a_registry,
+    "torch._sym_sqrt": lambda root: root(9) == 3.0,
+    "torch.onnx._internal.exporter._building._determine_input_dtype": lambda determine: (
+        parameters(determine) == ["param", "arg", "type_binding"]
+    ),
+    "torch.utils._sympy.printers.PythonPrinter": lambda printer: (
+        printer().doprint(sympy.Ne(sympy.Symbol("n"), 50)) == "n != 50"
+    ),
+}
+"""What must be true of each name. In quotes: a name that is looked up as text."""
