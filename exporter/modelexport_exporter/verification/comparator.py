@@ -19,8 +19,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.core.dims import is_dynamic
-from modelexport_exporter.core.sample import DEGENERATE, ORDINARY, Sample, Values
+from modelexport_exporter.core.sample import ORDINARY, Sample, Values
 from modelexport_exporter.core.types import (
     OutputComparison,
     Problem,
@@ -30,10 +29,10 @@ from modelexport_exporter.core.types import (
 from modelexport_exporter.precision.losses import Losses
 from modelexport_exporter.precision.noise import Simulation
 from modelexport_exporter.verification.numerics.arithmetic_dtype import EXACT, Arithmetic
-from modelexport_exporter.verification.numerics.compare import compare_output, is_float, peak_of
+from modelexport_exporter.verification.numerics.compare import compare_output
 from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstimate
-from modelexport_exporter.verification.numerics.slices import SlicePeaks, Slices
 from modelexport_exporter.verification.numerics.tolerance import Source, Tolerance, choose_tolerance
+from modelexport_exporter.verification.output_scales import OutputScales
 from modelexport_exporter.verification.perturbed_runs import PerturbedRuns
 from modelexport_exporter.verification.recorded_outputs import compare_recorded
 from modelexport_exporter.verification.reference import EagerReference
@@ -57,10 +56,6 @@ HOPELESS = 100.0
 """An error of so many limits is not explained by one more run."""
 DTYPES_SECONDS = 0.05
 """The dtypes of mixed arithmetic are determined for each sample where that takes no longer."""
-
-
-UNSLICED = DEGENERATE | {Values.FAR}
-"""Values on which all of an output has one limit."""
 
 
 class Comparator:
@@ -89,11 +84,7 @@ class Comparator:
         self._ranked = ranked
         self._unusual = UnusualValues(reference, None if simulation is not None else unlike_nan)
         self._clock = clock
-        self._ordinary_peaks: dict[str, float] = {}
-        self._slice_peaks: dict[str, SlicePeaks] = {}
-        self._sliced: Sample | None = None
-        """The sample that `_slices_of` is of."""
-        self._slices_of: dict[str, Slices | None] = {}
+        self._scales = OutputScales(spec, sliced=simulation is None)
         self._computed_in: list[Arithmetic] = []
         """What leads to each output; empty before the first sample."""
         self._mixed = False
@@ -254,36 +245,15 @@ class Comparator:
         estimate: NoiseEstimate,
     ) -> OutputComparison:
         name, have = named
-        degenerate = sample.values in DEGENERATE
-        ordinary = self._ordinary_peaks.get(name, 0.0) if degenerate else 0.0
-        if sample.values is Values.NORMAL and is_float(want.dtype):
-            self._ordinary_peaks[name] = max(peak_of(want), self._ordinary_peaks.get(name, 0.0))
         return compare_output(
             name,
             want,
             have,
             self._choose_tolerance(sample, name, want, self._computed_in[position]),
-            ordinary_peak=ordinary,
+            ordinary_peak=self._scales.ordinary_peak(sample, name, want),
             estimate=estimate,
-            slices=self._slices(sample, name, want),
+            slices=self._scales.slices(sample, name, want),
         )
-
-    def _slices(self, sample: Sample, name: str, want: Array) -> Slices | None:
-        """Return the slices of an output of the sample, determined once for all of its runs."""
-        reduced = self._simulation is not None
-        if reduced or not is_float(want.dtype) or sample.values in UNSLICED:
-            return None
-        if self._sliced is not sample:
-            self._sliced, self._slices_of = sample, {}
-        if name not in self._slices_of:
-            self._slices_of[name] = self._find_slices(sample, name, want)
-        return self._slices_of[name]
-
-    def _find_slices(self, sample: Sample, name: str, want: Array) -> Slices | None:
-        peaks = self._slice_peaks.setdefault(name, SlicePeaks())
-        dims = self._spec.dims
-        varying = [size for dim, size in sample.dims.items() if is_dynamic(dims[dim])]
-        return peaks.slices(want, varying, ordinary=sample.values in ORDINARY)
 
     def _choose_tolerance(
         self, sample: Sample, name: str, want: Array, arithmetic: Arithmetic
