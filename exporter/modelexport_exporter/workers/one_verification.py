@@ -1,15 +1,14 @@
 """One verification: the file and eager PyTorch on all samples that the budget allows.
 
 `SampleSource` draws samples, `SampleScheduler` decides which of them run, `Comparator` compares
-one, `Completeness` seeks what they did not reach, and `verdict` sums up. Outputs are freed after
-their sample.
+one with the runs of `WatchedFile`, `Completeness` seeks what they did not reach, and `verdict` sums
+up. Outputs are freed after their sample.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
@@ -32,7 +31,7 @@ from modelexport_exporter.core.types import (
 )
 from modelexport_exporter.report.triton_config import batch_dim, with_session_shapes
 from modelexport_exporter.verification.batch_independence import is_batch_independent
-from modelexport_exporter.verification.comparator import Comparator, Named, RunFile
+from modelexport_exporter.verification.comparator import Comparator
 from modelexport_exporter.verification.dependent_outputs import (
     RANKING,
     UNLIKE_NAN,
@@ -40,21 +39,16 @@ from modelexport_exporter.verification.dependent_outputs import (
 )
 from modelexport_exporter.verification.numerics.in_precision import simulation_for
 from modelexport_exporter.verification.reference_model import ReferenceModel
-from modelexport_exporter.verification.runtime.prepacking import why_not_prepacked
-from modelexport_exporter.verification.runtime.session import Session
 from modelexport_exporter.verification.samples.budget import TIME_BUDGET_SECONDS
 from modelexport_exporter.verification.samples.every_size import describe_coverage
 from modelexport_exporter.verification.samples.sample_scheduler import SampleScheduler
 from modelexport_exporter.verification.samples.sample_source import SampleSource
 from modelexport_exporter.verification.samples.sizes import describe_sizes
 from modelexport_exporter.verification.seeking.completeness import Completeness
-from modelexport_exporter.verification.seeking.file_sides import BRANCHING, sides_of_file
 from modelexport_exporter.verification.seeking.frozen_code import branches_of, may_freeze_sizes
 from modelexport_exporter.verification.seeking.seek import Found
-from modelexport_exporter.verification.seeking.size_decisions import size_decisions_of
-from modelexport_exporter.verification.seeking.size_probe import may_decide_on_sizes
 from modelexport_exporter.verification.verdict import describe_reordered, verdict_on
-from modelexport_exporter.workers.output_shapes import OutputShapes
+from modelexport_exporter.workers.watched_file import WatchedFile
 
 Array = NDArray[Any]
 
@@ -105,31 +99,10 @@ class Verification:
         self.smallest_failure = SmallestFailure()
         self._measured = task.proven_graph
         self._inferred = model.inferred
-        unpacked = "" if model.on_gpu else why_not_prepacked(converted.files)
-        self._scheduler.left_out.extend(filter(None, (unpacked,)))
-        setup = model.plugins.session_setup()
+        self._file = WatchedFile(task, converted, model)
+        self._scheduler.left_out.extend(filter(None, (self._file.unpacked,)))
+        self.shapes = self._file.shapes
         reference = model.reference
-
-        def opened(path: Path) -> tuple[Session, RunFile]:
-            session = Session(path, model.provider, prepack=not unpacked, setup=setup)
-            return session, _runner(session, reference.weights(converted.weight_inputs))
-
-        def run_probe(path: Path) -> RunFile:
-            return opened(path)[1]
-
-        self._session, run_file = opened(converted.model_path)
-        self.shapes = OutputShapes(task, converted, self._session, opened)
-        self._run_file = self.shapes.watching(run_file)
-        branches = not task.proven_graph and not BRANCHING.isdisjoint(converted.op_counts)
-        sides = sides_of_file(converted.model_path, run_probe) if branches else None
-        if sides is not None:
-            self._run_file = sides.watching(self._run_file)
-        compared = not task.proven_graph and may_decide_on_sizes(converted.op_counts)
-        decisions = (
-            size_decisions_of(converted.model_path, task.spec.inputs, run_probe)
-            if compared
-            else None
-        )
 
         def dependent(kinds: frozenset[str]) -> frozenset[str]:
             return dependent_outputs(converted.model_path, kinds, converted.op_counts)
@@ -139,7 +112,7 @@ class Verification:
         self._comparator = Comparator(
             task.spec,
             reference,
-            self._run_file,
+            self._file.run,
             dependent(RANKING),
             self._clock,
             simulation=simulation_for(task, task.spec, reference),
@@ -151,8 +124,8 @@ class Verification:
             branches=branches_of(task),
             frozen_sizes=may_freeze_sizes(task, converted),
             trace=task.rung is Rung.TRACE,
-            file_sides=sides,
-            size_decisions=decisions,
+            file_sides=self._file.sides,
+            size_decisions=self._file.decisions,
             clock=self._clock,
         )
 
@@ -211,14 +184,14 @@ class Verification:
         """Return the verdict on all samples that ran; `seconds`: of the whole verification."""
         outputs = [output for sample in self._results for output in sample.outputs]
         conclusive = [output for output in outputs if not output.inconclusive]
-        fallen_back = fallbacks(self._session.assignment, self._session.provider)
+        fallen_back = fallbacks(self._file.session.assignment, self._file.session.provider)
         noise = [output.noise for output in conclusive if output.noise is not None]
         not_compared = (*self._completeness.not_compared(), *self._guards_left())
         excused = self._spec.verification.allow_incomplete
         return VerificationOutcome(
             summary=VerificationResult(
                 verdict=verdict_on(self._results, () if excused else not_compared),
-                provider=self._session.provider.value,
+                provider=self._file.session.provider.value,
                 samples=len(self._results),
                 max_abs_error=max((output.max_abs_error for output in conclusive), default=0.0),
                 max_rel_error=max((output.max_rel_error for output in conclusive), default=0.0),
@@ -262,8 +235,8 @@ class Verification:
         if sample is None:
             return None
         arrays = self._samples.arrays(sample)
-        fed = {name: arrays[name] for name in self._session.input_names if name in arrays}
-        return is_batch_independent(fed, lambda rows: self._run_file(rows, "rows of a batch"))
+        fed = {name: arrays[name] for name in self._file.session.input_names if name in arrays}
+        return is_batch_independent(fed, lambda rows: self._file.run(rows, "rows of a batch"))
 
     def _run_found(self, found: Found) -> None:
         """Compare inputs that a search found, if they fit into the budget."""
@@ -298,17 +271,3 @@ class Verification:
             return False
         self._measured = slowest < MEASURED_BELOW_SECONDS
         return self._measured
-
-
-def _runner(session: Session, weights: Mapping[str, Array]) -> RunFile:
-    """Return a function that runs the file.
-
-    Not a method: a session in a reference cycle would wait for the garbage collector, and one that
-    hosts Python operators must end before the next one starts.
-    """
-
-    def run_file(arrays: Mapping[str, Array], where: str) -> Named:
-        outputs = session.run({**arrays, **weights}, where)
-        return list(zip(session.output_names, outputs, strict=True))
-
-    return run_file

@@ -26,7 +26,7 @@ from modelexport_exporter.verification.runtime import prepacking
 from modelexport_exporter.verification.runtime.session import Session
 from modelexport_exporter.verification.samples.sizes import more_samples, plan_samples
 from modelexport_exporter.verification.verdict import describe_mismatch
-from modelexport_exporter.workers import one_verification
+from modelexport_exporter.workers import one_verification, watched_file
 from modelexport_exporter.workers.verify import verify_model
 from models import catalog
 from models.catalog import RealModel
@@ -104,7 +104,7 @@ def test_large_model_is_verified_without_prepacking_and_the_report_says_so(
         opened.append(prepack)
         return Session(path, provider, prepack=prepack, setup=setup)
 
-    monkeypatch.setattr(one_verification, "Session", opening)
+    monkeypatch.setattr(watched_file, "Session", opening)
     task = task_for(catalog.MINILM, tmp_path)
     outcome = verify(task, convert(task, external=True))
     assert outcome.summary.verdict is Verdict.VERIFIED
