@@ -26,8 +26,8 @@ class Values(StrEnum):
     SMALL = "small"
     """Normal floats of a small scale; with a `range`, as NORMAL."""
     SMALL_INTEGERS = "strewn"
-    """Normal floats, half of them replaced by -1, 0 or 1: zeros next to values of both signs, and
-    ties."""
+    """Normal floats, half of them replaced by -1, 1, or a zero of either sign: zeros next to values
+    of both signs, and ties."""
     REPEATED = "repeated"
     """Two values that recur: equal indices, equal scores; in every other row by turns."""
     ORDERED = "ordered"

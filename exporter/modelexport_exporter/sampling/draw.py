@@ -267,8 +267,9 @@ def _levels(low: Number, high: Number, constant: Number) -> dict[Values, Number]
 
 
 def _mix_in_small_integers(drawn: Array, rng: np.random.Generator) -> Array:
-    """Return the array with half of its elements replaced by -1, 0 or 1."""
-    return np.where(rng.integers(0, 2, drawn.shape), drawn, rng.integers(-1, 2, drawn.shape))
+    """Return the array with half of its elements replaced by -1, 1, or a zero of either sign."""
+    small = np.array([-1.0, -0.0, 0.0, 1.0])[rng.integers(0, 4, drawn.shape)]
+    return np.where(rng.integers(0, 2, drawn.shape), drawn, small)
 
 
 def _set_both_ends(array: Array, low: float, high: float) -> Array:
