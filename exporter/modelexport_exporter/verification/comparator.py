@@ -47,9 +47,13 @@ Named = list[tuple[str, Array]]
 RunFile = Callable[[Mapping[str, Array], str], Named]
 """Runs the artifact on arrays by input name; the text describes them in a failure's message."""
 
-MAX_RUNS = 9
+MAX_RUNS = 24
 RUNS_TO_FIND_UNSETTLED = 3
 """If an output has elements that depend on rounding, so many runs find one of them."""
+RUNS_TO_SETTLE = 9
+"""So many find most of them."""
+FEW = 4
+"""So many integers that differ may all be near a half; MAX_RUNS find one that moves in every 8th."""
 RUNS_TO_MEASURE_NOISE = 5
 """So many runs measure the noise of an output without such elements; more hardly raise it."""
 HOPELESS = 100.0
@@ -293,6 +297,8 @@ def _explainable(output: OutputComparison, runs: int) -> bool:
     """Return whether one more run, after `runs`, may show that rounding causes the difference."""
     if not output.problem or output.problem.kind is ProblemKind.DTYPE:
         return False
-    if runs < RUNS_TO_FIND_UNSETTLED or output.unsettled:
+    if output.limit == 0 and output.errors <= FEW:
         return True
+    if runs < RUNS_TO_FIND_UNSETTLED or output.unsettled:
+        return runs < RUNS_TO_SETTLE
     return runs < RUNS_TO_MEASURE_NOISE and output.max_abs_error <= HOPELESS * output.limit

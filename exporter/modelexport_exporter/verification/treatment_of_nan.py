@@ -20,10 +20,10 @@ TESTING_THEMSELVES = frozenset({"quantile", "scaled_dot_product_attention"})
 """Functions of torch that test for NaN or infinity inside."""
 OWN_WAY = (
     *("_scaled_dot_product", "_fft_", "_upsample", "linalg_", "_linalg_", "cholesky", "lu_"),
-    *("_cdist", "_pdist", "_adaptive", "mode", "multinomial"),
+    *("_cdist", "_pdist", "_adaptive", "mode", "multinomial", "searchsorted"),
 )
 """How the ops of torch begin whose kernels treat NaN in a way of their own: fused attention returns
-zeros, the imaginary part of a sum is 0."""
+zeros, the imaginary part of a sum is 0, and a search by halves goes astray among them."""
 INTEGERS = frozenset({torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64})
 READING = frozenset({"_local_scalar_dense", "item", "is_nonzero", "equal"})
 """ATen ops that return a Python value."""

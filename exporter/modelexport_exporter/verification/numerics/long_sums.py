@@ -15,11 +15,16 @@ from typing import Any
 import torch
 
 from modelexport_exporter.torch_internals.aten_mode import op_name
+from modelexport_exporter.verification.numerics.resampling import (
+    is_resampling,
+    magnitudes_of_places,
+)
 
 REDUCING = frozenset(
     {"sum", "mean", "nansum", "var", "var_mean", "std", "std_mean", "norm", "linalg_vector_norm"}
 )
 """Ops that add all numbers of a slice."""
+ROUNDING_INSIDE = REDUCING | {"cumsum"}
 CANCELLING = frozenset({"sum", "mean", "nansum"})
 """Of these, ops that add terms of both signs."""
 NORMALISING = frozenset({"native_group_norm", "native_layer_norm", "native_batch_norm"})
@@ -45,17 +50,16 @@ def magnitudes_inside(
     """Return the numbers that an op's rounding is relative to; None if that is its result.
 
     `wide`: the result in float64. Of a long sum: the partial sums, which may cancel, times the
-    square root of the number of additions. Of running sums: the largest one.
+    square root of the number of additions. Of running sums: the largest one. Of resampling: what
+    moves where a place does.
     """
     name, given = op_name(func), args[0] if args else None
-    if not isinstance(given, torch.Tensor) or not given.is_floating_point():
+    if not isinstance(given, torch.Tensor) or not given.is_floating_point() or not given.numel():
         return None
-    if not given.numel() or not given.ndim:
-        return None
+    if not given.ndim or name not in ROUNDING_INSIDE:
+        return magnitudes_of_places(args, wide) if is_resampling(name) else None
     if name == "cumsum":  # in float64, on a CPU
         return wide.abs().amax(args[1], keepdim=True).expand_as(wide)
-    if name not in REDUCING:
-        return None
     terms = given.numel() / max(wide.numel(), 1)
     partial = wide.abs()
     if terms < LONG or _is_exact_in_any_order(given, terms):
