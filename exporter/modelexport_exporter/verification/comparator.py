@@ -53,7 +53,7 @@ RUNS_TO_FIND_UNSETTLED = 3
 RUNS_TO_SETTLE = 9
 """So many find most of them."""
 FEW = 4
-"""So many integers that differ may all be near a half; MAX_RUNS find one that moves in every 8th."""
+"""So many integers that differ may be near a half; MAX_RUNS find one that moves in every 8th."""
 RUNS_TO_MEASURE_NOISE = 5
 """So many runs measure the noise of an output without such elements; more hardly raise it."""
 HOPELESS = 100.0
