@@ -62,7 +62,7 @@ class PythonRandom(nn.Module):
 
 
 class RandomUnused(nn.Module):
-    """Random numbers that reach no output."""
+    """Random numbers times 0: they reach the output in the graph, and do not change it."""
 
     def forward(self, x: Tensor) -> Tensor:
         noise = torch.randn_like(x)
