@@ -40,7 +40,8 @@ DISPOSITIONS: dict[tuple[str, str], str] = {
     **{
         (operator, "sign of zero"): _ZERO
         for operator in (
-            "Celu", "CumSum", "Einsum", "GridSample", "LSTM", "LayerNormalization", "MatMul",
+            "Celu", "CumSum", "Einsum", "Gemm", "GridSample", "LSTM", "LayerNormalization",
+            "MatMul",
             "Max", "MaxPool", "Min", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum", "Resize",
             "ScatterElements", "Selu", "Unique", "Where",
         )
@@ -55,7 +56,7 @@ DISPOSITIONS: dict[tuple[str, str], str] = {
         (operator, "NaN or infinity"): _INFINITE
         for operator in ("Gelu", "LogSoftmax", "Resize")
     },
-    **{(operator, "NaN or infinity"): _CARRIED for operator in ("GRU", "LSTM")},
+    **{(operator, "NaN or infinity"): _CARRIED for operator in ("GRU", "LSTM", "RNN")},
     ("MaxPool", "NaN or infinity"): _WINDOWS,
     ("GlobalMaxPool", "NaN or infinity"): "rewritten where an input may be NaN: IsNaN finds it",
     **{
@@ -82,6 +83,8 @@ DISPOSITIONS: dict[tuple[str, str], str] = {
     "them",
     ("Gelu", "value"): "rewritten: the decomposition of gelu in float64; in float32 below the "
     "roundoff of the largest result",
+    ("GRU", "value"): "harmless: from 2^24 on, sums of both signs cancel, and their order decides "
+    "a gate",
     ("GridSample", "NaN or infinity"): "rewritten: far, infinite and NaN places as in torch",
     ("GridSample", "value"): "rewritten: the decomposition of grid_sampler_2d, nearest with "
     "reflection",
