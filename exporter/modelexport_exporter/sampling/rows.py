@@ -17,6 +17,8 @@ CENTRES, SPREAD = (1.0, 3.0), (-3.0, -1.0)
 
 At a thousandth float32 leaves one digit of a variance by squares, and four of one by distances.
 """
+COORDINATES = 4
+"""Numbers of a point, a quaternion, a box."""
 NEARLY = (0.0, 1e-6, 1e-4, 1e-2, -2.0)
 """Relative differences of numbers that are equal, nearly so, and opposite."""
 NEAR = 8
@@ -63,11 +65,13 @@ def copied_slices(array: Array) -> Array:
 def close_together(array: Array, low: float, high: float, rng: np.random.Generator) -> Array:
     """Return the elements at small distances from a number of each row, within [low, high].
 
-    `array`: standard normal, or uniform in the range.
+    A row of up to 4 numbers is a point or a box: all are near to one of them. `array`: standard
+    normal, or uniform in the range.
     """
     unbounded = not np.isfinite(high - low)
-    rows = array.shape[:-1] if array.ndim else ()
-    size = (*rows, 1) if array.ndim else ()
+    points = array.ndim > 1 and array.shape[-1] <= COORDINATES
+    rows = (1,) * (array.ndim - 1) if points else array.shape[:-1]
+    size = (*rows, array.shape[-1] if points else 1) if array.ndim else ()
     spread = 10.0 ** rng.uniform(*SPREAD, size)
     if unbounded:
         centre = 10.0 ** rng.uniform(*CENTRES, size)

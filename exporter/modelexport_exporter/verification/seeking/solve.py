@@ -33,6 +33,9 @@ MOVE = 1e-3
 """How far a float is moved for a derivative, relative to it."""
 FARTHER = (1.0, 64.0, 4096.0, 262144.0)
 """By which factors more, where that has no effect."""
+NEAR = 1e-4
+"""How near to equal two operands are, relative to them, before decimals are dropped."""
+DECIMALS = (0, 1, 2, 3)
 STRICT = {"gt": 1.0, "lt": -1.0, "ge": 1.0, "le": -1.0, "above": 1.0, "below": -1.0}
 """On which side of its edge the difference has to be."""
 
@@ -62,6 +65,8 @@ def solve(
         broken = {place for place, own in enumerate(wanted) if not _holds(own, *found[place])}
         if not broken:
             return arrays
+        if neat := _neat(run, arrays, variables, wanted):
+            return neat
         active |= broken
         rows = sorted(active)
         slopes = _slopes(run, arrays, variables, [wanted[place] for place in rows])
@@ -70,6 +75,31 @@ def solve(
         )
         if not _move(arrays, variables, slopes, missing):
             return None
+    return None
+
+
+def _neat(
+    run: Run, arrays: Arrays, variables: Sequence[Variable], wanted: Sequence[Requirement]
+) -> dict[str, Array] | None:
+    """Return the inputs with few decimals, if these fulfil all: few floats are equal to a number.
+
+    75 * 15 / 250 is exactly 4.5, and the floats next to 75 give something else.
+    """
+    near = [
+        (own.op, *found)
+        for own, found in zip(wanted, _differences(run, arrays, wanted), strict=True)
+    ]
+    if not all(op == "eq" and abs(value) <= NEAR * size for op, value, size in near):
+        return None
+    for decimals in DECIMALS:
+        rounded = {name: array.copy() for name, array in arrays.items()}
+        for variable in variables:
+            flat = rounded[variable.name].reshape(-1)
+            value = round(float(flat[variable.element]), decimals)
+            flat[variable.element] = flat.dtype.type(min(max(value, variable.low), variable.high))
+        found = _differences(run, rounded, wanted)
+        if all(_holds(own, *one) for own, one in zip(wanted, found, strict=True)):
+            return rounded
     return None
 
 

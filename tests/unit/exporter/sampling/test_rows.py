@@ -84,6 +84,12 @@ def test_numbers_are_close_together_and_far_from_zero(low: float, high: float) -
     assert 0.05 < apart.max() < 0.6
 
 
+def test_points_are_close_to_each_other() -> None:
+    rng = np.random.default_rng(0)
+    made = close_together(rng.standard_normal((2, 50, 3)), -np.inf, np.inf, rng)
+    assert (np.ptp(made, axis=(0, 1)) < 0.7 * made.max((0, 1))).all()
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_each_row_has_one_peak(shape: tuple[int, ...]) -> None:
     rows = one_hot_rows(np.zeros(shape), np.ones(shape))
