@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from modelexport_exporter.convert.script_comparisons import COMPARISONS
+from modelexport_exporter.convert.script_distances import DISTANCES
+from modelexport_exporter.convert.script_distances import SINCE as DISTANCES_SINCE
 from modelexport_exporter.convert.script_divisions import DIVISIONS, SINCE
 from modelexport_exporter.torch_internals.symbolics import (
     NEWEST_SYMBOLIC,
@@ -41,7 +43,11 @@ def script_symbolics() -> Iterator[None]:
         for name, function in _FUNCTIONS.items()
         if name in _OVERRIDES or not is_registered(name, NEWEST_SYMBOLIC)
     }
-    with register_symbolics(added, _SINCE), register_symbolics({**DIVISIONS, **COMPARISONS}, SINCE):
+    with (
+        register_symbolics(added, _SINCE),
+        register_symbolics({**DIVISIONS, **COMPARISONS}, SINCE),
+        register_symbolics(DISTANCES, DISTANCES_SINCE),
+    ):
         yield
 
 
