@@ -170,8 +170,11 @@ def _members(x: torch.Tensor, others: torch.Tensor | None, *_: object) -> Iterat
 
 
 def _half(x: torch.Tensor, *_: object) -> Iterator[Operands]:
+    """Compare with the halves above even and above odd numbers, which go down and up."""
     if x.is_floating_point():
-        yield "eq", x - x.floor(), torch.tensor(0.5)
+        beyond_even = x - 2 * (x / 2).floor()
+        yield "eq", beyond_even, torch.tensor(0.5)
+        yield "eq", beyond_even, torch.tensor(1.5)
 
 
 def _whole(x: torch.Tensor, *_: object) -> Iterator[Operands]:

@@ -33,7 +33,7 @@ from modelexport_exporter.verification.seeking.solve import MOST_ELEMENTS, Varia
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]
 
-SECONDS, SHARE = 0.5, 0.2
+SECONDS, SHARE = 1.0, 0.2
 """For all conditions, and the part of it that one takes at most."""
 REPLAYS, REPLAY_SECONDS = 24, 0.25
 """How many of the samples run again to see which conditions they met, and for how long."""

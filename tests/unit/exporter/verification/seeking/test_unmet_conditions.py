@@ -113,8 +113,9 @@ def test_the_edge_of_a_comparison(rule: Rule, at_edge: Rule) -> None:
         (lambda x: x.clamp(min=-900), lambda x: x < -900, 0),
         (lambda x: torch.minimum(x, torch.tensor(400.0)), lambda x: x > 400, 0),
         (lambda x: torch.nn.functional.hardtanh(x, -20, 20), lambda x: x < -20, 0),
-        (lambda x: (x * 5).round(), lambda x: (x * 5) % 1 == 0.5, 0),
-        (lambda x: torch.round(x * 15 / 250), lambda x: x * 15 / 250 % 1 == 0.5, 0),
+        (lambda x: (x * 5).round(), lambda x: (x * 5) % 2 == 0.5, 0),
+        (lambda x: (x * 5).round(), lambda x: (x * 5) % 2 == 1.5, 1),
+        (lambda x: torch.round(x * 15 / 250), lambda x: x * 15 / 250 % 2 == 0.5, 0),
         (lambda x: (x + 180) % 360, lambda x: (x + 180) % 360 == 0, 0),
     ],
 )
