@@ -1,4 +1,4 @@
-"""Numbers that a trace or a script computes from sizes, in the double precision of Python.
+"""Numbers that a trace or a script computes from sizes and numbers, in Python's double precision.
 
 torch's TorchScript exporter writes them as float32, rounds their constants, and takes logarithms
 of integers, which ONNX has not.
@@ -7,6 +7,7 @@ of integers, which ONNX has not.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import onnx_ir as ir
@@ -25,6 +26,8 @@ _ON_INTEGERS = frozenset(
     {"And", "Concat", "Gather", "Not", "Or", "Reshape", "Slice", "Squeeze", "Unsqueeze", "Xor"}
 )
 """What selects or combines sizes without computing."""
+_OF_FIRST = frozenset({"Gather", "Reshape", "Slice", "Squeeze", "Unsqueeze"})
+"""Of these, what returns elements of its first input."""
 _NAMED = {
     float(np.float32(number)): number
     for value in (math.pi, math.tau, math.e, math.log(2), math.log(10), math.sqrt(2))
@@ -52,9 +55,10 @@ class _Widening:
         self._integers: set[ir.Value] = set()
         """What depends on sizes and constants alone, and is an integer or a boolean."""
         self._wide: dict[ir.Value, bool] = {}
-        """What depends on them alone and is float64 now: whether it was float32."""
+        """What depends on them and on number inputs alone, as float64: whether it was float32."""
 
     def run(self, graph: ir.Graph) -> None:
+        self._wide.update(dict.fromkeys(_number_inputs(graph), False))
         for node in list(ir.traversal.RecursiveGraphIterator(graph)):
             if node.op_type in _SHAPES:
                 self._integers.update(node.outputs)
@@ -78,6 +82,12 @@ class _Widening:
         elif node.op_type in _COMPARISONS:
             self._widen_inputs(node)
             self._integers.update(node.outputs)
+        elif node.op_type == "Concat" or self._moves_wide(node):
+            # int() leaves no trace in the graph: the cast of a list of sizes follows here.
+            was_single = any(self._wide.get(v) for v in node.inputs if v)
+            if node.op_type == "Concat":
+                self._widen_inputs(node)
+            self._mark(node, was_single)
         else:
             self._narrow_inputs(node)
 
@@ -88,6 +98,9 @@ class _Widening:
             self._mark(node, wanted is ir.DataType.FLOAT)
         elif wanted in {ir.DataType.INT64, ir.DataType.BOOL}:
             self._integers.update(node.outputs)
+
+    def _moves_wide(self, node: ir.Node) -> bool:
+        return node.op_type in _OF_FIRST and node.inputs[0] in self._wide
 
     def _is_known(self, value: ir.Value) -> bool:
         constant = ir.convenience.get_const_tensor(value)
@@ -119,6 +132,18 @@ class _Widening:
             if value is not None and self._wide.get(value):
                 cast = ir.node("Cast", [value], {"to": ir.DataType.FLOAT})
                 node.replace_input_with(place, _insert(node, cast, ir.DataType.FLOAT))
+
+
+def _number_inputs(graph: ir.Graph) -> Iterator[ir.Value]:
+    """Yield the floats that forward takes, as doubles: inputs without dims, or what widens them."""
+    for entered in graph.inputs:
+        if entered.shape is None or len(entered.shape):
+            continue
+        if entered.dtype is ir.DataType.DOUBLE:
+            yield entered
+        for node in entered.consumers():
+            if node.op_type == "Cast" and node.outputs[0].dtype is ir.DataType.DOUBLE:
+                yield node.outputs[0]
 
 
 def _as_double(constant: ir.TensorProtocol) -> NDArray[np.float64]:

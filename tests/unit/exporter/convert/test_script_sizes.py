@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import math
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import onnxruntime
 import pytest
 import torch
 
+from modelexport_exporter.convert.declared_numbers import with_single_precision
 from modelexport_exporter.convert.names import make_names_unique
 from modelexport_exporter.convert.script_sizes import compute_script_sizes_in_double, likely_double
 from modelexport_exporter.convert.script_symbolics import script_symbolics
@@ -83,6 +85,33 @@ def test_a_branch_compares_doubles(tmp_path: Path) -> None:
         x = torch.ones(size, 4, dtype=torch.float64)
         (have,) = session.run(None, {"x": x.numpy()})
         np.testing.assert_allclose(have, model(x).numpy(), rtol=1e-13)
+
+
+class Scaled(torch.nn.Module):
+    def forward(self, x: torch.Tensor, factor: float) -> tuple[torch.Tensor, torch.Tensor]:
+        size = (int(x.shape[2] * factor), int(x.shape[3] * factor))
+        resized = torch.nn.functional.interpolate(x, size=size, mode="nearest")
+        return resized, x * (factor * 3.0)
+
+
+def test_sizes_times_a_number_that_forward_takes(tmp_path: Path) -> None:
+    """1.4 as float32 is 1.39999998: five rows become 6.9999999, which is 6, and 7 in float32."""
+    model, path = torch.jit.script(Scaled().eval()), tmp_path / "before.onnx"
+    with script_symbolics():
+        torch.onnx.export(
+            model, (torch.ones(1, 1, 5, 4), 1.7), str(path), dynamo=False, opset_version=18,
+            input_names=["x", "factor"], dynamic_axes={"x": {2: "h", 3: "w"}},
+        )  # fmt: skip
+    file = with_single_precision(ir.load(path), {"factor"})
+    ir.save(make_names_unique(compute_script_sizes_in_double(file)), tmp_path / "after.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "after.onnx")
+    for height, factor in itertools.product(
+        range(3, 12), np.arange(0.5, 2.5, 0.1).astype(np.float32)
+    ):
+        x = torch.rand(1, 1, height, 4)
+        found = session.run(None, {"x": x.numpy(), "factor": np.array(factor)})
+        for have, want in zip(found, model(x, float(factor)), strict=True):
+            np.testing.assert_allclose(have, want.numpy(), rtol=1e-6)
 
 
 @pytest.mark.parametrize(
