@@ -30,7 +30,7 @@ from modelexport_exporter.core.user_frame import is_users, shorten
 from modelexport_exporter.torch_internals.aten_mode import AtenMode
 from modelexport_exporter.torch_internals.one_dnn import without_one_dnn
 from modelexport_exporter.torch_internals.operators import schema_of
-from modelexport_exporter.torch_internals.pytree import tree_leaves
+from modelexport_exporter.torch_internals.pytree import tensors_in
 from modelexport_exporter.torch_internals.tensors_and_buffers import is_view
 
 MAX_STEPS = 20_000
@@ -133,12 +133,12 @@ class _Recorder(AtenMode):
     def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Run the op and record it."""
         self._check_budget()
-        tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+        tensors = tensors_in((args, kwargs))
         read = [number for tensor in tensors for number in self._read(tensor)]
         if self._inside is None:
             read += self._decompose(func, args, kwargs)
         out = func(*args, **kwargs)
-        outputs = [leaf for leaf in tree_leaves(out) if isinstance(leaf, torch.Tensor)]
+        outputs = tensors_in(out)
         mutates = schema_of(func).is_mutable
         written = tuple(self._write(tensor, in_place=mutates) for tensor in outputs)
         self._note(func, read, written)

@@ -52,6 +52,11 @@ class DimSizes:
         return f"{self.lowest[name]}..{self.highest[name]}"
 
 
+def distinct(*sizes: dict[str, int]) -> list[dict[str, int]]:
+    """Return sizes without those that occurred before."""
+    return [own for place, own in enumerate(sizes) if own not in sizes[:place]]
+
+
 def is_dynamic(dim: Dim) -> bool:
     """Return whether a dim takes more than one size."""
     return dim.min < dim.max

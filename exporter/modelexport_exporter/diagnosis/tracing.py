@@ -42,7 +42,7 @@ class Flattened(torch.nn.Module):
             leaves[place] = tensor
         args, kwargs = pytree.tree_unflatten(leaves, self._structure)
         answer = self.model_to_look_at(*args, **kwargs)
-        return tuple(leaf for leaf in pytree.tree_leaves(answer) if isinstance(leaf, torch.Tensor))
+        return tuple(pytree.tensors_in(answer))
 
 
 def graph_of(

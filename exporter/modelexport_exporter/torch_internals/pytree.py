@@ -6,6 +6,8 @@ give the same leaves in the same order. torch has no public name for it.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch.utils._pytree import (
     BUILTIN_TYPES,
@@ -22,11 +24,17 @@ __all__ = [
     "SUPPORTED_NODES",
     "TreeSpec",
     "captured_structure",
+    "tensors_in",
     "tree_flatten",
     "tree_leaves",
     "tree_map",
     "tree_unflatten",
 ]
+
+
+def tensors_in(tree: Any) -> list[torch.Tensor]:  # noqa: ANN401
+    """Return the leaves that are tensors, in order."""
+    return [leaf for leaf in tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
 
 
 def captured_structure(module: torch.nn.Module) -> TreeSpec | None:

@@ -61,8 +61,11 @@ def read_artifact(
     weights = _weight_inputs(task.spec, weight_keys(module), facts)
     own = tuple(entry for entry in facts.inputs if entry.name not in weights)
     facts = replace(facts, inputs=own)
-    own_findings = (*loaded.findings, *_opset_finding(spec, facts))
-    findings = (*own_findings, *check_contract(_with_opset_of(spec, facts), facts))
+    findings = (
+        *loaded.findings,
+        *_opset_finding(spec, facts),
+        *check_contract(_with_opset_of(spec, facts), facts),
+    )
     if error := checker_error(path):
         message = f"the ONNX checker refuses {path.name}: {error}"
         raise ExportFailure(Reason.ARTIFACT_INVALID, message)

@@ -57,8 +57,7 @@ class WatchedFile:
 def _runner(session: Session, weights: Mapping[str, Array]) -> RunFile:
     """Return a function that runs the file.
 
-    Not a method: a session in a reference cycle would wait for the garbage collector, and one that
-    hosts Python operators must end before the next one starts.
+    Not a method: a session in a reference cycle would keep its memory until a garbage collection.
     """
 
     def run_file(arrays: Mapping[str, Array], where: str) -> Named:

@@ -13,10 +13,11 @@ import onnx_ir as ir
 from modelexport_exporter.convert.exact_kernels.magnitudes import Magnitudes
 from modelexport_exporter.convert.exact_kernels.nan_in_layers import (
     Recurrence,
-    any_of_last,
     recurrence,
+    results_with_nan,
     run_layer,
     steps_of_each_row,
+    within_rows,
 )
 from modelexport_exporter.convert.exact_kernels.writer import Writer
 
@@ -45,16 +46,7 @@ def recurrent(node: ir.Node, sizes: Magnitudes, write: Writer) -> tuple[ir.Value
         write.op("Add", earlier, _sum_of_steps(write.op("Mul", now, last), write))
         for now in (unit, _any_gate(cell, write))
     ]
-    if found.state is not None:
-        begun = any_of_last(found.state, write)
-        along, after = write.op("Add", along, begun), [write.op("Add", a, begun) for a in after]
-    masks = [write.op("Cast", count, to=ir.DataType.BOOL) for count in (along, *after)]
-    if found.valid is not None:
-        masks[0] = write.op("And", masks[0], found.valid)
-    nan = write.constant(np.array(np.nan, found.dtype.numpy()))
-    return tuple(
-        write.op("Where", mask, nan, value) for mask, value in zip(masks, values, strict=False)
-    )
+    return results_with_nan(found, values, [along, *after], write)
 
 
 def _gates(node: ir.Node, found: Recurrence, write: Writer) -> ir.Value:
@@ -67,8 +59,7 @@ def _gates(node: ir.Node, found: Recurrence, write: Writer) -> ir.Value:
         write.op("Transpose", weights, perm=[0, 2, 1]),
     )
     flags = write.op("Cast", write.op("IsNaN", products), to=ir.DataType.INT32)
-    if found.valid is not None:
-        flags = write.op("Mul", flags, write.op("Cast", found.valid, to=ir.DataType.INT32))
+    flags = within_rows(found, flags, write)
     return write.op("Reshape", flags, write.numbers([0, 0, 0, _GATES[node.op_type], -1]))
 
 

@@ -71,14 +71,23 @@ def recurrent(node: ir.Node, sizes: Magnitudes, write: Writer) -> tuple[ir.Value
     if found is None:
         return None
     values = run_layer(node, write)
-    read = _read(found.x, found.valid, write)
+    flags = write.op("Unsqueeze", _any_of_last(found.x, write), write.numbers([1]))
+    read = within_rows(found, flags, write)  # [seq, 1, batch, 1]
     reached = [write.op("CumSum", read, write.number(0), reverse=way) for way in found.ways]
     along = reached[0] if len(reached) == 1 else write.op("Concat", *reached, axis=1)
     after = write.op("ReduceSum", read, write.numbers([0]), keepdims=0)
+    return results_with_nan(found, values, [along, after, after], write)
+
+
+def results_with_nan(
+    found: Recurrence, values: Sequence[ir.Value], counts: Sequence[ir.Value], write: Writer
+) -> tuple[ir.Value, ...]:
+    """Return the layer's results, NaN where a count of NaN is not 0, or the state began with it."""
     if found.state is not None:
-        begun = any_of_last(found.state, write)  # [directions, batch, 1]
-        along, after = write.op("Add", along, begun), write.op("Add", after, begun)
-    masks = [write.op("Cast", count, to=ir.DataType.BOOL) for count in (along, after, after)]
+        begun = _any_of_last(found.state, write)  # [directions, batch, 1]
+        added = {count: write.op("Add", count, begun) for count in dict.fromkeys(counts)}
+        counts = [added[count] for count in counts]
+    masks = [write.op("Cast", count, to=ir.DataType.BOOL) for count in counts]
     if found.valid is not None:
         masks[0] = write.op("And", masks[0], found.valid)
     nan = write.constant(np.array(np.nan, found.dtype.numpy()))
@@ -121,15 +130,14 @@ def _input(node: ir.Node, place: int) -> ir.Value | None:
     return node.inputs[place] if place < len(node.inputs) else None
 
 
-def _read(x: ir.Value, valid: ir.Value | None, write: Writer) -> ir.Value:
-    """Return 1 where a step of a row holds NaN, else 0, as [seq, 1, batch, 1] of int32."""
-    found = write.op("Unsqueeze", any_of_last(x, write), write.numbers([1]))
-    if valid is None:
-        return found
-    return write.op("Mul", found, write.op("Cast", valid, to=ir.DataType.INT32))
+def within_rows(found: Recurrence, flags: ir.Value, write: Writer) -> ir.Value:
+    """Return flags of steps, of int32, with 0 beyond the end of each row."""
+    if found.valid is None:
+        return flags
+    return write.op("Mul", flags, write.op("Cast", found.valid, to=ir.DataType.INT32))
 
 
-def any_of_last(x: ir.Value, write: Writer) -> ir.Value:
+def _any_of_last(x: ir.Value, write: Writer) -> ir.Value:
     """Return 1 where NaN is among the elements along the last dim, which stays as 1."""
     flags = write.op("Cast", write.op("IsNaN", x), to=ir.DataType.INT32)
     return write.reduce("ReduceMax", flags, 2, 1)

@@ -79,11 +79,7 @@ def _run(
 ) -> Outputs:
     args, kwargs = bound_inputs.call.example(sizes, seed)
     with torch.no_grad():
-        return _tensors(model(*args, **kwargs))
-
-
-def _tensors(answer: object) -> Outputs:
-    return [leaf for leaf in pytree.tree_leaves(answer) if isinstance(leaf, torch.Tensor)]
+        return pytree.tensors_in(model(*args, **kwargs))
 
 
 def _agree(one: Outputs, other: Outputs) -> bool:
@@ -152,9 +148,9 @@ def _disagreement(
     args, kwargs = bound_inputs.call.example(sizes, seed, numbers=Numbers.TENSORS)
     tensors = Flattened(eager, args, kwargs).tensors
     with torch.no_grad():
-        expected = _tensors(eager(*[tensor.clone() for tensor in tensors]))
+        expected = pytree.tensors_in(eager(*[tensor.clone() for tensor in tensors]))
         try:
-            got = _tensors(traced(*tensors))
+            got = pytree.tensors_in(traced(*tensors))
         except Exception as error:  # noqa: BLE001 - TorchScript raises what it likes
             return f"the graph of the capture fails ({text_of(error)[-160:]})"
     return "" if _agree(expected, got) else "the graph of the capture gives other outputs"

@@ -6,14 +6,14 @@ where floating-point numbers depend on them. Seconds that become minutes are exa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import torch
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from modelexport_exporter.torch_internals.aten_mode import AtenMode, op_name
-from modelexport_exporter.torch_internals.pytree import tree_leaves
+from modelexport_exporter.torch_internals.pytree import tensors_in
 from modelexport_exporter.torch_internals.tensors_and_buffers import viewed_tensor
 
 READING = frozenset({"_local_scalar_dense", "item", "is_nonzero", "equal"})
@@ -38,12 +38,12 @@ class Provenance(AtenMode):
     def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Run the op, and note which inputs its results depend on."""
         found: frozenset[str] = frozenset().union(
-            *(self._known.get(tensor, frozenset()) for tensor in _tensors((args, kwargs)))
+            *(self._known.get(tensor, frozenset()) for tensor in tensors_in((args, kwargs)))
         )
         result = func(*args, **kwargs)
         if op_name(func) in READING:
             self.inexact |= found
-        for tensor in _tensors(result):
+        for tensor in tensors_in(result):
             if tensor.is_floating_point() or tensor.is_complex():
                 self.inexact |= found
             self._note(tensor, found)
@@ -54,10 +54,6 @@ class Provenance(AtenMode):
         base = viewed_tensor(tensor)  # an op that writes into a view changes both
         if base is not None:
             self._known[base] = found | self._known.get(base, frozenset())
-
-
-def _tensors(tree: Any) -> Iterator[torch.Tensor]:  # noqa: ANN401
-    return (leaf for leaf in tree_leaves(tree) if isinstance(leaf, torch.Tensor))
 
 
 def integers_only(

@@ -9,14 +9,14 @@ decided on them (integers, conditions, steps) is decided on the values that eage
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from modelexport_exporter.torch_internals.aten_mode import aliased_arguments, op_name
-from modelexport_exporter.torch_internals.pytree import tree_leaves, tree_map
+from modelexport_exporter.torch_internals.pytree import tensors_in, tree_map
 from modelexport_exporter.torch_internals.tensors_and_buffers import viewed_tensor
 
 LIKE = ("zeros_like", "ones_like", "full_like", "empty_like", "lift_fresh")
@@ -48,24 +48,24 @@ class SizeArithmetic:
             self._forget(func, args)
             return perturbed()
         own_args, own_kwargs = tree_map(self._of, (args, dict(kwargs)))
-        made = next(_tensors((args, kwargs)), None) is None
+        made = not tensors_in((args, kwargs))
         writes_own = any(self._of(leaf) is leaf for leaf in _aliased(func, args))
         eager = func(*own_args, **own_kwargs)
         if made or writes_own or _decides(name, kwargs, eager):
             return self._note_own(eager)
         result = perturbed()
-        for one, other in zip(_tensors(result), _tensors(eager), strict=True):
+        for one, other in zip(tensors_in(result), tensors_in(eager), strict=True):
             self._eager[one] = other
         return result
 
     def _known(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
-        return all(tensor in self._eager for tensor in _tensors((args, kwargs)))
+        return all(tensor in self._eager for tensor in tensors_in((args, kwargs)))
 
     def _of(self, leaf: Any) -> Any:  # noqa: ANN401
         return self._eager[leaf] if isinstance(leaf, torch.Tensor) else leaf
 
     def _note_own(self, result: Any) -> Any:  # noqa: ANN401
-        for tensor in _tensors(result):
+        for tensor in tensors_in(result):
             self._eager[tensor] = tensor
         return result
 
@@ -81,14 +81,10 @@ class SizeArithmetic:
 def _decides(name: str, kwargs: Mapping[str, Any], result: Any) -> bool:  # noqa: ANN401
     if name in STEPS or kwargs.get("rounding_mode") is not None:
         return True
-    return not any(tensor.is_floating_point() for tensor in _tensors(result))
+    return not any(tensor.is_floating_point() for tensor in tensors_in(result))
 
 
 def _aliased(func: Any, args: tuple[Any, ...]) -> list[torch.Tensor]:  # noqa: ANN401
     places = aliased_arguments(func)
     given = (value for place, value in enumerate(args) if place in places)
     return [value for value in given if isinstance(value, torch.Tensor)]
-
-
-def _tensors(tree: Any) -> Iterator[torch.Tensor]:  # noqa: ANN401
-    return (leaf for leaf in tree_leaves(tree) if isinstance(leaf, torch.Tensor))

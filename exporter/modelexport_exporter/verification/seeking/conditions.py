@@ -156,17 +156,16 @@ def _ways(
             conditions, condition.parts[0], int(condition.origin.reshape(-1)[element]), value
         )
         return
-    each = [
-        list(islice(_ways(conditions, part, own, value), MOST_WAYS))
-        for part in condition.parts
-        for own in [_element_of(conditions[part].result, condition.result, element)]
-    ]
+    each = []
+    for part in condition.parts:
+        own = _element_of(conditions[part].result, condition.result, element)
+        each.append(list(islice(_ways(conditions, part, own, value), MOST_WAYS)))
     if (condition.op in ALL_OF) == value:
         for chosen in product(*each):
-            yield tuple(requirement for part in chosen for requirement in part)
+            yield tuple(requirement for way in chosen for requirement in way)
     else:
-        for part in each:
-            yield from part
+        for alternatives in each:
+            yield from alternatives
 
 
 def _element_of(part: torch.Tensor, whole: torch.Tensor, element: int) -> int:

@@ -77,7 +77,7 @@ class Recording(AtenMode):
             return result
         name = op_name(func)
         if name in IMPLICIT:
-            self._add_implicit(name, _tensors(schema_of(func), args, kwargs))
+            self._add_implicit(name, _arguments(schema_of(func), args, kwargs))
         if result.dtype is not torch.bool:
             return result
         condition = self._condition(name, func, args, result)
@@ -101,11 +101,9 @@ class Recording(AtenMode):
     ) -> Condition | None:
         if name in COMPARING and isinstance(args[0], torch.Tensor):
             left, right = args[0], torch.as_tensor(args[1])
-            return (
-                None
-                if torch.bool in {left.dtype, right.dtype}
-                else Comparison(name, left.detach(), right.detach(), result)
-            )
+            if torch.bool in {left.dtype, right.dtype}:
+                return None
+            return Comparison(name, left.detach(), right.detach(), result)
         tensors = [entry for entry in args if isinstance(entry, torch.Tensor)]
         parts = tuple(self._places.get(id(entry), -1) for entry in tensors)
         if not parts or any(place < 0 for place in parts):
@@ -129,7 +127,7 @@ def record(call: Callable[[], Any]) -> list[Condition]:
 Operands = tuple[str, torch.Tensor, torch.Tensor]
 
 
-def _tensors(
+def _arguments(
     schema: Any,  # noqa: ANN401
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
@@ -137,13 +135,9 @@ def _tensors(
     """Return all arguments of an op, numbers as tensors; None for the rest."""
     names = [argument.name for argument in schema.arguments]
     given = [*args, *(kwargs.get(name) for name in names[len(args) :])]
+    operands = torch.Tensor | int | float
     return [
-        entry.detach()
-        if isinstance(entry, torch.Tensor)
-        else torch.as_tensor(entry)
-        if isinstance(entry, int | float)
-        else None
-        for entry in given
+        torch.as_tensor(entry).detach() if isinstance(entry, operands) else None for entry in given
     ]
 
 

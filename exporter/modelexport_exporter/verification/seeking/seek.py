@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from modelexport_exporter.call.tensors import to_array
-from modelexport_exporter.core.dims import DimSizes
+from modelexport_exporter.core.dims import DimSizes, distinct
 from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.sampling.draw import draw
 from modelexport_exporter.verification.reference import EagerReference
@@ -80,17 +80,14 @@ class Seeker:
     def candidates(self) -> Iterator[Found]:
         """Yield inputs that are likely to reach something, the cheapest first."""
         sizes = DimSizes.of(self._samples.spec)
-        distinct: list[dict[str, int]] = []
-        for own in (sizes.captured, sizes.between, sizes.highest):
-            if own not in distinct:
-                distinct.append(own)
+        tried = distinct(sizes.captured, sizes.between, sizes.highest)
         if self._samples.sampler is not None:
-            for own in distinct:
+            for own in tried:
                 yield from self._from_sampler(own)
             return
-        for own in distinct[:2]:
+        for own in tried[:2]:
             yield from self._drawn(own)
-        for own in distinct:
+        for own in tried:
             for values in FROM:
                 yield from self._ascending(own, values)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -65,11 +66,15 @@ def solve(
         broken = {place for place, own in enumerate(wanted) if not _holds(own, *found[place])}
         if not broken:
             return arrays
-        if neat := _neat(run, arrays, variables, wanted):
-            return neat
+        if all(_is_nearly_equal(own, *one) for own, one in zip(wanted, found, strict=True)):
+            neat = _neat(run, arrays, variables, wanted)
+            if neat is not None:
+                return neat
         active |= broken
         rows = sorted(active)
-        slopes = _slopes(run, arrays, variables, [wanted[place] for place in rows])
+        measure = partial(_values, run, [wanted[place] for place in rows])
+        before = np.array([found[place][0] for place in rows])
+        slopes = _slopes(measure, arrays, variables, before)
         missing = np.array(
             [_missing(wanted[place], *found[place]) if place in broken else 0.0 for place in rows]
         )
@@ -85,12 +90,6 @@ def _neat(
 
     75 * 15 / 250 is exactly 4.5, and the floats next to 75 give something else.
     """
-    near = [
-        (own.op, *found)
-        for own, found in zip(wanted, _differences(run, arrays, wanted), strict=True)
-    ]
-    if not all(op == "eq" and abs(value) <= NEAR * size for op, value, size in near):
-        return None
     for decimals in DECIMALS:
         rounded = {name: array.copy() for name, array in arrays.items()}
         for variable in variables:
@@ -110,6 +109,10 @@ def _differences(
     return [difference(conditions, own) for own in wanted]
 
 
+def _values(run: Run, wanted: Sequence[Requirement], arrays: Arrays) -> Array:
+    return np.array(_differences(run, arrays, wanted))[:, 0]
+
+
 def _holds(wanted: Requirement, value: float, magnitude: float) -> bool:
     return {
         "above": 0 < value <= 2 * MARGIN * magnitude,
@@ -123,6 +126,10 @@ def _holds(wanted: Requirement, value: float, magnitude: float) -> bool:
     }[wanted.op]
 
 
+def _is_nearly_equal(wanted: Requirement, value: float, magnitude: float) -> bool:
+    return wanted.op == "eq" and abs(value) <= NEAR * magnitude
+
+
 def _missing(wanted: Requirement, value: float, magnitude: float) -> float:
     """Return by how much the difference has to change."""
     side = STRICT.get(wanted.op, 1.0 if wanted.op == "ne" else 0.0)
@@ -131,30 +138,33 @@ def _missing(wanted: Requirement, value: float, magnitude: float) -> float:
 
 
 def _slopes(
-    run: Run, arrays: Arrays, variables: Sequence[Variable], wanted: Sequence[Requirement]
+    measure: Callable[[Arrays], Array],
+    arrays: Arrays,
+    variables: Sequence[Variable],
+    before: Array,
 ) -> Array:
-    """Return the derivatives of the differences, of shape [requirements, variables].
+    """Return the derivatives of what `measure` returns, of shape [requirements, variables].
 
-    Where none of the variables has an effect, as on a quotient of integers, they move farther.
+    `before`: what it returns for these arrays. Where none of the variables has an effect, as on a
+    quotient of integers, they move farther.
     """
-    slopes = np.zeros((len(wanted), len(variables)))
+    slopes = np.zeros((len(before), len(variables)))
     for farther in FARTHER:
         flat = ~slopes.any(axis=1)
         if flat.any():
-            found = _slopes_by(farther, run, arrays, variables, wanted)
+            found = _slopes_by(farther, measure, arrays, variables, before)
             slopes[flat] = found[flat]
     return slopes
 
 
 def _slopes_by(
     farther: float,
-    run: Run,
+    measure: Callable[[Arrays], Array],
     arrays: Arrays,
     variables: Sequence[Variable],
-    wanted: Sequence[Requirement],
+    before: Array,
 ) -> Array:
-    before = np.array(_differences(run, arrays, wanted))[:, 0]
-    slopes = np.zeros((len(wanted), len(variables)))
+    slopes = np.zeros((len(before), len(variables)))
     for place, variable in enumerate(variables):
         flat = arrays[variable.name].reshape(-1)
         kept = flat[variable.element]
@@ -166,7 +176,7 @@ def _slopes_by(
         flat[variable.element] = kept + flat.dtype.type(step)
         moved = float(flat[variable.element]) - float(kept)
         try:
-            after = np.array(_differences(run, arrays, wanted))[:, 0]
+            after = measure(arrays)
         except OtherPathError:
             continue
         finally:

@@ -11,8 +11,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from modelexport_api.spec import DType, Input
-from modelexport_exporter.core.dims import DimSizes
+from modelexport_api.spec import Input
+from modelexport_exporter.core.dims import DimSizes, distinct
 from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.core.types import SampleComparison
 from modelexport_exporter.sampling.draw import FLOATS, draw, range_of
@@ -61,8 +61,9 @@ class UnmetConditions:
         self, results: Sequence[SampleComparison], ended: Callable[[], bool]
     ) -> Iterator[Found]:
         """Yield inputs that meet a condition for the first time, within the time, until `ended`."""
-        if self._samples.sampler is not None or ended() or not self._replay(results):
+        if self._samples.sampler is not None or ended():
             return
+        self._replay(results)
         until = self._clock() + SECONDS
         for wish in self._seen.missing():
             at_most = min(until, self._clock() + SECONDS * SHARE)
@@ -73,8 +74,8 @@ class UnmetConditions:
             if ended() or self._clock() > until:
                 return
 
-    def _replay(self, results: Sequence[SampleComparison]) -> bool:
-        """Note which conditions the samples met; return whether some of the model's were not."""
+    def _replay(self, results: Sequence[SampleComparison]) -> None:
+        """Note which conditions the samples met; nothing if the model is slow, or has none."""
         inputs = self._samples.spec.inputs
         drawn = [result for result in results if result.values is not Values.SOUGHT]
         ordered = sorted(drawn, key=lambda result: volume(inputs, result.dims))
@@ -86,11 +87,10 @@ class UnmetConditions:
             if self._clock() > until:
                 break
             if not self._seen.sides and self._clock() - started > QUICK_SECONDS:
-                return False
+                return
             self._seen.add(conditions)
             if not self._seen.sides:
-                return False
-        return bool(self._seen.missing())
+                return
 
     def _fulfilling(self, wish: Wish, until: float) -> Iterator[Found]:
         """Yield inputs that fulfil the wish."""
@@ -127,10 +127,8 @@ class UnmetConditions:
         """Return sizes at which each number of the inputs can be moved alone."""
         sizes = DimSizes.of(self._samples.spec)
         inputs = self._samples.spec.inputs
-        distinct = (
-            [sizes.lowest] if sizes.lowest == sizes.captured else [sizes.lowest, sizes.captured]
-        )
-        return [dict(own) for own in distinct if 0 < volume(inputs, own) <= MOST_ELEMENTS]
+        tried = distinct(sizes.lowest, sizes.captured)
+        return [own for own in tried if 0 < volume(inputs, own) <= MOST_ELEMENTS]
 
     def _run(self, arrays: Arrays) -> list[Condition]:
         values = self._reference.values(arrays)
@@ -148,7 +146,7 @@ def variables_of(inputs: Sequence[Input], arrays: Arrays) -> list[Variable]:
     made = []
     for entry in inputs:
         low, high = range_of(entry)
-        whole = entry.dtype not in FLOATS or entry.dtype is DType.BOOL
+        whole = entry.dtype not in FLOATS
         size = arrays[entry.name].size
         made += [Variable(entry.name, place, low, high, whole) for place in range(size)]
     return made

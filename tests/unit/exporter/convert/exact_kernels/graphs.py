@@ -41,6 +41,15 @@ def graph_of(
     return ir.serde.deserialize_model(onnx.shape_inference.infer_shapes(model))
 
 
+def append_is_nan(model: ir.Model, value: ir.Value) -> ir.Value:
+    """Append IsNaN of a value; return its result."""
+    test = ir.node("IsNaN", [value])
+    model.graph.append(test)
+    test.outputs[0].name = "test"
+    test.outputs[0].dtype, test.outputs[0].shape = ir.DataType.BOOL, value.shape
+    return test.outputs[0]
+
+
 def operators(model: ir.Model) -> list[str]:
     """Return the operators of a graph, without its constants."""
     return [node.op_type for node in model.graph if node.op_type != "Constant"]

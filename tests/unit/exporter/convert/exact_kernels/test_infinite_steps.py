@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from modelexport_exporter.convert.exact_kernels import Declared, avoid_inexact_kernels
-from unit.exporter.convert.exact_kernels.graphs import Array, operators
+from unit.exporter.convert.exact_kernels.graphs import Array, append_is_nan, operators
 from unit.exporter.convert.exact_kernels.recurrent_layers import (
     BATCH,
     FEATURES,
@@ -30,11 +30,7 @@ LENGTHS: Array = np.array([6, 4, 2, 3], np.int32)
 
 def looking_for_nan(model: ir.Model) -> ir.Model:
     """Return the model with IsNaN of its input as a further output."""
-    test = ir.node("IsNaN", [model.graph.inputs[0]])
-    model.graph.append(test)
-    test.outputs[0].name = "test"
-    test.outputs[0].dtype, test.outputs[0].shape = ir.DataType.BOOL, model.graph.inputs[0].shape
-    model.graph.outputs.append(test.outputs[0])
+    model.graph.outputs.append(append_is_nan(model, model.graph.inputs[0]))
     return model
 
 

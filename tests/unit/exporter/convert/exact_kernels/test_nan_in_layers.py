@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import onnx_ir as ir
 import pytest
 import torch
 
 from modelexport_exporter.convert.exact_kernels import Declared, avoid_inexact_kernels
-from unit.exporter.convert.exact_kernels.graphs import Array, graph_of, operators, rewritten
+from unit.exporter.convert.exact_kernels.graphs import (
+    Array,
+    append_is_nan,
+    graph_of,
+    operators,
+    rewritten,
+)
 from unit.exporter.convert.exact_kernels.recurrent_layers import (
     BATCH,
     GATES,
@@ -116,12 +121,7 @@ def test_pools_of_images_in_a_model_that_looks_for_nan() -> None:
     x: Array = np.arange(96, dtype=np.float32).reshape(1, 2, 6, 8)
     x[0, 1, 2, 3] = math.nan
     model = graph_of("MaxPool", [x], {}, 18, kernel_shape=[2, 2], strides=[2, 2])
-    pooled = model.graph[0].outputs[0]
-    test = ir.node("IsNaN", [pooled])
-    model.graph.append(test)
-    model.graph.outputs[:] = test.outputs
-    test.outputs[0].name = "test"
-    test.outputs[0].dtype, test.outputs[0].shape = ir.DataType.BOOL, pooled.shape
+    model.graph.outputs[:] = [append_is_nan(model, model.graph[0].outputs[0])]
     want = torch.nn.functional.max_pool2d(torch.from_numpy(x), 2).isnan().numpy()
     assert want.sum() == 1
     np.testing.assert_array_equal(rewritten(model, [x]), want, strict=True)
