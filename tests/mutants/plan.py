@@ -37,6 +37,17 @@ def plan(surveys: Mapping[str, Sites]) -> dict[str, list[Mutant]]:
     return queues
 
 
+def after_equivalent(mutant: Mutant, queue: list[Mutant]) -> list[Mutant]:
+    """Return the rest of a queue after a mutant that computes the same: its operator comes next.
+
+    An operator with one site that counts would otherwise never be judged.
+    """
+    replacement = next((other for other in queue if other.operator == mutant.operator), None)
+    if replacement is None:
+        return queue
+    return [replacement, *(other for other in queue if other is not replacement)]
+
+
 def _shuffled(subject: str, mutants: list[Mutant]) -> list[Mutant]:
     return sorted(mutants, key=lambda mutant: _dice(subject, mutant.name))
 

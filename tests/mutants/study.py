@@ -23,6 +23,7 @@ from mutants import judges
 from mutants.draws import draws
 from mutants.judges import Opinion
 from mutants.mutations import CONTROL, Mutant, damaged, sites_of
+from mutants.plan import after_equivalent
 from mutants.subject import Subject, export, task_for
 from mutants.subjects import SUBJECTS
 from mutants.truth import Array, Case, Change, cases_of, change, open_session, run
@@ -140,12 +141,13 @@ def count_mutants(name: str, directory: Path, queue: Sequence[Mutant], wanted: i
     report = Report(name, [study.whole()])
     report.wholes += [study.whole(mutant) for mutant in study.sites().get(CONTROL, [])[:1]]
     cases = study.cases()
-    for mutant in queue:
-        if len(report.findings) == wanted:
-            break
+    left = list(queue)
+    while left and len(report.findings) < wanted:
+        mutant, *left = left
         found = study.change(mutant, cases)
         if found is None or found.excess <= 1:
             report.equivalent += 1
+            left = after_equivalent(mutant, left)
         else:
             report.findings.append(study.finding(mutant, found))
     report.seconds = time.monotonic() - begin

@@ -15,7 +15,7 @@ from mutants.draws import draws
 from mutants.judges import Opinion, optimum, verify_true
 from mutants.mutations import CONTROL, OPERATORS, Mutant, damaged, sites_of
 from mutants.page import Listed, parse, render
-from mutants.plan import EACH, plan
+from mutants.plan import EACH, after_equivalent, plan
 from mutants.study import Finding, Report, Whole
 from mutants.truth import ALWAYS, Case, Change, Noise, change, open_session, run
 
@@ -133,6 +133,12 @@ def test_queues_begin_with_operators_that_were_used_least() -> None:
         first = [mutant.operator for mutant in queue[: len(sites) - 1]]
         assert len(set(first)) == len(first)
         assert len(queue) >= EACH
+
+
+def test_a_mutant_that_computes_the_same_is_replaced_by_one_of_its_operator() -> None:
+    one, other, same = Mutant("a", 0, "x"), Mutant("b", 0, "y"), Mutant("a", 1, "z")
+    assert after_equivalent(one, [other, same]) == [same, other]
+    assert after_equivalent(other, [one, same]) == [one, same]
 
 
 def test_the_page_is_read_back_as_it_was_written() -> None:
