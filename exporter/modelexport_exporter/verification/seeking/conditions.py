@@ -17,6 +17,7 @@ from modelexport_exporter.verification.seeking.recorded_conditions import (
     ALL_OF,
     NONE_OF,
     ORDERING,
+    OVER,
     Combination,
     Comparison,
     Condition,
@@ -25,6 +26,8 @@ from modelexport_exporter.verification.seeking.recorded_conditions import (
 NEGATED = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
 MOST_WAYS = 4
 """Of making one condition true: each part of an `or` is another one."""
+MOST_COMBINED = 64
+"""Elements that all() or any() combines."""
 MOST_ELEMENTS = 3
 """Of a comparison, those nearest to its edge."""
 
@@ -151,16 +154,23 @@ def _ways(
     if condition.op in NONE_OF:
         yield from _ways(conditions, condition.parts[0], element, not value)
         return
-    if condition.origin is not None:
+    if condition.origin is not None and condition.op in OVER:
+        own = condition.origin[element].tolist()
+        parts = [(condition.parts[0], place) for place in own[: MOST_COMBINED + 1]]
+    elif condition.origin is not None:
         yield from _ways(
             conditions, condition.parts[0], int(condition.origin.reshape(-1)[element]), value
         )
         return
-    each = []
-    for part in condition.parts:
-        own = _element_of(conditions[part].result, condition.result, element)
-        each.append(list(islice(_ways(conditions, part, own, value), MOST_WAYS)))
-    if (condition.op in ALL_OF) == value:
+    else:
+        parts = [
+            (part, _element_of(conditions[part].result, condition.result, element))
+            for part in condition.parts
+        ]
+    if len(parts) > MOST_COMBINED:
+        return
+    each = [list(islice(_ways(conditions, *part, value), MOST_WAYS)) for part in parts]
+    if (condition.op in ALL_OF | {"all"}) == value:
         for chosen in product(*each):
             yield tuple(requirement for way in chosen for requirement in way)
     else:

@@ -24,6 +24,8 @@ MOVING = frozenset(
     | {"reshape", "alias", "detach", "clone"}
 )
 """Ops whose elements are those of one argument, in other places."""
+OVER = frozenset({"all", "any"})
+"""Ops that combine the elements along a dim, or all of them."""
 LONGEST_LIST = 64
 """Elements that are compared with one by one: holidays, blocked ids, edges of buckets."""
 LARGEST = 1 << 16
@@ -56,7 +58,7 @@ class Combination:
     """Places of the others in the run."""
     result: torch.Tensor
     origin: torch.Tensor | None = None
-    """Of MOVING: the place of each element in the other one."""
+    """Of MOVING: the place of each element in the other one; of OVER: of shape [elements, k]."""
 
 
 Condition = Comparison | Combination
@@ -114,7 +116,8 @@ class Recording(AtenMode):
             source = tensors[0]
             numbers = torch.arange(source.numel(), device=source.device).reshape(source.shape)
             return Combination(name, parts, result, func(numbers, *args[1:]))
-        return None
+        combines = name in OVER and tensors[0].numel() <= LARGEST
+        return Combination(name, parts, result, _combined(result, *args)) if combines else None
 
 
 def record(call: Callable[[], Any]) -> list[Condition]:
@@ -122,6 +125,15 @@ def record(call: Callable[[], Any]) -> list[Condition]:
     with torch.no_grad(), Recording() as recording:
         call()
     return list(recording.conditions)
+
+
+def _combined(
+    result: torch.Tensor, source: torch.Tensor, dim: int | None = None, *_keepdim: object
+) -> torch.Tensor:
+    """Return the places of the elements that each element of all() or any() is made of."""
+    numbers = torch.arange(source.numel()).reshape(source.shape)
+    last = numbers.reshape(-1) if dim is None or not source.dim() else numbers.movedim(dim, -1)
+    return last.reshape(result.numel(), -1)
 
 
 Operands = tuple[str, torch.Tensor, torch.Tensor]

@@ -7,8 +7,6 @@ floats. It is for models that run in microseconds on few numbers; `ascent` is fo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +18,7 @@ from modelexport_exporter.verification.seeking.conditions import (
     Requirement,
     difference,
 )
+from modelexport_exporter.verification.seeking.directions import Direction, Directions, Measure
 from modelexport_exporter.verification.seeking.recorded_conditions import Condition
 
 Array = NDArray[Any]
@@ -27,9 +26,7 @@ Arrays = Mapping[str, Array]
 Run = Callable[[Arrays], Sequence[Condition]]
 """Returns the conditions of a run; raises what the model raises."""
 
-MOST_ELEMENTS = 64
-"""Of all inputs together: each is moved alone in every step."""
-STEPS = 12
+STEPS = 24
 MOVE = 1e-3
 """How far a float is moved for a derivative, relative to it."""
 FARTHER = (1.0, 64.0, 4096.0, 262144.0)
@@ -41,19 +38,8 @@ STRICT = {"gt": 1.0, "lt": -1.0, "ge": 1.0, "le": -1.0, "above": 1.0, "below": -
 """On which side of its edge the difference has to be."""
 
 
-@dataclass(frozen=True)
-class Variable:
-    """One element of one input, and where it may lie."""
-
-    name: str
-    element: int
-    low: float
-    high: float
-    whole: bool
-
-
 def solve(
-    run: Run, start: Arrays, variables: Sequence[Variable], wanted: Sequence[Requirement]
+    run: Run, start: Arrays, ways: Directions, wanted: Sequence[Requirement]
 ) -> dict[str, Array] | None:
     """Return inputs that fulfil all requirements; None if none is found.
 
@@ -66,25 +52,26 @@ def solve(
         broken = {place for place, own in enumerate(wanted) if not _holds(own, *found[place])}
         if not broken:
             return arrays
+        directions = ways(arrays)
         if all(_is_nearly_equal(own, *one) for own, one in zip(wanted, found, strict=True)):
-            neat = _neat(run, arrays, variables, wanted)
+            neat = _neat(run, arrays, directions, wanted)
             if neat is not None:
                 return neat
         active |= broken
         rows = sorted(active)
-        measure = partial(_values, run, [wanted[place] for place in rows])
+        measure = differences_of(run, [wanted[place] for place in rows])
         before = np.array([found[place][0] for place in rows])
-        slopes = _slopes(measure, arrays, variables, before)
+        slopes = _slopes(measure, arrays, directions, before)
         missing = np.array(
             [_missing(wanted[place], *found[place]) if place in broken else 0.0 for place in rows]
         )
-        if not _move(arrays, variables, slopes, missing):
+        if not _move(arrays, directions, slopes, missing):
             return None
     return None
 
 
 def _neat(
-    run: Run, arrays: Arrays, variables: Sequence[Variable], wanted: Sequence[Requirement]
+    run: Run, arrays: Arrays, directions: Sequence[Direction], wanted: Sequence[Requirement]
 ) -> dict[str, Array] | None:
     """Return the inputs with few decimals, if these fulfil all: few floats are equal to a number.
 
@@ -92,10 +79,10 @@ def _neat(
     """
     for decimals in DECIMALS:
         rounded = {name: array.copy() for name, array in arrays.items()}
-        for variable in variables:
-            flat = rounded[variable.name].reshape(-1)
-            value = round(float(flat[variable.element]), decimals)
-            flat[variable.element] = flat.dtype.type(min(max(value, variable.low), variable.high))
+        for direction in directions:
+            flat = rounded[direction.name].reshape(-1)
+            own = np.round(flat[direction.elements].astype(np.float64), decimals)
+            flat[direction.elements] = np.clip(own, direction.low, direction.high)
         found = _differences(run, rounded, wanted)
         if all(_holds(own, *one) for own, one in zip(wanted, found, strict=True)):
             return rounded
@@ -109,8 +96,9 @@ def _differences(
     return [difference(conditions, own) for own in wanted]
 
 
-def _values(run: Run, wanted: Sequence[Requirement], arrays: Arrays) -> Array:
-    return np.array(_differences(run, arrays, wanted))[:, 0]
+def differences_of(run: Run, wanted: Sequence[Requirement]) -> Measure:
+    """Return a function from inputs to left minus right of each requirement."""
+    return lambda arrays: np.array(_differences(run, arrays, wanted))[:, 0]
 
 
 def _holds(wanted: Requirement, value: float, magnitude: float) -> bool:
@@ -138,86 +126,98 @@ def _missing(wanted: Requirement, value: float, magnitude: float) -> float:
 
 
 def _slopes(
-    measure: Callable[[Arrays], Array],
+    measure: Measure,
     arrays: Arrays,
-    variables: Sequence[Variable],
+    directions: Sequence[Direction],
     before: Array,
 ) -> Array:
-    """Return the derivatives of what `measure` returns, of shape [requirements, variables].
+    """Return the derivatives of what `measure` returns, of shape [requirements, directions].
 
-    `before`: what it returns for these arrays. Where none of the variables has an effect, as on a
-    quotient of integers, they move farther.
+    `before`: what it returns for these arrays. Where no direction has an effect, as on a quotient
+    of integers, the steps are longer.
     """
-    slopes = np.zeros((len(before), len(variables)))
+    slopes = np.zeros((len(before), len(directions)))
     for farther in FARTHER:
         flat = ~slopes.any(axis=1)
         if flat.any():
-            found = _slopes_by(farther, measure, arrays, variables, before)
+            found = _slopes_by(farther, measure, arrays, directions, before)
             slopes[flat] = found[flat]
     return slopes
 
 
 def _slopes_by(
     farther: float,
-    measure: Callable[[Arrays], Array],
+    measure: Measure,
     arrays: Arrays,
-    variables: Sequence[Variable],
+    directions: Sequence[Direction],
     before: Array,
 ) -> Array:
-    slopes = np.zeros((len(before), len(variables)))
-    for place, variable in enumerate(variables):
-        flat = arrays[variable.name].reshape(-1)
-        kept = flat[variable.element]
-        step = farther * (1.0 if variable.whole else MOVE * max(abs(float(kept)), 1.0))
-        if float(kept) + step > variable.high:
-            step = -step
-        if not variable.low <= float(kept) + step <= variable.high:
+    slopes = np.zeros((len(before), len(directions)))
+    for place, direction in enumerate(directions):
+        kept = arrays[direction.name]
+        own = float(np.abs(kept.reshape(-1)[direction.elements]).max())
+        step = farther * (1.0 if direction.whole else MOVE * max(own, 1.0))
+        probed = direction.probed(kept, step)
+        if probed is None:
             continue
-        flat[variable.element] = kept + flat.dtype.type(step)
-        moved = float(flat[variable.element]) - float(kept)
+        moved, distance = probed
         try:
-            after = measure(arrays)
+            after = measure({**arrays, direction.name: moved})
         except OtherPathError:
             continue
-        finally:
-            flat[variable.element] = kept
-        if moved:
-            slopes[:, place] = (after - before) / moved
+        slopes[:, place] = (after - before) / distance
     return np.nan_to_num(slopes, posinf=0.0, neginf=0.0)
 
 
 def _move(
-    arrays: dict[str, Array], variables: Sequence[Variable], slopes: Array, missing: Array
+    arrays: dict[str, Array], directions: Sequence[Direction], slopes: Array, missing: Array
 ) -> bool:
     """Move the inputs by the least change that closes the gaps; return whether anything moved."""
-    free = np.ones(len(variables), dtype=bool)
-    values = np.array([float(arrays[v.name].reshape(-1)[v.element]) for v in variables])
-    low = np.array([variable.low for variable in variables])
-    high = np.array([variable.high for variable in variables])
+    free = np.ones(len(directions), dtype=bool)
+    steps = np.zeros(len(directions))
     for _again in range(3):
-        change = np.zeros(len(variables))
+        steps[:] = 0.0
         if not free.any() or not np.isfinite(missing).all():
             return False
-        change[free] = np.linalg.lstsq(slopes[:, free], missing, rcond=1e-9)[0]
-        held = free & (((values <= low) & (change < 0)) | ((values >= high) & (change > 0)))
+        steps[free] = np.linalg.lstsq(slopes[:, free], missing, rcond=1e-9)[0]
+        held = np.array(
+            [
+                bool(step) and one.is_held(arrays[one.name], step)
+                for one, step in zip(directions, steps, strict=True)
+            ]
+        )
         if not held.any():
             break
         free &= ~held
-    return _apply(arrays, variables, values, np.clip(values + change, low, high))
+    return _apply(arrays, directions, steps)
 
 
-def _apply(
-    arrays: dict[str, Array], variables: Sequence[Variable], values: Array, moved: Array
-) -> bool:
+def rounded(values: Array) -> Array:
+    """Return whole numbers near to these, whose sum is near to theirs.
+
+    50 numbers that go up by 0.1 each would all stay; five of them go up by 1.
+    """
+    whole = np.floor(values)
+    up = int(np.round((values - whole).sum()))
+    largest = np.argsort(whole - values, kind="stable")[:up]
+    whole[largest] += 1
+    return whole
+
+
+def _apply(arrays: dict[str, Array], directions: Sequence[Direction], steps: Array) -> bool:
     """Write the moved values; integers are rounded, at least one away from where it was."""
-    whole = np.array([variable.whole for variable in variables])
-    rounded = np.where(whole, np.round(moved), moved)
-    change = np.abs(moved - values)
-    if (rounded == values).all() and change.max(initial=0.0) > 0:
-        place = int(change.argmax())
-        rounded[place] = values[place] + np.sign(moved[place] - values[place])
-    for variable, value, before in zip(variables, rounded, values, strict=True):
-        if value != before:
-            flat = arrays[variable.name].reshape(-1)
-            flat[variable.element] = flat.dtype.type(value)
-    return bool((rounded != values).any())
+    before = {name: array.copy() for name, array in arrays.items()}
+    moved = {name: array.astype(np.float64).reshape(-1) for name, array in arrays.items()}
+    used = [(one, float(step)) for one, step in zip(directions, steps, strict=True) if step]
+    for direction, step in used:
+        moved[direction.name][direction.elements] += step * direction.weights
+    for name, one in {direction.name: direction for direction, _step in used}.items():
+        places = [direction.elements for direction, _step in used if direction.name == name]
+        elements = np.unique(np.concatenate(places))
+        own = np.clip(moved[name][elements], one.low, one.high)
+        arrays[name].reshape(-1)[elements] = rounded(own) if one.whole else own
+    if used and all((arrays[name] == array).all() for name, array in before.items()):
+        direction, step = max(used, key=lambda pair: abs(pair[1]))
+        one = direction.first
+        arrays[one.name] = one.moved(arrays[one.name], float(np.sign(step)))
+    return any((arrays[name] != array).any() for name, array in before.items())

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+import torch
 from numpy.typing import NDArray
 
-from modelexport_api.spec import Input
 from modelexport_exporter.core.dims import DimSizes, distinct
 from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.core.types import SampleComparison
-from modelexport_exporter.sampling.draw import FLOATS, draw, range_of
+from modelexport_exporter.sampling.draw import draw
 from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.samples.sample_source import SampleSource
 from modelexport_exporter.verification.samples.sizes import volume
@@ -26,19 +27,24 @@ from modelexport_exporter.verification.seeking.conditions import (
     elements_near,
     ways_to,
 )
+from modelexport_exporter.verification.seeking.directions import MOST_ALONE, effective
 from modelexport_exporter.verification.seeking.recorded_conditions import Condition, record
 from modelexport_exporter.verification.seeking.seek import Found
-from modelexport_exporter.verification.seeking.solve import MOST_ELEMENTS, Variable, solve
+from modelexport_exporter.verification.seeking.solve import differences_of, solve
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]
 
-SECONDS, SHARE = 1.0, 0.2
-"""For all conditions, and the part of it that one takes at most."""
+SECONDS = 2.0
+"""For all conditions."""
+AT_MOST = (0.15, 0.6)
+"""Seconds for one condition: a little for each, and then more for those that are left."""
 REPLAYS, REPLAY_SECONDS = 24, 0.25
 """How many of the samples run again to see which conditions they met, and for how long."""
-QUICK_SECONDS = 0.005
-"""A run may take so long: a condition is solved for in some hundred runs."""
+FIRST, QUICK_SECONDS = 3, 0.005
+"""The fastest of the first runs may take so long: a condition takes some hundred runs."""
+MOST_NUMBERS = 1 << 14
+"""Of all inputs: above this, no condition is solved for."""
 STARTS = ((Values.NORMAL, 5), (Values.NORMAL, 6), (Values.POSITIVE, 7))
 
 
@@ -56,6 +62,7 @@ class UnmetConditions:
         self._reference = reference
         self._clock = clock
         self._seen = Seen()
+        self._until = 0.0
 
     def seek(
         self, results: Sequence[SampleComparison], ended: Callable[[], bool]
@@ -63,40 +70,46 @@ class UnmetConditions:
         """Yield inputs that meet a condition for the first time, within the time, until `ended`."""
         if self._samples.sampler is not None or ended():
             return
-        self._replay(results)
+        with one_thread():
+            self._replay(results)
         until = self._clock() + SECONDS
-        for wish in self._seen.missing():
-            at_most = min(until, self._clock() + SECONDS * SHARE)
-            found = next(self._fulfilling(wish, at_most), None)
-            if found is not None:
-                self._seen.add(self._run(found.arrays))
-                yield found
-            if ended() or self._clock() > until:
-                return
+        for at_most in AT_MOST:
+            for wish in self._seen.missing():
+                if ended() or self._clock() > until:
+                    return
+                self._until = min(until, self._clock() + at_most)
+                with one_thread():
+                    found = next(self._fulfilling(wish), None)
+                    if found is not None:
+                        self._seen.add(self._run(found.arrays))
+                if found is not None:
+                    yield found
 
     def _replay(self, results: Sequence[SampleComparison]) -> None:
         """Note which conditions the samples met; nothing if the model is slow, or has none."""
         inputs = self._samples.spec.inputs
         drawn = [result for result in results if result.values is not Values.SOUGHT]
         ordered = sorted(drawn, key=lambda result: volume(inputs, result.dims))
-        until = self._clock() + REPLAY_SECONDS
+        until, durations = self._clock() + REPLAY_SECONDS, list[float]()
         for result in ordered[:: max(1, len(ordered) // REPLAYS)]:
             started = self._clock()
             sample = Sample(dict(result.dims), result.values, result.seed)
             conditions = self._quietly(self._samples.arrays(sample))
             if self._clock() > until:
                 break
-            if not self._seen.sides and self._clock() - started > QUICK_SECONDS:
+            durations.append(self._clock() - started)
+            if len(durations) == FIRST and min(durations) > QUICK_SECONDS:
+                self._seen = Seen()
                 return
             self._seen.add(conditions)
             if not self._seen.sides:
                 return
 
-    def _fulfilling(self, wish: Wish, until: float) -> Iterator[Found]:
+    def _fulfilling(self, wish: Wish) -> Iterator[Found]:
         """Yield inputs that fulfil the wish."""
         for sizes in self._sizes():
             for values, seed in STARTS:
-                if self._clock() > until:
+                if self._clock() > self._until:
                     return
                 start = draw(self._samples.spec.inputs, Sample(sizes, values, seed))
                 found = self._from(start, wish)
@@ -107,32 +120,44 @@ class UnmetConditions:
         conditions = self._quietly(start)
         if not _has(conditions, wish):
             return None
-        variables = variables_of(self._samples.spec.inputs, start)
         for element in elements_near(conditions, wish):
             for way in ways_to(conditions, wish, element):
-                found = self._solve(start, variables, way)
+                found = self._solve(start, way)
                 if found is not None:
                     return found
         return None
 
     def _solve(
-        self, start: Arrays, variables: Sequence[Variable], way: Sequence[Requirement]
+        self, start: dict[str, Array], way: Sequence[Requirement]
     ) -> dict[str, Array] | None:
         try:
-            return solve(self._run, start, variables, way)
+            directions = effective(
+                self._samples.spec.inputs, start, differences_of(self._run_in_time, way)
+            )
+            return solve(self._run_in_time, start, directions, way)
         except Exception:  # noqa: BLE001 - forward is the user's code, or took another path
             return None
 
     def _sizes(self) -> list[dict[str, int]]:
-        """Return sizes at which each number of the inputs can be moved alone."""
+        """Return sizes at which each number of the inputs is moved alone, or else small ones."""
         sizes = DimSizes.of(self._samples.spec)
         inputs = self._samples.spec.inputs
-        tried = distinct(sizes.lowest, sizes.captured)
-        return [own for own in tried if 0 < volume(inputs, own) <= MOST_ELEMENTS]
+        numbers = {
+            tuple(own.items()): volume(inputs, own)
+            for own in distinct(sizes.lowest, sizes.captured)
+        }
+        alone = [own for own, count in numbers.items() if 0 < count <= MOST_ALONE]
+        others = [own for own, count in numbers.items() if 0 < count <= MOST_NUMBERS]
+        return [dict(own) for own in alone or others]
 
     def _run(self, arrays: Arrays) -> list[Condition]:
         values = self._reference.values(arrays)
         return record(lambda: self._reference.call(values))
+
+    def _run_in_time(self, arrays: Arrays) -> list[Condition]:
+        if self._clock() > self._until:
+            raise TimeoutError
+        return self._run(arrays)
 
     def _quietly(self, arrays: Arrays) -> list[Condition]:
         try:
@@ -141,15 +166,15 @@ class UnmetConditions:
             return []
 
 
-def variables_of(inputs: Sequence[Input], arrays: Arrays) -> list[Variable]:
-    """Return the elements of all inputs, each within its range."""
-    made = []
-    for entry in inputs:
-        low, high = range_of(entry)
-        whole = entry.dtype not in FLOATS
-        size = arrays[entry.name].size
-        made += [Variable(entry.name, place, low, high, whole) for place in range(size)]
-    return made
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run small models on one thread: on a busy machine the others cost 60 ms a run."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _has(conditions: Sequence[Condition], wish: Wish) -> bool:

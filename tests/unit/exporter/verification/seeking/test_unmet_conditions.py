@@ -18,9 +18,9 @@ from modelexport_exporter.verification.seeking.conditions import (
     elements_near,
     ways_to,
 )
+from modelexport_exporter.verification.seeking.directions import always, effective, single_elements
 from modelexport_exporter.verification.seeking.recorded_conditions import Condition, record
-from modelexport_exporter.verification.seeking.solve import solve
-from modelexport_exporter.verification.seeking.unmet_conditions import variables_of
+from modelexport_exporter.verification.seeking.solve import differences_of, solve
 
 Tensors = Mapping[str, torch.Tensor]
 Arrays = Mapping[str, NDArray[Any]]
@@ -55,7 +55,7 @@ def sought(rule: Rule, side: Side = Side.TRUE, place: int = -1) -> dict[str, NDA
     wish = Wish(place, conditions[place].op, side)
     for element in elements_near(conditions, wish):
         for way in ways_to(conditions, wish, element):
-            found = solve(run, START, variables_of(INPUTS, START), way)
+            found = solve(run, START, always(single_elements(INPUTS, START)), way)
             if found is not None:
                 return found
     return None
@@ -145,7 +145,7 @@ def test_each_element_of_a_list(rule: Rule) -> None:
     for wish in wishes:
         conditions = run(START)
         [way] = ways_to(conditions, wish, elements_near(conditions, wish)[0])
-        found = solve(run, START, variables_of(INPUTS, START), way)
+        found = solve(run, START, always(single_elements(INPUTS, START)), way)
         assert found is not None
         assert LISTED[wish.column] in found["n"] // 86
         seen.add(run(found))
@@ -179,3 +179,40 @@ def test_sides_that_occurred_are_no_longer_missing() -> None:
     assert {(wish.place, wish.side) for wish in seen.missing()} == {
         (place, side) for place in (0, 1) for side in edges - {Side.EDGE}
     }
+
+
+LARGE = [
+    Input.model_validate({"name": "x", "dtype": "float32", "shape": [3, 12, 12], "range": [0, 1]}),
+    Input.model_validate({"name": "n", "dtype": "int64", "shape": [200], "range": [0, 3]}),
+]
+MOTIF = torch.tensor([3, 0, 3, 0, 0, 2, 1, 1])
+LARGE_RULES: dict[str, Rule] = {
+    "a mean": lambda v: v["x"].mean((1, 2)) > 0.93,
+    "a band of a mean": lambda v: (v["x"].mean() < 0.031) & (v["x"].mean() > 0.03),
+    "channels apart": lambda v: (
+        (v["x"][1].mean() - v["x"][0].mean() > 0.7) & (v["x"][2].mean() < 0.1)
+    ),
+    "a variance": lambda v: (v["x"].var() < 1e-5) & (v["x"].mean() > 0.3),
+    "one row": lambda v: (v["x"][1, 7] > 0.99).all() & (v["x"][1, 7].sum() < 11.95),
+    "a pattern": lambda v: (v["n"].unfold(0, 8, 1) == MOTIF).all(-1),
+    "a sum of integers": lambda v: v["n"].sum() == 587,
+}
+
+
+@pytest.mark.parametrize("name", LARGE_RULES)
+def test_a_rule_on_more_numbers_than_are_moved_alone(name: str) -> None:
+    rule, rng = LARGE_RULES[name], np.random.default_rng(3)
+    start = {"x": rng.uniform(0, 1, (3, 12, 12)).astype("f4"), "n": rng.integers(0, 4, 200)}
+    run = runner(rule)
+    conditions = run(start)
+    assert not rule({key: torch.from_numpy(array) for key, array in start.items()}).any()
+    wish = Wish(len(conditions) - 1, conditions[-1].op, Side.TRUE)
+    solutions = []
+    for element in elements_near(conditions, wish):
+        for way in ways_to(conditions, wish, element):
+            directions = effective(LARGE, start, differences_of(run, way))
+            solutions.append(solve(run, start, directions, way))
+    found = next(found for found in solutions if found is not None)
+    assert rule({key: torch.from_numpy(array) for key, array in found.items()}).any()
+    assert found["x"].min() >= 0
+    assert found["x"].max() <= 1
