@@ -9,25 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import islice, product
 
 import torch
 
+from modelexport_exporter.verification.seeking.decisive import decisive
 from modelexport_exporter.verification.seeking.recorded_conditions import (
-    ALL_OF,
-    NONE_OF,
     ORDERING,
-    OVER,
     Combination,
     Comparison,
     Condition,
 )
 
 NEGATED = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
-MOST_WAYS = 4
-"""Of making one condition true: each part of an `or` is another one."""
-MOST_COMBINED = 64
-"""Elements that all() or any() combines."""
 MOST_ELEMENTS = 3
 """Of a comparison, those nearest to its edge."""
 
@@ -84,13 +77,14 @@ class Seen:
     """Which elements of a list something was equal to."""
 
     def add(self, conditions: Sequence[Condition]) -> None:
-        """Note the conditions of one run."""
+        """Note the conditions of one run, where they decide."""
+        masks = decisive(conditions)
         for place, condition in enumerate(conditions):
             if not condition.result.numel():
                 continue
             found = self.sides.setdefault((place, condition.op), set())
             if len(found) < len(Side):
-                found |= _sides_of(condition)
+                found |= _sides_of(condition, masks[place])
             if isinstance(condition, Comparison) and condition.columns:
                 self._add_columns(place, condition)
 
@@ -117,9 +111,9 @@ class Seen:
             yield from (Wish(place, name, side) for side in sides if side not in found)
 
 
-def _sides_of(condition: Condition) -> set[Side]:
-    found = {Side.TRUE} if condition.result.any() else set()
-    found |= set() if condition.result.all() else {Side.FALSE}
+def _sides_of(condition: Condition, mask: torch.Tensor) -> set[Side]:
+    found = {Side.TRUE} if (condition.result & mask).any() else set()
+    found |= {Side.FALSE} if (~condition.result & mask).any() else set()
     if not isinstance(condition, Comparison) or condition.op not in ORDERING:
         return {*found, *EDGES}
     apart = condition.left.double() - condition.right.double()
@@ -130,58 +124,7 @@ def _sides_of(condition: Condition) -> set[Side]:
         Side.BELOW: near & (apart < 0),
         Side.ABOVE: near & (apart > 0),
     }
-    return found | {side for side, where in at.items() if where.any()}
-
-
-def ways_to(
-    conditions: Sequence[Condition], wish: Wish, element: int
-) -> list[tuple[Requirement, ...]]:
-    """Return sets of requirements, each of which fulfils the wish at this element."""
-    if wish.side in EDGES:
-        return [(Requirement(wish.place, element, EDGES[wish.side]),)]
-    ways = _ways(conditions, wish.place, element, wish.side is Side.TRUE)
-    return list(islice(ways, MOST_WAYS))
-
-
-def _ways(
-    conditions: Sequence[Condition], place: int, element: int, value: bool
-) -> Iterator[tuple[Requirement, ...]]:
-    condition = conditions[place]
-    if isinstance(condition, Comparison):
-        op = condition.op if value else NEGATED[condition.op]
-        yield (Requirement(place, element, op),)
-        return
-    if condition.op in NONE_OF:
-        yield from _ways(conditions, condition.parts[0], element, not value)
-        return
-    if condition.origin is not None and condition.op in OVER:
-        own = condition.origin[element].tolist()
-        parts = [(condition.parts[0], place) for place in own[: MOST_COMBINED + 1]]
-    elif condition.origin is not None:
-        yield from _ways(
-            conditions, condition.parts[0], int(condition.origin.reshape(-1)[element]), value
-        )
-        return
-    else:
-        parts = [
-            (part, _element_of(conditions[part].result, condition.result, element))
-            for part in condition.parts
-        ]
-    if len(parts) > MOST_COMBINED:
-        return
-    each = [list(islice(_ways(conditions, *part, value), MOST_WAYS)) for part in parts]
-    if (condition.op in ALL_OF | {"all"}) == value:
-        for chosen in product(*each):
-            yield tuple(requirement for way in chosen for requirement in way)
-    else:
-        for alternatives in each:
-            yield from alternatives
-
-
-def _element_of(part: torch.Tensor, whole: torch.Tensor, element: int) -> int:
-    """Return the element of a tensor that is broadcast to this element of another one."""
-    numbers = torch.arange(part.numel()).reshape(part.shape).expand(whole.shape)
-    return int(numbers.reshape(-1)[element])
+    return found | {side for side, where in at.items() if (where & mask).any()}
 
 
 def elements_near(conditions: Sequence[Condition], wish: Wish) -> list[int]:

@@ -25,12 +25,12 @@ from modelexport_exporter.verification.seeking.conditions import (
     Seen,
     Wish,
     elements_near,
-    ways_to,
 )
 from modelexport_exporter.verification.seeking.directions import MOST_ALONE, effective
 from modelexport_exporter.verification.seeking.recorded_conditions import Condition, record
 from modelexport_exporter.verification.seeking.seek import Found
 from modelexport_exporter.verification.seeking.solve import differences_of, solve
+from modelexport_exporter.verification.seeking.ways import ways_to
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]
@@ -45,7 +45,10 @@ FIRST, QUICK_SECONDS = 3, 0.005
 """The fastest of the first runs may take so long: a condition takes some hundred runs."""
 MOST_NUMBERS = 1 << 14
 """Of all inputs: above this, no condition is solved for."""
-STARTS = ((Values.NORMAL, 5), (Values.NORMAL, 6), (Values.POSITIVE, 7))
+STARTS = tuple(
+    (values, seed) for seed in range(5, 13) for values in (Values.NORMAL, Values.POSITIVE)
+)
+"""What is moved, one after the other while there is time."""
 
 
 class UnmetConditions:

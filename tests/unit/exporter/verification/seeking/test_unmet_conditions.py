@@ -16,11 +16,12 @@ from modelexport_exporter.verification.seeking.conditions import (
     Side,
     Wish,
     elements_near,
-    ways_to,
 )
+from modelexport_exporter.verification.seeking.decisive import decisive
 from modelexport_exporter.verification.seeking.directions import always, effective, single_elements
 from modelexport_exporter.verification.seeking.recorded_conditions import Condition, record
 from modelexport_exporter.verification.seeking.solve import differences_of, solve
+from modelexport_exporter.verification.seeking.ways import ways_to
 
 Tensors = Mapping[str, torch.Tensor]
 Arrays = Mapping[str, NDArray[Any]]
@@ -144,7 +145,7 @@ def test_each_element_of_a_list(rule: Rule) -> None:
     assert [wish.column for wish in wishes] == [2, 1, 0]
     for wish in wishes:
         conditions = run(START)
-        [way] = ways_to(conditions, wish, elements_near(conditions, wish)[0])
+        way = ways_to(conditions, wish, elements_near(conditions, wish)[0])[0]
         found = solve(run, START, always(single_elements(INPUTS, START)), way)
         assert found is not None
         assert LISTED[wish.column] in found["n"] // 86
@@ -167,18 +168,60 @@ def test_a_little_below_and_above_an_edge() -> None:
         assert ((sums > low) & (sums < high)).any()
 
 
-def test_sides_that_occurred_are_no_longer_missing() -> None:
+def test_sides_that_occurred_where_they_decide_are_no_longer_missing() -> None:
     rule: Rule = lambda v: (v["n"] > 50) & (v["m"] < 60)  # noqa: E731
     run, seen = runner(rule), Seen()
+    missing = lambda: {(wish.place, wish.side) for wish in seen.missing()}  # noqa: E731
+    edges = {(place, side) for place in (0, 1) for side in (Side.EDGE, Side.BELOW, Side.ABOVE)}
     seen.add(run(START))
-    edges = {Side.EDGE, Side.BELOW, Side.ABOVE}
-    assert {(wish.place, wish.side) for wish in seen.missing()} == {
-        (2, Side.TRUE), (0, Side.TRUE), *((place, side) for place in (0, 1) for side in edges),
-    }  # fmt: skip
+    sides = {(2, Side.TRUE), (1, Side.TRUE), (1, Side.FALSE), (0, Side.TRUE)}
+    assert missing() == edges | sides
     seen.add(run({**START, "n": np.array([50, 51]), "m": np.array([60, 0])}))
-    assert {(wish.place, wish.side) for wish in seen.missing()} == {
-        (place, side) for place in (0, 1) for side in edges - {Side.EDGE}
-    }
+    assert missing() == edges | {(1, Side.FALSE)}
+    seen.add(run({**START, "n": np.array([50, 51]), "m": np.array([59, 60])}))
+    assert missing() == edges - {(0, Side.EDGE), (1, Side.EDGE)}
+
+
+DECIDING: dict[str, tuple[Rule, list[bool]]] = {
+    "and": (lambda v: (v["n"] > 50) & (v["m"] < 60), [True, False]),
+    "or": (lambda v: (v["n"] > 50) | (v["m"] < 60), [False, True]),
+    "not": (lambda v: ~((v["n"] > 50) & (v["m"] < 60)), [True, False]),
+    "alone": (lambda v: v["n"] > 50, [True, True]),
+    "of one more dim": (lambda v: (v["n"] > 50)[:, None] & (v["x"] > 0.9), [False, True]),
+    "moved": (lambda v: (v["n"] > 50).flip(0).unsqueeze(0), [True, True]),
+    "all": (lambda v: (v["n"] > 5).all(), [False, True]),
+    "any": (lambda v: (v["n"] > 5).any(), [True, False]),
+}
+
+
+@pytest.mark.parametrize("name", DECIDING)
+def test_where_a_comparison_decides(name: str) -> None:
+    rule, expected = DECIDING[name]
+    assert decisive(runner(rule)(START))[0].tolist() == expected
+
+
+JOINT: dict[str, tuple[Rule, int, Side, Rule]] = {
+    "an edge beside two conditions": (
+        lambda v: (v["n"] % 1440 >= 1080) & (v["m"] % 1440 <= 360) & (v["x"].sum(1) > 7),
+        3,
+        Side.EDGE,
+        lambda v: (v["n"] % 1440 >= 1080) & (v["m"] % 1440 == 360) & (v["x"].sum(1) > 7),
+    ),
+    "false beside true": (
+        lambda v: (v["n"] > 1000) & ~(v["m"] > 2000) & (v["x"].sum(1) > 40),
+        1,
+        Side.TRUE,
+        lambda v: (v["n"] > 1000) & (v["m"] > 2000) & (v["x"].sum(1) > 40),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", JOINT)
+def test_a_side_is_sought_where_it_decides(name: str) -> None:
+    rule, place, side, reached = JOINT[name]
+    found = sought(rule, side, place)
+    assert found is not None
+    assert reached({key: torch.from_numpy(array) for key, array in found.items()}).any()
 
 
 LARGE = [
