@@ -39,6 +39,7 @@ from modelexport_exporter.core.types import (
     FactoryProgress,
     ReportProgress,
 )
+from modelexport_exporter.core.user_frame import count_as_users
 from modelexport_exporter.torch_internals.state_dicts import versions_of
 from modelexport_exporter.user_code.factory import Factory, find_factory
 from modelexport_exporter.user_code.global_state import Guard
@@ -89,6 +90,7 @@ def _load(task: ExportTask, progress: ReportProgress) -> LoadedModel:
     put_on_path(task.code_dir)
     loaded = _without_factory(task, detected, progress) or _with_factory(task, detected, progress)
     progress(Stage.LOAD, 1.0, "weights are bound")
+    count_as_users(type(loaded.module).__module__)
     return replace(loaded, module=_ready(loaded.module, training=training))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import sysconfig
 import traceback
 from dataclasses import dataclass
@@ -11,6 +12,13 @@ _LIBRARIES = tuple(
     {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 )
 _OWN = str(Path(__file__).parents[1])
+_FRAMEWORKS = frozenset(
+    {"torch", "torchvision", "torchaudio", "transformers", "timm", "diffusers", "functorch"}
+    | {"torch_geometric", "torch_scatter", "sentence_transformers", "onnx", "onnxruntime"}
+)
+"""Packages that a factory may be taken from, and whose code is nobody's own."""
+_packages: set[str] = set()
+"""Folders and files of installed packages that the manifest names: the user's own code."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +86,21 @@ def _frames(error: BaseException) -> list[traceback.FrameSummary]:
     return list(traceback.extract_tb(error.__traceback__))
 
 
+def count_as_users(module_name: str) -> None:
+    """Let an imported module's package count as the user's code, though it is installed."""
+    package = module_name.partition(".")[0]
+    if package in _FRAMEWORKS or package in sys.stdlib_module_names:
+        return
+    module = sys.modules.get(package)
+    file = getattr(module, "__file__", None)
+    folders = [str(Path(folder) / "x")[:-1] for folder in getattr(module, "__path__", ())]
+    _packages.update(folders or ([file] if isinstance(file, str) else []))
+
+
 def is_users(filename: str, code_dir: Path | None) -> bool:
     """Return whether a file is the user's own code, and not a library's or ours."""
     if code_dir is not None and Path(filename).is_relative_to(code_dir):
         return True
-    return not filename.startswith(("<", _OWN, *_LIBRARIES))
+    if filename.startswith(_OWN):
+        return False
+    return filename.startswith(tuple(_packages)) or not filename.startswith(("<", *_LIBRARIES))

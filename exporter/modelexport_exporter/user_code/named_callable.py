@@ -18,7 +18,7 @@ from typing import Any
 from modelexport_api.reasons import Reason
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
-from modelexport_exporter.core.user_frame import text_of, user_frame
+from modelexport_exporter.core.user_frame import count_as_users, text_of, user_frame
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ def find_callable(named: Named, code_dir: Path | None) -> Callable[..., Any]:
     put_on_path(code_dir)
     module_name, _, attribute = named.path.partition(":")
     function = _import(module_name, named, code_dir)
+    count_as_users(module_name)
     for part in attribute.split("."):
         function = _attribute(function, part, named, code_dir)
     if not callable(function):

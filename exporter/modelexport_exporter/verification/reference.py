@@ -123,8 +123,10 @@ class EagerReference:
             self.call(values)
         if looking.found:
             return TreatmentOfNan.TESTED
-        if looking.reads_values or looking.rounds:
+        if looking.reads_values or (looking.rounds and looking.has_own_way):
             return TreatmentOfNan.UNDEFINED
+        if looking.rounds:
+            return TreatmentOfNan.ROUNDED
         return TreatmentOfNan.FUSED if looking.has_own_way else TreatmentOfNan.COMPUTED
 
     def run(self, arrays: Mapping[str, Array], where: str) -> list[Array]:

@@ -40,8 +40,10 @@ class TreatmentOfNan(Enum):
     """It computes with them."""
     FUSED = "fused"
     """It computes with them by ops of OWN_WAY."""
+    ROUNDED = "rounded"
+    """It makes integers of them, which are not specified, and computes with them elsewhere."""
     UNDEFINED = "undefined"
-    """It makes an integer of an infinity, or halves it for ever: nobody expects it."""
+    """It reads values, which may halve an infinity for ever: nobody expects it."""
 
 
 def _makes_integers(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:  # noqa: ANN401

@@ -28,14 +28,20 @@ UNUSUAL = NOT_FINITE | {Values.FAR}
 class UnusualValues:
     """Decides about unusual samples of a model."""
 
-    def __init__(self, reference: EagerReference, unlike_nan: Collection[str] | None) -> None:
+    def __init__(
+        self,
+        reference: EagerReference,
+        unlike_nan: Collection[str] | None,
+        rounded: Collection[str] = (),
+    ) -> None:
         """Decide for a model.
 
         `unlike_nan`: outputs for which kernels of the runtime treat NaN otherwise than torch does;
-        None if that is not known.
+        None if that is not known. `rounded`: outputs that depend on a float that became an integer.
         """
         self._reference = reference
         self._unlike_nan = unlike_nan
+        self._rounded = rounded
         self._nan: TreatmentOfNan | None = None
         """None before the first unusual sample."""
         self._left_out: set[str] = set()
@@ -44,8 +50,10 @@ class UnusualValues:
         """Return whether eager is to run on the sample."""
         if sample.values not in UNUSUAL:
             return True
-        defined = self._treatment_of_nan(arrays) is not TreatmentOfNan.UNDEFINED
-        return defined and self._reference.accepts(arrays)
+        treatment = self._treatment_of_nan(arrays)
+        if treatment is TreatmentOfNan.ROUNDED and sample.values is not Values.WITH_NAN:
+            return False
+        return treatment is not TreatmentOfNan.UNDEFINED and self._reference.accepts(arrays)
 
     def expects(
         self, sample: Sample, arrays: Mapping[str, Array], returned: Sequence[Array]
@@ -57,19 +65,26 @@ class UnusualValues:
         finite = all(np.isfinite(array.astype(np.float64)).all() for array in floats)
         if sample.values is Values.FAR:
             return finite
-        tested = self._treatment_of_nan(arrays) is TreatmentOfNan.TESTED
-        return tested or (bool(floats) and finite)
+        treatment = self._treatment_of_nan(arrays)
+        if treatment is TreatmentOfNan.ROUNDED:
+            return False
+        return treatment is TreatmentOfNan.TESTED or (bool(floats) and finite)
 
     def compares_unexpected(self, sample: Sample, arrays: Mapping[str, Array]) -> bool:
         """Return whether to compare values that the model neither tests for nor removes."""
         if self._unlike_nan is None or sample.values is not Values.WITH_NAN:
             return False
-        return self._treatment_of_nan(arrays) is TreatmentOfNan.COMPUTED
+        expected = {TreatmentOfNan.COMPUTED, TreatmentOfNan.ROUNDED}
+        return self._treatment_of_nan(arrays) in expected
+
+    def may_fail(self, sample: Sample) -> bool:
+        """Return whether the file may fail where eager does not: an integer of NaN is any place."""
+        return sample.values is Values.WITH_NAN and self._nan is TreatmentOfNan.ROUNDED
 
     def excused(self, outputs: Sequence[OutputComparison]) -> frozenset[str]:
         """Return the outputs whose problem a kernel's own treatment of NaN may cause."""
         differing = {output.output for output in outputs if output.problem}
-        found = differing.intersection(self._unlike_nan or ())
+        found = differing.intersection({*(self._unlike_nan or ()), *self._rounded})
         self._left_out |= found
         return frozenset(found)
 
@@ -78,7 +93,9 @@ class UnusualValues:
         if not self._left_out:
             return []
         names = ", ".join(sorted(self._left_out))
-        return [f"{names} not with NaN, which kernels of the runtime do not pass on"]
+        rounded = self._nan is TreatmentOfNan.ROUNDED
+        why = "became an integer" if rounded else "kernels of the runtime do not pass on"
+        return [f"{names} not with NaN, which {why}"]
 
     def _treatment_of_nan(self, arrays: Mapping[str, Array]) -> TreatmentOfNan:
         if self._nan is None:

@@ -36,6 +36,7 @@ from modelexport_exporter.verification.dependent_outputs import (
     RANKING,
     UNLIKE_NAN,
     dependent_outputs,
+    rounded_outputs,
 )
 from modelexport_exporter.verification.numerics.in_precision import simulation_for
 from modelexport_exporter.verification.reference_model import ReferenceModel
@@ -117,6 +118,7 @@ class Verification:
             self._clock,
             simulation=simulation_for(task, task.spec, reference),
             unlike_nan=None if model.on_gpu else dependent(UNLIKE_NAN | custom),
+            rounded=rounded_outputs(converted.model_path, converted.op_counts),
         )
         self._completeness = Completeness(
             samples,

@@ -74,6 +74,11 @@ MEANS = model_of("Means", floats("x", "n", 1, "h", "w"), n=(1, 3), h=(4, 64), w=
 LONG = model_of("Means", floats("x", "n", "c", 2, 2), n=(1, 3), c=(1, 4000))
 
 
+BUCKETS = model_of("Buckets", floats("x", "n"), n=(1, 40))
+STACKED = model_of("Stacked", floats("x", "n", 4), n=(1, 40))
+FRAMES = model_of("Frames", floats("x", "n", 3, "h", 16, range=[0, 1]), n=(1, 3), h=(16, 32))
+
+
 @dataclass(frozen=True)
 class Wrong:
     """Nodes that make the first output wrong; `constants`: what they read."""
@@ -187,14 +192,41 @@ def lost_limit(proto: onnx.ModelProto) -> None:
             tensor.CopyFrom(numpy_helper.from_array(np.array(1e-3, np.float32), tensor.name))
 
 
+def not_less(proto: onnx.ModelProto) -> None:
+    """NaN is not less than a number, and not at least as large either."""
+    node = next(node for node in proto.graph.node if node.op_type == "GreaterOrEqual")
+    output, node.op_type, node.output[0] = node.output[0], "Less", "less"
+    proto.graph.node.append(onnx.helper.make_node("Not", ["less"], [output]))
+
+
+def complement_added(proto: onnx.ModelProto) -> None:
+    next(node for node in proto.graph.node if node.op_type == "Sub").op_type = "Add"
+
+
+def never_dark(proto: onnx.ModelProto) -> None:
+    next(node for node in proto.graph.node if node.op_type == "And").op_type = "Xor"
+
+
 @pytest.mark.parametrize(
-    ("model", "damage"), [(EDGES, strict_edge), (DISTANCE, lost_limit)], ids=["edge", "limit"]
+    ("model", "damage"),
+    [
+        pytest.param(EDGES, strict_edge, id="edge"),
+        pytest.param(DISTANCE, lost_limit, id="limit"),
+        pytest.param(BUCKETS, not_less, id="NaN beside an integer of it"),
+        pytest.param(STACKED, complement_added, id="a small part of a stack"),
+        pytest.param(FRAMES, never_dark, id="a band of a mean"),
+    ],
 )
 def test_operators_that_are_wrong_at_few_inputs_are_found(
     tmp_path: Path, model: RealModel, damage: Callable[[onnx.ModelProto], None]
 ) -> None:
     task = task_for(model, tmp_path)
-    outcome = verify_model(task, convert(task, damage=damage), silent)
+    converted = convert(task)
+    assert verify_model(task, converted, silent).summary.verdict is Verdict.VERIFIED
+    proto = onnx.load(converted.model_path)
+    damage(proto)
+    onnx.save(proto, converted.model_path)
+    outcome = verify_model(task, converted, silent)
     assert outcome.summary.verdict is Verdict.MISMATCH
 
 

@@ -83,3 +83,26 @@ class Groups(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.sigmoid(self.norm(self.conv(x)))
+
+
+class Buckets(nn.Module):
+    """A bucket of ten, and whether a number is at least a quarter."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        return (x * 10).clamp(-5, 5).long(), x >= 0.25
+
+
+class Stacked(nn.Module):
+    """A price beside the complement of a probability, along a first dim of two."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        p = torch.sigmoid(x)
+        return torch.stack([1e6 * (1 + p), 1 - p])
+
+
+class Frames(nn.Module):
+    """Whether a frame of 768 numbers is dark, and its mean."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        mean = x.mean((1, 2, 3))
+        return torch.where((mean > 0.015) & (mean < 0.03), 1.0, 0.0), mean

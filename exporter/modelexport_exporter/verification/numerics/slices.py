@@ -1,9 +1,9 @@
 """Slices of an output that have magnitudes of their own: pure, on numpy arrays.
 
 A probability in one column may not be off by 1e6 times the limit because another column holds
-prices of 1e6. Where the peaks of an output's columns (last dim) or channels (dim 1) differ by more
-than ALIKE, each has a limit of its own. A slice counts only after enough ordinary elements: the
-peak of few is chance.
+prices of 1e6. Where the peaks of an output's columns (last dim), channels (dim 1) or stacked parts
+(dim 0, of a fixed size) differ by more than ALIKE, each has a limit of its own. A slice counts only
+after enough ordinary elements: the peak of few is chance.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class SlicePeaks:
         """
         found = [
             entry
-            for axis in dict.fromkeys((array.ndim - 1, 1))
-            if 0 < axis < array.ndim and array.size
+            for axis in dict.fromkeys((array.ndim - 1, 1, 0))
+            if 0 <= axis < array.ndim and array.size
             if 1 < array.shape[axis] <= MOST_SLICES and array.shape[axis] not in varying
             if (entry := self._along(array, axis, ordinary=ordinary)) is not None
         ]

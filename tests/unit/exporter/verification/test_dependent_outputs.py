@@ -14,6 +14,7 @@ from modelexport_exporter.verification.dependent_outputs import (
     RANKING,
     check_not_random,
     dependent_outputs,
+    rounded_outputs,
 )
 
 RANKS = """
@@ -64,3 +65,23 @@ def test_random_numbers_that_no_output_depends_on_are_harmless(tmp_path: Path) -
     text = RANKS.replace("plain = Relu(x)", "plain = Relu(x)\n unused = RandomUniformLike(x)")
     onnx.save(onnx.parser.parse_model(text), path)
     check_not_random(path, {"TopK", "RandomUniformLike"})
+
+
+ROUNDS = """
+<ir_version: 8, opset_import: ["": 18]>
+net (float[n] x, int64[n] i) => (int64[n] bucket, float[n] kept, int32[n] narrow, float[n] from)
+{
+    bucket = Cast <to = 7> (x)
+    kept = Relu(x)
+    narrow = Cast <to = 6> (i)
+    back = Cast <to = 1> (bucket)
+    from = Add(back, x)
+}
+"""
+
+
+def test_outputs_that_depend_on_a_float_that_becomes_an_integer(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    onnx.save(onnx.parser.parse_model(ROUNDS), path)
+    assert rounded_outputs(path, {"Cast", "Relu"}) == {"bucket", "from"}
+    assert rounded_outputs(tmp_path / "missing.onnx", {"Relu"}) == frozenset()

@@ -177,7 +177,8 @@ def test_whether_a_module_looks_for_nan(function: Any, expected: bool) -> None: 
     ("function", "expected"),
     [
         (torch.relu, TreatmentOfNan.COMPUTED),
-        (lambda x: x.long(), TreatmentOfNan.UNDEFINED),
+        (lambda x: x.long(), TreatmentOfNan.ROUNDED),
+        (lambda x: torch.fft.rfft(x).real.long(), TreatmentOfNan.UNDEFINED),
         (lambda x: torch.fft.rfft(x).real, TreatmentOfNan.FUSED),
         (
             lambda x: torch.nn.functional.scaled_dot_product_attention(x, x, x),

@@ -28,6 +28,11 @@ class Rounds(torch.nn.Module):
         return x.long()
 
 
+class Reads(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x / max(float(x.max()), 1.0)
+
+
 X = np.array([[np.nan, 1.0, 2.0]], np.float32)
 
 
@@ -38,7 +43,9 @@ X = np.array([[np.nan, 1.0, 2.0]], np.float32)
         (Repairs, Values.WITH_NAN, True, True, True),
         (Doubles, Values.WITH_NAN, True, False, True),
         (Doubles, Values.WITH_INFINITY, True, False, False),
-        (Rounds, Values.WITH_NAN, False, True, False),
+        (Rounds, Values.WITH_NAN, True, False, True),
+        (Rounds, Values.WITH_INFINITY, False, True, False),
+        (Reads, Values.WITH_NAN, False, True, False),
     ],
 )
 def test_samples(
@@ -68,3 +75,15 @@ def test_outputs_of_kernels_that_ignore_nan_are_excused_and_stated() -> None:
     assert unusual.coverage() == [
         "pooled not with NaN, which kernels of the runtime do not pass on"
     ]
+
+
+def test_what_depends_on_an_integer_of_nan_is_excused_and_may_fail() -> None:
+    reference = EagerReference(Rounds(), ROWS)
+    unusual = UnusualValues(reference, (), {"rounded"})
+    sample = Sample({}, Values.WITH_NAN, 0)
+    assert unusual.runs_on(sample, {"x": X})
+    assert unusual.may_fail(sample)
+    problem = Problem(ProblemKind.NOT_FINITE, "at [0] got 1, eager returns nan")
+    outputs = [OutputComparison(name, 0.0, 0.0, 0.0, problem) for name in ("rounded", "other")]
+    assert unusual.excused(outputs) == {"rounded"}
+    assert unusual.coverage() == ["rounded not with NaN, which became an integer"]

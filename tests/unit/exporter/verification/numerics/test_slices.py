@@ -37,6 +37,16 @@ def test_channels_count_as_columns_do() -> None:
     assert slices.scales[1] <= 1
 
 
+@pytest.mark.parametrize("shape", [(2, 64), (2, 8, 8)])
+def test_stacked_parts_count_as_columns_do(shape: tuple[int, ...]) -> None:
+    want = RNG.uniform(0.5, 1, shape) * np.array([1e6, 1.0]).reshape(2, *[1] * (len(shape) - 1))
+    slices = SlicePeaks().slices(want, (8, 64), ordinary=True)
+    assert slices is not None
+    assert slices.axis == 0
+    assert slices.scales.tolist() == [want[0].max(), want[1].max()]
+    assert slices.of_flat(shape, 60, 68).tolist() == [0] * 4 + [1] * 4
+
+
 @pytest.mark.parametrize(
     ("rows", "varying"), [(ENOUGH - 1, ()), (64, (2,))], ids=["few elements", "a dynamic axis"]
 )
