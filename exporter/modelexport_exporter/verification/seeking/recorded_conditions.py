@@ -5,7 +5,7 @@ Clamping and rounding compare, too: with their bounds, and with halves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,10 +26,22 @@ MOVING = frozenset(
 """Ops whose elements are those of one argument, in other places."""
 OVER = frozenset({"all", "any"})
 """Ops that combine the elements along a dim, or all of them."""
+COUNTING = frozenset({"sum", "count_nonzero"})
+"""Ops that count the true elements along a dim, or all of them."""
 LONGEST_LIST = 64
 """Elements that are compared with one by one: holidays, blocked ids, edges of buckets."""
 LARGEST = 1 << 16
 """Elements of a condition."""
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many elements of a condition are true."""
+
+    part: int
+    """Place of the condition in the run."""
+    origin: torch.Tensor
+    """The places of the elements that each count is made of, of shape [counts, k]."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +52,8 @@ class Comparison:
     left: torch.Tensor
     right: torch.Tensor
     result: torch.Tensor
+    count: Count | None = None
+    """If the left operand is a count."""
 
     @property
     def columns(self) -> int:
@@ -71,6 +85,9 @@ class Recording(AtenMode):
         super().__init__()
         self.conditions: list[Condition] = []
         self._places: dict[int, int] = {}
+        self._numbers: dict[int, torch.Tensor] = {}
+        """Conditions that became numbers, kept so that no other tensor has their id."""
+        self._counts: dict[int, Count] = {}
 
     def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Run the op, and record it if it returns a condition."""
@@ -81,6 +98,7 @@ class Recording(AtenMode):
         if name in IMPLICIT:
             self._add_implicit(name, _arguments(schema_of(func), args, kwargs))
         if result.dtype is not torch.bool:
+            self._note_number(name, args, result)
             return result
         condition = self._condition(name, func, args, result)
         if condition is not None:
@@ -94,6 +112,17 @@ class Recording(AtenMode):
             if result.numel() <= LARGEST:
                 self.conditions.append(Comparison(op, left, right, result))
 
+    def _note_number(self, name: str, args: tuple[Any, ...], result: torch.Tensor) -> None:
+        """Note a condition that becomes a number, and a count of it."""
+        place = self._places.get(id(args[0])) if args else None
+        if place is None or name not in COUNTING | {"_to_copy"}:
+            return
+        self._numbers[id(result)] = result
+        if name == "_to_copy":
+            self._places[id(result)] = place
+        else:
+            self._counts[id(result)] = Count(place, combined(result, *args))
+
     def _condition(
         self,
         name: str,
@@ -105,7 +134,8 @@ class Recording(AtenMode):
             left, right = args[0], torch.as_tensor(args[1])
             if torch.bool in {left.dtype, right.dtype}:
                 return None
-            return Comparison(name, left.detach(), right.detach(), result)
+            count = self._counts.get(id(left))
+            return Comparison(name, left.detach(), right.detach(), result, count)
         tensors = [entry for entry in args if isinstance(entry, torch.Tensor)]
         parts = tuple(self._places.get(id(entry), -1) for entry in tensors)
         if not parts or any(place < 0 for place in parts):
@@ -117,7 +147,7 @@ class Recording(AtenMode):
             numbers = torch.arange(source.numel(), device=source.device).reshape(source.shape)
             return Combination(name, parts, result, func(numbers, *args[1:]))
         combines = name in OVER and tensors[0].numel() <= LARGEST
-        return Combination(name, parts, result, _combined(result, *args)) if combines else None
+        return Combination(name, parts, result, combined(result, *args)) if combines else None
 
 
 def record(call: Callable[[], Any]) -> list[Condition]:
@@ -127,12 +157,16 @@ def record(call: Callable[[], Any]) -> list[Condition]:
     return list(recording.conditions)
 
 
-def _combined(
-    result: torch.Tensor, source: torch.Tensor, dim: int | None = None, *_keepdim: object
+def combined(
+    result: torch.Tensor,
+    source: torch.Tensor,
+    dim: int | Sequence[int] | None = None,
+    *_keepdim: object,
 ) -> torch.Tensor:
-    """Return the places of the elements that each element of all() or any() is made of."""
+    """Return the places of the elements that each element of a reduction is made of."""
     numbers = torch.arange(source.numel()).reshape(source.shape)
-    last = numbers.reshape(-1) if dim is None or not source.dim() else numbers.movedim(dim, -1)
+    dims = [dim] if isinstance(dim, int) else [*(dim or range(source.dim()))]
+    last = numbers.movedim(dims, [*range(-len(dims), 0)]) if dims else numbers
     return last.reshape(result.numel(), -1)
 
 

@@ -75,18 +75,34 @@ def _neat(
 ) -> dict[str, Array] | None:
     """Return the inputs with few decimals, if these fulfil all: few floats are equal to a number.
 
-    75 * 15 / 250 is exactly 4.5, and the floats next to 75 give something else.
+    75 * 15 / 250 is exactly 4.5, and the floats next to 75 give something else. What is missing
+    after rounding is given to one input: 3.6 + 6.4 is 10, and 4 + 6 is, too.
     """
     for decimals in DECIMALS:
-        rounded = {name: array.copy() for name, array in arrays.items()}
+        neat = {name: array.copy() for name, array in arrays.items()}
         for direction in directions:
-            flat = rounded[direction.name].reshape(-1)
-            own = np.round(flat[direction.elements].astype(np.float64), decimals)
-            flat[direction.elements] = np.clip(own, direction.low, direction.high)
-        found = _differences(run, rounded, wanted)
-        if all(_holds(own, *one) for own, one in zip(wanted, found, strict=True)):
-            return rounded
+            _round(neat, direction, decimals)
+        for _again in range(2):
+            found = _differences(run, neat, wanted)
+            if all(_holds(own, *one) for own, one in zip(wanted, found, strict=True)):
+                return neat
+            before = np.array([difference for difference, _magnitude in found])
+            slopes = _slopes(differences_of(run, wanted), neat, directions, before)
+            broken = [not _holds(own, *one) for own, one in zip(wanted, found, strict=True)]
+            row = broken.index(True)
+            place = int(np.abs(slopes[row]).argmax())
+            if not slopes[row, place]:
+                break
+            one = directions[place]
+            neat[one.name] = one.moved(neat[one.name], -before[row] / slopes[row, place])
+            _round(neat, one, decimals)
     return None
+
+
+def _round(arrays: dict[str, Array], direction: Direction, decimals: int) -> None:
+    flat = arrays[direction.name].reshape(-1)
+    own = np.round(flat[direction.elements].astype(np.float64), decimals)
+    flat[direction.elements] = np.clip(own, direction.low, direction.high)
 
 
 def _differences(

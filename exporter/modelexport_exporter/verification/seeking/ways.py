@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import islice, product
 
@@ -40,6 +41,9 @@ def ways_to(conditions: Sequence[Condition], wish: Wish, element: int) -> list[W
     """
     if wish.side in EDGES:
         ways: list[Way] = [(Requirement(wish.place, element, EDGES[wish.side]),)]
+        comparison = conditions[wish.place]
+        if wish.side is Side.EDGE and isinstance(comparison, Comparison):
+            ways[:0] = islice(_counting_ways(conditions, comparison, element, "eq"), 1)
     else:
         found = _ways(conditions, wish.place, element, wish.side is Side.TRUE)
         ways = list(islice(found, MOST_WAYS))
@@ -87,6 +91,7 @@ def _ways(conditions: Sequence[Condition], place: int, element: int, value: bool
     condition = conditions[place]
     if isinstance(condition, Comparison):
         op = condition.op if value else NEGATED[condition.op]
+        yield from _counting_ways(conditions, condition, element, op)
         yield (Requirement(place, element, op),)
         return
     parts = _parts(conditions, condition, element)
@@ -102,6 +107,42 @@ def _ways(conditions: Sequence[Condition], place: int, element: int, value: bool
     else:
         for alternatives in each:
             yield from alternatives
+
+
+def _counting_ways(
+    conditions: Sequence[Condition], comparison: Comparison, element: int, op: str
+) -> Iterator[Way]:
+    """Yield requirements of each element that is counted: as many true as `op` requires."""
+    count = comparison.count
+    if count is None or comparison.right.numel() != 1:
+        return
+    own = _element_of(comparison.left, comparison.result, element)
+    row = count.origin[own]
+    before = conditions[count.part].result.reshape(-1)[row]
+    wanted = _number_for(op, float(comparison.right))
+    if not 0 <= wanted <= len(row) <= MOST_COMBINED:
+        return
+    # Those that are true remain so, from the first on; then the first of the others.
+    order = torch.argsort((~before).to(torch.int8), stable=True)
+    true = set(order[:wanted].tolist())
+    alternatives = [
+        list(islice(_ways(conditions, count.part, int(part), position in true), MOST_WAYS))
+        for position, part in enumerate(row)
+    ]
+    for chosen in product(*alternatives):
+        yield tuple(requirement for way in chosen for requirement in way)
+
+
+def _number_for(op: str, limit: float) -> int:
+    """Return a number that compares with the limit like this, the nearest."""
+    return {
+        "eq": round(limit),
+        "ne": round(limit) + 1,
+        "ge": math.ceil(limit),
+        "gt": math.floor(limit) + 1,
+        "le": math.floor(limit),
+        "lt": math.ceil(limit) - 1,
+    }[op]
 
 
 def _element_of(part: torch.Tensor, whole: torch.Tensor, element: int) -> int:

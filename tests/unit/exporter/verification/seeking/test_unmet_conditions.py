@@ -228,6 +228,37 @@ LARGE = [
     Input.model_validate({"name": "x", "dtype": "float32", "shape": [3, 12, 12], "range": [0, 1]}),
     Input.model_validate({"name": "n", "dtype": "int64", "shape": [200], "range": [0, 3]}),
 ]
+BOARD = [Input.model_validate({"name": "b", "dtype": "int64", "shape": [2, 8], "range": [0, 12]})]
+COUNTED: dict[str, Rule] = {
+    "two kings": lambda v: (
+        ((v["b"] != 0).sum(1) == 2) & (v["b"] == 6).any(1) & (v["b"] == 12).any(1)
+    ),
+    "of numbers": lambda v: (v["b"] > 10).float().sum(1, keepdim=True) >= 7,
+    "of all": lambda v: torch.count_nonzero(v["b"] == 5) > 14,
+    "few": lambda v: (v["b"] <= 11).sum(-1) < 2,
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_a_rule_on_a_count(name: str) -> None:
+    rule = COUNTED[name]
+    start = {"b": np.random.default_rng(0).integers(0, 13, (2, 8))}
+    run = runner(rule)
+    conditions = run(start)
+    wish = Wish(len(conditions) - 1, conditions[-1].op, Side.TRUE)
+    ways = ways_to(conditions, wish, 0)
+    solutions = (solve(run, start, always(single_elements(BOARD, start)), way) for way in ways)
+    found = next(found for found in solutions if found is not None)
+    assert rule({"b": torch.from_numpy(found["b"])}).any()
+
+
+def test_a_sum_that_is_exactly_equal_to_a_limit() -> None:
+    waiting: Rule = lambda v: v["x"].cumsum(1) * 0.5 <= 20.0  # noqa: E731
+    found = sought(waiting, Side.EDGE)
+    assert found is not None
+    assert (torch.from_numpy(found["x"]).cumsum(1) * 0.5 == 20.0).any()
+
+
 MOTIF = torch.tensor([3, 0, 3, 0, 0, 2, 1, 1])
 LARGE_RULES: dict[str, Rule] = {
     "a mean": lambda v: v["x"].mean((1, 2)) > 0.93,
