@@ -10,10 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+import numpy as np
 import torch
 
 from modelexport_exporter.verification.seeking.decisive import decisive
 from modelexport_exporter.verification.seeking.recorded_conditions import (
+    MARGIN,
     ORDERING,
     Combination,
     Comparison,
@@ -43,8 +45,6 @@ class Side(StrEnum):
 
 EDGES = {Side.EDGE: "eq", Side.BELOW: "below", Side.ABOVE: "above"}
 """What is required of the operands."""
-MARGIN = 1e-3
-"""How far from a comparison's edge is near, relative to its operands."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,8 @@ class Seen:
                 for (place, name), equal in sorted(self.columns.items())
                 for column in reversed((~equal).nonzero().reshape(-1).tolist())
             ),
-            *self._missing(*EDGES),
+            *self._missing(Side.EDGE),
+            *self._missing(Side.BELOW, Side.ABOVE),
         ]
 
     def _missing(self, *sides: Side) -> Iterator[Wish]:
@@ -116,15 +117,11 @@ def _sides_of(condition: Condition, mask: torch.Tensor) -> set[Side]:
     found |= {Side.FALSE} if (~condition.result & mask).any() else set()
     if not isinstance(condition, Comparison) or condition.op not in ORDERING:
         return {*found, *EDGES}
-    apart = condition.left.double() - condition.right.double()
-    little = 2 * MARGIN * torch.maximum(condition.left.abs(), condition.right.abs()).double()
-    near = apart.abs() <= little
-    at = {
-        Side.EDGE: apart == 0,
-        Side.BELOW: near & (apart < 0),
-        Side.ABOVE: near & (apart > 0),
-    }
-    return found | {side for side, where in at.items() if (where & mask).any()}
+    apart = condition.apart
+    near = np.abs(apart) <= 2 * MARGIN * condition.magnitudes
+    at = {Side.EDGE: apart == 0, Side.BELOW: near & (apart < 0), Side.ABOVE: near & (apart > 0)}
+    decides = mask.reshape(-1).cpu().numpy()
+    return found | {side for side, where in at.items() if (where & decides).any()}
 
 
 def elements_near(conditions: Sequence[Condition], wish: Wish) -> list[int]:
@@ -138,8 +135,7 @@ def elements_near(conditions: Sequence[Condition], wish: Wish) -> list[int]:
         return list(dict.fromkeys(ends))
     if wish.column is not None:
         return list(range(wish.column, last + 1, max(condition.columns, 1)))[:MOST_ELEMENTS]
-    apart = (condition.left.double() - condition.right.double()).abs().expand_as(condition.result)
-    nearest = apart.reshape(-1).argsort()[:MOST_ELEMENTS].tolist()
+    nearest = np.abs(condition.apart).argsort(kind="stable")[:MOST_ELEMENTS].tolist()
     return list(dict.fromkeys([*nearest, *ends]))
 
 
@@ -151,9 +147,4 @@ def difference(conditions: Sequence[Condition], wanted: Requirement) -> tuple[fl
     condition = conditions[wanted.place]
     if isinstance(condition, Combination):
         raise OtherPathError(wanted.place)
-    shape = condition.result.shape
-    left, right = (
-        operand.expand(shape).reshape(-1)[wanted.element].double().item()
-        for operand in (condition.left, condition.right)
-    )
-    return left - right, max(abs(left), abs(right))
+    return float(condition.apart[wanted.element]), float(condition.magnitudes[wanted.element])

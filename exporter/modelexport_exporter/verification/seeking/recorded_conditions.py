@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from modelexport_exporter.torch_internals.aten_mode import AtenMode, op_name
 from modelexport_exporter.torch_internals.operators import schema_of
@@ -28,6 +31,8 @@ OVER = frozenset({"all", "any"})
 """Ops that combine the elements along a dim, or all of them."""
 COUNTING = frozenset({"sum", "count_nonzero"})
 """Ops that count the true elements along a dim, or all of them."""
+MARGIN = 1e-3
+"""How far from a comparison's edge is near, relative to its operands."""
 LONGEST_LIST = 64
 """Elements that are compared with one by one: holidays, blocked ids, edges of buckets."""
 LARGEST = 1 << 16
@@ -54,6 +59,25 @@ class Comparison:
     result: torch.Tensor
     count: Count | None = None
     """If the left operand is a count."""
+
+    @cached_property
+    def apart(self) -> NDArray[np.float64]:
+        """Return left minus right, flat."""
+        shape = self.result.shape
+        left, right = self.left.double().expand(shape), self.right.double().expand(shape)
+        apart: NDArray[np.float64] = (left - right).reshape(-1).cpu().numpy()
+        return apart
+
+    @cached_property
+    def magnitudes(self) -> NDArray[np.float64]:
+        """Return the larger operand's magnitude, flat; of integers as if 1 were near."""
+        shape = self.result.shape
+        left, right = self.left.double().expand(shape), self.right.double().expand(shape)
+        larger: NDArray[np.float64] = (
+            torch.maximum(left.abs(), right.abs()).reshape(-1).cpu().numpy()
+        )
+        floats = self.left.is_floating_point() or self.right.is_floating_point()
+        return larger if floats else np.maximum(larger, 0.5 / MARGIN)
 
     @property
     def columns(self) -> int:

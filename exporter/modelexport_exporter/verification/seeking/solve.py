@@ -6,20 +6,21 @@ floats. It is for models that run in microseconds on few numbers; `ascent` is fo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modelexport_exporter.verification.seeking.conditions import (
-    MARGIN,
     OtherPathError,
     Requirement,
     difference,
 )
 from modelexport_exporter.verification.seeking.directions import Direction, Directions, Measure
-from modelexport_exporter.verification.seeking.recorded_conditions import Condition
+from modelexport_exporter.verification.seeking.recorded_conditions import MARGIN, Condition
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]
@@ -27,6 +28,8 @@ Run = Callable[[Arrays], Sequence[Condition]]
 """Returns the conditions of a run; raises what the model raises."""
 
 STEPS = 24
+REUSED_WITHIN = 0.5
+"""Derivatives are used again while a step halves the distance."""
 MOVE = 1e-3
 """How far a float is moved for a derivative, relative to it."""
 FARTHER = (1.0, 64.0, 4096.0, 262144.0)
@@ -47,27 +50,49 @@ def solve(
     """
     arrays = {name: array.copy() for name, array in start.items()}
     active: set[int] = set()
+    tangent, far = None, math.inf
     for _step in range(STEPS):
         found = _differences(run, arrays, wanted)
-        broken = {place for place, own in enumerate(wanted) if not _holds(own, *found[place])}
+        broken = [place for place, own in enumerate(wanted) if not _holds(own, *found[place])]
         if not broken:
             return arrays
-        directions = ways(arrays)
+        before, far = far, _distance(wanted, found, broken)
+        if tangent is None or far > REUSED_WITHIN * before or not tangent.moves(broken):
+            tangent = _tangent(differences_of(run, wanted), arrays, ways(arrays), broken)
         if all(_is_nearly_equal(own, *one) for own, one in zip(wanted, found, strict=True)):
-            neat = _neat(run, arrays, directions, wanted)
+            neat = _neat(run, arrays, tangent.directions, wanted)
             if neat is not None:
                 return neat
-        active |= broken
+        active.update(broken)
         rows = sorted(active)
-        measure = differences_of(run, [wanted[place] for place in rows])
-        before = np.array([found[place][0] for place in rows])
-        slopes = _slopes(measure, arrays, directions, before)
         missing = np.array(
             [_missing(wanted[place], *found[place]) if place in broken else 0.0 for place in rows]
         )
-        if not _move(arrays, directions, slopes, missing):
+        if not _move(arrays, tangent.directions, tangent.slopes[rows], missing):
             return None
     return None
+
+
+@dataclass(frozen=True)
+class _Tangent:
+    """The derivatives at some inputs: one run for each direction."""
+
+    directions: Sequence[Direction]
+    slopes: Array
+    """float64 [requirements, directions]"""
+
+    def moves(self, rows: Sequence[int]) -> bool:
+        """Return whether some direction has an effect on each of these requirements."""
+        return bool(self.slopes[rows].any(axis=1).all())
+
+
+def _distance(
+    wanted: Sequence[Requirement], found: Sequence[tuple[float, float]], broken: Sequence[int]
+) -> float:
+    """Return how far the broken requirements are from being fulfilled, relative to the operands."""
+    return sum(
+        abs(_missing(wanted[place], *found[place])) / (found[place][1] or 1.0) for place in broken
+    )
 
 
 def _neat(
@@ -86,15 +111,13 @@ def _neat(
             found = _differences(run, neat, wanted)
             if all(_holds(own, *one) for own, one in zip(wanted, found, strict=True)):
                 return neat
-            before = np.array([difference for difference, _magnitude in found])
-            slopes = _slopes(differences_of(run, wanted), neat, directions, before)
-            broken = [not _holds(own, *one) for own, one in zip(wanted, found, strict=True)]
-            row = broken.index(True)
-            place = int(np.abs(slopes[row]).argmax())
-            if not slopes[row, place]:
+            row = [_holds(own, *one) for own, one in zip(wanted, found, strict=True)].index(False)
+            slopes = _tangent(differences_of(run, wanted), neat, directions, [row]).slopes[row]
+            place = int(np.abs(slopes).argmax())
+            if not slopes[place]:
                 break
             one = directions[place]
-            neat[one.name] = one.moved(neat[one.name], -before[row] / slopes[row, place])
+            neat[one.name] = one.moved(neat[one.name], -found[row][0] / slopes[place])
             _round(neat, one, decimals)
     return None
 
@@ -141,24 +164,22 @@ def _missing(wanted: Requirement, value: float, magnitude: float) -> float:
     return beyond - value
 
 
-def _slopes(
-    measure: Measure,
-    arrays: Arrays,
-    directions: Sequence[Direction],
-    before: Array,
-) -> Array:
-    """Return the derivatives of what `measure` returns, of shape [requirements, directions].
+def _tangent(
+    measure: Measure, arrays: Arrays, directions: Sequence[Direction], rows: Sequence[int]
+) -> _Tangent:
+    """Return the derivatives of what `measure` returns.
 
-    `before`: what it returns for these arrays. Where no direction has an effect, as on a quotient
-    of integers, the steps are longer.
+    Where no direction has an effect on one of these rows, as on a quotient of integers, the steps
+    are longer.
     """
+    before = measure(arrays)
     slopes = np.zeros((len(before), len(directions)))
     for farther in FARTHER:
-        flat = ~slopes.any(axis=1)
-        if flat.any():
+        flat = np.logical_not(np.any(slopes, axis=1))
+        if flat[list(rows)].any():
             found = _slopes_by(farther, measure, arrays, directions, before)
             slopes[flat] = found[flat]
-    return slopes
+    return _Tangent(directions, slopes)
 
 
 def _slopes_by(

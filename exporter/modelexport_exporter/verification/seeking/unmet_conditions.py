@@ -35,20 +35,20 @@ from modelexport_exporter.verification.seeking.ways import ways_to
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]
 
-SECONDS = 2.0
-"""For all conditions."""
-AT_MOST = (0.15, 0.6)
-"""Seconds for one condition: a little for each, and then more for those that are left."""
+SECONDS, AT_MOST = 2.5, 0.4
+"""For all conditions, and for one from one start."""
 REPLAYS, REPLAY_SECONDS = 24, 0.25
 """How many of the samples run again to see which conditions they met, and for how long."""
 FIRST, QUICK_SECONDS = 3, 0.005
 """The fastest of the first runs may take so long: a condition takes some hundred runs."""
 MOST_NUMBERS = 1 << 14
 """Of all inputs: above this, no condition is solved for."""
+MOST_KEPT, MOST_KEPT_ELEMENTS = 512, 1 << 14
+"""Runs that are remembered, of so many elements of conditions."""
 STARTS = tuple(
     (values, seed) for seed in range(5, 13) for values in (Values.NORMAL, Values.POSITIVE)
 )
-"""What is moved, one after the other while there is time."""
+"""What is moved: all conditions from the same start, which is run only once, then the next."""
 
 
 class UnmetConditions:
@@ -66,6 +66,8 @@ class UnmetConditions:
         self._clock = clock
         self._seen = Seen()
         self._until = 0.0
+        self._runs: dict[bytes, list[Condition]] = {}
+        """By the bytes of the inputs: all conditions are solved for from the same starts."""
 
     def seek(
         self, results: Sequence[SampleComparison], ended: Callable[[], bool]
@@ -76,17 +78,17 @@ class UnmetConditions:
         with one_thread():
             self._replay(results)
         until = self._clock() + SECONDS
-        for at_most in AT_MOST:
+        starts = ((sizes, values, seed) for values, seed in STARTS for sizes in self._sizes())
+        for sizes, values, seed in starts:
+            start = draw(self._samples.spec.inputs, Sample(sizes, values, seed))
             for wish in self._seen.missing():
                 if ended() or self._clock() > until:
                     return
-                self._until = min(until, self._clock() + at_most)
+                self._until = min(until, self._clock() + AT_MOST)
                 with one_thread():
-                    found = next(self._fulfilling(wish), None)
-                    if found is not None:
-                        self._seen.add(self._run(found.arrays))
+                    found = self._from(start, wish)
                 if found is not None:
-                    yield found
+                    yield Found(sizes, found)
 
     def _replay(self, results: Sequence[SampleComparison]) -> None:
         """Note which conditions the samples met; nothing if the model is slow, or has none."""
@@ -108,25 +110,16 @@ class UnmetConditions:
             if not self._seen.sides:
                 return
 
-    def _fulfilling(self, wish: Wish) -> Iterator[Found]:
-        """Yield inputs that fulfil the wish."""
-        for sizes in self._sizes():
-            for values, seed in STARTS:
-                if self._clock() > self._until:
-                    return
-                start = draw(self._samples.spec.inputs, Sample(sizes, values, seed))
-                found = self._from(start, wish)
-                if found is not None and self._reference.accepts(found):
-                    yield Found(sizes, found)
-
     def _from(self, start: dict[str, Array], wish: Wish) -> dict[str, Array] | None:
+        """Return inputs that fulfil the wish, and note what else they fulfil."""
         conditions = self._quietly(start)
         if not _has(conditions, wish):
             return None
         for element in elements_near(conditions, wish):
             for way in ways_to(conditions, wish, element):
                 found = self._solve(start, way)
-                if found is not None:
+                if found is not None and self._reference.accepts(found):
+                    self._seen.add(self._run(found))
                     return found
         return None
 
@@ -160,7 +153,15 @@ class UnmetConditions:
     def _run_in_time(self, arrays: Arrays) -> list[Condition]:
         if self._clock() > self._until:
             raise TimeoutError
-        return self._run(arrays)
+        key = b"".join(array.tobytes() for array in arrays.values())
+        known = self._runs.get(key)
+        if known is None:
+            known = self._run(arrays)
+            if sum(condition.result.numel() for condition in known) <= MOST_KEPT_ELEMENTS:
+                if len(self._runs) >= MOST_KEPT:
+                    self._runs.pop(next(iter(self._runs)))
+                self._runs[key] = known
+        return known
 
     def _quietly(self, arrays: Arrays) -> list[Condition]:
         try:

@@ -177,9 +177,9 @@ def test_sides_that_occurred_where_they_decide_are_no_longer_missing() -> None:
     sides = {(2, Side.TRUE), (1, Side.TRUE), (1, Side.FALSE), (0, Side.TRUE)}
     assert missing() == edges | sides
     seen.add(run({**START, "n": np.array([50, 51]), "m": np.array([60, 0])}))
-    assert missing() == edges | {(1, Side.FALSE)}
+    assert missing() == edges - {(0, Side.ABOVE)} | {(1, Side.FALSE)}
     seen.add(run({**START, "n": np.array([50, 51]), "m": np.array([59, 60])}))
-    assert missing() == edges - {(0, Side.EDGE), (1, Side.EDGE)}
+    assert missing() == edges - {(0, Side.ABOVE), (0, Side.EDGE), (1, Side.EDGE)}
 
 
 DECIDING: dict[str, tuple[Rule, list[bool]]] = {
