@@ -180,6 +180,8 @@ CALLS: dict[str, list[Call]] = {
     **of("any.dim all.dim", call(BYTES, 1)),
     # Exponentials
     **of("expm1 log1p", call(SMALL)),
+    **of("special_xlog1py", call(SMALL.flip(0), SMALL), call(WITH_NAN, SMALL[:1])),
+    **of("soft_margin_loss", call(FAR / 4, torch.ones(3)), call(FAR / 4, torch.ones(3), 0)),
     # Factorizations and linear algebra
     **of(
         "linalg_lu linalg_slogdet slogdet linalg_cholesky_ex linalg_cholesky linalg_qr "

@@ -11,7 +11,11 @@ from modelexport_exporter.decompositions.registry import Family
 FAMILY = Family("Exponentials", __doc__)
 
 
-def _is_real(x: Tensor) -> bool:
+MEAN, SUM = 1, 2
+"""How ATen numbers the reductions of losses; 0 is none."""
+
+
+def _is_real(x: Tensor, *_: object) -> bool:
     return not x.dtype.is_complex
 
 
@@ -42,6 +46,34 @@ def log1p(x: Tensor) -> Tensor:
     unchanged = rounded == 1
     step = torch.where(unchanged, torch.ones_like(x), rounded - 1)
     return torch.where(unchanged, x, torch.where(x > 1, log, log * (x / step)))
+
+
+@FAMILY.decomposes(
+    "aten::special_xlog1py",
+    defect="torch's own definition takes log(1 + y), which has no correct digits near 0",
+    method="x · log1p(y), 0 where x is 0 and y is not NaN",
+    accuracy="5e-7 of each element (float32)",
+    applies=_is_real,
+)
+@in_single_precision
+def xlog1py(x: Tensor, y: Tensor) -> Tensor:
+    product = torch.where(x == 0, torch.zeros_like(x), x * log1p(y))
+    return torch.where(torch.isnan(y), y, product)
+
+
+@FAMILY.decomposes(
+    "aten::soft_margin_loss",
+    defect="torch's own definition takes log(1 + exp(-x · y)), which is 0 for large x · y",
+    method="log1p(exp(-x · y)), reduced as asked",
+    accuracy="5e-7 of each element (float32)",
+    applies=_is_real,
+)
+@in_single_precision
+def soft_margin_loss(x: Tensor, target: Tensor, reduction: int = 1) -> Tensor:
+    loss = log1p(torch.exp(-x * target))
+    if reduction == MEAN:
+        return loss.mean()
+    return loss.sum() if reduction == SUM else loss
 
 
 FAMILY.composites |= {"aten::special_expm1", "aten::special_log1p"}
