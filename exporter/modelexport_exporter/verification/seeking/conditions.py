@@ -94,8 +94,11 @@ class Seen:
         same = before.shape == equal.shape
         self.columns[place, condition.op] = equal | before if same else equal
 
-    def missing(self) -> list[Wish]:
-        """Return what never occurred: edges last, and late conditions, made of others, first."""
+    def missing(self, *, near: bool = True) -> list[Wish]:
+        """Return what never occurred: edges last, and late conditions, made of others, first.
+
+        `near`: also what is a little below and above an edge.
+        """
         return [
             *self._missing(Side.TRUE, Side.FALSE),
             *(
@@ -104,7 +107,7 @@ class Seen:
                 for column in reversed((~equal).nonzero().reshape(-1).tolist())
             ),
             *self._missing(Side.EDGE),
-            *self._missing(Side.BELOW, Side.ABOVE),
+            *(self._missing(Side.BELOW, Side.ABOVE) if near else ()),
         ]
 
     def _missing(self, *sides: Side) -> Iterator[Wish]:

@@ -68,7 +68,12 @@ def solve(
         missing = np.array(
             [_missing(wanted[place], *found[place]) if place in broken else 0.0 for place in rows]
         )
-        if not _move(arrays, tangent.directions, tangent.slopes[rows], missing):
+        moved = (
+            _move(arrays, tangent.directions, tangent.slopes[rows], missing)
+            if far < before
+            else _move_one(arrays, tangent, {row: missing[rows.index(row)] for row in broken})
+        )
+        if not moved:
             return None
     return None
 
@@ -239,6 +244,18 @@ def rounded(values: Array) -> Array:
     largest = np.argsort(whole - values, kind="stable")[:up]
     whole[largest] += 1
     return whole
+
+
+def _move_one(arrays: dict[str, Array], tangent: _Tangent, missing: Mapping[int, float]) -> bool:
+    """Move one input for the requirement that has the least derivatives; return whether it moved.
+
+    For t // 1440 this is a whole number of days, which leaves t % 1440 as it is.
+    """
+    steepest = np.abs(tangent.slopes).max(axis=1)
+    row = min(missing, key=lambda place: float(steepest[place]) or math.inf)
+    place = int(np.abs(tangent.slopes[row]).argmax())
+    slopes = tangent.slopes[row : row + 1, place : place + 1]
+    return _move(arrays, tangent.directions[place : place + 1], slopes, np.array([missing[row]]))
 
 
 def _apply(arrays: dict[str, Array], directions: Sequence[Direction], steps: Array) -> bool:

@@ -201,6 +201,20 @@ def test_where_a_comparison_decides(name: str) -> None:
 
 
 JOINT: dict[str, tuple[Rule, int, Side, Rule]] = {
+    "the next day": (
+        lambda v: (
+            (v["n"] % 1440 >= 1080)
+            & (v["m"] % 1440 <= 360)
+            & (v["m"] // 1440 - v["n"] // 1440 == 1)
+        ),
+        3,
+        Side.EDGE,
+        lambda v: (
+            (v["n"] % 1440 >= 1080)
+            & (v["m"] % 1440 == 360)
+            & (v["m"] // 1440 - v["n"] // 1440 == 1)
+        ),
+    ),
     "an edge beside two conditions": (
         lambda v: (v["n"] % 1440 >= 1080) & (v["m"] % 1440 <= 360) & (v["x"].sum(1) > 7),
         3,
