@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -246,6 +246,17 @@ def _whole(x: torch.Tensor, *_: object) -> Iterator[Operands]:
         yield "eq", x - x.round(), torch.tensor(0.0)
 
 
+def _ties(
+    x: torch.Tensor, dim: torch.Tensor | None = None, *_: object, largest: bool
+) -> Iterator[Operands]:
+    """Compare the two largest, or smallest: of equal ones the first is chosen."""
+    axis = int(dim) if dim is not None else -1
+    values = x.reshape(-1) if dim is None else x
+    if values.dim() and values.shape[axis] > 1 and x.dtype is not torch.bool:
+        first, second = values.topk(2, axis, largest=largest).values.unbind(axis)
+        yield "eq", first, second
+
+
 IMPLICIT: Mapping[str, Callable[..., Iterator[Operands]]] = {
     "clamp": _bounds,
     "hardtanh": _bounds,
@@ -263,5 +274,7 @@ IMPLICIT: Mapping[str, Callable[..., Iterator[Operands]]] = {
     "floor": _whole,
     "ceil": _whole,
     "trunc": _whole,
+    "argmax": partial(_ties, largest=True),
+    "argmin": partial(_ties, largest=False),
 }
 """What ops compare that return numbers."""

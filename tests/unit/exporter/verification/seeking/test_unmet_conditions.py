@@ -117,6 +117,12 @@ def test_the_edge_of_a_comparison(rule: Rule, at_edge: Rule) -> None:
         (lambda x: (x * 5).round(), lambda x: (x * 5) % 2 == 0.5, 0),
         (lambda x: (x * 5).round(), lambda x: (x * 5) % 2 == 1.5, 1),
         (lambda x: torch.round(x * 15 / 250), lambda x: x * 15 / 250 % 2 == 0.5, 0),
+        (
+            lambda x: (x[:, :, None] - torch.tensor([0.0, 4.0])).square().argmin(2),
+            lambda x: x == 2,
+            0,
+        ),
+        (lambda x: x.argmax(1), lambda x: x.sort(1).values.diff()[:, -1] == 0, 0),
         (lambda x: (x + 180) % 360, lambda x: (x + 180) % 360 == 0, 0),
     ],
 )
