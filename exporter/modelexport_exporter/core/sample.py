@@ -50,6 +50,9 @@ class Values(StrEnum):
     """Numbers that are close to each other, and far from zero: in a variance they cancel."""
     EACH = "each"
     """Every integer of a range, one after the other over several samples; floats as NORMAL."""
+    LOOKUPS = "lookup"
+    """Numbers that look up rows of tables which differ from the model's, or are the file's own
+    (`Lookups`); the rest as NORMAL."""
     CONSTANT = "constant"
     """All equal to one number that is neither zero nor an end of the range."""
     MAGNITUDES = "magnitudes"
@@ -57,8 +60,8 @@ class Values(StrEnum):
     LIMITS = "limits"
     """Integers near 2^24, 2^31, 2^53 and the ends of the range; floats as NORMAL."""
     INJECTED = "aimed"
-    """Normal floats, half of them replaced by constants of the ONNX file; integers that look up
-    embedding rows which differ from the checkpoint (`InjectedValues`)."""
+    """Normal floats, half of them replaced by constants of the ONNX file; integers that it names
+    (`InjectedValues`)."""
     NAMED = "named"
     """Numbers of the model only, at random in each element: rules that need several of them."""
     WITH_NAN = "NaN"

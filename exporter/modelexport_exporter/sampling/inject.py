@@ -1,8 +1,7 @@
-"""Injects values into drawn arrays: numbers of the ONNX file and of the code, row indices.
+"""Injects values into drawn arrays: numbers of the ONNX file and of the code.
 
-A comparison with 0.5 that turned from `<` into `<=` shows only at 0.5, a damaged row of an
-embedding only where a token looks it up, and a rule for country 117 and device 3 only where both
-are in one row. Random samples meet none of these.
+A comparison with 0.5 that turned from `<` into `<=` shows only at 0.5, and a rule for country 117
+and device 3 only where both are in one row. Random samples meet none of these.
 """
 
 from __future__ import annotations
@@ -50,9 +49,6 @@ class InjectedValues:
     """Scalar constants of the file, and all elements of those that values are compared with."""
     halves: tuple[float, ...] = ()
     """Numbers that become halves or integers when such a constant scales them."""
-    rows: tuple[int, ...] = ()
-    """Rows in which a table of the file differs from the checkpoint's, or of a table that is in
-    the file only."""
     named: tuple[float, ...] = ()
     """Numbers that the model's code names, for integers."""
     lost: tuple[float, ...] = ()
@@ -225,7 +221,7 @@ def _values_for(entry: Input, injected: InjectedValues) -> Array:
         near = dict.fromkeys(number for number in steps if low <= number <= high)
         multiples = [round(one) for one in _multiples(injected.periods, low, high)]
         whole = dict.fromkeys(one + step for one in multiples for step in (0, -1))
-        pools = [np.array([*numbers], dtype=np.int64) for numbers in (near, whole, injected.rows)]
+        pools = [np.array([*numbers], dtype=np.int64) for numbers in (near, whole)]
     rng = np.random.default_rng(1)
     within = [pool[(pool >= low) & (pool <= high)] for pool in pools]
     return np.concatenate([rng.permutation(pool) for pool in within])

@@ -42,6 +42,7 @@ from modelexport_exporter.verification.numerics.in_precision import simulation_f
 from modelexport_exporter.verification.reference_model import ReferenceModel
 from modelexport_exporter.verification.samples.budget import TIME_BUDGET_SECONDS
 from modelexport_exporter.verification.samples.every_size import describe_coverage
+from modelexport_exporter.verification.samples.row_lookups import RowLookups
 from modelexport_exporter.verification.samples.sample_scheduler import SampleScheduler
 from modelexport_exporter.verification.samples.sample_source import SampleSource
 from modelexport_exporter.verification.samples.sizes import describe_sizes
@@ -60,6 +61,11 @@ NAMED_SECONDS = 0.25
 NAMED_SHARE = 0.1
 """Time for further samples of numbers that the model names, where there are any: so much, or this
 part of the time that the others took."""
+
+LOOKUP_SECONDS = 2.0
+LOOKUP_SHARE = 0.1
+"""Time to look up rows of tables that are not the model's: so much, or this part of the time that
+the others took."""
 
 EVERY_SIZE_SECONDS = 0.5
 """Time for samples of all sizes of all dims, after the others."""
@@ -95,6 +101,7 @@ class Verification:
         if task.proven_graph:
             self._scheduler.left_out.append(PROVEN_GRAPH)
         self._results: list[SampleComparison] = []
+        self._lookups = RowLookups(task.spec, samples.lookups)
         self._found = 0
         """Number of samples that a search found."""
         self.smallest_failure = SmallestFailure()
@@ -150,6 +157,9 @@ class Verification:
         spent = self._scheduler.spent
         named = self._samples.named(large=spent <= MORE_WITHIN_SECONDS)
         self._run_while(named, spent + max(NAMED_SECONDS, spent * NAMED_SHARE))
+        spent = self._scheduler.spent
+        rows = self._lookups.samples(lambda sample: self._scheduler.admit(sample).fits)
+        self._run_while(rows, spent + max(LOOKUP_SECONDS, spent * LOOKUP_SHARE))
         self._completeness.seek(self._results, self._run_found)
         self._run_while(self._samples.every_size(), self._scheduler.spent + EVERY_SIZE_SECONDS)
         progress(Stage.VERIFY, 1.0, f"compared {len(self._results)} samples")
@@ -224,7 +234,8 @@ class Verification:
         """Return what the samples covered: sizes, and ranges that were searched for."""
         sizes = describe_coverage(self._spec, [sample.dims for sample in self._results])
         shapes, ties = self.shapes.coverage(), describe_reordered(self._results)
-        values = [*ties, *self._comparator.coverage(), *self._inferred]
+        rows = self._lookups.coverage()
+        values = [*ties, *rows, *self._comparator.coverage(), *self._inferred]
         return [*sizes, *shapes, *self._completeness.coverage(), *values]
 
     def _rows_are_independent(self) -> bool | None:

@@ -6,7 +6,10 @@ Runs in a child process.
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
+
+import torch
 
 from modelexport_api.status import Stage, Verdict
 from modelexport_exporter.blame.record_onnx import Runtime
@@ -19,9 +22,12 @@ from modelexport_exporter.core.types import (
 )
 from modelexport_exporter.diagnosis.explain import explaining, find_pitfalls
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
+from modelexport_exporter.sampling.lookups import Lookups
 from modelexport_exporter.verification.dependent_outputs import check_not_random
+from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.reference_model import load_reference_model
-from modelexport_exporter.verification.samples.sample_source import samples_of_task
+from modelexport_exporter.verification.samples.find_lookups import find_lookups
+from modelexport_exporter.verification.samples.sample_source import SampleSource, samples_of_task
 from modelexport_exporter.workers.one_verification import Verification
 
 
@@ -35,7 +41,8 @@ def verify_model(
     free_large_blocks_at_once()
     model = load_reference_model(task, _as_verification(progress))
     module, bound_inputs, reference = model.module, model.bound_inputs, model.reference
-    samples = samples_of_task(task, bound_inputs.spec, converted, module, reference.state())
+    samples = samples_of_task(task, bound_inputs.spec, converted, module)
+    samples = replace(samples, lookups=_lookups(converted, samples, reference))
     with explaining(module, bound_inputs, task.code_dir):
         bound = replace(task, spec=bound_inputs.spec)
         run = Verification(bound, converted, model, samples)
@@ -64,6 +71,22 @@ def verify_model(
         weights=reference.weights(converted.weight_inputs),
     )
     return replace(outcome, pitfalls=pitfalls, blame=blame)
+
+
+def _lookups(
+    converted: ConvertedModel, samples: SampleSource, reference: EagerReference
+) -> tuple[Lookups, ...]:
+    """Return the rows of tables that differ from the model's."""
+
+    def run_eager(watching: AbstractContextManager[object]) -> None:
+        # A model that fails on its own inputs is reported where it is compared.
+        with suppress(Exception):
+            values = reference.values(samples.arrays(samples.plan()[0]))
+            with torch.no_grad(), watching:
+                reference.call(values)
+
+    state = reference.state()
+    return find_lookups(converted.model_path, state, samples.spec.inputs, run_eager)
 
 
 def _as_verification(progress: ReportProgress) -> ReportProgress:

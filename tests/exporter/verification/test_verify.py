@@ -61,7 +61,14 @@ def test_trained_network_verifies(tmp_path: Path, dynamo: bool) -> None:
     ran = [sample for sample in planned if sample.values not in skipped]
     assert outcome.summary.samples == len(outcome.samples) == len(ran)
     assert {sample.dims["batch"] for sample in outcome.samples} == {1, 64, *range(7, 15)}
-    others = {Values.GOLDEN, Values.SAMPLER, Values.SOUGHT, Values.NAMED, Values.EACH}
+    others = {
+        Values.GOLDEN,
+        Values.SAMPLER,
+        Values.SOUGHT,
+        Values.NAMED,
+        Values.EACH,
+        Values.LOOKUPS,
+    }
     assert {sample.values for sample in outcome.samples} == set(Values) - others - skipped
     assert 0 < outcome.summary.max_rel_error < 1e-5
     assert outcome.left_out == ()

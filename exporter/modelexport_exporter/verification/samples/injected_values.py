@@ -1,4 +1,4 @@
-"""Test values mined from the ONNX file: scalar constants, and changed rows of embedding tables."""
+"""Test values mined from the ONNX file: constants that it compares with, scales or divides by."""
 
 from __future__ import annotations
 
@@ -6,16 +6,10 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import onnx
-import onnx_ir as ir
-import torch
 from google.protobuf.message import DecodeError
-from numpy.typing import NDArray
 
-from modelexport_exporter.call.tensors import to_array
 from modelexport_exporter.sampling.inject import InjectedValues
 from modelexport_exporter.verification.samples.inverted_constants import inverted_constants
 from modelexport_exporter.verification.samples.thresholds import (
@@ -23,8 +17,6 @@ from modelexport_exporter.verification.samples.thresholds import (
     graphs_of,
     small_constants,
 )
-
-Array = NDArray[Any]
 
 MAX_CONSTANTS = 128
 LARGEST_CONSTANT = 1e6
@@ -36,18 +28,12 @@ MAX_STEPS_BEFORE_ROUNDING = 4
 """Number of nodes before a rounding that are searched for its scale: quantizers clamp and shift in
 between."""
 MAX_PERIODS = 16
-MAX_ROWS = 4096
-LARGEST_TABLE_BYTES = 256 << 20
-ROWS_AT_ONCE = 1024
-_FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16)
 
 
-def find_injected_values(
-    path: Path, state: Mapping[str, torch.Tensor], bases: Iterable[float] = ()
-) -> InjectedValues:
-    """Return the values to inject for a file. `state`: the model's parameters and buffers by name.
+def find_injected_values(path: Path, bases: Iterable[float] = ()) -> InjectedValues:
+    """Return the values to inject for a file. `bases`: ends of declared ranges.
 
-    `bases`: ends of declared ranges. Empty if the file is not ONNX: the session reports that.
+    Empty if the file is not ONNX: the session reports that.
     """
     try:
         graph = onnx.load(path, load_external_data=False).graph
@@ -58,11 +44,9 @@ def find_injected_values(
     constants = set(filter(_is_injectable, (*scalars.values(), *floats)))
     scales = _scales_before_rounding(graph, scalars)
     halves = {half / scale for scale in scales for half in HALVES}
-    rows = {row for table in _tables(graph) for row in _changed_rows(table, state, path.parent)}
     return InjectedValues(
         tuple(sorted(constants)[:MAX_CONSTANTS]),
         tuple(sorted(halves - constants)[:MAX_CONSTANTS]),
-        tuple(sorted(rows)[:MAX_ROWS]),
         limits=tuple(sorted(filter(_is_injectable, floats))[:MAX_CONSTANTS]),
         compared=tuple(integers[:MAX_CONSTANTS]),
         periods=tuple(_periods(graph, scales)),
@@ -136,48 +120,3 @@ def _scales(
 
 def _is_injectable(value: float) -> bool:
     return math.isfinite(value) and 0 < abs(value) <= LARGEST_CONSTANT
-
-
-def _tables(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
-    """Yield the initializers of floats that Gather reads row by row."""
-    looked_up = {node.input[0] for node in graph.node if node.op_type == "Gather"}
-    for tensor in graph.initializer:
-        if tensor.name in looked_up and tensor.data_type in _FLOATS and len(tensor.dims) > 0:
-            yield tensor
-
-
-def _changed_rows(
-    tensor: onnx.TensorProto, state: Mapping[str, torch.Tensor], directory: Path
-) -> list[int]:
-    originals = [
-        own
-        for name, own in state.items()
-        if tuple(own.shape) == tuple(tensor.dims)
-        and own.nbytes <= LARGEST_TABLE_BYTES
-        and (name == tensor.name or tensor.name not in state)
-    ]
-    if not originals:
-        # What the optimizer folded into the table cannot be compared: each row is looked up.
-        return list(range(min(tensor.dims[0], MAX_ROWS)))
-    # Mapped, not read: a vocabulary's table is large.
-    table = ir.serde.deserialize_tensor(tensor, directory).numpy()
-    differing = [_differing_rows(table, to_array(own)) for own in originals]
-    # A table whose name is not in the state_dict corresponds to the most similar tensor there.
-    return min((rows for rows in differing if rows is not None), key=len, default=[])
-
-
-def _differing_rows(table: Array, original: Array) -> list[int] | None:
-    if table.dtype != original.dtype:
-        return None
-    # As bits: NaN is equal to itself, and 0.0 is not -0.0.
-    one, other = (
-        np.ascontiguousarray(array).reshape(len(array), -1).view(np.uint8)
-        for array in (table, original)
-    )
-    return [
-        begin + int(row)
-        for begin in range(0, len(one), ROWS_AT_ONCE)
-        for row in np.flatnonzero(
-            (one[begin : begin + ROWS_AT_ONCE] != other[begin : begin + ROWS_AT_ONCE]).any(axis=1)
-        )
-    ]

@@ -40,6 +40,7 @@ from modelexport_exporter.sampling.inject import (
     inject_named,
     sample_count,
 )
+from modelexport_exporter.sampling.lookups import Lookups, look_up
 from modelexport_exporter.sampling.not_finite import inject_not_finite, takes_nan
 from modelexport_exporter.user_code.named_callable import Named, describe_error, find_callable
 from modelexport_exporter.verification.samples.code_constants import code_constants
@@ -74,6 +75,8 @@ class SampleSource:
     spec: ModelExportSpec
     golden: tuple[Golden, ...] = ()
     injected: InjectedValues = field(default_factory=InjectedValues)
+    lookups: tuple[Lookups, ...] = ()
+    """Rows of tables to look up."""
     sampler: Callable[..., Any] | None = None
     code_dir: Path | None = None
     proven_graph: bool = False
@@ -226,16 +229,25 @@ class SampleSource:
         if self.sampler is not None:
             return self._call_sampler(self.sampler, sample)
         arrays = draw(self.spec.inputs, sample)
-        if sample.values is Values.INJECTED:
-            return inject(self.spec.inputs, arrays, self.injected, number=sample.seed)
-        if sample.values is Values.NAMED:
-            return inject_named(self.spec.inputs, arrays, self.injected, sample.seed)
-        if sample.values in NOT_FINITE:
-            if sample.seed % 2 and has_named(self.spec.inputs, self.injected):
-                # NaN may matter only beside a number that the model compares with.
-                arrays = inject_named(self.spec.inputs, arrays, self.injected, sample.seed)
-            return inject_not_finite(self.spec.inputs, arrays, sample)
-        return arrays
+        return self._with_numbers(sample, arrays)
+
+    def _with_numbers(self, sample: Sample, arrays: dict[str, Array]) -> dict[str, Array]:
+        """Return drawn arrays with the numbers that the kind of sample puts into them."""
+        inputs = self.spec.inputs
+        match sample.values:
+            case Values.INJECTED:
+                return inject(inputs, arrays, self.injected, number=sample.seed)
+            case Values.LOOKUPS:
+                part, table = divmod(sample.seed, len(self.lookups))
+                return look_up(inputs, arrays, self.lookups[table], part)
+            case Values.NAMED:
+                return inject_named(inputs, arrays, self.injected, sample.seed)
+        if sample.values not in NOT_FINITE:
+            return arrays
+        if sample.seed % 2 and has_named(inputs, self.injected):
+            # NaN may matter only beside a number that the model compares with.
+            arrays = inject_named(inputs, arrays, self.injected, sample.seed)
+        return inject_not_finite(inputs, arrays, sample)
 
     def outputs(self, sample: Sample) -> Mapping[str, Array]:
         """Return the outputs that were recorded with a golden sample, by name; empty for others."""
@@ -274,16 +286,15 @@ def samples_of_task(
     spec: ModelExportSpec,
     converted: ConvertedModel,
     module: torch.nn.Module,
-    state: Mapping[str, torch.Tensor],
 ) -> SampleSource:
     """Return the source of a task's samples. Raises ExportFailure.
 
-    `spec`: with the inputs of the graph. `state`: the module's parameters and buffers by name.
+    `spec`: with the inputs of the graph.
     """
     golden = read_golden(task.golden_inputs, spec) if task.golden_inputs else ()
     ranges = [entry.range for entry in spec.inputs if entry.range is not None]
     bases = [base for low, high in ranges for base in (low, high, low / 2 + high / 2)]
-    found = find_injected_values(converted.model_path, state, bases)
+    found = find_injected_values(converted.model_path, bases)
     named = code_constants(module, task.code_dir)
     return replace(
         plain_source(task, spec),

@@ -27,7 +27,10 @@ def entry(**fields: Any) -> Input:  # noqa: ANN401
         pytest.param({}, np.zeros(1000, np.float32), {0.0, 0.5, 6.0}, id="floats"),
         pytest.param({"range": [0, 1]}, np.zeros(1000, np.float32), {0.0, 0.5}, id="within range"),
         pytest.param(
-            {"dtype": "int64", "range": [0, 9]}, np.zeros(1000, np.int64), {0, 3}, id="rows"
+            {"dtype": "int64", "range": [0, 9]},
+            np.zeros(1000, np.int64),
+            {0, 2, 3, 4},
+            id="integers",
         ),
         pytest.param({"dtype": "bool"}, np.zeros(1000, np.bool_), {False}, id="booleans"),
         pytest.param({}, np.zeros(0, np.float32), set(), id="empty"),
@@ -36,7 +39,7 @@ def entry(**fields: Any) -> Input:  # noqa: ANN401
 def test_injection_keeps_dtype_range_and_half_of_the_elements(
     declared: dict[str, Any], array: Array, found: set[float]
 ) -> None:
-    injected_values = InjectedValues(constants=(0.5, 6.0), rows=(3, 40))
+    injected_values = InjectedValues(constants=(0.5, 6.0), compared=(3, 40))
     injected = inject([entry(**declared)], {"x": array}, injected_values, number=1)["x"]
     assert injected.dtype == array.dtype
     assert set(injected.tolist()) == found
