@@ -37,8 +37,13 @@ LONGEST = 16384
 """Terms that a file adds one after the other at most: the conversion adds more in parts."""
 LANES = 8
 """Sums of the same slice that a kernel computes side by side."""
-UNITS = (1, 256)
+UNITS = (1, 16, 256)
 """Multiples of one of these, as a fraction, are summed exactly up to 2^24 of them."""
+PRODUCTS = frozenset({"mm", "bmm", "mv", "dot", "addmm", "baddbmm", "addmv"})
+"""Ops that add products of their last two arguments, to the first one if there are three."""
+SUMS = frozenset({"sum", "nansum", "cumsum"})
+FIRST = 64
+"""Numbers of a tensor that are looked at before all are."""
 
 
 def magnitudes_inside(
@@ -56,13 +61,15 @@ def magnitudes_inside(
     name, given = op_name(func), args[0] if args else None
     if not isinstance(given, torch.Tensor) or not given.is_floating_point() or not given.numel():
         return None
+    if is_exact_sum(name, args):
+        return None
     if not given.ndim or name not in ROUNDING_INSIDE:
         return magnitudes_of_places(args, wide) if is_resampling(name) else None
     if name == "cumsum":  # in float64, on a CPU
         return wide.abs().amax(args[1], keepdim=True).expand_as(wide)
     terms = given.numel() / max(wide.numel(), 1)
     partial = wide.abs()
-    if terms < LONG or _is_exact_in_any_order(given, terms):
+    if terms < LONG or _is_exact([given], terms):
         return None
     if name in CANCELLING:
         # The sum of terms of both signs is a random walk, whose end may be at zero.
@@ -72,13 +79,35 @@ def magnitudes_inside(
     return partial * math.sqrt(min(terms, LONGEST) / LANES)
 
 
-def _is_exact_in_any_order(given: torch.Tensor, terms: float) -> bool:
-    """Return whether no partial sum is rounded: of truth values, and of other small numbers."""
-    largest = float(given.abs().max()) * terms
-    return any(
-        bool((given * unit == (given * unit).round()).all()) and largest * unit <= 2.0**24
-        for unit in UNITS
-    )
+def is_exact_sum(name: str, args: tuple[Any, ...]) -> bool:
+    """Return whether a sum, or a product of matrices, rounds nothing in any order of additions.
+
+    What is decided on such a result is no matter of rounding: a point between two centres.
+    """
+    tensors = [entry for entry in args if isinstance(entry, torch.Tensor)]
+    if not all(entry.is_floating_point() and entry.numel() for entry in tensors):
+        return False
+    if name in SUMS:
+        return _is_exact(tensors[:1], tensors[0].numel())
+    if name not in PRODUCTS or len(tensors) < len(("left", "right")):
+        return False
+    return _is_exact(tensors, tensors[-2].shape[-1] + len(tensors) - 2)
+
+
+def _is_exact(factors: list[torch.Tensor], terms: float) -> bool:
+    """Return whether no partial sum of products of these numbers is rounded."""
+    largest, unit = float(terms), 1
+    for given in factors:
+        own = _unit(given.reshape(-1)[:FIRST]) and _unit(given)
+        if not own:
+            return False
+        largest, unit = largest * max(float(given.abs().max()), 1.0), unit * own
+    return largest * unit <= 2.0**24
+
+
+def _unit(given: torch.Tensor) -> int:
+    """Return the unit of which all numbers are multiples, as the divisor of 1; 0 if none is."""
+    return next((unit for unit in UNITS if bool((given * unit == (given * unit).round()).all())), 0)
 
 
 def with_rounded_mean(

@@ -28,6 +28,7 @@ from modelexport_exporter.torch_internals.call_mode import CallMode
 from modelexport_exporter.torch_internals.pytree import tree_map
 from modelexport_exporter.verification.numerics.arithmetic_dtype import MOVING
 from modelexport_exporter.verification.numerics.long_sums import (
+    is_exact_sum,
     magnitudes_inside,
     with_rounded_mean,
 )
@@ -153,7 +154,9 @@ class _RoundAtRandom(AtenMode):
             return plain
         if not _has_narrow(plain):
             return self._round_doubles(func, plain)
-        widen = self._widen_and_move if op_name(func) in SUMMING else _widen
+        name = op_name(func)
+        moves = name in SUMMING and not is_exact_sum(name, args)
+        widen = self._widen_and_move if moves else _widen
         try:
             wide = _call_wide(func, args, kwargs, widen)
         except (RuntimeError, NotImplementedError):  # no kernel for float64

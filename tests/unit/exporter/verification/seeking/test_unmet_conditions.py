@@ -177,7 +177,10 @@ def test_a_little_below_and_above_an_edge() -> None:
 def test_sides_that_occurred_where_they_decide_are_no_longer_missing() -> None:
     rule: Rule = lambda v: (v["n"] > 50) & (v["m"] < 60)  # noqa: E731
     run, seen = runner(rule), Seen()
-    missing = lambda: {(wish.place, wish.side) for wish in seen.missing()}  # noqa: E731
+
+    def missing() -> set[tuple[int, Side]]:
+        return {(wish.place, wish.side) for wish in seen.missing()}
+
     edges = {(place, side) for place in (0, 1) for side in (Side.EDGE, Side.BELOW, Side.ABOVE)}
     seen.add(run(START))
     sides = {(2, Side.TRUE), (1, Side.TRUE), (1, Side.FALSE), (0, Side.TRUE)}
