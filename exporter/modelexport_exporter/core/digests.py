@@ -27,17 +27,23 @@ NOT_THE_WORK = frozenset(
         # The checkpoint: its content has a digest of its own.
         *("source.uri", "source.uris", "source.sha256", "source.versionId"),
         # Where files are. `manifest.decide` compares layout and signing key.
-        *("storage", "destination", "artifact"),
+        *("storage.endpoint", "storage.region", "storage.addressingStyle", "storage.secretName"),
+        *("destination.uri", "destination.layout", "destination.overwrite"),
+        *("destination.signingSecretName", "artifact.uri", "artifact.sha256"),
         # How the Job runs.
         *("parallelism", "maxFailed", "backoffLimit", "activeDeadlineSeconds", "suspend"),
         *("pendingDeadlineSeconds", "ttlSecondsAfterFinished", "serviceAccountName"),
         "podTemplate",
     }
 )
-"""Fields of the spec that do not determine the artifact or its verification."""
+"""Fields of the spec that do not determine the artifact or its verification.
+
+Each is a field that holds no others: a field that somebody adds below `destination` counts, too,
+until it is listed here.
+"""
 BY_CONTENT = frozenset(
     {
-        *("model.code", "export.calibrationInputs", "export.runtimeLibraries"),
+        *("model.code.uri", "export.calibrationInputs", "export.runtimeLibraries"),
         "verification.goldenInputs",
     }
 )
@@ -85,11 +91,11 @@ def spec_digest(
     It covers the whole spec less `NOT_THE_WORK`, so that a new field is part of the work until
     somebody decides otherwise. `contents`: digests of what the fields of `BY_CONTENT` refer to.
     """
-    work = _without(spec.to_wire(), "")
+    work = work_of(spec.to_wire())
     return digest_of({"schema": _SCHEMA, "spec": work, "contents": contents, "versions": versions})
 
 
-def _without(fields: Mapping[str, Any], path: str) -> dict[str, Any]:
+def work_of(fields: Mapping[str, Any], path: str = "") -> dict[str, Any]:
     """Return the fields below a path less those that do not determine the artifact."""
     kept = {}
     for name, value in fields.items():
@@ -97,7 +103,7 @@ def _without(fields: Mapping[str, Any], path: str) -> dict[str, Any]:
         if where in NOT_THE_WORK or where in BY_CONTENT:
             continue
         nested = isinstance(value, Mapping) and where not in _FREE_FORM
-        kept[name] = _without(value, f"{where}.") if nested else value
+        kept[name] = work_of(value, f"{where}.") if nested else value
     return {name: value for name, value in kept.items() if value != {}}
 
 

@@ -15,6 +15,7 @@ from modelexport_exporter.core.digests import (
     digest_of,
     source_digest,
     spec_digest,
+    work_of,
 )
 from modelexport_exporter.core.types import SourceFile
 
@@ -107,16 +108,23 @@ def fields_of(model: type[BaseModel], path: str = "") -> Iterator[str]:
         where = f"{path}{field.alias or name}"
         parts = get_args(field.annotation) or (field.annotation,)
         nested = [part for part in parts if isinstance(part, type) and issubclass(part, BaseModel)]
-        if not nested or where in NOT_THE_WORK or where in BY_CONTENT:
+        if not nested:
             yield where
-        else:
-            yield from (path for inner in nested for path in fields_of(inner, f"{where}."))
+        yield from (path for inner in nested for path in fields_of(inner, f"{where}."))
 
 
 def test_each_field_was_decided_upon() -> None:
     left_out = NOT_THE_WORK | BY_CONTENT
     assert not left_out & THE_WORK
     assert set(fields_of(ModelExportSpec)) == left_out | THE_WORK
+
+
+@pytest.mark.parametrize("branch", ["destination", "storage", "artifact"])
+def test_a_new_field_below_a_branch_is_part_of_the_work(branch: str) -> None:
+    """As long as nobody listed it, a branch that is left out field by field keeps it."""
+    new = spec().to_wire()
+    new[branch] = {**new.get(branch, {}), "added": "later"}
+    assert work_of(new) == {**work_of(spec().to_wire()), branch: {"added": "later"}}
 
 
 def test_one_file_has_its_own_digest_and_order_does_not_matter() -> None:
