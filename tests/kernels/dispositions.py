@@ -40,8 +40,8 @@ DISPOSITIONS: dict[tuple[str, str], str] = {
     **{
         (operator, "sign of zero"): _ZERO
         for operator in (
-            "Celu", "CumSum", "Einsum", "Gemm", "GridSample", "LSTM", "LayerNormalization",
-            "MatMul",
+            "Attention", "Celu", "CumSum", "Einsum", "Gemm", "GridSample", "LSTM",
+            "LayerNormalization", "MatMul",
             "Max", "MaxPool", "Min", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum", "Resize",
             "ScatterElements", "Selu", "Unique", "Where",
         )
@@ -54,7 +54,7 @@ DISPOSITIONS: dict[tuple[str, str], str] = {
     ("TopK", "value"): _NAN_RANKED,
     **{
         (operator, "NaN or infinity"): _INFINITE
-        for operator in ("Gelu", "LogSoftmax", "Resize")
+        for operator in ("Attention", "Gelu", "LogSoftmax", "Resize")
     },
     **{(operator, "NaN or infinity"): _CARRIED for operator in ("GRU", "LSTM", "RNN")},
     ("MaxPool", "NaN or infinity"): _WINDOWS,
@@ -74,7 +74,12 @@ DISPOSITIONS: dict[tuple[str, str], str] = {
         for operator in ("ReduceMax", "ReduceMin", "ReduceSum")
     },
     **{(operator, "value"): _TINY for operator in ("Celu", "Elu", "Mish", "Selu", "Tanh")},
-    **{(operator, "failure"): _LOUD for operator in ("GRU", "LSTM", "ScatterElements")},
+    **{
+        (operator, "failure"): _LOUD
+        for operator in ("Attention", "GRU", "LSTM", "ScatterElements")
+    },
+    ("Attention", "value"): "rewritten: the decomposition of scaled_dot_product_attention in "
+    "float64; in float32 harmless: from 2^24 on, the rounding of products decides",
     ("BatchNormalization", "value"): "harmless: 1e-14; infinities meet finite weights",
     ("BitShift", "value"): "harmless: a shift by more bits than the type has, undefined in C++",
     ("Cast", "value"): "harmless: a float that the integer type does not hold, undefined in C++",
@@ -102,6 +107,7 @@ DISPOSITIONS: dict[tuple[str, str], str] = {
     ("ReduceMean", "NaN or infinity"): "rewritten where the size depends on values: the sum "
     "divided by the count",
     ("ReduceProd", "value"): "rewritten: ScatterElements multiplies and wraps, over an axis or all",
+    ("RMSNormalization", "value"): "rewritten: the decomposition of rms_norm in float64",
     ("Sigmoid", "value"): "rewritten before what magnifies it, such as a logarithm, a root, a "
     "denominator, a rank: 1 / (1 + exp(-x)); refused elsewhere where all of an output is that "
     "small: low ends of ranges are among the samples",

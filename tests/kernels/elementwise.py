@@ -52,6 +52,7 @@ _UNARY = (
     _function("BitwiseNot", torch.bitwise_not, dtypes=INTEGERS),
     _function("Identity", torch.clone),
     _function("Dropout", torch.clone, dtypes=FLOATS),
+    _function("Sum", torch.clone, dtypes=FLOATS, variant="of one"),
     _function("Sigmoid", torch.sigmoid, dtypes=FLOATS),
     _function("Relu", torch.relu),
     _function("LeakyRelu", F.leaky_relu, dtypes=FLOATS),

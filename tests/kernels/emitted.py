@@ -23,7 +23,6 @@ _PACKAGES = (
 _CALLS = re.compile(r"\bop\d*\.([A-Z]\w+)\(|\b(?:op|named)\(\s*(?:node, )?\"([A-Z]\w+)\"")
 
 LEFT_OUT = {
-    "Attention": "of opset 23 and newer; written as products below",
     "Bernoulli": "random",
     "BlackmanWindow": "of a constant size: a constant",
     "CastLike": "Cast",
@@ -48,7 +47,6 @@ LEFT_OUT = {
     "RandomNormalLike": "random",
     "RandomUniform": "random",
     "RandomUniformLike": "random",
-    "RMSNormalization": "of opset 23 and newer",
     "STFT": "decomposed into matrix products",
     "Scatter": "ScatterElements since opset 11",
     "SequenceAt": "no arithmetic",

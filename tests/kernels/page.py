@@ -9,7 +9,7 @@ from pathlib import Path
 import onnxruntime
 import torch
 
-from kernels import detection, elementwise, networks, reductions, shaping
+from kernels import attention, detection, elementwise, networks, reductions, shaping
 from kernels.dispositions import DISPOSITIONS
 from kernels.emitted import LEFT_OUT, emitted
 from kernels.kernel import Difference, sweep
@@ -21,6 +21,7 @@ KERNELS = (
     *networks.KERNELS,
     *shaping.KERNELS,
     *detection.KERNELS,
+    *attention.KERNELS,
 )
 _TABLE = "## What differs"
 _HEAD = """\

@@ -21,6 +21,7 @@ from modelexport_exporter.convert.exact_kernels import (
     narrow_integers,
     not_a_number,
     places,
+    scaled_products,
 )
 from modelexport_exporter.convert.exact_kernels.declared import Declared
 from modelexport_exporter.convert.exact_kernels.emptiness import (
@@ -131,4 +132,7 @@ def _rewrites(node: ir.Node, declared: Declared, looks_for_nan: bool) -> list[Re
         tables.append(WHERE_NAN_IS_LOOKED_FOR)
     if declared.takes_nan:
         tables.append(OF_FLOATS_WITH_NAN)
-    return [table[node.op_type] for table in tables if node.op_type in table]
+    found = [table[node.op_type] for table in tables if node.op_type in table]
+    if scaled_products.place_of_factor(node) is not None:
+        found.append(scaled_products.keep_factor)
+    return found

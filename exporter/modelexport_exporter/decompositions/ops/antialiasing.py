@@ -41,11 +41,16 @@ def _scale(size: Size, wanted: Size, factor: float | None, like: Tensor, *, alig
 
 
 def _weights(
-    size: Size, wanted: Size, scale: Tensor, support: float, kernel: Callable[[Tensor], Tensor]
+    size: Size,
+    wanted: Size,
+    scale: Tensor,
+    support: float,
+    kernel: Callable[[Tensor], Tensor],
+    dtype: torch.dtype,
 ) -> Tensor:
-    """Return the weight of each input (columns) for each output (rows), float64."""
+    """Return the weight of each input (columns) for each output (rows)."""
     stretch = torch.clamp(scale, min=1.0)
-    centre = (torch.arange(wanted, device=scale.device).unsqueeze(1) + 0.5) * scale
+    centre = (torch.arange(wanted, device=scale.device).to(dtype).unsqueeze(1) + 0.5) * scale
     place = torch.arange(size, device=scale.device).unsqueeze(0)
     first = torch.floor(centre - support * stretch + 0.5)
     beyond = torch.floor(centre + support * stretch + 0.5)
@@ -66,7 +71,8 @@ def _resize(
     # Widths first, as torch does: the order decides how sums are rounded.
     for axis in (-1, -2):
         scale = _scale(x.shape[axis], sizes[axis], factors[axis], x, align=align)
-        weights = _weights(x.shape[axis], sizes[axis], scale, support, kernel)
+        dtype = torch.float64 if x.dtype is torch.float64 else torch.float32
+        weights = _weights(x.shape[axis], sizes[axis], scale, support, kernel, dtype)
         moved = x.to(torch.float32) if x.dtype in (torch.float16, torch.bfloat16) else x
         product = moved.movedim(axis, -1) @ weights.mT.to(moved.dtype)
         x = product.movedim(-1, axis).to(x.dtype)

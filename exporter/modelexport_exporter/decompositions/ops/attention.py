@@ -13,7 +13,7 @@ from modelexport_exporter.decompositions.sizes import Size, number
 FAMILY = Family("Attention", __doc__)
 
 
-def _has_mask_or_other_dims(
+def _differs_from_onnx(
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -21,17 +21,17 @@ def _has_mask_or_other_dims(
     *_: object,
     **__: object,
 ) -> bool:
-    """Return whether ONNX's operator, of four dims, computes something else."""
-    return attn_mask is not None or query.dim() != 4
+    """Return whether ONNX's operator, of four dims and a scale of float32, computes otherwise."""
+    return attn_mask is not None or query.dim() != 4 or query.dtype is torch.float64
 
 
 @FAMILY.decomposes(
     "aten::scaled_dot_product_attention",
-    defect="a query whose mask is False throughout; three dims",
+    defect="a query whose mask is False throughout; three dims; the scale has single precision",
     report="https://github.com/microsoft/onnxscript/pull/2479",
     method="softmax(q kᵀ · scale + mask) v, zeros for a query that may see nothing",
     accuracy="1e-6 (float32)",
-    applies=_has_mask_or_other_dims,
+    applies=_differs_from_onnx,
 )
 def scaled_dot_product_attention(
     query: Tensor,

@@ -6,7 +6,6 @@ torch.onnx writes Python numbers in float32: by its torch.export route, results 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -104,28 +103,6 @@ def selu(x: Tensor) -> Tensor:
 )
 def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
     return torch.where(x > 0, x, alpha * torch.expm1(x / alpha))
-
-
-@FAMILY.decomposes(
-    "aten::layer_norm",
-    defect="epsilon is an attribute, which has single precision",
-    method="(x - mean) / sqrt(variance + epsilon) · weight + bias",
-    accuracy="1e-14 (float64)",
-    applies=is_double,
-)
-def layer_norm(
-    x: Tensor,
-    normalized_shape: Sequence[int | torch.SymInt],
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    eps: float = 1e-5,
-    cudnn_enable: bool = True,
-) -> Tensor:
-    axes = tuple(range(-len(normalized_shape), 0))
-    centred = x - x.mean(axes, keepdim=True)
-    result = centred / torch.sqrt((centred * centred).mean(axes, keepdim=True) + eps)
-    result = result if weight is None else result * weight
-    return result if bias is None else result + bias
 
 
 @FAMILY.decomposes(

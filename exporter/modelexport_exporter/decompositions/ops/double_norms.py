@@ -1,0 +1,106 @@
+"""Norms of float64: their epsilon is an attribute in ONNX, which has single precision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from modelexport_exporter.decompositions.ops.double_precision import is_double
+from modelexport_exporter.decompositions.registry import Family
+
+FAMILY = Family("Norms in double precision", __doc__)
+
+
+@FAMILY.decomposes(
+    "aten::layer_norm",
+    defect="epsilon is an attribute, which has single precision",
+    method="(x - mean) / sqrt(variance + epsilon) · weight + bias",
+    accuracy="1e-14 (float64)",
+    applies=is_double,
+)
+def layer_norm(
+    x: Tensor,
+    normalized_shape: Sequence[int | torch.SymInt],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+    cudnn_enable: bool = True,
+) -> Tensor:
+    axes = tuple(range(-len(normalized_shape), 0))
+    centred = x - x.mean(axes, keepdim=True)
+    result = centred / torch.sqrt((centred * centred).mean(axes, keepdim=True) + eps)
+    result = result if weight is None else result * weight
+    return result if bias is None else result + bias
+
+
+def _is_double_with_statistics(x: Tensor, *given: object, **__: object) -> bool:
+    """Return whether running statistics are applied: of training, the file computes its own."""
+    mean, training = given[2], given[4]
+    return is_double(x) and mean is not None and not training
+
+
+@FAMILY.decomposes(
+    "aten::batch_norm",
+    defect="epsilon is an attribute, which has single precision",
+    method="(x - mean) / sqrt(variance + epsilon) · weight + bias, in evaluation",
+    accuracy="1e-14 (float64)",
+    applies=_is_double_with_statistics,
+)
+def batch_norm(
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    mean: Tensor,
+    variance: Tensor,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Tensor:
+    def of_channels(values: Tensor) -> Tensor:
+        return values.reshape(-1, *[1] * (x.dim() - 2))
+
+    result = (x - of_channels(mean)) / torch.sqrt(of_channels(variance) + eps)
+    result = result if weight is None else result * of_channels(weight)
+    return result if bias is None else result + of_channels(bias)
+
+
+@FAMILY.decomposes(
+    "aten::_native_batch_norm_legit_no_training",
+    defect="epsilon is an attribute, which has single precision",
+    method="as batch_norm, which torch.export writes so",
+    accuracy="1e-14 (float64)",
+    applies=is_double,
+)
+def native_batch_norm(
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    mean: Tensor,
+    variance: Tensor,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    result = batch_norm(x, weight, bias, mean, variance, False, momentum, eps, False)
+    return result, x.new_empty(0), x.new_empty(0)
+
+
+@FAMILY.decomposes(
+    "aten::rms_norm",
+    defect="epsilon is an attribute, which has single precision; that of float32 if none is given",
+    method="x / sqrt(mean of squares + epsilon) · weight",
+    accuracy="1e-14 (float64)",
+    applies=is_double,
+)
+def rms_norm(
+    x: Tensor,
+    normalized_shape: Sequence[int | torch.SymInt],
+    weight: Tensor | None = None,
+    eps: float | None = None,
+) -> Tensor:
+    axes = tuple(range(-len(normalized_shape), 0))
+    added = torch.finfo(x.dtype).eps if eps is None else eps
+    result = x / torch.sqrt((x * x).mean(axes, keepdim=True) + added)
+    return result if weight is None else result * weight
