@@ -90,6 +90,31 @@ def initialised(factory: Callable[[], torch.nn.Module]) -> Callable[[Path], None
     return write
 
 
+def small_model(
+    code: Path,
+    name: str,
+    *inputs: dict[str, Any],
+    **dims: tuple[int, int],
+) -> RealModel:
+    """Return the class of that name in a file of code, with initial weights."""
+
+    def write(path: Path) -> None:
+        namespace: dict[str, Any] = {}
+        exec(compile(code.read_text(), str(code), "exec"), namespace)
+        initialised(namespace[name])(path)
+
+    return RealModel(
+        name=name.lower(),
+        factory=f"{code.stem}:{name}",
+        code=code,
+        inputs=list(inputs),
+        dims={dim: {"min": low, "max": high} for dim, (low, high) in dims.items()},
+        checkpoint_name="model.pt",
+        write=write,
+        outputs=[],
+    )
+
+
 def _small(name: str, module: str, function: str, images: bool = False) -> RealModel:
     like = (
         (lambda: torch.nn.ModuleDict({"conv": torch.nn.Conv2d(1, 4, 3)}))

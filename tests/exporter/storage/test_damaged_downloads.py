@@ -4,6 +4,7 @@ a proxy that flips a bit."""
 from __future__ import annotations
 
 import http.client
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,9 +18,14 @@ import pytest
 from botocore.config import Config
 
 from bed.s3 import S3Server
+from killed_run import SETTINGS
 from modelexport_api.reasons import Reason
+from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Storage
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.log import JsonLog
+from modelexport_exporter.pipeline.context import Settings
+from modelexport_exporter.pipeline.run import run
 from modelexport_exporter.storage import s3_download
 from modelexport_exporter.storage.locate import locate
 from modelexport_exporter.storage.store import Role
@@ -35,6 +41,8 @@ class Damage:
 
     times: int = 0
     flipped: int = 0
+    key: str = ""
+    """What the path must end with."""
 
 
 @pytest.fixture
@@ -58,7 +66,8 @@ def proxy(s3: S3Server, damage: Damage) -> Iterator[str]:
             connection.endheaders()
             answer = connection.getresponse()
             body = bytearray(answer.read())
-            if self.command == "GET" and damage.flipped < damage.times and body:
+            wanted = urlsplit(self.path).path.endswith(damage.key)
+            if self.command == "GET" and wanted and damage.flipped < damage.times and body:
                 body[len(body) // 2] ^= 4
                 damage.flipped += 1
             self.send_response(answer.status)
@@ -201,3 +210,36 @@ def test_bytes_that_change_each_time_are_refused(
         download()
     assert caught.value.reason is Reason.DIGEST_MISMATCH
     assert "model.pt" in caught.value.message
+
+
+def test_an_export_of_bytes_that_change_publishes_nothing(  # noqa: PLR0917 - fixtures
+    s3: S3Server,
+    bucket: str,
+    proxy: str,
+    damage: Damage,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """Through the whole pipeline; all that a proxy passes on of the checkpoint is damaged."""
+    for name, value in s3.environment().items():
+        monkeypatch.setenv(name, value)
+    _at_once("CRC64NVME")(s3, bucket)
+    damage.times, damage.key = 1000, "model.pt"
+    out = tmp_path / "out"
+    spec = {
+        "source": {"uri": f"s3://{bucket}/model.pt"},
+        "storage": {"endpoint": proxy},
+        "model": {"factory": "small:build"},
+        "inputs": [{"name": "x", "shape": [4]}],
+        "destination": {"uri": f"{out.as_uri()}/"},
+    }
+    head = {"apiVersion": "modelexport.dev/v1alpha1", "kind": "ModelExport"}
+    resource = ModelExport.model_validate({**head, "metadata": {"name": "x"}, "spec": spec})
+    settings = Settings(tmp_path / "work", **SETTINGS, preload=("small_workers",))
+    failure = run(resource, settings, JsonLog(sys.stderr)).failure
+    assert failure is not None
+    assert failure.reason is Reason.DIGEST_MISMATCH
+    assert damage.flipped
+    assert not (out / "model.onnx").exists()
+    damage.times = 0
+    assert run(resource, settings, JsonLog(sys.stderr)).failure is None, "nothing else is wrong"

@@ -11,14 +11,13 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 import pytest
-import torch
 from onnx import numpy_helper, parser
 
 from modelexport_api.status import Verdict
 from modelexport_exporter.convert.exact_kernels import Declared, avoid_inexact_kernels
 from modelexport_exporter.workers import one_verification
 from modelexport_exporter.workers.verify import verify_model
-from models.catalog import RealModel
+from models.catalog import RealModel, small_model
 from models.exporting import convert, forget_user_code, silent, task_for
 
 CODE = Path(__file__).parents[2] / "models" / "code" / "damaged.py"
@@ -36,21 +35,7 @@ def _one_test_is_one_worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def model_of(name: str, *inputs: dict[str, Any], **dims: tuple[int, int]) -> RealModel:
-    def write(path: Path) -> None:
-        namespace: dict[str, Any] = {}
-        exec(compile(CODE.read_text(), str(CODE), "exec"), namespace)
-        torch.save(namespace[name]().state_dict(), path)
-
-    return RealModel(
-        name=name.lower(),
-        factory=f"damaged:{name}",
-        code=CODE,
-        inputs=list(inputs),
-        dims={dim: {"min": low, "max": high} for dim, (low, high) in dims.items()},
-        checkpoint_name="model.pt",
-        write=write,
-        outputs=[],
-    )
+    return small_model(CODE, name, *inputs, **dims)
 
 
 def floats(name: str, *shape: int | str, **fields: Any) -> dict[str, Any]:  # noqa: ANN401
