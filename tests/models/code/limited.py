@@ -84,7 +84,8 @@ class PoolsAtEnd(nn.Module):
     def forward(self, ids: Tensor) -> Tensor:
         x = self.table(ids)
         at = (ids == 49_407).int().argmax(dim=-1)
-        return x[torch.arange(x.shape[0]), at]
+        pooled: Tensor = x[torch.arange(x.shape[0]), at]
+        return pooled
 
 
 class Steps(nn.Module):
