@@ -100,6 +100,26 @@ def in_spread_order(dim: Dim) -> list[int]:
     return [*ordered, *(size for size in range(dim.min, dim.max + 1) if size not in ordered)]
 
 
+def middle_of(dim: Dim) -> int:
+    """Return the size above the middle, 257 for 1..512; a multiple of the least one above 2."""
+    middle = min((dim.min + dim.max) // 2 + 1, dim.max)
+    return middle if dim.min <= _SMALL else middle - middle % dim.min
+
+
+def likely_sizes(dim: Dim, named: Sequence[int] = ()) -> list[int]:
+    """Return the sizes at which a file is likeliest to differ: the most telling ones first.
+
+    Numbers of the model, the ends and the middle, and powers of two, in blocks of which kernels
+    work, the cheapest first; each also with its neighbours.
+    """
+    middle = middle_of(dim)
+    powers = [2**power for power in range(1, dim.max.bit_length() + 1)]
+    found = [number + step for number in named for step in (0, 1, -1)]
+    found += [dim.min, dim.max, middle, middle - 1]
+    found += [power + step for power in powers for step in (0, 1, -1)]
+    return list(dict.fromkeys(size for size in found if dim.min <= size <= dim.max))
+
+
 def _capture_sizes(spec: ModelExportSpec) -> dict[str, int]:
     taken = {size for entry in spec.inputs for size in entry.shape if isinstance(size, int)}
     sizes: dict[str, int] = {}

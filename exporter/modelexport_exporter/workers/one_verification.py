@@ -7,6 +7,7 @@ up. Outputs are freed after their sample.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -67,6 +68,9 @@ LOOKUP_SHARE = 0.1
 """Time to look up rows of tables that are not the model's: so much, or this part of the time that
 the others took."""
 
+LIKELY_SIZES_SECONDS = 1.0
+"""Time for sizes next to the middle, powers of two and numbers of the model: those that fit."""
+
 EVERY_SIZE_SECONDS = 0.5
 """Time for samples of all sizes of all dims, after the others."""
 
@@ -102,6 +106,7 @@ class Verification:
             self._scheduler.left_out.append(PROVEN_GRAPH)
         self._results: list[SampleComparison] = []
         self._lookups = RowLookups(task.spec, samples.lookups)
+        self._suspects_left: list[NotCompared] = []
         self._found = 0
         """Number of samples that a search found."""
         self.smallest_failure = SmallestFailure()
@@ -161,6 +166,7 @@ class Verification:
         rows = self._lookups.samples(lambda sample: self._scheduler.admit(sample).fits)
         self._run_while(rows, spent + max(LOOKUP_SECONDS, spent * LOOKUP_SHARE))
         self._completeness.seek(self._results, self._run_found)
+        self._run_likely_sizes(self._scheduler.spent + LIKELY_SIZES_SECONDS)
         self._run_while(self._samples.every_size(), self._scheduler.spent + EVERY_SIZE_SECONDS)
         progress(Stage.VERIFY, 1.0, f"compared {len(self._results)} samples")
 
@@ -171,17 +177,36 @@ class Verification:
                 break
             self._run(sample)
 
+    def _run_likely_sizes(self, seconds: float) -> None:
+        """Run the likeliest sizes until all samples took so long; large ones may not fit."""
+        for sample in self._samples.likely_sizes([ran.dims for ran in self._results]):
+            left = seconds - self._scheduler.spent
+            if left < 0:
+                break
+            if self._scheduler.fits_within(sample, left) and self._scheduler.admit(sample).fits:
+                self._run(sample)
+
     def settle_shapes(self) -> bool:
         """Correct the shapes that a verified file declares; return whether to verify it again."""
         if not self._agrees:
             return False
         if self.shapes.redeclare():
             return True
-        suspects = self.shapes.suspects(self._model, self._scheduler.spent)
+        suspects = self.shapes.suspects(self._model, self._samples.named_sizes)
         for seed, sizes in enumerate(suspects):
-            for sample in self._scheduler.admissible(Sample(sizes, Values.NORMAL, seed)):
-                self._run(sample)
+            self._run_suspect(Sample(sizes, Values.NORMAL, seed))
         return bool(suspects) and self._agrees and self.shapes.redeclare()
+
+    def _run_suspect(self, sample: Sample) -> None:
+        """Run a size at which shapes differ, whatever time is left; memory may be too short.
+
+        The runs decide: shapes that follow from the file's nodes are no verdict.
+        """
+        if self._scheduler.fits_within(sample, math.inf):
+            self._run(sample)
+        else:
+            where = f"a shape that seems to differ at {describe_sizes(sample.dims)}"
+            self._suspects_left.append(NotCompared(Unreached.SIZE, where))
 
     def check_shapes(self) -> None:
         """Raise ExportFailure unless the declared shapes are those of all runs."""
@@ -198,7 +223,8 @@ class Verification:
         conclusive = [output for output in outputs if not output.inconclusive]
         fallen_back = fallbacks(self._file.session.assignment, self._file.session.provider)
         noise = [output.noise for output in conclusive if output.noise is not None]
-        not_compared = (*self._completeness.not_compared(), *self._guards_left())
+        left = (*self._guards_left(), *self._suspects_left)
+        not_compared = (*self._completeness.not_compared(), *left)
         excused = self._spec.verification.allow_incomplete
         return VerificationOutcome(
             summary=VerificationResult(
@@ -232,11 +258,12 @@ class Verification:
 
     def _coverage(self) -> list[str]:
         """Return what the samples covered: sizes, and ranges that were searched for."""
-        sizes = describe_coverage(self._spec, [sample.dims for sample in self._results])
-        shapes, ties = self.shapes.coverage(), describe_reordered(self._results)
+        ran = [sample.dims for sample in self._results]
+        sizes = describe_coverage(self._spec, ran, self.shapes.coverage())
+        ties = describe_reordered(self._results)
         rows = self._lookups.coverage()
         values = [*ties, *rows, *self._comparator.coverage(), *self._inferred]
-        return [*sizes, *shapes, *self._completeness.coverage(), *values]
+        return [*sizes, *self._completeness.coverage(), *values]
 
     def _rows_are_independent(self) -> bool | None:
         """Return whether a server may batch requests; None unless the layout is Triton's."""

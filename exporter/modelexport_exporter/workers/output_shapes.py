@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from modelexport_exporter.core.types import ConvertedModel, ExportTask
 from modelexport_exporter.verification.reference_model import ReferenceModel
@@ -17,13 +17,8 @@ from modelexport_exporter.verification.shapes.eager_shapes import eager_shapes
 from modelexport_exporter.verification.shapes.observed import ObservedShapes, RunFile
 from modelexport_exporter.workers.declare_outputs import Open, check_true, redeclare
 
-SECONDS = 0.5
-"""Time at most for shapes at sizes that did not run."""
-SHARE = 0.05
-"""The same, of the time of all samples."""
-EAGER_FROM_SECONDS = 30.0
-"""The original module runs without contents where samples took so long: torch needs a second or
-more to prepare the first such run."""
+SECONDS = 2.0
+"""Time at most for shapes at sizes that did not run, but for the last run of the module."""
 
 
 class OutputShapes:
@@ -54,24 +49,27 @@ class OutputShapes:
         """Raise ExportFailure unless the declared shapes are those of all runs."""
         check_true(self.converted, self.stated, self._observed)
 
-    def suspects(self, model: ReferenceModel, spent: float) -> tuple[dict[str, int], ...]:
-        """Return sizes that did not run, at which the file seems to return another shape."""
+    def suspects(self, model: ReferenceModel, named: Sequence[int]) -> tuple[dict[str, int], ...]:
+        """Return sizes that did not run, at which the file seems to return another shape.
+
+        `named`: numbers of the model, of which sizes come first.
+        """
         if self._task.proven_graph or self._observed.smallest is None:
             return ()
         arrays, _ = self._observed.smallest
         call, device = model.bound_inputs.call, model.reference.device
-        slow = spent > EAGER_FROM_SECONDS
         self._compared = compare_at_every_size(
             self._task.spec,
             self.converted.model_path,
             {tensor.name: tuple(tensor.shape) for tensor in self.converted.outputs},
             self._observed.runs,
-            eager=eager_shapes(model.module, call, arrays, device) if slow else None,
-            seconds=min(SECONDS, SHARE * spent),
+            eager=eager_shapes(model.module, call, arrays, device),
+            seconds=SECONDS,
+            named=named,
         )
         return self._compared.suspects
 
-    def coverage(self) -> list[str]:
-        """Return `declared shapes at all 512 sizes of seq` for dims of which not all sizes ran."""
+    def coverage(self) -> dict[str, str]:
+        """Return `shapes at all` for dims of which not all sizes ran, by the name of the dim."""
         ran = [run.sizes for run in self._observed.runs]
-        return describe_shapes(self._task.spec, ran, self._compared.compared)
+        return describe_shapes(self._task.spec, ran, self._compared)

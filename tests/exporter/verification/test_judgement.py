@@ -33,6 +33,7 @@ from models.exporting import Damage, convert, forget_user_code, silent, task_for
 def _one_test_is_one_worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(one_verification, "TIME_BUDGET_SECONDS", 600.0)
     monkeypatch.setattr(one_verification, "MORE_WITHIN_SECONDS", 600.0)
+    monkeypatch.setattr(one_verification, "LIKELY_SIZES_SECONDS", -1.0)
     monkeypatch.setattr(one_verification, "EVERY_SIZE_SECONDS", -1.0)
     yield
     forget_user_code()

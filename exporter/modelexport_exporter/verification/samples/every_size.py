@@ -15,7 +15,7 @@ from itertools import chain, combinations, count, islice, permutations, product,
 import numpy as np
 
 from modelexport_api.spec import Dim, ModelExportSpec
-from modelexport_exporter.core.dims import DimSizes, in_spread_order, is_dynamic
+from modelexport_exporter.core.dims import DimSizes, in_spread_order, is_dynamic, likely_sizes
 from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.verification.samples.sizes import volume
 
@@ -64,6 +64,24 @@ def every_size(
         yield Sample(highest, Values.NORMAL, seed)
 
 
+def likely_alone(
+    spec: ModelExportSpec, ran: Sequence[Mapping[str, int]], named: Sequence[int] = ()
+) -> Iterator[Sample]:
+    """Yield samples with each dim alone at its likely sizes that did not run.
+
+    The others are at their minimum: for models of which not all sizes can be run.
+    """
+    lowest = DimSizes.of(spec).lowest
+    met = {name: {sizes.get(name) for sizes in ran} for name in lowest}
+    left = [
+        [(name, size) for size in likely_sizes(spec.dims[name], named) if size not in met[name]]
+        for name in lowest
+    ]
+    together = (own for several in zip_longest(*left) for own in several if own is not None)
+    for seed, (name, size) in enumerate(together, FIRST_SEED):
+        yield Sample({**lowest, name: size}, Values.NORMAL, seed)
+
+
 def _sweeps(
     dims: Mapping[str, Dim], others: Mapping[str, int], named: Sequence[int]
 ) -> list[Iterator[dict[str, int]]]:
@@ -75,7 +93,8 @@ def _sweep(
 ) -> Iterator[dict[str, int]]:
     """Yield all sizes of a dim; the others are in between at first, then at random."""
     place = list(dims).index(swept)
-    for step, size in enumerate(_likeliest_first(dims[swept], named)):
+    ordered = dict.fromkeys((*likely_sizes(dims[swept], named), *in_spread_order(dims[swept])))
+    for step, size in enumerate(ordered):
         kept = others if step < KEPT else _random_sizes(dims, others, [place, step])
         yield {**kept, swept: size}
 
@@ -130,17 +149,6 @@ def _named_together(
             yield {**others, one: first, other: second}
 
 
-def _likeliest_first(dim: Dim, named: Sequence[int]) -> list[int]:
-    """Return all sizes of a dim: next to numbers of the model, and to powers of two, first.
-
-    Kernels work in blocks of powers of two.
-    """
-    powers = [2**power for power in range(dim.max.bit_length() + 1)]
-    near = [number + step for number in (*named, *powers) for step in (0, 1, -1)]
-    first = [size for size in near if dim.min <= size <= dim.max]
-    return list(dict.fromkeys((*first, *in_spread_order(dim))))
-
-
 def _related(
     dims: Mapping[str, Dim], spec: ModelExportSpec
 ) -> tuple[list[dict[str, int]], list[dict[str, int]]]:
@@ -178,8 +186,15 @@ def _common(one: Dim, other: Dim) -> list[int]:
     return in_spread_order(Dim(min=low, max=high)) if low <= high else []
 
 
-def describe_coverage(spec: ModelExportSpec, ran: Iterable[Mapping[str, int]]) -> list[str]:
-    """Return `all 120 sizes of n`, `41 of 512 sizes of seq`: one sentence for each dynamic dim."""
+def describe_coverage(
+    spec: ModelExportSpec,
+    ran: Iterable[Mapping[str, int]],
+    further: Mapping[str, str] | None = None,
+) -> list[str]:
+    """Return `all 120 sizes of n`, `41 of 512 sizes of seq; shapes at all`, for each dynamic dim.
+
+    `further`: what was compared at other sizes of a dim, by its name.
+    """
     met: dict[str, set[int]] = {name: set() for name, dim in spec.dims.items() if is_dynamic(dim)}
     for sizes in ran:
         for name, found in met.items():
@@ -189,5 +204,6 @@ def describe_coverage(spec: ModelExportSpec, ran: Iterable[Mapping[str, int]]) -
     for name, found in met.items():
         total = spec.dims[name].max - spec.dims[name].min + 1
         share = f"all {total}" if len(found) == total else f"{len(found)} of {total}"
-        sentences.append(f"{share} sizes of {name}")
+        more = (further or {}).get(name)
+        sentences.append(f"{share} sizes of {name}" + (f"; {more}" if more else ""))
     return sentences

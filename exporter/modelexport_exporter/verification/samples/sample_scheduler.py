@@ -47,6 +47,11 @@ class SampleScheduler:
         room = Room(self._seconds - self.spent, free_memory())
         return admit(self._costs, self.volume(sample), room)
 
+    def fits_within(self, sample: Sample, seconds: float) -> bool:
+        """Return whether a sample fits if it may take so long, whatever is left of the budget."""
+        room = Room(seconds, free_memory())
+        return admit(self._costs, self.volume(sample), room).fits
+
     def admissible(self, planned: Sample) -> Iterator[Sample]:
         """Yield the sample, or smaller ones that fit; the caller runs each before the next.
 

@@ -6,7 +6,7 @@ every sample of the plan, with that sample's sizes and seed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from math import prod
@@ -44,7 +44,11 @@ from modelexport_exporter.sampling.lookups import Lookups, look_up
 from modelexport_exporter.sampling.not_finite import inject_not_finite, takes_nan
 from modelexport_exporter.user_code.named_callable import Named, describe_error, find_callable
 from modelexport_exporter.verification.samples.code_constants import code_constants
-from modelexport_exporter.verification.samples.every_size import every_size, sizes_together
+from modelexport_exporter.verification.samples.every_size import (
+    every_size,
+    likely_alone,
+    sizes_together,
+)
 from modelexport_exporter.verification.samples.injected_values import find_injected_values
 from modelexport_exporter.verification.samples.sizes import (
     describe_sizes,
@@ -122,6 +126,16 @@ class SampleSource:
         """Yield samples of all sizes, for as long as the budget lasts."""
         if not self.proven_graph:
             yield from map(self._from_sampler, self._sizes())
+
+    def likely_sizes(self, ran: Sequence[Mapping[str, int]]) -> Iterator[Sample]:
+        """Yield samples of the likeliest sizes of each dim that did not run."""
+        if not self.proven_graph:
+            yield from map(self._from_sampler, likely_alone(self.spec, ran, self.named_sizes))
+
+    @property
+    def named_sizes(self) -> tuple[int, ...]:
+        """Return the numbers of the model that may be sizes, those that it compares with first."""
+        return tuple(dict.fromkeys((*self.injected.sizes, *self.injected.integers)))
 
     def each_integer(self) -> Iterator[Sample]:
         """Yield samples that have each integer of the ranges of inputs, for as long as it lasts."""

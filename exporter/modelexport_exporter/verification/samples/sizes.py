@@ -2,8 +2,8 @@
 
 Sizes: all dims at their minimum; all at a size in between (primes, a different one for each dim,
 and none that the capture ran with, so that nothing swapped or baked in agrees by chance); each dim
-alone at its maximum, and at its size in between, the others at their minimum; all at their maximum,
-last, because it costs most (`budget` decides whether it fits).
+alone at its maximum, at its size in between, and in the middle (257 of 1..512), the others at their
+minimum; all at their maximum, last, because it costs most (`budget` decides whether it fits).
 Values: standard normal, large, zeros and the range's upper end; for models that run fast also those
 of `more_samples`, so that branches on values take both sides and a size that is halved or rounded
 has every remainder.
@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from modelexport_api.spec import Input, ModelExportSpec
-from modelexport_exporter.core.dims import DimSizes, concrete_shape
+from modelexport_exporter.core.dims import DimSizes, concrete_shape, middle_of
 from modelexport_exporter.core.sample import Sample, Values
 
 BASIC = (
@@ -78,7 +78,9 @@ def plan_samples(spec: ModelExportSpec) -> tuple[Sample, ...]:
     plan += [(dims, LARGER[place % len(LARGER)]) for place, (dims, _) in enumerate(larger)]
     plan += [(between, values) for values in BASIC]
     plan += [(lowest, Values.WITH_NAN), (lowest, Values.WITH_INFINITY)]
-    plan += _missing(plan, [{**lowest, name: between[name]} for name in lowest])
+    alone = [{**lowest, name: between[name]} for name in lowest]
+    alone += [{**lowest, name: middle_of(dim)} for name, dim in spec.dims.items()]
+    plan += _missing(plan, alone)
     plan += _missing(plan, [highest])
     return tuple(Sample(dims, values, seed) for seed, (dims, values) in enumerate(plan))
 

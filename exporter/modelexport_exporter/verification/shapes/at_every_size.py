@@ -1,41 +1,46 @@
 """Compares shapes at sizes that are too expensive to run.
 
-The file's shapes come from the runtime's own arithmetic of sizes, the wanted ones from the shapes
-that the file declares and, as time permits, from the original module run on tensors without
-contents. Sizes at which they differ are no verdict: they are to be run.
+The file's shapes follow from its nodes and its arithmetic of sizes (`all_sizes`; the runtime's own
+session for each size where that does not understand the file). The wanted ones are those that the
+original module returns on tensors without contents, and those that the file declares. Sizes at
+which they differ are no verdict: they are to be run.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, zip_longest
 from pathlib import Path
 
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.core.dims import DimSizes, in_spread_order, is_dynamic
+from modelexport_exporter.core.dims import is_dynamic
 from modelexport_exporter.onnx_file.read_back import ANY_RANK
+from modelexport_exporter.verification.shapes.all_sizes import shapes_at_all
 from modelexport_exporter.verification.shapes.declared import Declared
+from modelexport_exporter.verification.shapes.eager_shapes import EagerShapes
 from modelexport_exporter.verification.shapes.expressions import evaluate
 from modelexport_exporter.verification.shapes.file_shapes import FileShapes, Known
 from modelexport_exporter.verification.shapes.observed import Observed, Shape
+from modelexport_exporter.verification.shapes.sizes_left import sizes_left
 
-MOST_SIZES = 4096
-"""Sizes that are compared at most."""
 MOST_SUSPECTS = 4
 """Sizes that are worth a run."""
+ONE_BY_ONE_SHARE = 0.25
+"""Of the time, for a session at each size."""
 
-EagerShapes = Callable[[Mapping[str, int]], Sequence[Shape] | None]
-"""The shapes of the outputs that the original module returns; None: unknown."""
+Sizes = dict[str, int]
 
 
 @dataclass(frozen=True)
 class ComparedShapes:
     """At which sizes shapes were compared, and at which they differ."""
 
-    compared: tuple[dict[str, int], ...] = ()
-    suspects: tuple[dict[str, int], ...] = ()
+    with_eager: tuple[Sizes, ...] = ()
+    """With those of the original module, and with the declared ones."""
+    declared: tuple[Sizes, ...] = ()
+    """With the declared ones."""
+    suspects: tuple[Sizes, ...] = ()
 
 
 def compare_at_every_size(
@@ -44,95 +49,139 @@ def compare_at_every_size(
     declared: Mapping[str, Declared],
     runs: Sequence[Observed],
     *,
-    eager: EagerShapes | None,
+    eager: EagerShapes,
     seconds: float,
+    named: Sequence[int] = (),
 ) -> ComparedShapes:
-    """Compare at sizes that did not run, within the time.
+    """Compare at sizes that did not run, within so much time of this process.
 
-    Without `eager`, the file is compared with the shapes that it declares only.
+    `named`: numbers of the model.
     """
-    left = list(islice(_sizes_left(spec, runs), MOST_SIZES)) if runs else []
-    deadline = time.monotonic() + (seconds / 2 if eager else seconds)
-    shapes = FileShapes(path) if left else None
-    first = shapes.at(runs[0].sizes) if shapes else None
-    if shapes is None or first is None or not _agree(first, runs[0].shapes):
-        return ComparedShapes()  # nothing is left, or this does not understand the file
-    agreeing: list[tuple[dict[str, int], dict[str, Known]]] = []
-    suspects: list[dict[str, int]] = []
-    for sizes in left:
-        if time.monotonic() > deadline or len(suspects) == MOST_SUSPECTS:
+    deadline = time.process_time() + seconds
+    left = sizes_left(spec, [run.sizes for run in runs], named) if runs else []
+    found = _file_shapes(path, declared, runs, left, seconds * ONE_BY_ONE_SHARE) if left else {}
+    at_sizes = [(left[place], own) for place, own in found.items()]
+    agreeing, suspects = _with_declared(at_sizes, declared)
+    outputs = tuple(runs[0].shapes) if runs else ()
+    alike, differing = _with_eager(agreeing, outputs, eager, deadline)
+    wrong = [*suspects, *differing]
+    complete = [
+        sizes
+        for sizes, own in agreeing
+        if sizes not in differing and _covers(own, _declared_at(declared, sizes))
+    ]
+    return ComparedShapes(tuple(alike), tuple(complete), tuple(wrong[:MOST_SUSPECTS]))
+
+
+def _file_shapes(
+    path: Path,
+    declared: Mapping[str, Declared],
+    runs: Sequence[Observed],
+    left: Sequence[Sizes],
+    seconds: float,
+) -> dict[int, dict[str, Known] | None]:
+    """Return the file's shapes by the place of their sizes; none if it is not understood.
+
+    What is said of runs must be what they returned. None: the file cannot be loaded at a size.
+    """
+    at_all = shapes_at_all(path, [*(run.sizes for run in runs), *left]) or []
+    for_runs = list(zip(at_all, runs, strict=False))
+    if not all(_agree(own, run.shapes) for own, run in for_runs):
+        at_all, for_runs = [], []  # this does not understand the file
+    found: dict[int, dict[str, Known] | None] = dict(enumerate(at_all[len(runs) :]))
+    if not for_runs or not all(_covers(own, run.shapes) for own, run in for_runs):
+        found |= _one_by_one(path, runs[0], left, seconds)
+    return found
+
+
+def _one_by_one(
+    path: Path, run: Observed, left: Sequence[Sizes], seconds: float
+) -> dict[int, dict[str, Known] | None]:
+    """Return the same, of as many sizes as the time allows, with a session for each."""
+    deadline = time.process_time() + seconds
+    shapes = FileShapes(path)
+    first = shapes.at(run.sizes)
+    found: dict[int, dict[str, Known] | None] = {}
+    if first is None or not _agree(first, run.shapes):
+        return found
+    for place, sizes in enumerate(left):
+        if time.process_time() > deadline:
             break
-        found = shapes.at(sizes)
-        if found is None or not _agree(found, _declared_at(declared, sizes)):
+        found[place] = shapes.at(sizes)
+    return found
+
+
+def _with_declared(
+    found: Iterable[tuple[Sizes, dict[str, Known] | None]], declared: Mapping[str, Declared]
+) -> tuple[list[tuple[Sizes, dict[str, Known]]], list[Sizes]]:
+    """Return what agrees with the declared shapes, and sizes at which others do not."""
+    agreeing: list[tuple[Sizes, dict[str, Known]]] = []
+    suspects: list[Sizes] = []
+    for sizes, shapes in found:
+        if shapes is not None and _agree(shapes, _declared_at(declared, sizes)):
+            agreeing.append((sizes, shapes))
+        elif len(suspects) < MOST_SUSPECTS:
             suspects.append(sizes)
-        else:
-            agreeing.append((sizes, found))
-    if eager:
-        suspects += _differing(agreeing, list(declared), eager, deadline + seconds / 2)
-    complete = _covers(first, _declared_at(declared, runs[0].sizes))
-    compared = [sizes for sizes, _ in agreeing if complete and sizes not in suspects]
-    return ComparedShapes(tuple(compared), tuple(suspects))
+    return agreeing, suspects
 
 
-def _differing(
-    found: Sequence[tuple[dict[str, int], dict[str, Known]]],
+def _with_eager(
+    found: Sequence[tuple[Sizes, dict[str, Known]]],
     outputs: Sequence[str],
     eager: EagerShapes,
     deadline: float,
-) -> list[dict[str, int]]:
-    """Return the sizes at which the original module returns other shapes than the file."""
-    differing: list[dict[str, int]] = []
+) -> tuple[list[Sizes], list[Sizes]]:
+    """Return sizes at which the original module returns all the shapes of the file, and others."""
+    alike: list[Sizes] = []
+    differing: list[Sizes] = []
     for sizes, shapes in found:
-        if time.monotonic() > deadline or len(differing) == MOST_SUSPECTS:
+        if time.process_time() > deadline or len(differing) == MOST_SUSPECTS:
             break
         wanted = eager(sizes)
         if wanted is None or len(wanted) != len(outputs):
             break  # the next size would fail, too
-        if not _agree(shapes, dict(zip(outputs, wanted, strict=True))):
+        by_name = dict(zip(outputs, wanted, strict=True))
+        if not _agree(shapes, by_name):
             differing.append(sizes)
-    return differing
+        elif _covers(shapes, by_name):
+            alike.append(sizes)
+    return alike, differing
 
 
 def describe_shapes(
-    spec: ModelExportSpec, ran: Iterable[Mapping[str, int]], compared: Iterable[Mapping[str, int]]
-) -> list[str]:
-    """Return `declared shapes at all 512 sizes of seq` for each dim with sizes that did not run."""
-    ran, compared = list(ran), list(compared)
-    sentences = []
-    for name, dim in spec.dims.items():
-        run = {sizes[name] for sizes in ran if name in sizes}
-        both = run | {sizes[name] for sizes in compared if name in sizes}
-        total = dim.max - dim.min + 1
-        if len(both) > len(run):
-            share = f"all {total}" if len(both) == total else f"{len(both)} of {total}"
-            sentences.append(f"declared shapes at {share} sizes of {name}")
-    return sentences
+    spec: ModelExportSpec, ran: Iterable[Mapping[str, int]], compared: ComparedShapes
+) -> dict[str, str]:
+    """Return `shapes at all`, `declared shapes at 30`, for dims with sizes that did not run."""
+    ran = list(ran)
+    found: dict[str, str] = {}
+    for name in (name for name, dim in spec.dims.items() if is_dynamic(dim)):
+        met = [_of(name, ran), _of(name, compared.with_eager), _of(name, compared.declared)]
+        total = spec.dims[name].max - spec.dims[name].min + 1
+        parts = []
+        most = met[0]
+        for what, further in zip(("shapes", "declared shapes"), met[1:], strict=True):
+            more = met[0] | further
+            if len(more) > len(most):
+                parts.append(f"{what} at {'all' if len(more) == total else len(more)}")
+                most = more
+        if parts:
+            found[name] = ", ".join(parts)
+    return found
 
 
-def _sizes_left(spec: ModelExportSpec, runs: Sequence[Observed]) -> Iterator[dict[str, int]]:
-    """Yield sizes of each dim that no run had, the others at their size in between."""
-    others = DimSizes.of(spec).between
-    left = []
-    for name, dim in spec.dims.items():
-        if is_dynamic(dim):
-            met = {run.sizes.get(name) for run in runs}
-            left.append([size for size in in_spread_order(dim) if size not in met])
-    names = [name for name, dim in spec.dims.items() if is_dynamic(dim)]
-    for together in zip_longest(*left):
-        for name, size in zip(names, together, strict=True):
-            if size is not None:
-                yield {**others, name: size}
+def _of(name: str, combinations: Iterable[Mapping[str, int]]) -> set[int]:
+    return {sizes[name] for sizes in combinations if name in sizes}
 
 
-def _covers(found: Mapping[str, Known], declared: Mapping[str, Known]) -> bool:
-    """Return whether all is known that the declared shapes state."""
+def _covers(found: Mapping[str, Known], wanted: Mapping[str, Known | Shape]) -> bool:
+    """Return whether all is known that the wanted shapes state."""
     return all(
         len(found.get(name, ())) == len(shape)
         and all(
-            size is not None or wanted is None
-            for size, wanted in zip(found.get(name, ()), shape, strict=True)
+            size is not None or other is None
+            for size, other in zip(found.get(name, ()), shape, strict=True)
         )
-        for name, shape in declared.items()
+        for name, shape in wanted.items()
     )
 
 

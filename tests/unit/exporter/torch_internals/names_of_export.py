@@ -78,6 +78,7 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
     "'_determine_input_dtype'": lambda name: hasattr(_building, name),
     "'_is_onnx_exporting'": lambda name: getattr(_flags, name) is False,
     "'torch._dynamo'": imports,
+    "torch._dynamo.source.ConstantSource": lambda source: source("n").source_name == "n",
     "torch._subclasses.fake_tensor.FakeCopyMode": lambda mode: takes(mode, object()),
     "torch._subclasses.fake_tensor.FakeTensor": lambda kind: issubclass(kind, torch.Tensor),
     "torch._subclasses.fake_tensor.FakeTensorMode.dispatch": lambda dispatch: (

@@ -12,6 +12,7 @@ from modelexport_exporter.verification.samples.every_size import (
     MOST_COMBINATIONS,
     describe_coverage,
     every_size,
+    likely_alone,
     sizes_together,
 )
 
@@ -121,3 +122,19 @@ def test_many_combinations_are_random_ones_within_the_ranges() -> None:
 
 def test_a_single_dim_has_no_combinations() -> None:
     assert list(sizes_together(spec(n=(1, 20)))) == []
+
+
+def test_coverage_says_what_was_compared_at_other_sizes() -> None:
+    met = [{"n": 3, "m": size} for size in range(1, 11)]
+    found = describe_coverage(spec(n=(1, 512), m=(1, 10)), met, {"n": "shapes at all"})
+    assert found == ["1 of 512 sizes of n; shapes at all", "all 10 sizes of m"]
+
+
+def test_likely_sizes_are_each_alone_and_none_that_ran() -> None:
+    ran = [{"n": 1, "m": 1}, {"n": 512, "m": 8}]
+    sizes = [sample.dims for sample in likely_alone(spec(n=(1, 512), m=(1, 8)), ran, [100])]
+    assert sizes[:3] == [{"n": 100, "m": 1}, {"n": 1, "m": 5}, {"n": 101, "m": 1}]
+    met = {entry["n"] for entry in sizes}
+    assert {99, 100, 101, 256, 257, 2, 3, 127, 128, 129, 255, 511} <= met
+    assert 512 not in met
+    assert all(entry["n"] == 1 or entry["m"] == 1 for entry in sizes)

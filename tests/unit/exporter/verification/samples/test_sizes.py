@@ -69,6 +69,8 @@ def test_sizes_of_a_sentence_encoder_are_planned_in_order() -> None:
         (1, 512),
         (7, 1),  # each dim alone in between
         (1, 23),
+        (33, 1),  # each dim alone in the middle
+        (1, 257),
         (64, 512),  # the maximum
     ]
 
