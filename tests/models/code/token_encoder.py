@@ -20,4 +20,5 @@ class TokenEncoder(nn.Module):
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
         """Return [batch, seq, 10]."""
         places = torch.arange(ids.shape[1], device=ids.device)
-        return self.head(self.layers(self.tokens(ids) + self.positions(places)))
+        logits: torch.Tensor = self.head(self.layers(self.tokens(ids) + self.positions(places)))
+        return logits

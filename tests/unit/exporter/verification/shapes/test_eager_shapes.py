@@ -28,7 +28,8 @@ class Encoder(torch.nn.Module):
         self.layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.layer(x[..., None].expand(-1, -1, 8))[:, ::2]
+        encoded: torch.Tensor = self.layer(x[..., None].expand(-1, -1, 8))
+        return encoded[:, ::2]
 
 
 class Branches(torch.nn.Module):
