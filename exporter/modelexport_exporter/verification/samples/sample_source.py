@@ -13,16 +13,12 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from modelexport_api.reasons import Reason
-from modelexport_api.spec import Input, ModelExportSpec
+from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.call.golden import Golden, read_golden
-from modelexport_exporter.call.tensors import to_array
 from modelexport_exporter.core.dims import DimSizes, concrete_shape
-from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.sample import NOT_FINITE, ORDINARY, Sample, Values
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, Rung, SizeGuard
 from modelexport_exporter.sampling.draw import (
@@ -42,7 +38,6 @@ from modelexport_exporter.sampling.inject import (
 )
 from modelexport_exporter.sampling.lookups import Lookups, look_up
 from modelexport_exporter.sampling.not_finite import inject_not_finite, takes_nan
-from modelexport_exporter.user_code.named_callable import Named, describe_error, find_callable
 from modelexport_exporter.verification.samples.code_constants import code_constants
 from modelexport_exporter.verification.samples.every_size import (
     every_size,
@@ -51,15 +46,14 @@ from modelexport_exporter.verification.samples.every_size import (
 )
 from modelexport_exporter.verification.samples.injected_values import find_injected_values
 from modelexport_exporter.verification.samples.sizes import (
-    describe_sizes,
     more_samples,
     plan_samples,
     samples_of_weights,
     volume,
 )
+from modelexport_exporter.verification.samples.user_sampler import call_sampler, find_sampler
 
 Array = NDArray[Any]
-_SAMPLER = "verification.sampler"
 FEW = 8
 """Samples of injected values at small sizes."""
 NAMED_SAMPLES = 4
@@ -241,7 +235,7 @@ class SampleSource:
         if sample.values is Values.GOLDEN:
             return self.golden[sample.seed].inputs
         if self.sampler is not None:
-            return self._call_sampler(self.sampler, sample)
+            return call_sampler(self.sampler, self.spec.inputs, sample, self.code_dir)
         arrays = draw(self.spec.inputs, sample)
         return self._with_numbers(sample, arrays)
 
@@ -276,24 +270,6 @@ class SampleSource:
             return sample
         return Sample(sample.dims, Values.SAMPLER, sample.seed)
 
-    def _call_sampler(self, sampler: Callable[..., Any], sample: Sample) -> dict[str, Array]:
-        try:
-            drawn = sampler(dict(sample.dims), sample.seed)
-        except Exception as error:
-            raise ExportFailure(
-                Reason.SAMPLES_INVALID,
-                f"{_SAMPLER} raised {describe_error(error, self.code_dir)} at "
-                f"{describe_sizes(sample.dims)}",
-                "It is called as sampler(dims, seed) for every size that dims declares.",
-            ) from error
-        if not isinstance(drawn, Mapping):
-            raise ExportFailure(
-                Reason.SAMPLES_INVALID,
-                f"{_SAMPLER} returned a {type(drawn).__name__}, expected a dict of tensors",
-                "Return a tensor or array for each input, by its name.",
-            )
-        return {entry.name: _read_drawn(entry, drawn, sample) for entry in self.spec.inputs}
-
 
 def samples_of_task(
     task: ExportTask,
@@ -320,25 +296,7 @@ def samples_of_task(
 
 def plain_source(task: ExportTask, spec: ModelExportSpec) -> SampleSource:
     """Return the source without golden samples and injected values. Raises ExportFailure."""
-    sampler = None
-    if spec.verification.sampler is not None:
-        named = Named(_SAMPLER, spec.verification.sampler, "a dict of tensors by input")
-        sampler = find_callable(named, task.code_dir)
+    sampler = find_sampler(spec, task.code_dir)
     return SampleSource(
         spec, sampler=sampler, code_dir=task.code_dir, proven_graph=task.proven_graph
     )
-
-
-def _read_drawn(entry: Input, drawn: Mapping[str, Any], sample: Sample) -> Array:
-    value = drawn.get(entry.name)
-    array = to_array(value) if isinstance(value, torch.Tensor) else np.asarray(value)
-    shape = concrete_shape(entry, sample.dims)
-    if value is None or array.dtype.name != entry.dtype.value or array.shape != shape:
-        found = "nothing" if value is None else f"{array.dtype.name} {list(array.shape)}"
-        raise ExportFailure(
-            Reason.SAMPLES_INVALID,
-            f"{_SAMPLER} returned {found} for input {entry.name} at {describe_sizes(sample.dims)}, "
-            f"expected {entry.dtype.value} {list(shape)}",
-            "Return a tensor or array of the declared type and shape for each input.",
-        )
-    return array
