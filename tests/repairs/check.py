@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
+import onnx_ir as ir
 import onnxruntime
 import torch
 from torch import Tensor, nn
@@ -16,6 +17,7 @@ from torch.export import Dim
 from torch.utils import _pytree as pytree
 
 from decomposed import assert_same
+from modelexport_exporter.convert.double_constants import keep_constants_double
 from modelexport_exporter.decompositions import capturing_calls, rewrite_program, rewriting_calls
 from modelexport_exporter.torch_internals.translation import OLDEST_OPSET
 
@@ -118,11 +120,12 @@ def _by_export(model: _Model, call: Call, library: bool) -> bytes:
             prefer_deferred_runtime_asserts_over_guards=True,
         )
     program = rewrite_program(program, ()) if library else program
-    exported = torch.onnx.export(program, dynamo=True, opset_version=call.opset, verbose=False)
+    exported = torch.onnx.export(
+        program, dynamo=True, opset_version=call.opset, verbose=False, optimize=not library
+    )
     assert exported is not None
-    file = io.BytesIO()
-    exported.save(file)  # type: ignore[arg-type]
-    return file.getvalue()
+    model_ir = keep_constants_double(exported.model, program) if library else exported.model
+    return ir.serde.serialize_model(model_ir).SerializeToString()
 
 
 def _by_script(model: _Model, call: Call, library: bool) -> bytes:

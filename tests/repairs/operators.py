@@ -25,6 +25,11 @@ def double(*args: object) -> Call:
     return Call(args, rounding=1e-7)
 
 
+def narrow(*args: object) -> Call:
+    """Return a call in float64 whose error is that of an attribute in float32."""
+    return Call(args, rounding=1e-11)
+
+
 def of(names: str, *calls: Call, prefix: str = "aten::", suffix: str = "") -> dict[str, list[Call]]:
     return {f"{prefix}{name}{suffix}": list(calls) for name in names.split()}
 
@@ -34,8 +39,10 @@ X = torch.tensor([[0.3, -1.7, 2.2], [0.9, 4.1, -0.6]])
 POSITIVE = X.abs() + 0.1
 SMALL = torch.tensor([1e-6, -3e-6, 2e-5])
 DOUBLE = X.double()
+STATISTICS = (None, None, torch.zeros(3).double(), torch.full([3], 1e-6).double())
 WITH_INF = torch.tensor([INF, -INF, 1.0, -2.0])
 WITH_NAN = torch.tensor([NAN, -0.0, 3.0, -2.0])
+WIDE = torch.tensor([20.0, 25.0, 30.0])
 FAR = torch.tensor([-200.0, 0.5, 200.0])
 HALF = torch.tensor([0.0, 1.0, 6e4, -7.5, INF], dtype=torch.float16)
 INTS = torch.tensor([[4, -6, 9], [3, 8, -5]])
@@ -171,6 +178,9 @@ CALLS: dict[str, list[Call]] = {
     **of("acosh", double(DOUBLE.abs() + 1)),
     **of("celu", call(DOUBLE, 1.3)),
     **of("layer_norm", call(DOUBLE * 1e-3, [DOUBLE.shape[-1]])),
+    **of("rms_norm", call(DOUBLE * 1e-3, [DOUBLE.shape[-1]])),
+    **of("batch_norm", narrow(DOUBLE, *STATISTICS, False, 0.1, 1e-5, True)),
+    **of("_native_batch_norm_legit_no_training", narrow(DOUBLE, *STATISTICS, 0.1, 1e-5)),
     **of("softplus mish selu leaky_relu hardsigmoid hardswish", script(DOUBLE)),
     # Element types
     **of("isnan isfinite nansum", call(INTS)),
@@ -181,7 +191,7 @@ CALLS: dict[str, list[Call]] = {
     # Exponentials
     **of("expm1 log1p", call(SMALL)),
     **of("special_xlog1py", call(SMALL.flip(0), SMALL), call(WITH_NAN, SMALL[:1])),
-    **of("soft_margin_loss", call(FAR / 4, torch.ones(3)), call(FAR / 4, torch.ones(3), 0)),
+    **of("soft_margin_loss", call(WIDE, torch.ones(3)), call(WIDE, torch.ones(3), 0)),
     # Factorizations and linear algebra
     **of(
         "linalg_lu linalg_slogdet slogdet linalg_cholesky_ex linalg_cholesky linalg_qr "

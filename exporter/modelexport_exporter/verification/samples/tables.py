@@ -139,7 +139,7 @@ def _constants_of(
         return
     if node.op_type == "Transpose":
         order = list(_attribute(node, "perm", ()))
-        if order and read.depth == 1:
+        if -len(order) <= read.axis < len(order) and read.depth == 1:
             turned = Table("", (), read.index, order[read.axis], 1, read.first)
             yield from _constants_of(node.input[0], turned, values, steps - 1)
         return
