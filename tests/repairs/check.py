@@ -125,7 +125,8 @@ def _by_export(model: _Model, call: Call, library: bool) -> bytes:
     )
     assert exported is not None
     model_ir = keep_constants_double(exported.model, program) if library else exported.model
-    return ir.serde.serialize_model(model_ir).SerializeToString()
+    written: bytes = ir.serde.serialize_model(model_ir).SerializeToString()
+    return written
 
 
 def _by_script(model: _Model, call: Call, library: bool) -> bytes:
