@@ -107,7 +107,7 @@ def middle_of(dim: Dim) -> int:
 
 
 def likely_sizes(dim: Dim, named: Sequence[int] = ()) -> list[int]:
-    """Return the sizes at which a file is likeliest to differ: the most telling ones first.
+    """Return the sizes at which a file is likeliest to differ, the likeliest first.
 
     Numbers of the model, the ends and the middle, and powers of two, in blocks of which kernels
     work, the cheapest first; each also with its neighbours.

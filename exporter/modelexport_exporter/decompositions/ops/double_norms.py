@@ -13,6 +13,11 @@ from modelexport_exporter.decompositions.registry import Family
 FAMILY = Family("Norms in double precision", __doc__)
 
 
+def _scaled(result: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+    result = result if weight is None else result * weight
+    return result if bias is None else result + bias
+
+
 @FAMILY.decomposes(
     "aten::layer_norm",
     defect="epsilon is an attribute, which has single precision",
@@ -31,8 +36,7 @@ def layer_norm(
     axes = tuple(range(-len(normalized_shape), 0))
     centred = x - x.mean(axes, keepdim=True)
     result = centred / torch.sqrt((centred * centred).mean(axes, keepdim=True) + eps)
-    result = result if weight is None else result * weight
-    return result if bias is None else result + bias
+    return _scaled(result, weight, bias)
 
 
 def _is_double_with_statistics(x: Tensor, *given: object, **__: object) -> bool:
@@ -103,4 +107,4 @@ def rms_norm(
     axes = tuple(range(-len(normalized_shape), 0))
     added = torch.finfo(x.dtype).eps if eps is None else eps
     result = x / torch.sqrt((x * x).mean(axes, keepdim=True) + added)
-    return result if weight is None else result * weight
+    return _scaled(result, weight, None)

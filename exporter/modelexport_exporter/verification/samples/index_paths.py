@@ -36,9 +36,7 @@ def numbers_of(table: Table, rows: Array, values: FileValues) -> dict[str, Numbe
     if table.depth == 1:
         found = _behind(table.index, Numbers(rows + table.first), values, MOST_STEPS)
         return None if found is None else dict((found,))
-    node = values.producers.get(table.index)
-    while node is not None and node.op_type in {"Cast", "Identity"}:
-        node = values.producers.get(node.input[0])
+    node = values.uncast_producer(table.index)
     if node is None or len(node.input) != table.depth:
         return None
     parts = np.unravel_index(rows, table.shape[: table.depth])

@@ -69,6 +69,13 @@ class FileValues:
             return None
         return np.asarray(ir.serde.deserialize_tensor(tensor, self.directory).numpy())
 
+    def uncast_producer(self, name: str) -> onnx.NodeProto | None:
+        """Return the node that makes a value, before casts."""
+        node = self.producers.get(name)
+        while node is not None and node.op_type in {"Cast", "Identity"}:
+            node = self.producers.get(node.input[0])
+        return node
+
     def scalar(self, name: str) -> int | None:
         """Return an integer constant of one element; None for others."""
         tensor = self.tensors.get(name)
@@ -180,9 +187,7 @@ def _parts_of(node: onnx.NodeProto, read: Table, values: FileValues, steps: int)
 
 def _depth_of(index: str, values: FileValues) -> int:
     """Return how many numbers make an index of GatherND; 1 if unknown."""
-    node = values.producers.get(index)
-    while node is not None and node.op_type in {"Cast", "Identity"}:
-        node = values.producers.get(node.input[0])
+    node = values.uncast_producer(index)
     return len(node.input) if node is not None and node.op_type == "Concat" else 1
 
 

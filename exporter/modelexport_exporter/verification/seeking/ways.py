@@ -20,6 +20,7 @@ from modelexport_exporter.verification.seeking.recorded_conditions import (
     ANY_OF,
     MOVING,
     NONE_OF,
+    OVER,
     Combination,
     Comparison,
     Condition,
@@ -57,7 +58,7 @@ def _context(conditions: Sequence[Condition], place: int, element: int) -> Itera
         if not isinstance(parent, Combination) or place not in parent.parts:
             continue
         own = _whole_element(parent, conditions[place].result, element)
-        if parent.op in ALL_OF | ANY_OF | {"all", "any"}:
+        if parent.op in ALL_OF | ANY_OF | OVER:
             value = parent.op in ALL_OF | {"all"}
             for part in _parts(conditions, parent, own):
                 if part != (place, element):
@@ -102,8 +103,7 @@ def _ways(conditions: Sequence[Condition], place: int, element: int, value: bool
         return
     each = [list(islice(_ways(conditions, *part, value), MOST_WAYS)) for part in parts]
     if (condition.op in ALL_OF | {"all"}) == value:
-        for chosen in product(*each):
-            yield tuple(requirement for way in chosen for requirement in way)
+        yield from _together(each)
     else:
         for alternatives in each:
             yield from alternatives
@@ -129,6 +129,11 @@ def _counting_ways(
         list(islice(_ways(conditions, count.part, int(part), position in true), MOST_WAYS))
         for position, part in enumerate(row)
     ]
+    yield from _together(alternatives)
+
+
+def _together(alternatives: Sequence[Sequence[Way]]) -> Iterator[Way]:
+    """Yield requirements of all parts, of each by one of its ways."""
     for chosen in product(*alternatives):
         yield tuple(requirement for way in chosen for requirement in way)
 
