@@ -6,7 +6,7 @@ from itertools import islice, pairwise
 
 import pytest
 
-from modelexport_api.spec import Dim, ModelExportSpec
+from modelexport_api.spec import Dim
 from modelexport_exporter.core.dims import in_spread_order
 from modelexport_exporter.verification.samples.every_size import (
     MOST_COMBINATIONS,
@@ -15,18 +15,7 @@ from modelexport_exporter.verification.samples.every_size import (
     likely_alone,
     sizes_together,
 )
-
-
-def spec(**dims: tuple[int, int]) -> ModelExportSpec:
-    return ModelExportSpec.model_validate(
-        {
-            "source": {"uri": "file:///model.pt"},
-            "model": {"factory": "a:b"},
-            "inputs": [{"name": f"x_{name}", "shape": [name, 4]} for name in dims],
-            "dims": {name: {"min": low, "max": high} for name, (low, high) in dims.items()},
-            "destination": {"uri": "file:///out/"},
-        }
-    )
+from models.specs import spec
 
 
 @pytest.mark.parametrize(("low", "high"), [(1, 1), (1, 120), (0, 3), (100, 131), (7, 1000)])

@@ -4,21 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from modelexport_api.spec import Dim, ModelExportSpec
+from modelexport_api.spec import Dim
 from modelexport_exporter.core.dims import likely_sizes, middle_of
 from modelexport_exporter.verification.shapes.sizes_left import MOST_SIZES, sizes_left
-
-
-def spec(**dims: tuple[int, int]) -> ModelExportSpec:
-    return ModelExportSpec.model_validate(
-        {
-            "source": {"uri": "file:///model.pt"},
-            "model": {"factory": "a:b"},
-            "inputs": [{"name": f"x_{name}", "shape": [name, 4]} for name in dims],
-            "dims": {name: {"min": low, "max": high} for name, (low, high) in dims.items()},
-            "destination": {"uri": "file:///out/"},
-        }
-    )
+from models.specs import spec
 
 
 @pytest.mark.parametrize(
