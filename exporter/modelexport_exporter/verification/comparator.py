@@ -211,16 +211,21 @@ class Comparator:
             if not (wanted and self._runs.add(arrays, estimates, run)):
                 break
             compared = self._compare_all(sample, expected, got, estimates)
-        self._remember(sample, compared, expected, got)
+        self._remember(sample, compared, expected, got, estimates)
         return compared
 
     def _remember(
-        self, sample: Sample, compared: list[OutputComparison], expected: list[Array], got: Named
+        self,
+        sample: Sample,
+        compared: list[OutputComparison],
+        expected: list[Array],
+        got: Named,
+        estimates: list[NoiseEstimate],
     ) -> None:
         """Remember what the comparisons of further samples need."""
         self._mismatched |= {output.output for output in compared if output.problem}
         if sample.values in ORDINARY:
-            self._remember_noise(compared)
+            self._remember_noise(sample, compared, expected, estimates)
             if self._simulation is not None:
                 for want, (name, have) in zip(expected, got, strict=True):
                     self.losses.add(name, want, have)
@@ -285,10 +290,20 @@ class Comparator:
             known = max(known, tolerance.unsettled_from)
         return replace(tolerance, rtol=max(tolerance.rtol, known))
 
-    def _remember_noise(self, compared: list[OutputComparison]) -> None:
-        for output in compared:
-            if output.noise is not None and not output.inconclusive:
-                self._noise[output.output] = max(output.noise, self._noise.get(output.output, 0.0))
+    def _remember_noise(
+        self,
+        sample: Sample,
+        compared: list[OutputComparison],
+        expected: list[Array],
+        estimates: list[NoiseEstimate],
+    ) -> None:
+        for output, want, estimate in zip(compared, expected, estimates, strict=True):
+            name = output.output
+            if output.noise is None or output.inconclusive:
+                continue
+            self._noise[name] = max(output.noise, self._noise.get(name, 0.0))
+            if not output.unsettled and not output.problem:
+                self._scales.remember_noise(sample, name, want, estimate)
 
     @property
     def tolerance_source(self) -> Source:

@@ -10,6 +10,7 @@ from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.core.dims import is_dynamic
 from modelexport_exporter.core.sample import DEGENERATE, ORDINARY, Sample, Values
 from modelexport_exporter.verification.numerics.compare import is_float, peak_of
+from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstimate
 from modelexport_exporter.verification.numerics.slices import SlicePeaks, Slices
 
 Array = NDArray[Any]
@@ -52,8 +53,21 @@ class OutputScales:
             self._slices_of[name] = self._find_slices(sample, name, want)
         return self._slices_of[name]
 
+    def remember_noise(
+        self, sample: Sample, name: str, want: Array, estimate: NoiseEstimate
+    ) -> None:
+        """Remember the noise of an ordinary sample's output, of which every element is settled."""
+        if self._sliced and is_float(want.dtype):
+            self._peaks_of(name).add_noise(want, self._varying(sample), estimate)
+
     def _find_slices(self, sample: Sample, name: str, want: Array) -> Slices | None:
-        peaks = self._slice_peaks.setdefault(name, SlicePeaks())
+        ordinary = sample.values in ORDINARY
+        return self._peaks_of(name).slices(want, self._varying(sample), ordinary=ordinary)
+
+    def _peaks_of(self, name: str) -> SlicePeaks:
+        return self._slice_peaks.setdefault(name, SlicePeaks())
+
+    def _varying(self, sample: Sample) -> list[int]:
+        """Return the sizes of a sample's dynamic dims."""
         dims = self._spec.dims
-        varying = [size for dim, size in sample.dims.items() if is_dynamic(dims[dim])]
-        return peaks.slices(want, varying, ordinary=sample.values in ORDINARY)
+        return [size for name, size in sample.dims.items() if is_dynamic(dims[name])]

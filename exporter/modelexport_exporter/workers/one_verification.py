@@ -68,8 +68,10 @@ LOOKUP_SHARE = 0.1
 """Time to look up rows of tables that are not the model's: so much, or this part of the time that
 the others took."""
 
-LIKELY_SIZES_SECONDS = 1.0
-"""Time for sizes next to the middle, powers of two and numbers of the model: those that fit."""
+LIKELY_SIZES_SECONDS = (0.25, 1.0)
+LIKELY_SIZES_SHARE = 0.15
+"""Time for sizes next to the middle, powers of two and numbers of the model, those that fit: this
+part of the time that the others took, but at least and at most so much."""
 
 EVERY_SIZE_SECONDS = 0.5
 """Time for samples of all sizes of all dims, after the others."""
@@ -166,7 +168,8 @@ class Verification:
         rows = self._lookups.samples(lambda sample: self._scheduler.admit(sample).fits)
         self._run_while(rows, spent + max(LOOKUP_SECONDS, spent * LOOKUP_SHARE))
         self._completeness.seek(self._results, self._run_found)
-        self._run_likely_sizes(self._scheduler.spent + LIKELY_SIZES_SECONDS)
+        spent, (least, most) = self._scheduler.spent, LIKELY_SIZES_SECONDS
+        self._run_likely_sizes(spent + min(max(spent * LIKELY_SIZES_SHARE, least), most))
         self._run_while(self._samples.every_size(), self._scheduler.spent + EVERY_SIZE_SECONDS)
         progress(Stage.VERIFY, 1.0, f"compared {len(self._results)} samples")
 

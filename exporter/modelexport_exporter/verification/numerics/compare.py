@@ -139,7 +139,7 @@ def compare_output(
         limit = max(limit, min(kernels, MOST_FLOORS * tolerance.limit(scale)))
     limits = _Limits(limit, expected.shape)
     if slices is not None:
-        noises = estimate.noise_of(slices, settled) if estimate else 0.0
+        noises = _noises(slices, estimate, settled)
         own = np.maximum(
             tolerance.atol + tolerance.rtol * slices.scales, tolerance.multiple * noises
         )
@@ -155,6 +155,14 @@ def compare_output(
         errors=difference.errors,
     )
     return _apply_unsettled(compared, settled, expected.size)
+
+
+def _noises(slices: Slices, estimate: NoiseEstimate | None, settled: Settled) -> Array:
+    """Return the noise of each slice, of this sample and of earlier ones."""
+    if estimate is None:
+        return slices.noises_with(np.zeros(slices.scales.size), 0)
+    own = estimate.noise_along(slices.axis, settled)
+    return slices.noises_with(own, estimate.elements_along(slices.axis))
 
 
 def _apply_unsettled(compared: OutputComparison, settled: Settled, size: int) -> OutputComparison:

@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modelexport_exporter.verification.numerics.slices import Slices
-
 Array = NDArray[Any]
 
 
@@ -70,15 +68,19 @@ class NoiseEstimate:
             kept &= ~settled.unsettled
         return float(self._by_kernels[kept].max(initial=0.0))
 
-    def noise_of(self, slices: Slices, settled: Settled) -> Array:
-        """Return the noise of each slice, over its settled elements."""
+    def noise_along(self, axis: int, settled: Settled | None = None) -> Array:
+        """Return the noise of each slice along an axis, over its settled elements."""
         moved = self._moved
         if self._by_kernels is not None:
             moved = np.maximum(moved, self._by_kernels)
-        if settled.unsettled is not None:
+        if settled is not None and settled.unsettled is not None:
             moved = np.where(settled.unsettled, 0, moved)
-        others = tuple(place for place in range(len(self._shape)) if place != slices.axis)
+        others = tuple(place for place in range(len(self._shape)) if place != axis)
         return np.asarray(moved.reshape(self._shape).max(axis=others, initial=0.0))
+
+    def elements_along(self, axis: int) -> int:
+        """Return how many distances the noise of each slice along an axis is of."""
+        return self._moved.size // max(self._shape[axis], 1) * self.runs
 
     def settled(self, bound: float) -> Settled:
         """Return the noise; elements that moved farther than `bound` (absolute) are unsettled."""

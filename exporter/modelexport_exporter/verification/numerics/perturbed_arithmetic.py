@@ -167,12 +167,18 @@ class _RoundAtRandom(AtenMode):
         return type(plain)(self._round(one, two) for one, two in zip(plain, wide, strict=True))
 
     def _widen_and_move(self, value: Any) -> Any:  # noqa: ANN401
-        """Widen a tensor, each number moved by its rounding, as inside of a sum."""
-        wide = _widen(value)
+        """Widen a tensor, each number moved by its rounding, as inside of a sum.
+
+        In float32 and in place: the weights of a model are most of what such a run reads.
+        """
         if not isinstance(value, torch.Tensor) or value.dtype not in NARROW:
-            return wide
-        moved = self._moved(value, wide, torch.zeros_like(wide, dtype=torch.bool))
-        return moved.to(torch.float64)
+            return _widen(value)
+        near = value.to(torch.float32)
+        generator = self._generator(value.device)
+        moved = torch.rand(value.shape, generator=generator, device=value.device)
+        moved.sub_(0.5).mul_(2 * torch.finfo(value.dtype).eps).mul_(near).add_(near)
+        moved = torch.where(torch.isfinite(near), moved, near)
+        return moved.to(value.dtype).to(torch.float64)
 
     def _round_doubles(self, func: Any, plain: Any) -> Any:  # noqa: ANN401
         """Round float64 results at random, but those that float32 holds: they look exact."""
@@ -212,9 +218,9 @@ class _RoundAtRandom(AtenMode):
         `inside`: what the rounding is relative to, where that is not the result.
         """
         generator = self._generator(wide.device)
-        part = torch.rand(wide.shape, generator=generator, device=wide.device, dtype=wide.dtype)
-        eps = torch.finfo(nearest.dtype).eps
-        moved = wide + (2 * part - 1) * eps * (wide if inside is None else inside)
+        moved = torch.rand(wide.shape, generator=generator, device=wide.device, dtype=wide.dtype)
+        moved.sub_(0.5).mul_(2 * torch.finfo(nearest.dtype).eps)
+        moved.mul_(wide if inside is None else inside).add_(wide)
         return torch.where(exact | ~torch.isfinite(wide), nearest, moved.to(nearest.dtype))
 
 

@@ -62,7 +62,7 @@ def test_a_column_has_the_rounding_of_its_own_numbers(reduce: Callable[[Tensor],
 def test_running_sums_have_the_rounding_of_the_largest() -> None:
     x = torch.cat([torch.rand(1, 10_000), -torch.rand(1, 10_000)], -1)
     moves = moved(lambda: x.cumsum(-1)) / x.cumsum(-1).max()
-    assert 3e-8 < float(moves[0, -1]) <= float(moves.max()) < 1e-6
+    assert 3e-8 < float(moves[0, -100:].max()) <= float(moves.max()) < 1e-6
 
 
 CHANNELS = torch.full((2, 8, 16, 16), 0.3) + torch.arange(8).reshape(1, 8, 1, 1) * 1e-4

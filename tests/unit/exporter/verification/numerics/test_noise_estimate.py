@@ -8,7 +8,6 @@ from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
 from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstimate
-from modelexport_exporter.verification.numerics.slices import Slices
 
 F32 = np.float32
 
@@ -86,7 +85,7 @@ def test_errors_of_kernels_are_noise_of_slices() -> None:
     estimate.add(np.array([[1, 2.5], [3, 4]]))
     estimate.add_kernel_errors(np.array([[1.25, 2], [3, 4]], F32))
     settled = estimate.settled(1.0)
-    slices = Slices(1, np.array([1.0, 4.0]))
     assert settled.noise == pytest.approx(0.5)
     assert estimate.kernel_noise(settled) == pytest.approx(0.25)
-    assert estimate.noise_of(slices, settled).tolist() == pytest.approx([0.25, 0.5])
+    assert estimate.noise_along(1, settled).tolist() == pytest.approx([0.25, 0.5])
+    assert estimate.elements_along(1) == len(estimate.noise_along(0, settled))

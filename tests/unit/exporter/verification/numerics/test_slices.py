@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from modelexport_exporter.verification.numerics.compare import compare_output
-from modelexport_exporter.verification.numerics.slices import ENOUGH, SlicePeaks
+from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstimate
+from modelexport_exporter.verification.numerics.slices import ENOUGH, SlicePeaks, Slices
 from modelexport_exporter.verification.numerics.tolerance import Tolerance
 
 RNG = np.random.default_rng(0)
@@ -62,3 +63,39 @@ def test_peaks_add_up_over_samples() -> None:
 
 def test_alike_columns_have_the_limit_of_the_output() -> None:
     assert SlicePeaks().slices(beside(4.0), (), ordinary=True) is None
+
+
+def noisy(shape: tuple[int, ...], distance: np.ndarray) -> NoiseEstimate:
+    """Return the noise of an output of this shape, moved once by a distance."""
+    estimate = NoiseEstimate(np.zeros(shape))
+    estimate.add(np.zeros(shape) + distance)
+    return estimate
+
+
+@pytest.mark.parametrize(
+    ("elements", "noises"),
+    [(1, [3e-7, 3e-7, 1e-9]), (ENOUGH, [1e-7, 3e-7, 1e-9])],
+    ids=["one element", "enough"],
+)
+def test_slices_of_few_elements_share_the_noise_of_like_ones(
+    elements: int, noises: list[float]
+) -> None:
+    slices = Slices(1, np.array([1.0, 0.6, 1e-3]))
+    measured = np.array([1e-7, 3e-7, 1e-9])
+    assert slices.noises_with(measured, elements).tolist() == noises
+    assert slices.noises_with(np.zeros(3), 0).tolist() == [0.0] * 3
+
+
+def test_the_noise_of_earlier_samples_counts() -> None:
+    """A column whose error is within eight times its noise agrees without another run."""
+    peaks, want = SlicePeaks(), beside(1e4)
+    distance = np.array([0.0, 2e-6])
+    peaks.add_noise(want, (), noisy(want.shape, distance))
+    slices = peaks.slices(want, (), ordinary=True)
+    assert slices is not None
+    assert slices.noises_with(np.zeros(2), 0) == pytest.approx([0.0, 2e-6])
+    have = want + np.array([0.0, 1.5e-5])
+    calibrated = Tolerance(4e-6, 0.0, "Calibrated", multiple=8.0)
+    assert compare_output("y", want, have, calibrated, slices=slices).problem is None
+    fresh = SlicePeaks().slices(want, (), ordinary=True)
+    assert compare_output("y", want, have, calibrated, slices=fresh).problem is not None
