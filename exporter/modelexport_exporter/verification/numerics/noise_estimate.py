@@ -80,7 +80,7 @@ class NoiseEstimate:
 
     def elements_along(self, axis: int) -> int:
         """Return how many distances the noise of each slice along an axis is of."""
-        return self._moved.size // max(self._shape[axis], 1) * self.runs
+        return int(self._moved.size) // max(self._shape[axis], 1) * self.runs
 
     def settled(self, bound: float) -> Settled:
         """Return the noise; elements that moved farther than `bound` (absolute) are unsettled."""
