@@ -80,7 +80,8 @@ class NoiseEstimate:
 
     def elements_along(self, axis: int) -> int:
         """Return how many distances the noise of each slice along an axis is of."""
-        return int(self._moved.size) // max(self._shape[axis], 1) * self.runs
+        size: int = self._shape[axis]
+        return self._moved.size // max(size, 1) * self.runs
 
     def settled(self, bound: float) -> Settled:
         """Return the noise; elements that moved farther than `bound` (absolute) are unsettled."""

@@ -253,10 +253,16 @@ class Completeness:
         """Return a sentence on the branches of which both sides ran."""
         reached = sum(self._sides.took_both(jump) for jump in self._branches.matter)
         tried = self._size_paths.tried
+        branches, sizes = _counted(reached, "branch", "es"), _counted(tried, "combination", "s")
         return [
-            *([f"both sides of {reached} branches on values"] if reached else []),
-            *([f"the calls of eager PyTorch at {tried} combinations of sizes"] if tried else []),
+            *(f"both sides of {entry} on values" for entry in branches),
+            *(f"the calls of eager PyTorch at {entry} of sizes" for entry in sizes),
         ]
+
+
+def _counted(count: int, noun: str, plural: str) -> list[str]:
+    """Return `1 branch`, `2 branches`; nothing for 0."""
+    return [f"{count} {noun}{plural if count > 1 else ''}"] if count else []
 
 
 def empty_outputs(results: Sequence[SampleComparison]) -> list[str]:
