@@ -117,7 +117,7 @@ def _by_export(model: _Model, call: Call, library: bool) -> bytes:
             model,
             model.inputs,
             dynamic_shapes=shapes,
-            prefer_deferred_runtime_asserts_over_guards=True,
+            prefer_deferred_runtime_asserts_over_guards=library,
         )
     program = rewrite_program(program, ()) if library else program
     exported = torch.onnx.export(

@@ -17,6 +17,7 @@ from torch.export import ExportedProgram
 from modelexport_exporter.call import BoundInputs, Numbers, register_classes
 from modelexport_exporter.convert.capture_failure import explain_capture
 from modelexport_exporter.convert.fixed_sizes import lines_that_fix_sizes
+from modelexport_exporter.convert.program_dims import check_numbers_kept
 from modelexport_exporter.core.dims import used_dims
 from modelexport_exporter.core.foreign_messages import OUTPUT_NOT_FLATTENED
 from modelexport_exporter.core.user_frame import UserLine, message_of
@@ -39,12 +40,14 @@ def capture(
     fixing: list[UserLine] = []
     try:
         with lines_that_fix_sizes(code_dir) as fixing:
-            return _exported(module, bound_inputs, strict=strict)
+            program = _exported(module, bound_inputs, strict=strict)
     except Exception as error:
         unknown = any(sign in message_of(error) for sign in OUTPUT_NOT_FLATTENED)
         if unknown and _returns_new_dataclasses(module, bound_inputs):
             return capture(module, bound_inputs, code_dir, strict=strict)
         raise explain_capture(error, module, bound_inputs, code_dir, fixing) from error
+    check_numbers_kept(program, bound_inputs.spec)
+    return program
 
 
 def _exported(

@@ -28,7 +28,7 @@ from modelexport_exporter.core.foreign_messages import NO_ONNX_FUNCTION
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.types import SizeGuard
 from modelexport_exporter.core.user_frame import innermost
-from modelexport_exporter.decompositions import provided, rewrite_program
+from modelexport_exporter.decompositions import provided, rewrite_program, whole_table
 from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
 from modelexport_exporter.diagnosis.operators.in_program import find_unsupported
 from modelexport_exporter.plugins.plugins import Plugins
@@ -43,6 +43,7 @@ from modelexport_exporter.torch_internals.symbolic_sizes import (
     rename_symbols,
     sizes_read_as_numbers,
 )
+from modelexport_exporter.torch_internals.translation import decomposing_first_by
 
 _NODE = re.compile(r"%(\w+) .*?target=([\w.]+)", re.DOTALL)
 
@@ -75,7 +76,12 @@ def translate(
     guards = find_size_guards(program, names, spec, code_dir, deferred)
     check_outputs(program)
     try:
-        with quiet(), python_floats_are_double(), sizes_read_as_numbers() as read:
+        with (
+            quiet(),
+            python_floats_are_double(),
+            decomposing_first_by(whole_table(plugins.left_alone)),
+            sizes_read_as_numbers() as read,
+        ):
             converted = torch.onnx.export(
                 program,
                 dynamo=True,

@@ -78,6 +78,31 @@ def _inputs(program: ExportedProgram) -> Iterator[object]:
             yield nodes[entry.arg.name].meta["val"]
 
 
+def check_numbers_kept(program: ExportedProgram, spec: ModelExportSpec) -> None:
+    """Raise CaptureFailed for inputs that a capture of ours made constant."""
+    arguments = [
+        entry.arg
+        for entry in program.graph_signature.input_specs
+        if entry.kind is InputOfProgram.USER_INPUT
+    ]
+    given = [
+        argument
+        for argument in arguments
+        if not isinstance(argument, ConstantArgument) or argument.value is not None
+    ]
+    if len(given) != len(spec.inputs):
+        return  # symbol_names reports it
+    for entry, argument in zip(spec.inputs, given, strict=True):
+        if isinstance(argument, ConstantArgument):
+            raise ExportFailure(
+                Reason.CAPTURE_FAILED,
+                f"input {entry.name}: torch.export reads it as a Python number, and the graph "
+                f"keeps the one of the capture, {argument.value}",
+                f"Declare {entry.name} as a tensor and compute with it as one, or write what "
+                "depends on it (a loop over range, an index) with tensors.",
+            )
+
+
 def _check_dynamic(size: SizeInProgram, program: ExportedProgram, spec: ModelExportSpec) -> None:
     assert isinstance(size.declared, str)
     if not isinstance(size.obtained, torch.SymInt):

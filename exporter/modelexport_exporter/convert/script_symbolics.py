@@ -16,6 +16,8 @@ from modelexport_exporter.convert.script_comparisons import COMPARISONS
 from modelexport_exporter.convert.script_distances import DISTANCES
 from modelexport_exporter.convert.script_distances import SINCE as DISTANCES_SINCE
 from modelexport_exporter.convert.script_divisions import DIVISIONS, SINCE
+from modelexport_exporter.convert.script_sorts import SINCE as SORTS_SINCE
+from modelexport_exporter.convert.script_sorts import SORTS
 from modelexport_exporter.torch_internals.symbolics import (
     NEWEST_SYMBOLIC,
     dim_size,
@@ -47,6 +49,7 @@ def script_symbolics() -> Iterator[None]:
         register_symbolics(added, _SINCE),
         register_symbolics({**DIVISIONS, **COMPARISONS}, SINCE),
         register_symbolics(DISTANCES, DISTANCES_SINCE),
+        register_symbolics(SORTS, SORTS_SINCE),
     ):
         yield
 

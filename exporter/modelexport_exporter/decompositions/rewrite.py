@@ -31,19 +31,26 @@ from modelexport_exporter.torch_internals.operators import (
 def rewrite_program(program: ExportedProgram, disabled: Collection[str]) -> ExportedProgram:
     """Return the program without the operators that the library decomposes."""
     program = complex_as_pairs(program, disabled)
-    wanted = decomposable(disabled)
-    composite = {
-        op for name in COMPOSITES if (op := find_overload(name)) and enabled(name, disabled)
-    }
+    wanted, composite = decomposable(disabled), _composite(disabled)
     if not any(
         _is_needed(node, wanted) or functional(node.target) in composite for node in calls(program)
     ):
         return program
+    return decompose(program, whole_table(disabled))
+
+
+def whole_table(disabled: Collection[str]) -> Table:
+    """Return the decompositions that are not disabled, each of which may decline a call."""
     table: Table = {
-        op: decline_unless(entry.function, entry.applies) for op, entry in wanted.items()
+        op: decline_unless(entry.function, entry.applies)
+        for op, entry in decomposable(disabled).items()
     }
-    table.update({op: composite_definition(op) for op in composite})
-    return decompose(program, table)
+    table.update({op: composite_definition(op) for op in _composite(disabled)})
+    return table
+
+
+def _composite(disabled: Collection[str]) -> set[OpOverload]:
+    return {op for name in COMPOSITES if (op := find_overload(name)) and enabled(name, disabled)}
 
 
 def decomposable(disabled: Collection[str]) -> dict[OpOverload, Decomposition]:

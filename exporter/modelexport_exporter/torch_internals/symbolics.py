@@ -52,6 +52,8 @@ slice_value = symbolic_helper._slice_helper  # noqa: SLF001
 """Write a Slice."""
 as_scalar_of = symbolic_helper._if_scalar_type_as  # noqa: SLF001
 """Give a number the element type of a Value."""
+parse_argument = symbolic_helper._parse_arg  # noqa: SLF001
+"""Return a constant Value as Python: an `i`nteger, a `b`oolean."""
 list_contains = symbolic_opset9.__contains_  # noqa: SLF001
 """torch's symbolic function of `element in values`."""
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch.export import ExportedProgram
-from torch.onnx._internal.exporter import _core, _dispatching, _fx_passes, _registration
+from torch.onnx._internal.exporter import _core, _decomp, _dispatching, _fx_passes, _registration
 
 from modelexport_exporter.torch_internals.operators import HigherOrderOperator, OpOverload
 
@@ -29,6 +31,35 @@ def decompose(program: ExportedProgram, opset: int) -> torch.fx.GraphModule:
     """Return the graph that torch.onnx would translate, node by node."""
     decomposed = _fx_passes.decompose_with_registry(program, onnx_registry(opset))
     return _fx_passes.remove_assertion_nodes(decomposed.graph_module)
+
+
+@contextmanager
+def decomposing_first_by(table: Mapping[OpOverload, Callable[..., Any]]) -> Iterator[None]:
+    """Let torch.onnx decompose by a table, and where that declines as usual, in the block.
+
+    Its decompositions lead to operators that the captured program does not have: xlog1py to log1p,
+    a write through a diagonal to diagonal_scatter.
+    """
+    plain = _decomp.create_onnx_friendly_decomposition_table
+
+    def create(registered: Any) -> Any:  # noqa: ANN401
+        known = plain(registered)
+        return known | {op: _either(own, known.get(op)) for op, own in table.items()}
+
+    with patch.object(_decomp, "create_onnx_friendly_decomposition_table", create):
+        yield
+
+
+def _either(one: Callable[..., Any], other: Callable[..., Any] | None) -> Callable[..., Any]:
+    """Return a function that calls the second one where the first declines."""
+    if other is None:
+        return one
+
+    def decompose(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        result = one(*args, **kwargs)
+        return other(*args, **kwargs) if result is NotImplemented else result
+
+    return decompose
 
 
 def decompose_keeping(

@@ -45,6 +45,8 @@ OF_INTEGERS: Mapping[str, Rewrite] = {
     "Mod": integers.modulo,
     "Pow": integers.power,
 }
+OF_BOOLEANS: Mapping[str, Rewrite] = {"ReduceMax": emptiness.any_of}
+"""Written as integers."""
 OF_FLOATS: Mapping[str, Rewrite] = {
     "ReduceLogSumExp": floats.log_sum_exp,
     "ReduceMean": emptiness.mean,
@@ -126,7 +128,9 @@ def _rewrites(node: ir.Node, declared: Declared, looks_for_nan: bool) -> list[Re
         return []
     dtype = node.inputs[0].dtype if node.inputs and node.inputs[0] is not None else None
     floats_only = dtype is not None and dtype.is_floating_point()
-    tables = [OF_FLOATS] if floats_only else [OF_NARROW_INTEGERS, OF_INTEGERS, OF_FLOATS]
+    tables = [OF_FLOATS]
+    if not floats_only:
+        tables = [OF_NARROW_INTEGERS, OF_BOOLEANS, OF_INTEGERS, OF_FLOATS]
     tables.append(OF_LONG_SUMS)
     if declared.takes_nan and looks_for_nan:
         tables.append(WHERE_NAN_IS_LOOKED_FOR)

@@ -1,4 +1,7 @@
-"""Numbers that float16 does not hold: torch computes with them in float32, ONNX in float16."""
+"""Factors that float16 does not hold: torch computes with them in float32, ONNX in float16.
+
+Sums and differences round the number to float16 first, in torch as in ONNX.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +33,3 @@ def mul(x: Tensor, y: float) -> Tensor:
 @FAMILY.decomposes("aten::div.Tensor", defect=_DEFECT, method=_METHOD, applies=_beyond_half)
 def div(x: Tensor, y: float) -> Tensor:
     return (x.float() / y).half()
-
-
-@FAMILY.decomposes("aten::sub.Tensor", defect=_DEFECT, method=_METHOD, applies=_beyond_half)
-def sub(x: Tensor, y: float, *, alpha: float = 1) -> Tensor:
-    return (x.float() - alpha * y).half()
-
-
-@FAMILY.decomposes("aten::rsub.Scalar", defect=_DEFECT, method=_METHOD, applies=_beyond_half)
-def rsub(x: Tensor, y: float, alpha: float = 1) -> Tensor:
-    return (y - alpha * x.float()).half()

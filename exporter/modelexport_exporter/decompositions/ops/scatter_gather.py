@@ -50,6 +50,20 @@ def masked_select(x: Tensor, mask: Tensor) -> Tensor:
 
 
 @FAMILY.decomposes(
+    "aten::diagonal",
+    defect="the matrix times 0 beside its diagonal, summed: NaN or infinity there makes NaN",
+    method="indexing of the flattened matrix: the places lie a row and a column apart",
+)
+def diagonal(x: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    moved = x.movedim((dim1, dim2), (-2, -1))
+    rows, columns = moved.shape[-2:]
+    length = max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
+    start = offset if offset >= 0 else -offset * columns
+    places = torch.arange(length, device=x.device) * (columns + 1) + start
+    return moved.flatten(-2).index_select(-1, places)
+
+
+@FAMILY.decomposes(
     "aten::diagonal_scatter", method="where on the diagonal, with src laid along the rows"
 )
 def diagonal_scatter(

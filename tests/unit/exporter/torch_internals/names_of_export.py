@@ -104,6 +104,9 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
     ),
     "torch.fx.experimental._config.patch": patches,
     f"{TRANSLATION}._core.current_tracer": lambda tracer: tracer is None,
+    f"{TRANSLATION}._decomp.create_onnx_friendly_decomposition_table": lambda create: (
+        torch.ops.aten.soft_margin_loss.default in create(set())
+    ),
     f"{TRANSLATION}._dispatching.dispatch": translates,
     f"{TRANSLATION}._flags": lambda flags: flags is _flags,
     f"{TRANSLATION}._fx_passes.decompose_with_registry": lambda decompose: (

@@ -81,5 +81,31 @@ def test_a_mean_of_a_scalar_stays() -> None:
     assert operators(model) == ["ReduceMean"]
 
 
+@pytest.mark.parametrize(
+    ("may_be_empty", "is_rewritten"), [(("m",), True), ((), False)], ids=["empty", "never empty"]
+)
+def test_any_of_nothing_is_false(may_be_empty: tuple[str, ...], is_rewritten: bool) -> None:
+    model = graph_of("ReduceMax", [np.ones((2, 0), np.int64)], {1: np.array([1])}, keepdims=0)
+    _name_dims(model, "n", "m")
+    _cast_from_booleans(model)
+    avoid_inexact_kernels(model, Declared({}, ("n",), may_be_empty=may_be_empty))
+    assert ("Max" in operators(model)) is is_rewritten
+    assert run(model, [np.array([[True, False], [False, False]])]).tolist() == [1, 0]
+    if is_rewritten:
+        assert run(model, [np.ones((2, 0), bool)]).tolist() == [0, 0]
+
+
+def _cast_from_booleans(model: ir.Model) -> None:
+    """Let the input be booleans, cast to what it was."""
+    given = model.graph.inputs[0]
+    cast = ir.node("Cast", [given], {"to": ir.DataType.INT64})
+    given.replace_all_uses_with(cast.outputs[0])
+    cast.replace_input_with(0, given)
+    cast.outputs[0].name, cast.outputs[0].shape = "as_integers", given.shape
+    cast.outputs[0].dtype = ir.DataType.INT64
+    given.dtype = ir.DataType.BOOL
+    model.graph.insert_before(model.graph[0], cast)
+
+
 def _name_dims(model: ir.Model, *names: str) -> None:
     model.graph.inputs[0].shape = ir.Shape(names)
