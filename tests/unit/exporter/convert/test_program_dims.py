@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 import torch
 from torch import nn
@@ -19,7 +21,7 @@ class Repeated(nn.Module):
         return x if scale is None else x * scale
 
 
-def spec_with(*inputs: dict[str, object]) -> ModelExportSpec:
+def spec_with(*inputs: Mapping[str, object]) -> ModelExportSpec:
     return ModelExportSpec.model_validate(
         {
             "source": {"uri": "s3://models/m.pt"},

@@ -110,7 +110,9 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
         is_list(LIST) and not is_list(TENSOR)
     ),
     f"{SYMBOLICS}.symbolic_helper._node_get": lambda get: get(NUMBER.node(), "value") == 7,
-    f"{SYMBOLICS}.symbolic_helper._parse_arg": lambda parse: parse(NUMBER, "i") == 7,
+    f"{SYMBOLICS}.symbolic_helper._parse_arg": lambda parse: (
+        takes(parse, NUMBER, "i") and parse(7, "i") == 7
+    ),
     f"{SYMBOLICS}.symbolic_helper._slice_helper": lambda write: takes(
         write, 1, TENSOR, axes=[-1], starts=[0], ends=[1]
     ),
