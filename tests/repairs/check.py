@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,12 @@ from torch.utils import _pytree as pytree
 
 from decomposed import assert_same
 from modelexport_exporter.convert.double_constants import keep_constants_double
-from modelexport_exporter.decompositions import capturing_calls, rewrite_program, rewriting_calls
+from modelexport_exporter.decompositions import (
+    capturing_calls,
+    decomposing,
+    prepared,
+    rewriting_calls,
+)
 from modelexport_exporter.torch_internals.translation import OLDEST_OPSET
 
 Function = Callable[..., Any]
@@ -119,10 +124,14 @@ def _by_export(model: _Model, call: Call, library: bool) -> bytes:
             dynamic_shapes=shapes,
             prefer_deferred_runtime_asserts_over_guards=library,
         )
-    program = rewrite_program(program, ()) if library else program
-    exported = torch.onnx.export(
-        program, dynamo=True, opset_version=call.opset, verbose=False, optimize=not library
-    )
+    with decomposing(()) if library else nullcontext():
+        exported = torch.onnx.export(
+            prepared(program, ()) if library else program,
+            dynamo=True,
+            opset_version=call.opset,
+            verbose=False,
+            optimize=not library,
+        )
     assert exported is not None
     model_ir = keep_constants_double(exported.model, program) if library else exported.model
     written: bytes = ir.serde.serialize_model(model_ir).SerializeToString()

@@ -28,7 +28,7 @@ from modelexport_exporter.core.foreign_messages import NO_ONNX_FUNCTION
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.types import SizeGuard
 from modelexport_exporter.core.user_frame import innermost
-from modelexport_exporter.decompositions import provided, rewrite_program, whole_table
+from modelexport_exporter.decompositions import decomposing, prepared, provided
 from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
 from modelexport_exporter.diagnosis.operators.in_program import find_unsupported
 from modelexport_exporter.plugins.plugins import Plugins
@@ -43,7 +43,6 @@ from modelexport_exporter.torch_internals.symbolic_sizes import (
     rename_symbols,
     sizes_read_as_numbers,
 )
-from modelexport_exporter.torch_internals.translation import decomposing_first_by
 
 _NODE = re.compile(r"%(\w+) .*?target=([\w.]+)", re.DOTALL)
 
@@ -70,29 +69,16 @@ def translate(
     deferred = tuple(deferred_conditions(program))
     with sizes_read_as_numbers() as read:
         program = plugins.decompose(program)
-        program = rewrite_program(program, plugins.left_alone)
+        program = prepared(program, plugins.left_alone)
     names = symbol_names(program, spec)
     check_sizes_read(read, names, spec)
     guards = find_size_guards(program, names, spec, code_dir, deferred)
     check_outputs(program)
-    try:
-        with (
-            quiet(),
-            python_floats_are_double(),
-            decomposing_first_by(whole_table(plugins.left_alone)),
-            sizes_read_as_numbers() as read,
-        ):
-            converted = torch.onnx.export(
-                program,
-                dynamo=True,
-                custom_translation_table={**TRANSLATIONS, **plugins.translations(program)},
-                opset_version=spec.export.opset,
-                optimize=False,
-                verbose=False,
-            )
-    except Exception as error:
-        raise _explain(error, program, spec, plugins, code_dir) from error
-    assert converted is not None
+    with decomposing(plugins.left_alone), sizes_read_as_numbers() as read:
+        try:
+            converted = _converted(program, spec, plugins)
+        except Exception as error:
+            raise _explain(error, program, spec, plugins, code_dir) from error
     check_sizes_read(read, names, spec)
     inputs = [entry.name for entry in spec.inputs]
     # A copy, as every checkpoint of a batch gets one: copying orders attributes.
@@ -101,6 +87,22 @@ def translate(
     model = compute_sizes_in_double(converted.model.clone(), decomposed)
     model = keep_constants_double(model, decomposed)
     return Translation(model, names, inputs, spec.outputs, guards)
+
+
+def _converted(
+    program: ExportedProgram, spec: ModelExportSpec, plugins: Plugins
+) -> torch.onnx.ONNXProgram:
+    with quiet(), python_floats_are_double():
+        converted = torch.onnx.export(
+            program,
+            dynamo=True,
+            custom_translation_table={**TRANSLATIONS, **plugins.translations(program)},
+            opset_version=spec.export.opset,
+            optimize=False,
+            verbose=False,
+        )
+    assert converted is not None
+    return converted
 
 
 def finish(translation: Translation, *, optimize: bool) -> ir.Model:

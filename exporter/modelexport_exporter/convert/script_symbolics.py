@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
+from modelexport_exporter.convert.script_bits import BITS
+from modelexport_exporter.convert.script_bits import SINCE as BITS_SINCE
 from modelexport_exporter.convert.script_comparisons import COMPARISONS
 from modelexport_exporter.convert.script_distances import DISTANCES
 from modelexport_exporter.convert.script_distances import SINCE as DISTANCES_SINCE
@@ -50,6 +52,7 @@ def script_symbolics() -> Iterator[None]:
         register_symbolics({**DIVISIONS, **COMPARISONS}, SINCE),
         register_symbolics(DISTANCES, DISTANCES_SINCE),
         register_symbolics(SORTS, SORTS_SINCE),
+        register_symbolics(BITS, BITS_SINCE),
     ):
         yield
 

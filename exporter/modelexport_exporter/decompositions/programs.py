@@ -38,12 +38,17 @@ def functional(target: Any) -> Any:  # noqa: ANN401
 
 
 def decompose(program: ExportedProgram, table: Table) -> ExportedProgram:
-    """Return the program decomposed by the table; results may have other strides."""
+    """Return the program decomposed by the table."""
+    result: ExportedProgram = with_any_strides(program).run_decompositions(table)
+    return result
+
+
+def with_any_strides(program: ExportedProgram) -> ExportedProgram:
+    """Return the program, in which decompositions may return other strides than their operators."""
     for node in calls(program):
         if node.target is torch.ops.aten.view.default:
             node.target = torch.ops.aten.reshape.default
-    result: ExportedProgram = program.run_decompositions(table)
-    return result
+    return program
 
 
 def decline_unless(

@@ -1,42 +1,37 @@
-"""Apply the library to an ExportedProgram, before torch.onnx translates it.
-
-A program without such operators is returned unchanged, after one pass over its nodes.
-"""
+"""Apply the library to an ExportedProgram, while torch.onnx translates it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 
-import torch
 from torch.export import ExportedProgram
 
 from modelexport_exporter.decompositions.complex.programs import complex_as_pairs
 from modelexport_exporter.decompositions.library import COMPOSITES, DECOMPOSITIONS
-from modelexport_exporter.decompositions.programs import (
-    Table,
-    arguments,
-    calls,
-    decline_unless,
-    decompose,
-    functional,
-)
+from modelexport_exporter.decompositions.programs import Table, decline_unless, with_any_strides
 from modelexport_exporter.decompositions.registry import Decomposition, enabled
 from modelexport_exporter.torch_internals.operators import (
     OpOverload,
     composite_definition,
     find_overload,
 )
+from modelexport_exporter.torch_internals.translation import decomposing_first_by
 
 
-def rewrite_program(program: ExportedProgram, disabled: Collection[str]) -> ExportedProgram:
-    """Return the program without the operators that the library decomposes."""
-    program = complex_as_pairs(program, disabled)
-    wanted, composite = decomposable(disabled), _composite(disabled)
-    if not any(
-        _is_needed(node, wanted) or functional(node.target) in composite for node in calls(program)
-    ):
-        return program
-    return decompose(program, whole_table(disabled))
+def prepared(program: ExportedProgram, disabled: Collection[str]) -> ExportedProgram:
+    """Return the program without complex numbers, for a translation while `decomposing`."""
+    return with_any_strides(complex_as_pairs(program, disabled))
+
+
+@contextmanager
+def decomposing(disabled: Collection[str]) -> Iterator[None]:
+    """Let torch.onnx decompose by the library before its own definitions, in the block.
+
+    In one pass: its definitions lead to operators of the library that the program does not have.
+    """
+    with decomposing_first_by(whole_table(disabled)):
+        yield
 
 
 def whole_table(disabled: Collection[str]) -> Table:
@@ -60,11 +55,3 @@ def decomposable(disabled: Collection[str]) -> dict[OpOverload, Decomposition]:
         for name, decomposition in DECOMPOSITIONS.items()
         if enabled(name, disabled) and (op := find_overload(name)) is not None
     }
-
-
-def _is_needed(node: torch.fx.Node, wanted: dict[OpOverload, Decomposition]) -> bool:
-    decomposition = wanted.get(functional(node.target))
-    if decomposition is None:
-        return False
-    args, kwargs = arguments(node)
-    return bool(decomposition.applies(*args, **kwargs))

@@ -46,12 +46,18 @@ unpack_list = symbolic_helper._unpack_list  # noqa: SLF001
 """Return the Values in a list or a tuple."""
 read_attribute = symbolic_helper._node_get  # noqa: SLF001
 """Return an attribute of a node as a Python value."""
+rank_of = symbolic_helper._get_tensor_rank  # noqa: SLF001
+"""Return the number of dims of a Value; None where it is not known."""
 dim_size = symbolic_helper._get_tensor_dim_size  # noqa: SLF001
 """Return the size of a dim of a Value; None where it is not known."""
 slice_value = symbolic_helper._slice_helper  # noqa: SLF001
 """Write a Slice."""
 as_scalar_of = symbolic_helper._if_scalar_type_as  # noqa: SLF001
 """Give a number the element type of a Value."""
+promoted_type = symbolic_helper._type_promote_from_values  # noqa: SLF001
+"""Return the element type that Values are promoted to."""
+cast_to = symbolic_helper._maybe_cast_to_type  # noqa: SLF001
+"""Cast a Value, unless it has the element type."""
 parse_argument = symbolic_helper._parse_arg  # noqa: SLF001
 """Return a constant Value as Python: an `i`nteger, a `b`oolean."""
 list_contains = symbolic_opset9.__contains_  # noqa: SLF001

@@ -26,7 +26,7 @@ from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.pitfall import CERTAIN, Pitfall, PitfallKind
 from modelexport_exporter.core.types import ExportTask, ReportProgress
 from modelexport_exporter.core.user_frame import text_of, user_frame
-from modelexport_exporter.decompositions import provided, rewrite_program, rewriting_calls
+from modelexport_exporter.decompositions import decomposing, prepared, provided, rewriting_calls
 from modelexport_exporter.diagnosis.enrich import enrich
 from modelexport_exporter.diagnosis.explain import find_pitfalls
 from modelexport_exporter.diagnosis.operators.in_program import find_unsupported
@@ -159,15 +159,16 @@ class _Examination:
     def _unsupported_in_program(self) -> list[UnsupportedOp]:
         spec, code_dir = self._bound_inputs.spec, self._task.code_dir
         program = self._loaded.program or capture(self._loaded.module, self._bound_inputs, code_dir)
-        program = rewrite_program(self._plugins.decompose(program), self._plugins.left_alone)
+        program = prepared(self._plugins.decompose(program), self._plugins.left_alone)
         symbol_names(program, spec)
-        return find_unsupported(
-            program,
-            self._opset,
-            code_dir,
-            translated=self._plugins.translated,
-            provided=provided(),
-        )
+        with decomposing(self._plugins.left_alone):
+            return find_unsupported(
+                program,
+                self._opset,
+                code_dir,
+                translated=self._plugins.translated,
+                provided=provided(),
+            )
 
     def _unsupported_in_script(self) -> list[UnsupportedOp]:
         called = torchscript_call(

@@ -1,4 +1,4 @@
-"""Programs that no decomposition changes: they hold no such operator, or it is disabled."""
+"""What torch.onnx translates: no operator of the library, unless it is disabled."""
 
 from __future__ import annotations
 
@@ -7,17 +7,27 @@ import torch
 
 from exporter.decompositions.families import Outputs
 
-
-def test_a_program_without_such_operators_is_left_as_it_is() -> None:
-    from modelexport_exporter.decompositions import rewrite_program
-
-    program = torch.export.export(torch.nn.Linear(2, 3), (torch.ones(1, 2),))
-    assert rewrite_program(program, ()) is program
+OPSET = 20
 
 
-@pytest.mark.parametrize("disabled", ["*", "aten::erfinv"])
-def test_a_disabled_operator_is_left_to_torch_onnx(disabled: str) -> None:
-    from modelexport_exporter.decompositions import rewrite_program
+@pytest.mark.parametrize(
+    ("disabled", "is_left"),
+    [((), False), (("*",), True), (("aten::erfinv",), True), (("aten::expm1",), False)],
+)
+def test_a_disabled_operator_is_left_to_torch_onnx(
+    disabled: tuple[str, ...], is_left: bool
+) -> None:
+    from modelexport_exporter.decompositions import decomposing
+    from modelexport_exporter.torch_internals.translation import decompose
 
     program = torch.export.export(Outputs({"y": torch.erfinv}), (torch.rand(3),))
-    assert rewrite_program(program, [disabled]) is program
+    with decomposing(disabled):
+        targets = {node.target for node in decompose(program, OPSET).graph.nodes}
+    assert (torch.ops.aten.erfinv.default in targets) is is_left
+
+
+def test_a_program_without_complex_numbers_stays() -> None:
+    from modelexport_exporter.decompositions import prepared
+
+    program = torch.export.export(torch.nn.Linear(2, 3), (torch.ones(1, 2),))
+    assert prepared(program, ()) is program

@@ -17,6 +17,7 @@ from modelexport_exporter.convert.exact_kernels.writer import Writer
 _INT8, _INT16 = ir.DataType.INT8, ir.DataType.INT16
 _UINT8, _UINT16 = ir.DataType.UINT8, ir.DataType.UINT16
 _OF_16_BITS = frozenset({_INT16, _UINT16})
+_NARROW = _OF_16_BITS | {_INT8, _UINT8}
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,15 @@ LACKING: Mapping[str, Lacking] = {
     "Clip": Lacking(inputs=None),
     "Pad": Lacking(inputs=(0, 2)),
     "Where": Lacking(inputs=(1, 2)),
+    "ReduceSum": Lacking(_NARROW),
+    "CumSum": Lacking(_NARROW),
+    "MatMul": Lacking(_NARROW, inputs=(0, 1)),
 }
-"""What onnxruntime 1.31 lacks at opset 20; a test tries each."""
+"""What onnxruntime 1.31 lacks at opset 20; a test tries each.
+
+Sums of int32 wrap there, so that their lowest bits are those of any sum. Products of reductions go
+through double and do not.
+"""
 
 
 def compute_as_int32(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:

@@ -102,6 +102,7 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
     f"{SYMBOLICS}.registration.registry.is_registered_op": lambda is_registered: (
         is_registered("aten::relu", 17) and not is_registered("aten::no_such", 17)
     ),
+    f"{SYMBOLICS}.symbolic_helper._get_tensor_rank": lambda rank: rank(TENSOR) == 2,
     f"{SYMBOLICS}.symbolic_helper._get_tensor_dim_size": lambda size: size(TENSOR, 1) == 3,
     f"{SYMBOLICS}.symbolic_helper._if_scalar_type_as": lambda cast: takes(cast, X, TENSOR),
     f"{SYMBOLICS}.symbolic_helper._is_fp": lambda is_fp: is_fp(TENSOR) and not is_fp(WHOLE),
@@ -110,6 +111,10 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
         is_list(LIST) and not is_list(TENSOR)
     ),
     f"{SYMBOLICS}.symbolic_helper._node_get": lambda get: get(NUMBER.node(), "value") == 7,
+    f"{SYMBOLICS}.symbolic_helper._maybe_cast_to_type": lambda cast: takes(cast, 1, TENSOR, 2),
+    f"{SYMBOLICS}.symbolic_helper._type_promote_from_values": lambda promote: (
+        promote(TENSOR, WHOLE).dtype() == torch.float32
+    ),
     f"{SYMBOLICS}.symbolic_helper._parse_arg": lambda parse: (
         takes(parse, NUMBER, "i") and parse(7, "i") == 7
     ),

@@ -38,6 +38,9 @@ WANTED: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "Clip": lambda x, _: x.clamp(1, 5),
     "Pad": lambda x, _: torch.nn.functional.pad(x, (1, 0, 0, 1), value=5),
     "Where": lambda x, y: torch.where(torch.from_numpy(FLAGS), x, y),
+    "ReduceSum": lambda x, _: x.sum(1, True),
+    "CumSum": lambda x, _: x.cumsum(1),
+    "MatMul": lambda x, y: x @ y.mT,
 }
 ATTRIBUTES: dict[str, dict[str, int]] = {
     "ArgMax": {"axis": 1},
@@ -56,9 +59,10 @@ def case_of(operator: str, dtype: ir.DataType) -> tuple[ir.Model, list[Array], T
         "Clip": [x, one, five],
         "Pad": [x, five],
         "Where": [FLAGS, x, y],
+        "MatMul": [x, y.T.copy()],
     }
     constants = {1: np.array([0, 1, 1, 0] if operator == "Pad" else [1])}
-    has_constant = operator in {"ReduceMax", "ReduceMin", "Pad"}
+    has_constant = operator in {"ReduceMax", "ReduceMin", "ReduceSum", "CumSum", "Pad"}
     feed = feeds.get(operator, [x])
     model = graph_of(
         operator, feed, constants if has_constant else {}, **ATTRIBUTES.get(operator, {})

@@ -9,7 +9,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 
 from modelexport_exporter.decompositions.library import DECOMPOSITIONS
-from modelexport_exporter.decompositions.rewrite import rewrite_program
+from modelexport_exporter.decompositions.programs import decompose
+from modelexport_exporter.decompositions.rewrite import whole_table
 
 TARGETS: list[dict[str, Any]] = [
     {"size": (5, 7)},
@@ -44,7 +45,7 @@ def test_dynamic_sizes_stay_dynamic(target: dict[str, Any]) -> None:
     height, width = torch.export.Dim("height", min=8, max=40), torch.export.Dim("width", min=8)
     x = torch.randn(1, 3, 16, 18)
     program = torch.export.export(Resize(), (x,), dynamic_shapes=({2: height, 3: width},))
-    rewritten = rewrite_program(program, ()).module()
+    rewritten = decompose(program, whole_table(())).module()
     for size in ((8, 8), (17, 19), (33, 12)):
         x = torch.randn(1, 3, *size)
         torch.testing.assert_close(rewritten(x), Resize()(x))
