@@ -49,10 +49,16 @@ def masked_select(x: Tensor, mask: Tensor) -> Tensor:
     return result
 
 
+def _is_captured(*_: object, **__: object) -> bool:
+    """Return whether sizes are symbols: a trace would keep the length of the diagonal."""
+    return not torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
+
+
 @FAMILY.decomposes(
     "aten::diagonal",
     defect="the matrix times 0 beside its diagonal, summed: NaN or infinity there makes NaN",
     method="indexing of the flattened matrix: the places lie a row and a column apart",
+    applies=_is_captured,
 )
 def diagonal(x: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     moved = x.movedim((dim1, dim2), (-2, -1))

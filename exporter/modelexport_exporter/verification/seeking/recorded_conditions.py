@@ -191,7 +191,12 @@ def combined(
     numbers = torch.arange(source.numel()).reshape(source.shape)
     dims = [dim] if isinstance(dim, int) else [*(dim or range(source.dim()))]
     last = numbers.movedim(dims, [*range(-len(dims), 0)]) if dims else numbers
-    return last.reshape(result.numel(), -1)
+    return in_rows(last, result.numel())
+
+
+def in_rows(x: torch.Tensor, rows: int) -> torch.Tensor:
+    """Return a tensor as so many rows, also of no elements."""
+    return x.reshape(rows, x.numel() // max(rows, 1))
 
 
 Operands = tuple[str, torch.Tensor, torch.Tensor]

@@ -24,6 +24,7 @@ from modelexport_exporter.verification.seeking.recorded_conditions import (
     Combination,
     Comparison,
     Condition,
+    in_rows,
 )
 
 Way = tuple[Requirement, ...]
@@ -58,6 +59,8 @@ def _context(conditions: Sequence[Condition], place: int, element: int) -> Itera
         if not isinstance(parent, Combination) or place not in parent.parts:
             continue
         own = _whole_element(parent, conditions[place].result, element)
+        if own is None:
+            continue
         if parent.op in ALL_OF | ANY_OF | OVER:
             value = parent.op in ALL_OF | {"all"}
             for part in _parts(conditions, parent, own):
@@ -67,13 +70,17 @@ def _context(conditions: Sequence[Condition], place: int, element: int) -> Itera
         return
 
 
-def _whole_element(whole: Combination, part: torch.Tensor, element: int) -> int:
-    """Return the first element of a combination that an element of a part belongs to."""
+def _whole_element(whole: Combination, part: torch.Tensor, element: int) -> int | None:
+    """Return the first element of a combination that an element of a part belongs to.
+
+    None: it belongs to none, as what a slice leaves out.
+    """
     if whole.origin is None:
         numbers = torch.arange(part.numel()).reshape(part.shape).expand(whole.result.shape)
-        return int((numbers.reshape(-1) == element).nonzero()[0])
-    rows = whole.origin.reshape(whole.result.numel(), -1)
-    return int((rows == element).any(1).nonzero()[0])
+        own = numbers.reshape(-1) == element
+    else:
+        own = (in_rows(whole.origin, whole.result.numel()) == element).any(1)
+    return int(own.nonzero()[0]) if own.any() else None
 
 
 def _parts(
@@ -81,7 +88,7 @@ def _parts(
 ) -> list[tuple[int, int]]:
     """Return the conditions and their elements that an element of a combination is made of."""
     if whole.origin is not None:
-        rows = whole.origin.reshape(whole.result.numel(), -1)
+        rows = in_rows(whole.origin, whole.result.numel())
         return [(whole.parts[0], place) for place in rows[element][: MOST_COMBINED + 1].tolist()]
     return [
         (part, _element_of(conditions[part].result, whole.result, element)) for part in whole.parts

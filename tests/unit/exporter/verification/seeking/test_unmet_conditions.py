@@ -313,3 +313,26 @@ def test_a_rule_on_more_numbers_than_are_moved_alone(name: str) -> None:
     assert rule({key: torch.from_numpy(array) for key, array in found.items()}).any()
     assert found["x"].min() >= 0
     assert found["x"].max() <= 1
+
+
+SLICED: dict[str, Rule] = {
+    "the first left out": lambda v: (v["x"] >= 0)[:, 1:].sum(1),
+    "neighbours": lambda v: (v["x"] >= 0)[:, 1:] & (v["x"] >= 0)[:, :-1],
+    "neighbours of one mask": lambda v: (lambda s: s[:, 1:] ^ s[:, :-1])(v["x"] > 0.5),
+    "one row": lambda v: (v["n"] > 50)[0] | (v["m"] > 50)[1],
+    "nothing": lambda v: (v["x"] > 0)[:0].any(1) & (v["n"] > 3)[:0],
+    "picked": lambda v: (v["x"] > 0)[:, [2, 0]].all(1),
+}
+
+
+@pytest.mark.parametrize("name", SLICED)
+def test_elements_that_a_slice_leaves_out(name: str) -> None:
+    """They decide nothing there; other parts of the rule may take them."""
+    conditions = runner(SLICED[name])(START)
+    assert conditions
+    for place, condition in enumerate(conditions):
+        for side in Side:
+            wish = Wish(place, condition.op, side)
+            for element in range(condition.result.numel()):
+                ways_to(conditions, wish, element)
+            elements_near(conditions, wish)
