@@ -41,7 +41,9 @@ UNITS = (1, 16, 256)
 """Multiples of one of these, as a fraction, are summed exactly up to 2^24 of them."""
 PRODUCTS = frozenset({"mm", "bmm", "mv", "dot", "addmm", "baddbmm", "addmv"})
 """Ops that add products of their last two arguments, to the first one if there are three."""
-SUMS = frozenset({"sum", "nansum", "cumsum"})
+SUMS = frozenset({"sum", "nansum", "cumsum", "mean"})
+"""The mean is a sum, whose quotient alone may be rounded."""
+CONVOLUTIONS = frozenset({"convolution", "_convolution"})
 FIRST = 64
 """Numbers of a tensor that are looked at before all are."""
 
@@ -80,7 +82,7 @@ def magnitudes_inside(
 
 
 def is_exact_sum(name: str, args: tuple[Any, ...]) -> bool:
-    """Return whether a sum, or a product of matrices, rounds nothing in any order of additions.
+    """Return whether a sum, a product of matrices, or a convolution rounds nothing in any order.
 
     What is decided on such a result is no matter of rounding: a point between two centres.
     """
@@ -89,9 +91,11 @@ def is_exact_sum(name: str, args: tuple[Any, ...]) -> bool:
         return False
     if name in SUMS:
         return _is_exact(tensors[:1], tensors[0].numel())
-    if name not in PRODUCTS or len(tensors) < len(("left", "right")):
+    if len(tensors) < len(("left", "right")):
         return False
-    return _is_exact(tensors, tensors[-2].shape[-1] + len(tensors) - 2)
+    if name in CONVOLUTIONS:
+        return _is_exact(tensors, tensors[1].numel() / tensors[1].shape[0] + len(tensors) - 2)
+    return name in PRODUCTS and _is_exact(tensors, tensors[-2].shape[-1] + len(tensors) - 2)
 
 
 def _is_exact(factors: list[torch.Tensor], terms: float) -> bool:

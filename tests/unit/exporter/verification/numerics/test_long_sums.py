@@ -92,3 +92,29 @@ def test_statistics_of_training_are_not_rounded() -> None:
     norm = nn.BatchNorm2d(8).eval()
     with torch.no_grad():
         assert float(moved(lambda: norm(CHANNELS)).max()) < 3e-7
+
+
+PIXELS = torch.randint(0, 256, (2, 3, 8, 8), generator=torch.Generator().manual_seed(4)).float()
+SOBEL = torch.tensor([[1.0, 0, -1], [2, 0, -2], [1, 0, -1]]).expand(1, 3, 3, 3)
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [
+        pytest.param(lambda x: x.reshape(2, 3, 4, 2, 4, 2).mean((3, 5)), id="mean of four"),
+        pytest.param(lambda x: functional.conv2d(x, SOBEL), id="sobel"),
+        pytest.param(
+            lambda x: functional.conv2d(x, SOBEL / 4, torch.tensor([0.5])), id="with bias"
+        ),
+    ],
+)
+def test_what_is_exact_in_any_order_does_not_move(compute: Callable[[Tensor], Tensor]) -> None:
+    """What rounds halves up or down of it is a difference of the file."""
+    assert not moved(lambda: compute(PIXELS)).any()
+
+
+def test_a_mean_of_three_rounds_its_quotient_only() -> None:
+    x = torch.tensor([[1.0, 2.0, 4.0], [2.0, 3.0, 4.0]])
+    moves = moved(lambda: x.mean(-1))
+    assert 0 < float(moves[0]) < 4e-7
+    assert float(moves[1]) == 0
