@@ -48,6 +48,9 @@ class Values(StrEnum):
     """Rows, channels and columns that are equal to others: two equal rows, a grey image."""
     OFFSET = "offset"
     """Numbers that are close to each other, and far from zero: in a variance they cancel."""
+    DRIFTING = "drifting"
+    """Rows that move on by equal steps, within their range: boxes that overlap their neighbours
+    only, series, falling scores; integers that stay, by the seed."""
     EACH = "each"
     """Every integer of a range, one after the other over several samples; floats as NORMAL."""
     LOOKUPS = "lookup"

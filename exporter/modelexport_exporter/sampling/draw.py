@@ -29,6 +29,7 @@ from modelexport_exporter.sampling.rows import (
     alike,
     close_together,
     copied_slices,
+    drifting_rows,
     each_integer,
     far_rows,
     one_hot_rows,
@@ -154,6 +155,9 @@ def _arrange(entry: Input, sample: Sample, rng: np.random.Generator) -> Array:
             return sorted_rows(drawn(Values.NORMAL), sample.seed % 2)
         case Values.COPIES:
             return copied_slices(drawn(Values.NORMAL))
+        case Values.DRIFTING:
+            moving = entry.dtype in FLOATS or sample.seed % 2 == 1
+            return drifting_rows(drawn(Values.NORMAL), rng, moving=moving)
         case Values.ONE_HOT:
             return one_hot_rows(drawn(Values.ZEROS), drawn(Values.HIGHEST))
         case Values.EACH if entry.dtype not in FLOATS:

@@ -19,6 +19,8 @@ At a thousandth float32 leaves one digit of a variance by squares, and four of o
 """
 COORDINATES = 4
 """Numbers of a point, a quaternion, a box."""
+LONGEST_STEP = 0.15
+"""Of rows that drift, as a part of the range of all numbers."""
 NEARLY = (0.0, 1e-6, 1e-4, 1e-2, -2.0)
 """Relative differences of numbers that are equal, nearly so, and opposite."""
 NEAR = 8
@@ -79,6 +81,32 @@ def close_together(array: Array, low: float, high: float, rng: np.random.Generat
     part = (array - low) / max(high - low, np.finfo(np.float64).tiny) - 0.5
     centre = low + (high - low) * rng.uniform(0.5, 1.0, size)
     return np.asarray(np.clip(centre + part * spread * (high - low), low, high))
+
+
+def drifting_rows(array: Array, rng: np.random.Generator, *, moving: bool) -> Array:
+    """Return the array with rows that move on by equal steps, between its smallest and largest.
+
+    Points and boxes are rows of up to 4 numbers, and move along the dim before; the corners of a
+    box are in order, and move together. Otherwise the last dim is a series. `moving`: False for
+    steps of 0.
+    """
+    if not array.ndim or not array.size:
+        return array
+    points = array.ndim > 1 and array.shape[-1] <= COORDINATES
+    axis = array.ndim - 1 - points
+    numbers = array.astype(np.float64)
+    low, high = float(numbers.min()), float(numbers.max())
+    first = numbers.take([0], axis)
+    step = rng.uniform(-1, 1, first.shape) * LONGEST_STEP * (high - low) * moving
+    if points and array.shape[-1] == COORDINATES:
+        corners = first.reshape(*first.shape[:-1], 2, 2)
+        first = np.concatenate([corners.min(-2), corners.max(-2)], -1)
+        step[..., 2:] = step[..., :2]
+    places = np.arange(array.shape[axis]).reshape(-1, *[1] * points)
+    made = np.clip(first + places * step, low, high)
+    return (
+        made.astype(array.dtype) if array.dtype.kind == "f" else np.rint(made).astype(array.dtype)
+    )
 
 
 def one_hot_rows(background: Array, peaks: Array) -> Array:

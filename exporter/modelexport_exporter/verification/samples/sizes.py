@@ -44,6 +44,7 @@ MORE = (
     Values.FAR,
     Values.COPIES,
     Values.OFFSET,
+    *(Values.DRIFTING,) * 2,
     Values.NORMAL,
     Values.LARGE,
     Values.NORMAL,
@@ -59,6 +60,7 @@ AT_HIGHEST = (
     Values.REPEATED,
     Values.COPIES,
     Values.OFFSET,
+    *(Values.DRIFTING,) * 2,
     Values.WITH_INFINITY,
 )
 """What dims at their maximum run with together: many rows, and many places in each."""

@@ -13,6 +13,7 @@ from modelexport_exporter.sampling.rows import (
     alike,
     close_together,
     copied_slices,
+    drifting_rows,
     each_integer,
     far_rows,
     one_hot_rows,
@@ -88,6 +89,36 @@ def test_points_are_close_to_each_other() -> None:
     rng = np.random.default_rng(0)
     made = close_together(rng.standard_normal((2, 50, 3)), -np.inf, np.inf, rng)
     assert (np.ptp(made, axis=(0, 1)) < 0.7 * made.max((0, 1))).all()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dtype", [np.float32, np.int64])
+def test_rows_drift_within_the_range(shape: tuple[int, ...], dtype: type) -> None:
+    array = (np.random.default_rng(0).random(shape) * 100).astype(dtype)
+    made = drifting_rows(array, np.random.default_rng(1), moving=True)
+    assert (made.shape, made.dtype) == (array.shape, array.dtype)
+    if array.size:
+        assert array.min() <= made.min() <= made.max() <= array.max()
+        still = drifting_rows(array, np.random.default_rng(1), moving=False)
+        assert not shape or (still == still.take([0], -1)).all() or shape[-1] <= 4
+
+
+def test_boxes_overlap_their_neighbours_only() -> None:
+    rng, chains = np.random.default_rng(0), 0
+    for _ in range(40):
+        boxes = drifting_rows(rng.uniform(0, 100, (6, 4)), rng, moving=True)
+        assert (boxes[:, :2] <= boxes[:, 2:]).all()
+        one, two = (_overlap(boxes[0], boxes[step]) for step in (1, 2))
+        chains += one > 0.5 > two
+    assert chains > 4
+
+
+def _overlap(one: np.ndarray, other: np.ndarray) -> float:
+    """Return the intersection of two boxes over their union."""
+    sides = np.minimum(one[2:], other[2:]) - np.maximum(one[:2], other[:2])
+    common = np.prod(np.maximum(sides, 0))
+    areas = [np.prod(box[2:] - box[:2]) for box in (one, other)]
+    return float(common / max(sum(areas) - common, 1e-9))
 
 
 @pytest.mark.parametrize("shape", SHAPES)

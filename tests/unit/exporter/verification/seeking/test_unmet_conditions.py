@@ -315,10 +315,14 @@ def test_a_rule_on_more_numbers_than_are_moved_alone(name: str) -> None:
     assert found["x"].max() <= 1
 
 
+def _differing(mask: torch.Tensor) -> torch.Tensor:
+    return mask[:, 1:] ^ mask[:, :-1]
+
+
 SLICED: dict[str, Rule] = {
     "the first left out": lambda v: (v["x"] >= 0)[:, 1:].sum(1),
     "neighbours": lambda v: (v["x"] >= 0)[:, 1:] & (v["x"] >= 0)[:, :-1],
-    "neighbours of one mask": lambda v: (lambda s: s[:, 1:] ^ s[:, :-1])(v["x"] > 0.5),
+    "neighbours of one mask": lambda v: _differing(v["x"] > 0.5),
     "one row": lambda v: (v["n"] > 50)[0] | (v["m"] > 50)[1],
     "nothing": lambda v: (v["x"] > 0)[:0].any(1) & (v["n"] > 3)[:0],
     "picked": lambda v: (v["x"] > 0)[:, [2, 0]].all(1),
