@@ -27,6 +27,7 @@ from modelexport_exporter.sampling.magnitudes import (
 )
 from modelexport_exporter.sampling.rows import (
     alike,
+    close_integers,
     close_together,
     copied_slices,
     drifting_rows,
@@ -244,6 +245,7 @@ def _draw_integers(
         Values.MAGNITUDES: spread_integers,
         Values.LIMITS: near_limits,
         Values.STEPS: stepped_integers,
+        Values.OFFSET: close_integers,
     }
     if values in structured:
         return structured[values](low, high, shape, rng)

@@ -83,6 +83,22 @@ def close_together(array: Array, low: float, high: float, rng: np.random.Generat
     return np.asarray(np.clip(centre + part * spread * (high - low), low, high))
 
 
+def close_integers(low: int, high: int, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+    """Return rows of one integer, one more, and here and there two more: a flat part of a picture.
+
+    In every other row the first element alone is one more.
+    """
+    if 0 in shape:
+        return np.zeros(shape, np.int64)
+    rows = (*shape[:-1], 1) if shape else ()
+    base = rng.integers(low, max(high - 2, low), rows, endpoint=True, dtype=np.int64)
+    more = np.asarray(rng.integers(0, 3, shape, dtype=np.int64))
+    if shape:
+        flat = more.reshape(-1, shape[-1])
+        flat[1::2, 1:], flat[1::2, :1] = 0, 1
+    return np.asarray(np.minimum(base + more, high))
+
+
 def drifting_rows(array: Array, rng: np.random.Generator, *, moving: bool) -> Array:
     """Return the array with rows that move on by equal steps, between its smallest and largest.
 

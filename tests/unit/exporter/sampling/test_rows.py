@@ -11,6 +11,7 @@ from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.sampling.draw import draw
 from modelexport_exporter.sampling.rows import (
     alike,
+    close_integers,
     close_together,
     copied_slices,
     drifting_rows,
@@ -94,13 +95,23 @@ def test_points_are_close_to_each_other() -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("dtype", [np.float32, np.int64])
 def test_rows_drift_within_the_range(shape: tuple[int, ...], dtype: type) -> None:
-    array = (np.random.default_rng(0).random(shape) * 100).astype(dtype)
+    array: Any = (np.random.default_rng(0).random(shape) * 100).astype(dtype)
     made = drifting_rows(array, np.random.default_rng(1), moving=True)
     assert (made.shape, made.dtype) == (array.shape, array.dtype)
     if array.size:
         assert array.min() <= made.min() <= made.max() <= array.max()
         still = drifting_rows(array, np.random.default_rng(1), moving=False)
         assert not shape or (still == still.take([0], -1)).all() or shape[-1] <= 4
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("high", [0, 1, 255])
+def test_integers_are_close_together(shape: tuple[int, ...], high: int) -> None:
+    made = close_integers(0, high, shape, np.random.default_rng(0))
+    assert made.shape == shape
+    if made.size:
+        assert 0 <= made.min() <= made.max() <= high
+        assert not shape or np.ptp(made, axis=-1).max() <= 2
 
 
 def test_boxes_overlap_their_neighbours_only() -> None:
