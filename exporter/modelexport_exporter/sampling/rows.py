@@ -84,17 +84,17 @@ def close_together(array: Array, low: float, high: float, rng: np.random.Generat
 
 
 def close_integers(low: int, high: int, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    """Return rows of one integer, one more, and here and there two more: a flat part of a picture.
+    """Return an integer for each place of dim 0, up to two more: a flat part of a picture.
 
-    In every other row the first element alone is one more.
+    In every other one the first element alone is one more.
     """
     if 0 in shape:
         return np.zeros(shape, np.int64)
-    rows = (*shape[:-1], 1) if shape else ()
+    rows = (shape[0] if len(shape) > 1 else 1, *[1] * (len(shape) - 1)) if shape else ()
     base = rng.integers(low, max(high - 2, low), rows, endpoint=True, dtype=np.int64)
     more = np.asarray(rng.integers(0, 3, shape, dtype=np.int64))
     if shape:
-        flat = more.reshape(-1, shape[-1])
+        flat = more.reshape(rows[0], -1)
         flat[1::2, 1:], flat[1::2, :1] = 0, 1
     return np.asarray(np.minimum(base + more, high))
 
