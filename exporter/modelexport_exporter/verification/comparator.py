@@ -29,6 +29,7 @@ from modelexport_exporter.core.types import (
 )
 from modelexport_exporter.precision.losses import Losses
 from modelexport_exporter.precision.noise import Simulation
+from modelexport_exporter.verification.flags_met import FlagsMet
 from modelexport_exporter.verification.numerics.arithmetic_dtype import EXACT, Arithmetic
 from modelexport_exporter.verification.numerics.compare import compare_output
 from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstimate
@@ -103,6 +104,7 @@ class Comparator:
         """Outputs with a difference that rounding did not explain: no further runs for them."""
         self._simulation = simulation
         self._runs = PerturbedRuns(reference, clock, simulation)
+        self._flags = FlagsMet()
         self.losses = Losses()
         """The accuracy lost to a precision that is not the model's own."""
 
@@ -113,7 +115,7 @@ class Comparator:
 
     def coverage(self) -> list[str]:
         """Return what the comparisons left out."""
-        return self._unusual.coverage()
+        return [*self._flags.coverage(), *self._unusual.coverage()]
 
     def compare_sample(
         self,
@@ -149,6 +151,8 @@ class Comparator:
                 ranking.enter_context(self._reference.stable_rankings())
                 reordered = self._reordered(arrays, where, expected)
             outputs = self._compare(sample, arrays, reordered or expected, got, measure=measure)
+        names = [name for name, _ in got]
+        self._flags.add(dict(zip(names, expected, strict=False)))
         if unexpected:
             excused = self._unusual.excused(outputs)
             self._mismatched -= excused
