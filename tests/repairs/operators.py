@@ -45,6 +45,8 @@ WITH_NAN = torch.tensor([NAN, -0.0, 3.0, -2.0])
 WIDE = torch.tensor([20.0, 25.0, 30.0])
 FAR = torch.tensor([-200.0, 0.5, 200.0])
 HALF = torch.tensor([0.0, 1.0, 6e4, -7.5, INF], dtype=torch.float16)
+TENS = torch.arange(1.0, 2000.0, 37.0, dtype=torch.float16)
+TENTHS = torch.arange(0.0, 1.0, 0.1, dtype=torch.float32).half()
 INTS = torch.tensor([[4, -6, 9], [3, 8, -5]])
 BOOLS, OTHER_BOOLS = X > 0, X > 1
 BYTES = torch.tensor([[0, 3, 1], [0, 0, 2]], dtype=torch.uint8)
@@ -91,7 +93,9 @@ CALLS: dict[str, list[Call]] = {
     # Grid sampling
     **of("grid_sampler grid_sampler_2d", call(IMAGE[..., :4, :6], GRID, 1, 2, False)),
     # Numbers beyond float16
-    **of("mul.Tensor div.Tensor", call(HALF, 1e-8), call(HALF, 3e5)),
+    **of("mul.Tensor div.Tensor", call(HALF, 1e-8), call(HALF, 3e5), narrow(TENS, 0.7)),
+    **of("eq ne lt ge", call(TENTHS, 0.1), suffix=".Scalar"),
+    **of("le gt", call(TENTHS, 0.3), suffix=".Scalar"),
     # Resizing
     **of(
         "_upsample_bilinear2d_aa _upsample_bicubic2d_aa",

@@ -1,35 +1,69 @@
-"""Factors that float16 does not hold: torch computes with them in float32, ONNX in float16.
+"""Numbers that half precision does not hold.
 
-Sums and differences round the number to float16 first, in torch as in ONNX.
+torch multiplies and divides by them in float32, and compares with what they are in half precision;
+ONNX, as torch.onnx writes it, does the reverse. 0.1 is 0.09998 in float16. Sums and differences
+round the number first, in torch as in ONNX.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
+import ml_dtypes
+import numpy as np
 import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.registry import Family
 
-FAMILY = Family("Numbers beyond float16", __doc__)
+FAMILY = Family("Numbers beyond half precision", __doc__)
 
-_DEFECT = "1e6 becomes infinite, and 1e-8 zero"
+_HALF: dict[torch.dtype, Callable[[float], Any]] = {
+    torch.float16: np.float16,
+    torch.bfloat16: ml_dtypes.bfloat16,
+}
+_DEFECT = "1e6 becomes infinite, 1e-8 zero, and 0.1 another number"
 _METHOD = "the same operator in float32, rounded to float16"
-_HALF = torch.finfo(torch.float16)
 
 
-def _beyond_half(x: Tensor, y: object, *_: object, **__: object) -> bool:
-    if not isinstance(y, int | float) or isinstance(y, bool) or x.dtype != torch.float16:
+def _rounded(x: Tensor, y: float) -> float:
+    with np.errstate(over="ignore"):
+        return float(_HALF[x.dtype](y))
+
+
+def _is_between(x: object, y: object, *_: object, **__: object) -> bool:
+    """Return whether a number lies between those of the tensor's dtype."""
+    if not isinstance(x, Tensor) or not isinstance(y, int | float) or isinstance(y, bool):
         return False
-    return math.isfinite(y) and y != 0 and not _HALF.tiny <= abs(y) <= _HALF.max
+    return x.dtype in _HALF and math.isfinite(y) and _rounded(x, y) != y
 
 
-@FAMILY.decomposes("aten::mul.Tensor", defect=_DEFECT, method=_METHOD, applies=_beyond_half)
+def _is_between_float16(x: Tensor, y: object, *_: object, **__: object) -> bool:
+    return x.dtype is torch.float16 and _is_between(x, y)
+
+
+@FAMILY.decomposes("aten::mul.Tensor", defect=_DEFECT, method=_METHOD, applies=_is_between_float16)
 def mul(x: Tensor, y: float) -> Tensor:
     return (x.float() * y).half()
 
 
-@FAMILY.decomposes("aten::div.Tensor", defect=_DEFECT, method=_METHOD, applies=_beyond_half)
+@FAMILY.decomposes("aten::div.Tensor", defect=_DEFECT, method=_METHOD, applies=_is_between_float16)
 def div(x: Tensor, y: float) -> Tensor:
     return (x.float() / y).half()
+
+
+def _comparison(name: str, compare: Callable[[Tensor, float], Tensor]) -> None:
+    @FAMILY.decomposes(
+        f"aten::{name}.Scalar",
+        defect="compared in float32: no float16 is equal to 0.1",
+        method="the number rounded as the tensor is",
+        applies=_is_between,
+    )
+    def compared(x: Tensor, y: float) -> Tensor:
+        return compare(x, _rounded(x, y))
+
+
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    _comparison(_name, getattr(torch, _name))

@@ -24,6 +24,7 @@ from modelexport_exporter.verification.seeking.jumps import (
     WatchedJumps,
     is_raised_by_model,
     may_test,
+    may_vary,
     raises_elsewhere,
 )
 from modelexport_exporter.verification.seeking.value_reads import (
@@ -44,6 +45,9 @@ class SidesTaken:
     def __init__(self) -> None:
         self._targets: defaultdict[Jump, set[int]] = defaultdict(set)
         self._patterns: defaultdict[Jump, set[tuple[int, ...]]] = defaultdict(set)
+        self._runs: defaultdict[Jump, int] = defaultdict(int)
+        """In how many runs a jump was met at all."""
+        self._watched = 0
 
     @contextmanager
     def watching(self, *, jumps: bool = True, limited: bool = False) -> Iterator[set[Site]]:
@@ -56,9 +60,23 @@ class SidesTaken:
         with watched if jumps else nullcontext(), reads:
             yield sites
         sites |= set(reads.read)
+        self._watched += jumps
         for jump, pattern in _patterns(watched.taken).items():
             self._targets[jump] |= set(pattern)
             self._patterns[jump].add(pattern)
+            self._runs[jump] += 1
+
+    def behind_others(self) -> list[Jump]:
+        """Return jumps that some runs only met, all of which went the same way.
+
+        `if score > 9 and n % 13 == 5`: the second test is met on one side of the first.
+        """
+        return [
+            jump
+            for jump, targets in self._targets.items()
+            if self._runs[jump] < self._watched and len(targets) == 1
+            if may_vary(jump) and not raises_elsewhere(Taken(jump, next(iter(targets))))
+        ]
 
     def took_both(self, jump: Jump) -> bool:
         """Return whether samples went both ways, and at least two of them differently.

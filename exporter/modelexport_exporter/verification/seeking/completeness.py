@@ -7,7 +7,7 @@ branch that it was made on. Both are sought after all other samples ran.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -77,6 +77,8 @@ class Completeness:
         self._known: set[Site] = set()
         self._unexamined: list[tuple[set[Site], Arrays]] = []
         self._empty: list[str] = []
+        self._reached: list[Found] = []
+        """Samples that reached a side of a branch for the first time."""
         self._may_lack_sides = branches is Branches.ONE_SIDE
         self._frozen_sizes = frozen_sizes
         self._trace = trace
@@ -165,26 +167,34 @@ class Completeness:
             for sites, arrays in unexamined:
                 self._branches.find(lambda a=arrays: self._run(a), sites, self._clock, until)  # type: ignore[misc]
                 self._dependent |= self._reads_of_inputs(arrays) if self._trace else set()
-            goal = BothSides(self._sides, self._own_branches)
-            for found in self._seeker.seek(goal, until - self._clock()):
-                compare(found)
-            if not self._unexamined:
+            wanted = self._to_be_taken()
+            goal = BothSides(self._sides, wanted)
+            found = self._seeker.seek(goal, until - self._clock())
+            self._reached += found
+            for entry in found:
+                compare(entry)
+            if not self._unexamined and not set(self._to_be_taken()) - set(wanted):
                 return
+            further = BothSides(self._sides, self._to_be_taken())
+            for entry in self._seeker.seek_at_sizes(further, found, SIZES_SECONDS):
+                compare(entry)
 
     def _seek_file_sides(self, sides: FileSides, compare: Callable[[Found], None]) -> None:
         """Compare inputs and sizes at which the file takes a side of an If for the first time."""
-        until = self._clock() + SECONDS
-        for found in self._seeker.candidates() if sides.missing else ():
-            if not sides.missing or self._clock() > until:
-                break
-            if sides.reaches(found.arrays) and self._reference.accepts(found.arrays):
-                compare(found)
-        until = self._clock() + SIZES_SECONDS
-        for found in self._seeker.sizes() if sides.is_open else ():
-            if not sides.is_open or self._clock() > until:
-                break
-            if sides.reaches(found.arrays) and self._reference.accepts(found.arrays):
-                compare(found)
+
+        def reach(candidates: Iterable[Found], seconds: float, is_open: Callable[[], bool]) -> None:
+            until = self._clock() + seconds
+            for found in candidates:
+                if not is_open() or self._clock() > until:
+                    break
+                if sides.reaches(found.arrays) and self._reference.accepts(found.arrays):
+                    self._reached.append(found)
+                    compare(found)
+
+        reach(self._seeker.candidates(), SECONDS, lambda: bool(sides.missing))
+        reach(self._seeker.sizes(), SIZES_SECONDS, lambda: sides.is_open)
+        at_sizes = self._seeker.at_sizes(self._reached)
+        reach(at_sizes, SIZES_SECONDS, lambda: bool(sides.missing))
 
     def _seek_size_decisions(
         self,
@@ -224,6 +234,17 @@ class Completeness:
         code_dir = self._samples.code_dir
         return [jump for jump in self._branches.matter if is_users(jump.code.co_filename, code_dir)]
 
+    def _to_be_taken(self) -> list[Jump]:
+        """Return the branches of which both sides have to run, and tests that are behind them."""
+        own = self._own_branches
+        code_dir = self._samples.code_dir
+        behind = [
+            jump
+            for jump in (self._sides.behind_others() if own else ())
+            if is_users(jump.code.co_filename, code_dir)
+        ]
+        return list(dict.fromkeys((*own, *behind)))
+
     @property
     def _own_numbers(self) -> list[Site]:
         """Return the places of the user's own code that read a number."""
@@ -234,7 +255,8 @@ class Completeness:
 
     def not_compared(self) -> tuple[NotCompared, ...]:
         """Return what no sample reached."""
-        sides = BothSides(self._sides, self._own_branches).missing if self._may_lack_sides else []
+        sides = self._to_be_taken() if self._may_lack_sides else []
+        sides = BothSides(self._sides, sides).missing
         code_dir = self._samples.code_dir
         branches = dict.fromkeys(describe_branch(jump, code_dir) for jump in sides)
         file = self._file_sides

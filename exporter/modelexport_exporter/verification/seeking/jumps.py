@@ -19,6 +19,11 @@ _PACKAGES = tuple({sysconfig.get_path(name) for name in ("purelib", "platlib")})
 _STANDARD = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib")})
 CONDITIONAL = ("POP_JUMP", "JUMP_IF", "FOR_ITER", "SEND")
 RAISING = "RAISE_VARARGS"
+_READING = frozenset({"LOAD_FAST", "LOAD_DEREF"})
+_STAYING = frozenset(
+    {"isinstance", "issubclass", "hasattr", "callable", "type", "dim", "ndim", "dtype", "device"}
+    | {"is_floating_point", "requires_grad", "training"}
+)
 
 
 @dataclass(frozen=True)
@@ -115,6 +120,30 @@ def may_test(jump: Jump, code: CodeType, offset: int) -> bool:
     if code != jump.code or tested is None or inner is None:
         return False
     return tested[0] <= inner[0] and inner[1] <= tested[1]
+
+
+def may_vary(jump: Jump) -> bool:
+    """Return whether a jump tests a variable, for more than what a call always has.
+
+    Its type, its number of dims, its dtype, and whether an argument is given stay the same.
+    """
+    tested, names, computes = _span(jump.code, jump.offset), set[str](), False
+    for instruction in dis.get_instructions(jump.code):
+        inner = _span(jump.code, instruction.offset)
+        if tested is None or inner is None or not tested[0] <= inner[0] <= inner[1] <= tested[1]:
+            continue
+        names.add(instruction.argval if isinstance(instruction.argval, str) else "")
+        computes |= instruction.opname in _READING and instruction.argval != "self"
+    is_given = "NONE" in _opname(jump)
+    return computes and not is_given and not names & _STAYING
+
+
+def _opname(jump: Jump) -> str:
+    return next(
+        instruction.opname
+        for instruction in dis.get_instructions(jump.code)
+        if instruction.offset == jump.offset
+    )
 
 
 def raises_elsewhere(taken: Taken) -> bool:

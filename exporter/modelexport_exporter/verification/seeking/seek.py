@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -67,6 +67,28 @@ class Seeker:
             if self._reaches(goal, candidate.arrays):
                 found.append(candidate)
         return found
+
+    def seek_at_sizes(self, goal: Goal, of: Sequence[Found], seconds: float) -> list[Found]:
+        """Return samples that reach the goal at other sizes than inputs that were found before."""
+        until = self._clock() + seconds
+        found: list[Found] = []
+        for candidate in self.at_sizes(of):
+            if not goal.is_open or self._clock() > until:
+                break
+            if self._reaches(goal, candidate.arrays):
+                found.append(candidate)
+        return found
+
+    def at_sizes(self, of: Sequence[Found]) -> Iterator[Found]:
+        """Yield the inputs at other sizes: those of other shapes are drawn again."""
+        for sized in self.sizes() if of else ():
+            for kept in of:
+                same = {
+                    name: array
+                    for name, array in kept.arrays.items()
+                    if array.shape == sized.arrays[name].shape
+                }
+                yield Found(sized.dims, {**sized.arrays, **same})
 
     def _reaches(self, goal: Goal, arrays: Mapping[str, Array]) -> bool:
         values = self._reference.values(arrays)

@@ -205,3 +205,42 @@ def test_reads_of_weights_are_not_those_of_inputs() -> None:
     sites = reads_of_inputs({"x": x}, lambda: model(x))
     assert len(sites) == 1
     assert next(iter(sites)).line == model.__code__.co_firstlineno + 1
+
+
+def of_both(x: torch.Tensor) -> torch.Tensor:
+    if x.sum() > 5 and x.shape[0] % 13 == 5:
+        return x * 2
+    return x
+
+
+def of_a_setting(x: torch.Tensor, setting: torch.Tensor | None = None) -> torch.Tensor:
+    if x.sum() > 5:
+        if setting is not None:
+            return x * setting
+        if x.dim() > 1:
+            return x + 1
+        if hasattr(x, "weights"):
+            return x * 3
+    return x
+
+
+def of_a_check(x: torch.Tensor) -> torch.Tensor:
+    if x.sum() > 5 and x.shape[0] > 40:
+        raise ValueError
+    return x
+
+
+@pytest.mark.parametrize(
+    ("model", "behind"), [(of_both, [1]), (of_a_setting, []), (of_a_check, [])]
+)
+def test_a_test_that_is_met_behind_another(model: Model, behind: list[int]) -> None:
+    """It counts if it may go another way: sizes do, and what a call always has does not."""
+    sides = SidesTaken()
+    for x in (X / 2, 2 * X):
+        with sides.watching():
+            model(x)
+    first = model.__code__.co_firstlineno
+    assert [jump.line - first for jump in sides.behind_others()] == behind
+    with sides.watching():
+        model(torch.ones(18))
+    assert not [jump for jump in sides.behind_others() if model is of_both]
