@@ -93,6 +93,23 @@ CASES = (
     frozen("S14", "table_of_ids", "TableOfIds", SIX, feeds=[IDS_OF_RULES]),
     frozen(
         "S14",
+        "value_and_size",
+        "ValueAndSize",
+        X,
+        integers("a", high=60),
+        dims={"n": (1, 40)},
+        feeds=[rows(18) | {"a": array(41, dtype="int64").reshape(())}],
+    ),
+    frozen(
+        "S14",
+        "size_behind_values",
+        "SizeBehindValues",
+        X,
+        dims={"n": (1, 40)},
+        feeds=[{"x": rows(13)["x"] + 3}],
+    ),
+    frozen(
+        "S14",
         "writes_log",
         "WritesLog",
         SIGNAL,

@@ -123,6 +123,27 @@ class TableOfIds(nn.Module):
         return ids * self.table.get((first, second), 1)
 
 
+class ValueAndSize(nn.Module):
+    """Decides by a value and a size together."""
+
+    def forward(self, x, a):
+        _for_python_only()
+        if a == 41 and x.shape[0] % 13 == 5:
+            return x * 2
+        return x
+
+
+class SizeBehindValues(nn.Module):
+    """Decides by a size where values are large."""
+
+    def forward(self, x):
+        _for_python_only()
+        if x.mean() > 2:
+            if x.shape[0] == 13:
+                return x.flip(0)
+        return x
+
+
 class WritesLog(nn.Module):
     """Reads numbers for a log only."""
 
