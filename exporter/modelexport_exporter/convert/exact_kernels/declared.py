@@ -32,6 +32,8 @@ class Declared:
     """The largest size of each dim."""
     elements: int = 0
     """Of the largest input."""
+    may_be_one: Collection[str] = ()
+    """Dims that may be 1."""
 
     @classmethod
     def of(cls, spec: ModelExportSpec) -> Declared:
@@ -45,6 +47,7 @@ class Declared:
             frozenset(name for name, dim in spec.dims.items() if dim.min == 0),
             largest,
             max((_elements(entry.shape, largest) for entry in spec.inputs), default=0),
+            frozenset(name for name, dim in spec.dims.items() if dim.min <= 1 <= dim.max),
         )
 
     def longest(self, dim: int | ir.SymbolicDim) -> int:

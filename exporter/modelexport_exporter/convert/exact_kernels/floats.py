@@ -55,6 +55,24 @@ def tanh(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
     return write.op("Clip", write.op("Tanh", x), low, high)
 
 
+def norm_of_one(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
+    """Return the magnitude, where a reduced size may be 1, as torch does: a square overflows."""
+    x, axes = node.inputs[0], write.axes(node)
+    if x is None or x.shape is None or sizes.dtype(x) not in _WITH_KERNEL:
+        return None
+    if axes is None or len(axes) != 1 or not x.shape:
+        return None
+    dim = x.shape[axes[0]]
+    if dim != 1 and str(dim) not in sizes.declared.may_be_one:
+        return None
+    magnitude = write.named(node, "ReduceSum", write.op("Abs", x))
+    if dim == 1:
+        return magnitude
+    size = write.op("Gather", write.op("Shape", x), write.number(axes[0]), axis=0)
+    is_one = write.op("Equal", size, write.number(1))
+    return write.op("Where", is_one, magnitude, write.again(node, x))
+
+
 def square_root(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
     """Take the root where the exponent is 1/2, as torch does: of -inf it is NaN."""
     x, exponent = node.inputs

@@ -53,6 +53,7 @@ OF_FLOATS: Mapping[str, Rewrite] = {
     "Sigmoid": floats.sigmoid,
     "Tanh": floats.tanh,
     "Pow": floats.square_root,
+    "ReduceL2": floats.norm_of_one,
     "GridSample": places.far_places,
     "ReduceMax": not_a_number.reduce_extreme,
     "ReduceMin": not_a_number.reduce_extreme,

@@ -66,6 +66,11 @@ class SidesTaken:
             self._patterns[jump].add(pattern)
             self._runs[jump] += 1
 
+    @property
+    def ways(self) -> int:
+        """Return how many sides of jumps were taken."""
+        return sum(map(len, self._targets.values()))
+
     def behind_others(self) -> list[Jump]:
         """Return jumps that some runs only met, all of which went the same way.
 

@@ -44,6 +44,8 @@ SIZES_SECONDS = 1.0
 """Time to seek sides of the file that depend on sizes, and paths where a condition fails."""
 DECISIONS_SECONDS = 0.5
 """Time to seek sizes at which the file decides otherwise."""
+MOST_REACHED = 32
+"""Inputs that are tried at other sizes, too."""
 MOST_ROUNDS = 4
 """How deep branches inside of branches are sought."""
 
@@ -77,8 +79,8 @@ class Completeness:
         self._known: set[Site] = set()
         self._unexamined: list[tuple[set[Site], Arrays]] = []
         self._empty: list[str] = []
-        self._reached: list[Found] = []
-        """Samples that reached a side of a branch for the first time."""
+        self._reached: list[Arrays] = []
+        """Inputs that took a side of a branch for the first time."""
         self._may_lack_sides = branches is Branches.ONE_SIDE
         self._frozen_sizes = frozen_sizes
         self._trace = trace
@@ -99,11 +101,14 @@ class Completeness:
         # Few models read values; jumps are watched, which takes time, once one does.
         jumps = bool(self._known)
         recorded = self._frozen_sizes or self._guarded or (jumps and self._may_lack_sides)
+        before = self._sides.ways
         with (
             self._paths.recording() if recorded else nullcontext(),
             self._sides.watching(jumps=jumps) as sites,
         ):
             yield
+        if self._sides.ways > before and len(self._reached) < MOST_REACHED:
+            self._reached.append(arrays)
         if new := sites - self._known:
             self._known |= new
             self._unexamined.append((new, arrays))
@@ -170,13 +175,12 @@ class Completeness:
             wanted = self._to_be_taken()
             goal = BothSides(self._sides, wanted)
             found = self._seeker.seek(goal, until - self._clock())
-            self._reached += found
             for entry in found:
                 compare(entry)
             if not self._unexamined and not set(self._to_be_taken()) - set(wanted):
                 return
             further = BothSides(self._sides, self._to_be_taken())
-            for entry in self._seeker.seek_at_sizes(further, found, SIZES_SECONDS):
+            for entry in self._seeker.seek_at_sizes(further, self._reached, SIZES_SECONDS):
                 compare(entry)
 
     def _seek_file_sides(self, sides: FileSides, compare: Callable[[Found], None]) -> None:
@@ -188,7 +192,7 @@ class Completeness:
                 if not is_open() or self._clock() > until:
                     break
                 if sides.reaches(found.arrays) and self._reference.accepts(found.arrays):
-                    self._reached.append(found)
+                    self._reached.append(found.arrays)
                     compare(found)
 
         reach(self._seeker.candidates(), SECONDS, lambda: bool(sides.missing))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 
@@ -23,6 +24,7 @@ from modelexport_exporter.verification.seeking.candidates import candidates
 from modelexport_exporter.verification.seeking.goals import Goal
 
 Array = NDArray[Any]
+Arrays = Mapping[str, Array]
 
 MOST_FOUND = 6
 """Samples that reach a goal, each of which is compared."""
@@ -68,7 +70,7 @@ class Seeker:
                 found.append(candidate)
         return found
 
-    def seek_at_sizes(self, goal: Goal, of: Sequence[Found], seconds: float) -> list[Found]:
+    def seek_at_sizes(self, goal: Goal, of: Sequence[Arrays], seconds: float) -> list[Found]:
         """Return samples that reach the goal at other sizes than inputs that were found before."""
         until = self._clock() + seconds
         found: list[Found] = []
@@ -79,16 +81,16 @@ class Seeker:
                 found.append(candidate)
         return found
 
-    def at_sizes(self, of: Sequence[Found]) -> Iterator[Found]:
-        """Yield the inputs at other sizes: those of other shapes are drawn again."""
+    def at_sizes(self, of: Sequence[Arrays]) -> Iterator[Found]:
+        """Yield the inputs at other sizes, at which they are repeated or end earlier."""
         for sized in self.sizes() if of else ():
             for kept in of:
-                same = {
-                    name: array
-                    for name, array in kept.arrays.items()
-                    if array.shape == sized.arrays[name].shape
+                moved = {
+                    name: _repeated(kept[name], array.shape)
+                    for name, array in sized.arrays.items()
+                    if name in kept and kept[name].size
                 }
-                yield Found(sized.dims, {**sized.arrays, **same})
+                yield Found(sized.dims, {**sized.arrays, **moved})
 
     def _reaches(self, goal: Goal, arrays: Mapping[str, Array]) -> bool:
         values = self._reference.values(arrays)
@@ -142,3 +144,11 @@ class Seeker:
         state = self._reference.state()
         small = {name: entry for name, entry in state.items() if entry.numel() <= LARGEST_STATE}
         return {name: to_array(entry) for name, entry in islice(small.items(), 64)}
+
+
+def _repeated(array: Array, shape: tuple[int, ...]) -> Array:
+    """Return an array of this shape, whose rows and columns are those of the other one by turns."""
+    if array.shape == shape:
+        return array
+    places = (np.arange(size) % own for size, own in zip(shape, array.shape, strict=True))
+    return np.asarray(array[np.ix_(*places)])

@@ -146,3 +146,28 @@ def test_other_sigmoids_stay() -> None:
     avoid_inexact_kernels(model, Declared({}, ()))
     assert operators(model) == ["Sigmoid"]
     assert run(model, [x])[1] == pytest.approx(0.7310586)
+
+
+@pytest.mark.parametrize("opset", [13, 20])
+@pytest.mark.parametrize("keep", [0, 1])
+@pytest.mark.parametrize("numbers", [[1e-30], [-1e38], [NAN], [-INF], [0.0], [3.0, -4.0], []])
+def test_the_norm_of_one_number_is_its_magnitude(
+    numbers: list[float], keep: int, opset: int
+) -> None:
+    x: Array = np.array([numbers], np.float32)
+    axes = {} if opset >= 18 else {"axes": [1]}
+    constants = {1: np.array([1])} if opset >= 18 else {}
+    model = graph_of("ReduceL2", [x], constants, opset, keepdims=keep, **axes)
+    model.graph.inputs[0].shape = ir.Shape(["b", "n"])
+    avoid_inexact_kernels(model, Declared(may_be_one=("n",)))
+    assert "Where" in operators(model)
+    close(run(model, [x]), torch.linalg.vector_norm(torch.from_numpy(x), dim=1, keepdim=bool(keep)))
+
+
+@pytest.mark.parametrize("size", ["n", 3])
+def test_a_norm_of_more_numbers_stays(size: int | str) -> None:
+    x: Array = np.array([[1.0, 2.0, 3.0]], np.float32)
+    model = graph_of("ReduceL2", [x], {1: np.array([1])}, keepdims=0)
+    model.graph.inputs[0].shape = ir.Shape(["b", size])
+    avoid_inexact_kernels(model, Declared(may_be_one=("b",)))
+    assert operators(model) == ["ReduceL2"]
