@@ -16,7 +16,7 @@ from modelexport_exporter.decompositions.torchscript.calls import TracedCalls
 from modelexport_exporter.decompositions.torchscript.elementary_symbolics import (
     elementary_symbolics,
 )
-from modelexport_exporter.torch_internals.call_mode import CallMode
+from modelexport_exporter.torch_internals.call_mode import CallMode, with_names
 from modelexport_exporter.torch_internals.function_overrides import show_inner_calls
 
 
@@ -56,5 +56,5 @@ class _Replacing(CallMode):
         if replacement is not None:
             result = replacement(*args, **kwargs)
             if result is not NotImplemented:
-                return result
+                return with_names(getattr(func, "__name__", ""), result)
         return func(*args, **kwargs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import torch
 from torch.overrides import TorchFunctionMode
 
 
@@ -29,3 +30,9 @@ def call_name(func: Any) -> str:  # noqa: ANN401
     """Return `gt` for torch.gt, Tensor.gt and aten.gt.Scalar, `__gt__` for the operator `>`."""
     packet = getattr(func, "overloadpacket", None)
     return str(getattr(packet or func, "__name__", ""))
+
+
+def with_names(operator: str, result: Any) -> Any:  # noqa: ANN401
+    """Return an operator's results under the names that torch gives them: `.values`, `.indices`."""
+    named = getattr(torch.return_types, operator, None)
+    return named(result) if named is not None and type(result) is tuple else result

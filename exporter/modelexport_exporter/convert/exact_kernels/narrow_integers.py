@@ -16,6 +16,10 @@ from modelexport_exporter.convert.exact_kernels.writer import Writer
 
 _INT8, _INT16 = ir.DataType.INT8, ir.DataType.INT16
 _UINT8, _UINT16 = ir.DataType.UINT8, ir.DataType.UINT16
+_OF_BOOLEANS = frozenset(
+    {"Not", "And", "Or", "Xor", "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"}
+    | {"IsNaN", "IsInf"}
+)
 _OF_16_BITS = frozenset({_INT16, _UINT16})
 _NARROW = _OF_16_BITS | {_INT8, _UINT8}
 
@@ -72,3 +76,22 @@ def compute_as_int32(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Valu
     made = ir.Node("", node.op_type, inputs, list(node.attributes.values()))
     (result,) = write.outputs(made)
     return write.op("Cast", result, to=dtype) if lacking.returns_it else result
+
+
+def _is_boolean(x: ir.Value, sizes: Magnitudes) -> bool:
+    """Return whether a value is of booleans, also where a script does not note its dtype."""
+    dtype, source = sizes.dtype(x), x.producer()
+    if dtype is not None or source is None:
+        return dtype is ir.DataType.BOOL
+    return source.op_type in _OF_BOOLEANS
+
+
+def count_booleans(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
+    """Count as int64, as torch does: CumSum takes no booleans."""
+    x = node.inputs[0]
+    if x is None or not _is_boolean(x, sizes):
+        return None
+    cast = write.op("Cast", x, to=ir.DataType.INT64)
+    node.outputs[0].dtype = ir.DataType.INT64
+    made = ir.Node("", node.op_type, [cast, *node.inputs[1:]], list(node.attributes.values()))
+    return write.outputs(made)[0]

@@ -45,8 +45,11 @@ OF_INTEGERS: Mapping[str, Rewrite] = {
     "Mod": integers.modulo,
     "Pow": integers.power,
 }
-OF_BOOLEANS: Mapping[str, Rewrite] = {"ReduceMax": emptiness.any_of}
-"""Written as integers."""
+OF_BOOLEANS: Mapping[str, Rewrite] = {
+    "ReduceMax": emptiness.any_of,
+    "CumSum": narrow_integers.count_booleans,
+}
+"""Written as integers, or not at all."""
 OF_FLOATS: Mapping[str, Rewrite] = {
     "ReduceLogSumExp": floats.log_sum_exp,
     "ReduceMean": emptiness.mean,

@@ -25,7 +25,7 @@ from modelexport_exporter.decompositions.torchscript.missing_symbolics import (
 )
 from modelexport_exporter.decompositions.torchscript.negative_indices import from_the_start
 from modelexport_exporter.decompositions.torchscript.rewrites import REWRITES
-from modelexport_exporter.torch_internals.call_mode import CallMode
+from modelexport_exporter.torch_internals.call_mode import CallMode, with_names
 from modelexport_exporter.torch_internals.operators import (
     OpOverload,
     OpOverloadPacket,
@@ -100,7 +100,9 @@ class TracedCalls(CallMode):
                 result = replace(call, args, dict(kwargs))
             if result is not NotImplemented:
                 copies = call.in_place and isinstance(args[0], Tensor)
-                return args[0].copy_(result) if copies else result
+                if copies:
+                    return args[0].copy_(result)
+                return with_names(call.operator.removeprefix("aten::"), result)
         return func(*args, **kwargs)
 
     @contextmanager

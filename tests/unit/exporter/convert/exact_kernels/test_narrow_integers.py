@@ -86,6 +86,13 @@ def test_the_runtime_lacks_the_operator(operator: str, dtype: ir.DataType) -> No
         run(model, feed)
 
 
+def test_booleans_are_counted() -> None:
+    x: Array = np.array([[True, False, True], [False, False, True]])
+    model = graph_of("CumSum", [x], {1: np.array(1)})
+    got = rewritten(model, [x])
+    np.testing.assert_array_equal(got, x.cumsum(1), strict=True)
+
+
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_wider_integers_stay(dtype: type) -> None:
     x: Array = np.array([[1, 2]], dtype)

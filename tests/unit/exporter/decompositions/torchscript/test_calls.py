@@ -74,6 +74,12 @@ def test_a_diagonal_is_written(opset: int, offset: int) -> None:
     )
 
 
+def test_results_have_the_names_that_torch_gives_them() -> None:
+    assert_exported_as_eager(
+        lambda x, n: (torch.cummin(x, 0).values, x.median(1).indices, torch.cummax(x, 1)[0]), 17
+    )
+
+
 @pytest.mark.parametrize("disabled", ["aten::addcdiv", "*"])
 def test_a_disabled_operator_is_left_to_be_refused(disabled: str) -> None:
     with pytest.raises(UnsupportedOperatorError, match="aten::addcdiv"):
