@@ -80,7 +80,12 @@ class Values(StrEnum):
     """Drawn by the user's sampler."""
 
 
-DEGENERATE = frozenset({Values.ZEROS, Values.HIGHEST, Values.LOWEST, Values.CONSTANT, Values.SMALL})
+DEGENERATE = frozenset(
+    {
+        *(Values.ZEROS, Values.HIGHEST, Values.LOWEST),
+        *(Values.CONSTANT, Values.SMALL, Values.OFFSET),
+    }
+)
 """Constant or tiny inputs: what is centred vanishes, and x - tanh(x) is rounding error only."""
 NOT_FINITE = frozenset({Values.WITH_NAN, Values.WITH_INFINITY})
 """Inputs that most models do not expect."""

@@ -68,10 +68,11 @@ LOOKUP_SHARE = 0.1
 """Time to look up rows of tables that are not the model's: so much, or this part of the time that
 the others took."""
 
-LIKELY_SIZES_SECONDS = (0.25, 1.0)
+LIKELY_SIZES_SECONDS = 1.0
 LIKELY_SIZES_SHARE = 0.15
+LEAST_LIKELY_SIZES_SECONDS = 0.25
 """Time for sizes next to the middle, powers of two and numbers of the model, those that fit: this
-part of the time that the others took, but at least and at most so much."""
+part of the time that the others took, but at most and at least so much."""
 
 EVERY_SIZE_SECONDS = 0.5
 """Time for samples of all sizes of all dims, after the others."""
@@ -168,8 +169,9 @@ class Verification:
         rows = self._lookups.samples(lambda sample: self._scheduler.admit(sample).fits)
         self._run_while(rows, spent + max(LOOKUP_SECONDS, spent * LOOKUP_SHARE))
         self._completeness.seek(self._results, self._run_found)
-        spent, (least, most) = self._scheduler.spent, LIKELY_SIZES_SECONDS
-        self._run_likely_sizes(spent + min(max(spent * LIKELY_SIZES_SHARE, least), most))
+        spent = self._scheduler.spent
+        share = max(spent * LIKELY_SIZES_SHARE, LEAST_LIKELY_SIZES_SECONDS)
+        self._run_likely_sizes(spent + min(share, LIKELY_SIZES_SECONDS))
         self._run_while(self._samples.every_size(), self._scheduler.spent + EVERY_SIZE_SECONDS)
         progress(Stage.VERIFY, 1.0, f"compared {len(self._results)} samples")
 

@@ -125,7 +125,7 @@ def test_terminal_and_report_say_what_was_covered(tmp_path: Path) -> None:
     tokens = next(text for text in report["verification"]["coverage"] if "seq" in text)
     count, _, rest = tokens.partition(" ")
     assert rest == f"of {SEQ} sizes of seq; shapes at all"
-    assert int(count) >= 10, "the middle and powers of two, next to them"
+    assert int(count) >= 6, "the ends, the middle, primes, and likely ones"
     assert tokens in done.stdout
     assert tokens in (tmp_path / "out" / "report.html").read_text()
     ran = {sample["dims"]["seq"] for sample in report["samples"]}

@@ -44,7 +44,6 @@ MORE = (
     Values.FAR,
     Values.COPIES,
     Values.OFFSET,
-    *(Values.DRIFTING,) * 2,
     Values.NORMAL,
     Values.LARGE,
     Values.NORMAL,
@@ -60,7 +59,6 @@ AT_HIGHEST = (
     Values.REPEATED,
     Values.COPIES,
     Values.OFFSET,
-    *(Values.DRIFTING,) * 2,
     Values.WITH_INFINITY,
 )
 """What dims at their maximum run with together: many rows, and many places in each."""
@@ -110,6 +108,7 @@ def more_samples(spec: ModelExportSpec) -> tuple[Sample, ...]:
         if sizes not in [*planned, *(met for met, _ in plan)]:
             plan.append((sizes, Values.NORMAL))
     plan += [(dims.highest, values) for values in AT_HIGHEST]
+    plan += [(sizes, Values.DRIFTING) for sizes in (dims.between, dims.highest) * 2]
     first = len(planned)
     return tuple(Sample(dims, values, first + seed) for seed, (dims, values) in enumerate(plan))
 
