@@ -29,7 +29,7 @@ from modelexport_exporter.verification.seeking.frozen_code import Branches
 from modelexport_exporter.verification.seeking.goals import BothSides, DependsOnValues, Elements
 from modelexport_exporter.verification.seeking.jumps import Jump
 from modelexport_exporter.verification.seeking.paths import NewPaths, Paths
-from modelexport_exporter.verification.seeking.seek import Found, Seeker
+from modelexport_exporter.verification.seeking.seek import LARGEST_VOLUME, Found, Seeker
 from modelexport_exporter.verification.seeking.size_decisions import SizeDecisions
 from modelexport_exporter.verification.seeking.size_paths import SizePaths
 from modelexport_exporter.verification.seeking.unmet_conditions import UnmetConditions
@@ -107,7 +107,8 @@ class Completeness:
             self._sides.watching(jumps=jumps) as sites,
         ):
             yield
-        if self._sides.ways > before and len(self._reached) < MOST_REACHED:
+        small = sum(array.size for array in arrays.values()) <= LARGEST_VOLUME
+        if self._sides.ways > before and small and len(self._reached) < MOST_REACHED:
             self._reached.append(arrays)
         if new := sites - self._known:
             self._known |= new
