@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
+from contextlib import AbstractContextManager
 
 from torch.export import ExportedProgram
 
@@ -24,14 +24,12 @@ def prepared(program: ExportedProgram, disabled: Collection[str]) -> ExportedPro
     return with_any_strides(complex_as_pairs(program, disabled))
 
 
-@contextmanager
-def decomposing(disabled: Collection[str]) -> Iterator[None]:
+def decomposing(disabled: Collection[str]) -> AbstractContextManager[None]:
     """Let torch.onnx decompose by the library before its own definitions, in the block.
 
     In one pass: its definitions lead to operators of the library that the program does not have.
     """
-    with decomposing_first_by(whole_table(disabled)):
-        yield
+    return decomposing_first_by(whole_table(disabled))
 
 
 def whole_table(disabled: Collection[str]) -> Table:

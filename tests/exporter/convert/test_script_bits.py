@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import pytest
 import torch
 from torch import nn
 
-from modelexport_exporter.convert.script_symbolics import script_symbolics
+from exporter.convert.scripted import computed
 
 INTEGERS = torch.tensor([5, -3, 0, 2**40 + 9, -(2**62)])
 
@@ -34,12 +33,6 @@ class OfBooleans(nn.Module):
 @pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int8])
 @pytest.mark.parametrize("module", [OfTensors(), OfNumbers(), OfBooleans()])
 def test_bits(module: nn.Module, dtype: torch.dtype, tmp_path: Path) -> None:
-    x, file = INTEGERS.to(dtype), tmp_path / "m.onnx"
-    with torch.no_grad(), script_symbolics():
-        torch.onnx.export(
-            torch.jit.script(module), (x,), str(file), dynamo=False, opset_version=20,
-            input_names=["x"],
-        )  # fmt: skip
-    session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
-    for got, want in zip(session.run(None, {"x": x.numpy()}), module(x), strict=True):
+    x = INTEGERS.to(dtype)
+    for got, want in zip(computed(module, x, tmp_path / "m.onnx"), module(x), strict=True):
         np.testing.assert_array_equal(got, want.numpy(), strict=True)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import pytest
 import torch
 from torch import nn
 
-from modelexport_exporter.convert.script_symbolics import script_symbolics
+from exporter.convert.scripted import computed
 
 FLOATS = torch.tensor([1.0, 0.7, -1.3, 2.6, -7.0, 5.5, 331.5, 0.0, -0.1, 12.0])
 INTEGERS = torch.tensor([-7, -3, 0, 3, 7, 2**53 + 1, -(2**40) - 1])
@@ -35,18 +34,6 @@ class ByTensor(nn.Module):
 class Product(nn.Module):
     def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         return torch.addcmul(x, x, x, value=-3.3), torch.addcmul(x, x, x)
-
-
-def computed(module: nn.Module, x: torch.Tensor, file: Path) -> list[np.ndarray]:
-    with torch.no_grad(), script_symbolics():
-        torch.onnx.export(
-            torch.jit.script(module), (x,), str(file), dynamo=False, opset_version=20,
-            input_names=["x"],
-        )  # fmt: skip
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
-    return session.run(None, {"x": x.numpy()})  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

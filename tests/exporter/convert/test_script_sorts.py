@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import pytest
 import torch
 from torch import nn
 
-from modelexport_exporter.convert.script_symbolics import script_symbolics
+from exporter.convert.scripted import computed
 
 TIES = torch.tensor([[2.0, 0.0, 2.0, -1.0, 0.0, 2.0], [1.0, 1.0, 1.0, 0.0, -3.0, 1.0]])
 
@@ -28,12 +27,5 @@ class Places(nn.Module):
 
 @pytest.mark.parametrize("module", [Sorts(), Places()])
 def test_stable_sorts(module: nn.Module, tmp_path: Path) -> None:
-    file = tmp_path / "m.onnx"
-    with torch.no_grad(), script_symbolics():
-        torch.onnx.export(
-            torch.jit.script(module), (TIES,), str(file), dynamo=False, opset_version=20,
-            input_names=["x"],
-        )  # fmt: skip
-    session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
-    for got, want in zip(session.run(None, {"x": TIES.numpy()}), module(TIES), strict=True):
+    for got, want in zip(computed(module, TIES, tmp_path / "m.onnx"), module(TIES), strict=True):
         np.testing.assert_array_equal(got, want.numpy())

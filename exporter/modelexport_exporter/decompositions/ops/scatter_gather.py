@@ -56,7 +56,7 @@ def _is_captured(*_: object, **__: object) -> bool:
 
 @FAMILY.decomposes(
     "aten::diagonal",
-    defect="the matrix times 0 beside its diagonal, summed: NaN or infinity there makes NaN",
+    defect="the matrix times 0 off the diagonal, summed: NaN or infinity there makes NaN",
     method="indexing of the flattened matrix: the places lie a row and a column apart",
     applies=_is_captured,
 )

@@ -66,8 +66,8 @@ class Slices:
         groups -= int(groups.min()) - 1
         largest = np.zeros(int(groups.max()) + 2, values.dtype)
         np.maximum.at(largest, groups, values)
-        beside = np.maximum(largest[groups - 1], largest[groups + 1])
-        return np.asarray(np.maximum(largest[groups], beside))
+        neighbours = np.maximum(largest[groups - 1], largest[groups + 1])
+        return np.asarray(np.maximum(largest[groups], neighbours))
 
 
 @dataclass

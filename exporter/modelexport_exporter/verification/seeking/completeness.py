@@ -236,27 +236,22 @@ class Completeness:
         Libraries branch on values to save work, and compute the same on both sides: these are
         compared where samples reach them, and not sought.
         """
-        code_dir = self._samples.code_dir
-        return [jump for jump in self._branches.matter if is_users(jump.code.co_filename, code_dir)]
+        return [jump for jump in self._branches.matter if self._is_own(jump)]
 
     def _to_be_taken(self) -> list[Jump]:
         """Return the branches of which both sides have to run, and tests that are behind them."""
         own = self._own_branches
-        code_dir = self._samples.code_dir
-        behind = [
-            jump
-            for jump in (self._sides.behind_others() if own else ())
-            if is_users(jump.code.co_filename, code_dir)
-        ]
-        return list(dict.fromkeys((*own, *behind)))
+        behind = self._sides.behind_others() if own else []
+        return list(dict.fromkeys((*own, *filter(self._is_own, behind))))
 
     @property
     def _own_numbers(self) -> list[Site]:
         """Return the places of the user's own code that read a number."""
-        code_dir = self._samples.code_dir
-        return [
-            site for site in self._branches.numbers if is_users(site.code.co_filename, code_dir)
-        ]
+        return [site for site in self._branches.numbers if self._is_own(site)]
+
+    def _is_own(self, place: Jump | Site) -> bool:
+        """Return whether a place is in the user's own code."""
+        return is_users(place.code.co_filename, self._samples.code_dir)
 
     def not_compared(self) -> tuple[NotCompared, ...]:
         """Return what no sample reached."""

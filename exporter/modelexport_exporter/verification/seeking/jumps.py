@@ -119,7 +119,7 @@ def may_test(jump: Jump, code: CodeType, offset: int) -> bool:
     tested, inner = _span(jump.code, jump.offset), _span(code, offset)
     if code != jump.code or tested is None or inner is None:
         return False
-    return tested[0] <= inner[0] and inner[1] <= tested[1]
+    return _contains(tested, inner)
 
 
 def may_vary(jump: Jump) -> bool:
@@ -130,7 +130,7 @@ def may_vary(jump: Jump) -> bool:
     tested, names, computes = _span(jump.code, jump.offset), set[str](), False
     for instruction in dis.get_instructions(jump.code):
         inner = _span(jump.code, instruction.offset)
-        if tested is None or inner is None or not tested[0] <= inner[0] <= inner[1] <= tested[1]:
+        if tested is None or inner is None or not _contains(tested, inner):
             continue
         names.add(instruction.argval if isinstance(instruction.argval, str) else "")
         computes |= instruction.opname in _READING and instruction.argval != "self"
@@ -208,6 +208,10 @@ def _raises(code: CodeType) -> frozenset[int]:
 
 Place = tuple[int, int]
 """A line and a column."""
+
+
+def _contains(outer: tuple[Place, Place], inner: tuple[Place, Place]) -> bool:
+    return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
 @cache
