@@ -114,14 +114,16 @@ class Call:
                 taken.add(number)
         return values
 
-    def dynamic_shapes(self, forward: Any) -> dict[str, Any]:  # noqa: ANN401 - any callable
+    def dynamic_shapes(
+        self, forward: Any, *, any_range: bool = False  # noqa: ANN401 - any callable
+    ) -> dict[str, Any]:
         """Return what torch.export takes for arguments with symbolic numbers, by parameter.
 
         Dims of one name are one Dim. `forward` is what is captured; its signature names the
-        arguments.
+        arguments. `any_range`: the program may hold for a part of the sizes, which it states.
         """
         dims = {
-            name: TorchDim(name, min=dim.min, max=dim.max)
+            name: TorchDim.AUTO if any_range else TorchDim(name, min=dim.min, max=dim.max)
             for name, dim in self.dims.items()
             if is_dynamic(dim)
         }

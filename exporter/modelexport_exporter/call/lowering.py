@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from inspect import Parameter
 from pathlib import Path
 from typing import Any
@@ -36,11 +35,7 @@ class BoundInputs:
 
     spec: ModelExportSpec
     call: Call
-
-    @cached_property
-    def sizes(self) -> DimSizes:
-        """Return the sizes of the spec's dims."""
-        return DimSizes.of(self.spec)
+    sizes: DimSizes
 
 
 def bind_inputs(
@@ -52,7 +47,8 @@ def bind_inputs(
         call = call_by_example(spec.model.example_inputs, spec, code_dir)
     else:
         call = _call_by_names(spec, module)
-    return BoundInputs(spec.model_copy(update={"inputs": call.inputs}), call)
+    bound = spec.model_copy(update={"inputs": call.inputs})
+    return BoundInputs(bound, call, DimSizes.of(bound))
 
 
 def _call_by_names(spec: ModelExportSpec, module: torch.nn.Module) -> Call:

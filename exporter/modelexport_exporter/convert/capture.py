@@ -32,26 +32,28 @@ def capture(
     code_dir: Path | None,
     *,
     strict: bool = False,
+    any_range: bool = False,
 ) -> ExportedProgram:
     """Return the module's graph, its weights the module's own.
 
-    `strict`: read the forward pass's bytecode instead of running it as Python.
+    `strict`: read the forward pass's bytecode instead of running it as Python. `any_range`: accept
+    a program that holds for a part of the declared sizes only.
     """
     fixing: list[UserLine] = []
     try:
         with lines_that_fix_sizes(code_dir) as fixing:
-            program = _exported(module, bound_inputs, strict=strict)
+            program = _exported(module, bound_inputs, strict=strict, any_range=any_range)
     except Exception as error:
         unknown = any(sign in message_of(error) for sign in OUTPUT_NOT_FLATTENED)
         if unknown and _returns_new_dataclasses(module, bound_inputs):
-            return capture(module, bound_inputs, code_dir, strict=strict)
+            return capture(module, bound_inputs, code_dir, strict=strict, any_range=any_range)
         raise explain_capture(error, module, bound_inputs, code_dir, fixing) from error
     check_numbers_kept(program, bound_inputs.spec)
     return program
 
 
 def _exported(
-    module: torch.nn.Module, bound_inputs: BoundInputs, *, strict: bool
+    module: torch.nn.Module, bound_inputs: BoundInputs, *, strict: bool, any_range: bool
 ) -> ExportedProgram:
     spec, call = bound_inputs.spec, bound_inputs.call
     args, kwargs = call.example(bound_inputs.sizes.captured, numbers=Numbers.SYMBOLIC)
@@ -66,7 +68,7 @@ def _exported(
             module,
             args,
             kwargs,
-            dynamic_shapes=call.dynamic_shapes(module.forward),
+            dynamic_shapes=call.dynamic_shapes(module.forward, any_range=any_range),
             strict=strict,
             prefer_deferred_runtime_asserts_over_guards=True,
         )

@@ -18,7 +18,11 @@ from modelexport_exporter.call import BoundInputs
 from modelexport_exporter.checkpoint.state_dict_mismatch import describe_shape
 from modelexport_exporter.core.dims import DimSizes
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.foreign_messages import CONSTRAINTS_VIOLATED, INVALID_RANGES
+from modelexport_exporter.core.foreign_messages import (
+    CONSTRAINTS_VIOLATED,
+    INVALID_RANGES,
+    NO_SIZES_LEFT,
+)
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.user_frame import (
     UserLine,
@@ -56,6 +60,8 @@ def explain_capture(
     text = message_of(error)
     if CONSTRAINTS_VIOLATED in text:
         return explain_constraints(text, spec, fixing)
+    if NO_SIZES_LEFT in text:
+        return _narrowed(fixing)
     sizes = bound_inputs.sizes
     tiny = [
         name
@@ -86,6 +92,17 @@ def explain_capture(
         "Write this line with torch operators only (no numpy, no Python values taken from "
         "tensors), or set export.exporter: TorchScript.",
         sources=sources,
+    )
+
+
+def _narrowed(fixing: Sequence[UserLine]) -> ExportFailure:
+    """Return the failure of a graph whose sizes torch.export cannot even state."""
+    return ExportFailure(
+        Reason.DYNAMIC_DIM_SPECIALIZED,
+        "the model decides by a size: the graph of one side does not hold for all declared sizes"
+        + (f". Decided at {'; '.join(map(str, fixing[:3]))}" if fixing else ""),
+        _dims_hint(()),
+        sources=tuple(line.source for line in fixing[:3]),
     )
 
 

@@ -22,11 +22,14 @@ from modelexport_exporter.convert.names import make_names_unique
 from modelexport_exporter.convert.program_dims import symbol_names
 from modelexport_exporter.convert.program_outputs import check_outputs
 from modelexport_exporter.convert.size_arithmetic import compute_sizes_in_double
-from modelexport_exporter.convert.size_guards import check_sizes_read, find_size_guards
+from modelexport_exporter.convert.size_guards import (
+    Condition,
+    check_sizes_read,
+    conditions_of,
+)
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import NO_ONNX_FUNCTION
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
-from modelexport_exporter.core.types import SizeGuard
 from modelexport_exporter.core.user_frame import innermost
 from modelexport_exporter.decompositions import decomposing, prepared, provided
 from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
@@ -58,21 +61,28 @@ class Translation:
     inputs: Sequence[str]
     """The declared names of inputs. They are set last, because the optimizer renames values."""
     outputs: Sequence[str]
-    guards: tuple[SizeGuard, ...] = ()
+    conditions: tuple[Condition, ...] = ()
     """What the graph assumes of its sizes."""
 
 
 def translate(
-    program: ExportedProgram, spec: ModelExportSpec, plugins: Plugins, code_dir: Path | None
+    program: ExportedProgram,
+    spec: ModelExportSpec,
+    plugins: Plugins,
+    code_dir: Path | None,
+    names: Mapping[str, str] | None = None,
 ) -> Translation:
-    """Return the program's translation. Raises ExportFailure."""
+    """Return the program's translation. Raises ExportFailure.
+
+    `names`: of dims, by the program's symbols. Without it all declared dims have to be dynamic.
+    """
     deferred = tuple(deferred_conditions(program))
     with sizes_read_as_numbers() as read:
         program = plugins.decompose(program)
         program = prepared(program, plugins.left_alone)
-    names = symbol_names(program, spec)
+    names = symbol_names(program, spec) if names is None else names
     check_sizes_read(read, names, spec)
-    guards = find_size_guards(program, names, spec, code_dir, deferred)
+    conditions = tuple(conditions_of(program, names, code_dir, deferred))
     check_outputs(program)
     with decomposing(plugins.left_alone), sizes_read_as_numbers() as read:
         try:
@@ -86,7 +96,7 @@ def translate(
     assert decomposed is not None
     model = compute_sizes_in_double(converted.model.clone(), decomposed)
     model = keep_constants_double(model, decomposed)
-    return Translation(model, names, inputs, spec.outputs, guards)
+    return Translation(model, names, inputs, spec.outputs, conditions)
 
 
 def _converted(

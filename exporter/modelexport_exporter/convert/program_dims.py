@@ -39,7 +39,7 @@ def symbol_names(program: ExportedProgram, spec: ModelExportSpec) -> dict[str, s
     """Check all dims, and return the declared name of each of the program's symbols."""
     names: dict[str, str] = {}
     dims = DimSizes.of(spec)
-    for size in _sizes(program, spec):
+    for size in sizes_in_program(program, spec):
         if isinstance(size.declared, str) and dims.is_dynamic(size.declared):
             _check_dynamic(size, program, spec)
             symbol = size_expression(size.obtained)
@@ -50,7 +50,8 @@ def symbol_names(program: ExportedProgram, spec: ModelExportSpec) -> dict[str, s
     return names
 
 
-def _sizes(program: ExportedProgram, spec: ModelExportSpec) -> Iterator[SizeInProgram]:
+def sizes_in_program(program: ExportedProgram, spec: ModelExportSpec) -> Iterator[SizeInProgram]:
+    """Yield each size of each input. Raises ExportFailure for inputs of another type or rank."""
     tensors = list(_inputs(program))
     if len(tensors) != len(spec.inputs):
         raise _mismatch(

@@ -37,21 +37,11 @@ MOST_OTHERS = 2048
 
 
 def find_size_guards(
-    program: ExportedProgram,
-    names: Mapping[str, str],
-    spec: ModelExportSpec,
-    code_dir: Path | None,
-    deferred: Sequence[Deferred] = (),
+    conditions: Sequence[Condition], spec: ModelExportSpec
 ) -> tuple[SizeGuard, ...]:
-    """Return the conditions of the program that some declared sizes do not fulfil.
-
-    torch.export writes no assert into the graph where one condition computes with floats, such as
-    `h / w < 1.77`: `deferred` has all of them.
-
-    `names`: the declared names of dims, by the program's symbols.
-    """
+    """Return the conditions that some declared sizes do not fulfil."""
     found: dict[str, SizeGuard] = {}
-    for condition in _conditions(program, names, code_dir, deferred):
+    for condition in conditions:
         if condition.text not in found and (failing := _failing(condition, spec.dims)):
             compared = tuple(_spread(failing, MOST_SIZES))
             others = tuple(_spread(failing, MOST_OTHERS))
@@ -65,7 +55,7 @@ def check_sizes_read(read: Read, names: Mapping[str, str], spec: ModelExportSpec
         if not all(symbol in names for symbol in symbols):
             continue
         dims = tuple(names[symbol] for symbol in symbols)
-        condition = _Condition(f"({expression}) == {number!r}", symbols, dims, "")
+        condition = Condition(f"({expression}) == {number!r}", symbols, dims, "")
         if failing := _failing(condition, spec.dims):
             size = rename_symbols(expression, dict(zip(symbols, dims, strict=True)))
             example = ", ".join(f"{name} = {value}" for name, value in failing[0].items())
@@ -79,7 +69,7 @@ def check_sizes_read(read: Read, names: Mapping[str, str], spec: ModelExportSpec
 
 
 @dataclass(frozen=True)
-class _Condition:
+class Condition:
     """A condition on dims alone, as a Python expression of the program's symbols."""
 
     expression: str
@@ -94,16 +84,22 @@ class _Condition:
         return rename_symbols(self.expression, names)
 
 
-def _conditions(
+def conditions_of(
     program: ExportedProgram,
     names: Mapping[str, str],
     code_dir: Path | None,
     deferred: Sequence[Deferred],
-) -> Iterator[_Condition]:
+) -> Iterator[Condition]:
+    """Yield the conditions on dims that a program assumes.
+
+    torch.export writes no assert into the graph where one condition computes with floats, such as
+    `h / w < 1.77`: `deferred` has all of them. `names`: the declared names of dims, by the
+    program's symbols.
+    """
     for found, stack in deferred:
         if all(symbol in names for symbol in found[1]):
             line = source_line(stack, code_dir)
-            yield _Condition(*found, tuple(names[symbol] for symbol in found[1]), line)
+            yield Condition(*found, tuple(names[symbol] for symbol in found[1]), line)
     for node in program.graph.nodes:
         if node.target is not torch.ops.aten._assert_scalar.default:  # noqa: SLF001
             continue
@@ -112,10 +108,10 @@ def _conditions(
         # A condition on values raises in eager, too.
         if stated is not None and all(symbol in names for symbol in stated[1]):
             line = source_line(str(node.meta.get("stack_trace") or ""), code_dir)
-            yield _Condition(*stated, tuple(names[symbol] for symbol in stated[1]), line)
+            yield Condition(*stated, tuple(names[symbol] for symbol in stated[1]), line)
 
 
-def _failing(condition: _Condition, dims: Mapping[str, Dim]) -> list[dict[str, int]]:
+def _failing(condition: Condition, dims: Mapping[str, Dim]) -> list[dict[str, int]]:
     """Return sizes that do not fulfil the condition, the smallest first."""
     sizes = [in_spread_order(dims[name]) for name in condition.dims]
     found = failing_sizes(condition.expression, condition.symbols, sizes)

@@ -64,6 +64,8 @@ class Attempt:
     """Whether the worker deferred to the other route, which a plugin requires."""
     pitfalls: tuple[Pitfall, ...] = ()
     """Lines of the model that led to the failure."""
+    holds_for_some_sizes: bool = False
+    """Whether torch.export assumed conditions that some declared sizes do not fulfil."""
     blame: Blame | None = None
     """The node of its file that computes something else, after a mismatch."""
 

@@ -28,6 +28,8 @@ WEIGHTS_ONLY = "weights only"
 CONSTRAINTS_VIOLATED = "Constraints violated"
 INVALID_RANGES = "Invalid ranges"
 """For a dim with a maximum of 0 or 1."""
+NO_SIZES_LEFT = "Cannot create Dim with inconsistent"
+"""For a dim that a branch of the model narrows, where a declared size is outside."""
 OUTPUT_NOT_FLATTENED = ("pytree-flattenable", "not a known type")
 """An output of a class that is not registered with pytree."""
 SIZE_GUARD = ("[guard added]", "Eq(")

@@ -41,6 +41,8 @@ class Rung(StrEnum):
     """torch.export, non-strict: the forward pass runs as Python on symbolic tensors."""
     DYNAMO_STRICT = "DynamoStrict"
     """torch.export, strict: the forward pass's bytecode is read."""
+    DYNAMO_BY_SIZE = "DynamoBySize"
+    """torch.export for each side of the model's conditions on sizes, joined by If."""
     DYNAMO_UNOPTIMIZED = "DynamoUnoptimized"
     """torch.export, and the translation as it is: the optimizer may keep stale shapes."""
     SCRIPT = "Script"
@@ -52,6 +54,7 @@ class Rung(StrEnum):
 ROUTES: dict[Rung, Exporter] = {
     Rung.DYNAMO: Exporter.DYNAMO,
     Rung.DYNAMO_STRICT: Exporter.DYNAMO,
+    Rung.DYNAMO_BY_SIZE: Exporter.DYNAMO,
     Rung.DYNAMO_UNOPTIMIZED: Exporter.DYNAMO,
     Rung.SCRIPT: Exporter.TORCH_SCRIPT,
     Rung.TRACE: Exporter.TORCH_SCRIPT,

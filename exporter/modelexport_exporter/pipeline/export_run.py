@@ -139,6 +139,7 @@ class ExportRun:
         """Record how an attempt ended."""
         outcome = self._record.outcome
         differs = failure is not None and failure.reason is Reason.VERIFICATION_FAILED
+        made = self._record.converted if self.context.stage is Stage.VERIFY else None
         self._record.attempts.append(
             Attempt(
                 task.rung,
@@ -147,6 +148,7 @@ class ExportRun:
                 not_deterministic=isinstance(failure, NotDeterministic),
                 deferred=isinstance(failure, RouteFallback),
                 pitfalls=failure.pitfalls if failure else (),
+                holds_for_some_sizes=made is not None and bool(made.guards),
                 blame=outcome.blame if outcome and differs else None,
             )
         )

@@ -1,6 +1,6 @@
 """The ladder of ways to ONNX: which one is tried next, given how the earlier ones failed.
 
-    Dynamo -> DynamoStrict -> DynamoUnoptimized -> Script -> Trace
+    Dynamo -> DynamoStrict -> DynamoBySize -> DynamoUnoptimized -> Script -> Trace
 
 The first file that verifies wins. Rungs are data; the policy is pure: it depends on the spec, the
 format of the checkpoint, and the attempts so far. Guarantees that a failure which no other rung can
@@ -18,7 +18,14 @@ from modelexport_api.spec import Exporter, Format, ModelExportSpec
 from modelexport_exporter.core.attempt import OLDEST_OF_DYNAMO, Attempt, failed_attempts
 from modelexport_exporter.core.types import ROUTES, Rung
 
-ORDER = (Rung.DYNAMO, Rung.DYNAMO_STRICT, Rung.DYNAMO_UNOPTIMIZED, Rung.SCRIPT, Rung.TRACE)
+ORDER = (
+    Rung.DYNAMO,
+    Rung.DYNAMO_STRICT,
+    Rung.DYNAMO_BY_SIZE,
+    Rung.DYNAMO_UNOPTIMIZED,
+    Rung.SCRIPT,
+    Rung.TRACE,
+)
 NEWEST_OF_TORCH_SCRIPT = 20
 
 
@@ -76,6 +83,8 @@ def hopeless(rung: Rung, spec: ModelExportSpec, attempts: Sequence[Attempt]) -> 
         return "the operators have no translation on this route"
     if rung is Rung.DYNAMO_STRICT:
         return _why_strict_cannot_help(failed.get(Rung.DYNAMO))
+    if rung is Rung.DYNAMO_BY_SIZE and not _decides_by_size(attempts):
+        return "the graph does not depend on sizes"
     if rung is Rung.DYNAMO_UNOPTIMIZED:
         if not spec.export.optimize:
             return "the file was not optimized before"
@@ -95,6 +104,15 @@ _MADE_A_GRAPH = frozenset(
         Reason.DEADLINE_EXCEEDED,
     }
 )
+
+
+def _decides_by_size(attempts: Sequence[Attempt]) -> bool:
+    """Return whether the graph of an attempt held for a part of the declared sizes."""
+    return any(
+        attempt.reason is Reason.DYNAMIC_DIM_SPECIALIZED or attempt.holds_for_some_sizes
+        for attempt in failed_attempts(attempts)
+        if ROUTES[attempt.rung] is Exporter.DYNAMO
+    )
 
 
 def _why_strict_cannot_help(first: Reason | None) -> str:

@@ -13,6 +13,7 @@ from modelexport_exporter.report.report import Report, TriedRung
 _MEANINGS = {
     Rung.DYNAMO: "torch.export",
     Rung.DYNAMO_STRICT: "torch.export, strict",
+    Rung.DYNAMO_BY_SIZE: "torch.export, a graph for each part of the sizes",
     Rung.DYNAMO_UNOPTIMIZED: "torch.export, without the optimizer",
     Rung.SCRIPT: "torch.jit.script",
     Rung.TRACE: "torch.jit.trace",

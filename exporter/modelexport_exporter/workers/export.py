@@ -18,12 +18,14 @@ from modelexport_api.spec import Exporter, Weights
 from modelexport_api.status import Stage
 from modelexport_exporter.call import BoundInputs, bind_inputs
 from modelexport_exporter.checkpoint.load import LoadedModel, load_module
+from modelexport_exporter.convert.by_size.capture_pieces import model_by_size
 from modelexport_exporter.convert.capture import capture
 from modelexport_exporter.convert.capture_failure import run_eagerly
 from modelexport_exporter.convert.contract import check_contract, check_file
 from modelexport_exporter.convert.dynamo import Translation, finish, translate
 from modelexport_exporter.convert.exact_kernels import Declared, avoid_inexact_kernels
 from modelexport_exporter.convert.route import check_route
+from modelexport_exporter.convert.size_guards import find_size_guards
 from modelexport_exporter.convert.torchscript import converted_torchscript
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import (
@@ -153,6 +155,18 @@ def _convert(
                 scripted=scripted,
             ) as converted:
                 return write(converted, subject)
+    if rung is Rung.DYNAMO_BY_SIZE:
+        with clock.stage(Stage.CONVERT), sizes_written_as_text(is_model_code) as texts:
+            by_size = model_by_size(
+                loaded.module,
+                bound_inputs,
+                subject.plugins,
+                task.code_dir,
+                optimize=optimizes(task),
+                progress=lambda message: progress(Stage.CONVERT, 0.0, message),
+            )
+            written = write(by_size.model, subject)
+            return replace(written, guards=by_size.guards, sizes_as_text=bool(texts))
     with clock.stage(Stage.CAPTURE):
         progress(Stage.CAPTURE, 0.0, "capturing the graph with torch.export")
         strict = rung is Rung.DYNAMO_STRICT
@@ -168,7 +182,8 @@ def _convert(
         model = finish(translation, optimize=optimizes(task))
         progress(Stage.CONVERT, 0.6, "writing the model")
         written = write(model, subject)
-        return replace(written, guards=translation.guards, sizes_as_text=bool(texts))
+        guards = find_size_guards(translation.conditions, bound_inputs.spec)
+        return replace(written, guards=guards, sizes_as_text=bool(texts))
 
 
 def optimizes(task: ExportTask) -> bool:
