@@ -6,10 +6,13 @@ dims are checked against the declared ones: torch never narrows a range without 
 
 from __future__ import annotations
 
+import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 import torch
 from torch.export import ExportedProgram
@@ -20,10 +23,11 @@ from modelexport_exporter.convert.fixed_sizes import lines_that_fix_sizes
 from modelexport_exporter.convert.program_dims import check_numbers_kept
 from modelexport_exporter.core.dims import used_dims
 from modelexport_exporter.core.foreign_messages import OUTPUT_NOT_FLATTENED
-from modelexport_exporter.core.user_frame import UserLine, message_of
+from modelexport_exporter.core.user_frame import UserLine, is_users, message_of
 from modelexport_exporter.decompositions import capturing_calls
 from modelexport_exporter.torch_internals.attention_masks import accept_masks_as_given
 from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
+from modelexport_exporter.torch_internals.symbolic_numbers import sizes_stay_symbolic
 
 
 def capture(
@@ -40,9 +44,13 @@ def capture(
     a program that holds for a part of the declared sizes only.
     """
     fixing: list[UserLine] = []
+    export = partial(_exported, module, bound_inputs, strict=strict, any_range=any_range)
     try:
         with lines_that_fix_sizes(code_dir) as fixing:
-            program = _exported(module, bound_inputs, strict=strict, any_range=any_range)
+            try:
+                program = export(_modules_of(module, code_dir))
+            except TypeError:  # such as torch.zeros(3, dtype=int): the type itself is in use
+                program = export(())
     except Exception as error:
         unknown = any(sign in message_of(error) for sign in OUTPUT_NOT_FLATTENED)
         if unknown and _returns_new_dataclasses(module, bound_inputs):
@@ -52,9 +60,26 @@ def capture(
     return program
 
 
+def _modules_of(module: torch.nn.Module, code_dir: Path | None) -> list[ModuleType]:
+    """Return the Python modules of the model's classes, and all of the user's."""
+    classes = {type(part).__module__ for part in module.modules()}
+    return [
+        own
+        for name, own in list(sys.modules.items())
+        if (name in classes and name.partition(".")[0] != "torch")
+        or is_users(str(getattr(own, "__file__", None) or "<"), code_dir)
+    ]
+
+
 def _exported(
-    module: torch.nn.Module, bound_inputs: BoundInputs, *, strict: bool, any_range: bool
+    module: torch.nn.Module,
+    bound_inputs: BoundInputs,
+    modules: Sequence[ModuleType],
+    *,
+    strict: bool,
+    any_range: bool,
 ) -> ExportedProgram:
+    """Return the module's graph; `modules`: those whose code computes with symbolic sizes."""
     spec, call = bound_inputs.spec, bound_inputs.call
     args, kwargs = call.example(bound_inputs.sizes.captured, numbers=Numbers.SYMBOLIC)
     with (
@@ -63,6 +88,7 @@ def _exported(
         set_onnx_export_flags(dynamic=bool(used_dims(spec.inputs))),
         accept_masks_as_given(),
         nullcontext() if strict else capturing_calls(spec.export.rewrites.disabled),
+        nullcontext() if strict else sizes_stay_symbolic(modules),
     ):
         return torch.export.export(
             module,

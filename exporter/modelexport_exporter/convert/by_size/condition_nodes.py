@@ -21,7 +21,7 @@ _COMPARED: dict[type[ast.cmpop], tuple[str, bool]] = {
 }
 """The operator of a comparison, and whether its result is negated."""
 _PLAIN: dict[type[ast.operator], str] = {ast.Add: "Add", ast.Sub: "Sub", ast.Mult: "Mul"}
-_OF_FLOATS = {"sqrt": "Sqrt", "log": "Log", "exp": "Exp"}
+_OF_FLOATS = {"sqrt": "Sqrt", "_sym_sqrt": "Sqrt", "log": "Log", "exp": "Exp"}
 _ROUNDED = {"floor": "Floor", "ceil": "Ceil", "trunc": "", "round": "Round", "int": ""}
 """What becomes an integer; a cast truncates."""
 _LARGEST = {"max": "Max", "min": "Min"}
