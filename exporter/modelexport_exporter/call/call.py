@@ -115,7 +115,10 @@ class Call:
         return values
 
     def dynamic_shapes(
-        self, forward: Any, *, any_range: bool = False  # noqa: ANN401 - any callable
+        self,
+        forward: Any,  # noqa: ANN401 - any callable
+        *,
+        any_range: bool = False,
     ) -> dict[str, Any]:
         """Return what torch.export takes for arguments with symbolic numbers, by parameter.
 

@@ -78,9 +78,7 @@ _FUNCTIONS = {
         exp=np.exp,
         pow=np.power,
     ),
-    "torch": SimpleNamespace(
-        sym_float=lambda x: np.asarray(x).astype(np.float64), _sym_sqrt=np.sqrt
-    ),
+    "torch": SimpleNamespace(sym_float=lambda x: np.asarray(x).astype(np.float64)),
     "abs": np.abs,
     "round": lambda x: _as_integers(np.rint(x)),
     "float": lambda x: np.asarray(x).astype(np.float64),

@@ -5,7 +5,7 @@ own schemas allow: whether an operator takes the type at the file's opset is rea
 Where it does not, or should not (`KEPT`, `_positions`), the node stays in float32 between two
 casts. Loops and branches stay in float32, subgraphs included.
 
-Why the graph and not the module: `module.half()` works for one of torch's five routes. It fails in
+Why the graph and not the module: `module.half()` works for one of torch's routes. It fails in
 code that makes float32 tensors of its own (masks, positions, hidden states), leaves TorchScript
 archives and ExportedPrograms out, and computes norms and exponentials in float16. Why not
 onnxruntime.transformers.float16: it knows no bfloat16, puts casts of nodes in subgraphs into the

@@ -21,6 +21,7 @@ class _NumberType(type):
     """A built-in type by another name: whatever is asked of it, that type answers."""
 
     plain: type
+    symbolic: type
     of_size: Callable[[Any], Any]
 
     def __call__(cls, *args: Any, **options: Any) -> Any:  # noqa: ANN401
@@ -31,7 +32,7 @@ class _NumberType(type):
         return cls.plain(*args, **options)
 
     def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, cls.plain)
+        return isinstance(value, cls.plain | cls.symbolic)
 
     def __subclasscheck__(cls, other: type) -> bool:
         return issubclass(other, cls.plain)
@@ -51,11 +52,13 @@ class _NumberType(type):
 
 class _SizeInt(metaclass=_NumberType):
     plain = int
+    symbolic = torch.SymInt
     of_size = staticmethod(torch.sym_int)
 
 
 class _SizeFloat(metaclass=_NumberType):
     plain = float
+    symbolic = torch.SymFloat
     of_size = staticmethod(torch.sym_float)
 
 

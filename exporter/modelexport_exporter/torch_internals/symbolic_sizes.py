@@ -54,7 +54,8 @@ def deferred_conditions(program: torch.export.ExportedProgram) -> Iterator[Defer
 
 def _as_python(expression: Any) -> tuple[str, tuple[str, ...]] | None:  # noqa: ANN401
     symbols = tuple(sorted(map(str, expression.free_symbols)))
-    return (PythonPrinter().doprint(expression), symbols) if symbols else None
+    text = PythonPrinter().doprint(expression).replace("torch._sym_sqrt(", "math.sqrt(")
+    return (text, symbols) if symbols else None
 
 
 def rename_symbols(expression: str, names: Mapping[str, str]) -> str:

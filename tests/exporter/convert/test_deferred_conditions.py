@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.convert.size_guards import find_size_guards
+from modelexport_exporter.convert.size_guards import conditions_of, find_size_guards
 from modelexport_exporter.torch_internals.symbolic_sizes import deferred_conditions
 
 SPEC = ModelExportSpec.model_validate(
@@ -50,6 +50,7 @@ def test_sizes_that_fail(holds: Callable[[Any, Any], Any], example: dict[str, in
     )
     symbols = next(iter(program.graph.nodes)).meta["val"].shape
     names = {str(symbols[0]): "h", str(symbols[1]): "w"}
-    guards = find_size_guards(program, names, SPEC, None, tuple(deferred_conditions(program)))
+    deferred = tuple(deferred_conditions(program))
+    guards = find_size_guards(list(conditions_of(program, names, None, deferred)), SPEC)
     assert any(example in guard.others for guard in guards)
     assert all(len(guard.sizes) <= 4 for guard in guards)

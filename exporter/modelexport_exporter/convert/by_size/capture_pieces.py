@@ -1,4 +1,4 @@
-"""Captures a model on each side of its conditions on sizes, until all declared sizes are covered."""
+"""Captures a model on each side of its conditions, until all declared sizes are covered."""
 
 from __future__ import annotations
 

@@ -21,10 +21,13 @@ _COMPARED: dict[type[ast.cmpop], tuple[str, bool]] = {
 }
 """The operator of a comparison, and whether its result is negated."""
 _PLAIN: dict[type[ast.operator], str] = {ast.Add: "Add", ast.Sub: "Sub", ast.Mult: "Mul"}
-_OF_FLOATS = {"sqrt": "Sqrt", "_sym_sqrt": "Sqrt", "log": "Log", "exp": "Exp"}
+_OF_FLOATS = {"sqrt": "Sqrt", "log": "Log", "exp": "Exp"}
 _ROUNDED = {"floor": "Floor", "ceil": "Ceil", "trunc": "", "round": "Round", "int": ""}
 """What becomes an integer; a cast truncates."""
 _LARGEST = {"max": "Max", "min": "Min"}
+
+MOST_POWER = 4
+"""Powers are products; sizes have no higher ones."""
 
 
 class Unsupported(Exception):  # noqa: N818 - what it says, not what went wrong
@@ -101,10 +104,11 @@ class ConditionNodes:
         return self._same("Div", self._same("Sub", left, rest), right)
 
     def _power(self, base: ir.Value, exponent: ast.expr) -> ir.Value:
-        if not (isinstance(exponent, ast.Constant) and exponent.value in {1, 2, 3, 4}):
+        times = exponent.value if isinstance(exponent, ast.Constant) else None
+        if not (isinstance(times, int) and 0 < times <= MOST_POWER):
             raise Unsupported(f"a power of {ast.unparse(exponent)}")
         power = base
-        for _ in range(exponent.value - 1):
+        for _ in range(times - 1):
             power = self._same("Mul", power, base)
         return power
 
@@ -187,6 +191,7 @@ class ConditionNodes:
     ) -> ir.Value:
         node = ir.node(name, list(operands), attributes)
         result = node.outputs[0]
+        assert dtype is not None
         result.dtype, result.shape = dtype, ir.Shape([1] if name == "Shape" else [])
         result.name = f"sizes_{len(self.nodes)}"
         self.nodes.append(node)

@@ -12,9 +12,6 @@ from modelexport_exporter.convert.by_size.condition_nodes import ConditionNodes
 from modelexport_exporter.convert.by_size.regions import Region
 from modelexport_exporter.convert.names import make_names_unique
 
-MOST_BYTES_COMPARED = 1 << 20
-"""Larger weights are the same only if they are one tensor of the module."""
-
 
 @dataclass(frozen=True)
 class Piece:
@@ -43,7 +40,7 @@ def joined(pieces: Sequence[Piece], places: Mapping[str, tuple[int, int]]) -> ir
         _branch(piece.model.graph, inputs, weights, f"branch_{place}")
         for place, piece in enumerate(pieces)
     ]
-    node = _if(tests[-1], *branches[-2:], shapes, f"by_size_{len(tests) - 1}")
+    node = _if(tests[-1], branches[-2], branches[-1], shapes, f"by_size_{len(tests) - 1}")
     for place in reversed(range(len(tests) - 1)):
         imports = first.graph.opset_imports
         others = ir.Graph((), node.outputs, nodes=[node], opset_imports=imports, name=node.name)
@@ -113,11 +110,9 @@ def _own_outputs(graph: ir.Graph) -> None:
     """Let a node of the graph compute each output: a branch cannot return a value around it."""
     for place, value in enumerate(list(graph.outputs)):
         if value.producer() is None:
-            node = ir.node("Identity", [value])
-            node.outputs[0].dtype, node.outputs[0].shape = value.dtype, value.shape
-            node.outputs[0].name = f"{value.name}_returned_{place}"
-            graph.append(node)
-            graph.outputs[place] = node.outputs[0]
+            own = ir.val(f"{value.name}_returned_{place}", value.dtype, value.shape)
+            graph.append(ir.Node("", "Identity", [value], outputs=[own]))
+            graph.outputs[place] = own
 
 
 def _is_same(one: ir.Value, other: ir.Value) -> bool:
@@ -125,19 +120,21 @@ def _is_same(one: ir.Value, other: ir.Value) -> bool:
     left, right = one.const_value, other.const_value
     if left is None or right is None or left.dtype != right.dtype or left.shape != right.shape:
         return False
-    tensors = getattr(left, "raw", None), getattr(right, "raw", None)
-    if all(isinstance(tensor, torch.Tensor) for tensor in tensors):
-        first, second = tensors
-        if first.data_ptr() == second.data_ptr() and first.stride() == second.stride():
-            return True
-    return left.nbytes <= MOST_BYTES_COMPARED and left.tobytes() == right.tobytes()
+    if _memory(left) == _memory(right) is not None:
+        return True
+    # What the optimizer folded, such as weights of a convolution with those of its norm.
+    return left.tobytes() == right.tobytes()
+
+
+def _memory(tensor: ir.TensorProtocol) -> tuple[object, ...] | None:
+    """Return where the numbers of a tensor of the module are; None for others."""
+    raw = getattr(tensor, "raw", None)
+    return (raw.data_ptr(), raw.stride()) if isinstance(raw, torch.Tensor) else None
 
 
 def _if(
     test: ir.Value, then: ir.Graph, otherwise: ir.Graph, outputs: Sequence[ir.Value], name: str
 ) -> ir.Node:
-    values = [
-        ir.val(f"{value.name}_{name}", value.dtype, value.shape) for value in outputs
-    ]
+    values = [ir.val(f"{value.name}_{name}", value.dtype, value.shape) for value in outputs]
     branches = [ir.AttrGraph("then_branch", then), ir.AttrGraph("else_branch", otherwise)]
     return ir.Node("", "If", [test], branches, outputs=values, name=name)

@@ -50,9 +50,7 @@ class Grid:
 
     @cached_property
     def _arrays(self) -> dict[str, Array]:
-        return dict(
-            zip(self.sizes, np.ix_(*map(np.array, self.sizes.values())), strict=True)
-        )
+        return dict(zip(self.sizes, np.ix_(*map(np.array, self.sizes.values())), strict=True))
 
     @property
     def _shape(self) -> tuple[int, ...]:

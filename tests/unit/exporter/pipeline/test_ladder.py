@@ -14,17 +14,19 @@ from modelexport_exporter.core.types import Rung
 from modelexport_exporter.pipeline.ladder import Step, attempt_deadline, next_step, summary
 from zoo.tasks import spec_for
 
-D, S, U, SC, T = (
+D, S, B, U, SC, T = (
     Rung.DYNAMO,
     Rung.DYNAMO_STRICT,
+    Rung.DYNAMO_BY_SIZE,
     Rung.DYNAMO_UNOPTIMIZED,
     Rung.SCRIPT,
     Rung.TRACE,
 )
-UNSUPPORTED, CAPTURE, MISMATCH = (
+UNSUPPORTED, CAPTURE, MISMATCH, NARROWED = (
     Reason.UNSUPPORTED_OPERATOR,
     Reason.CAPTURE_FAILED,
     Reason.VERIFICATION_FAILED,
+    Reason.DYNAMIC_DIM_SPECIALIZED,
 )
 SPEC = spec_for("m:build")
 STAGES = {CAPTURE: Stage.CAPTURE, MISMATCH: Stage.VERIFY, Reason.OUT_OF_MEMORY: Stage.VERIFY}
@@ -51,6 +53,21 @@ def failed(rung: Rung, reason: Reason, stage: Stage | None = None, **more: Any) 
         pytest.param([failed(D, Reason.RUNTIME_FAILED)], U, id="does not run: unoptimized"),
         pytest.param([failed(D, MISMATCH)], S, id="wrong: strict may see what was baked in"),
         pytest.param([failed(D, MISMATCH), failed(S, CAPTURE)], U, id="wrong, then not captured"),
+        pytest.param([failed(D, NARROWED)], S, id="a part of the sizes: strict may keep them"),
+        pytest.param([failed(D, NARROWED), failed(S, CAPTURE)], B, id="a graph for each part"),
+        pytest.param(
+            [failed(D, MISMATCH, holds_for_some_sizes=True), failed(S, CAPTURE)],
+            B,
+            id="wrong at the other sizes: a graph for each part",
+        ),
+        pytest.param(
+            [failed(D, NARROWED), failed(S, NARROWED), failed(B, NARROWED)], SC, id="too many parts"
+        ),
+        pytest.param(
+            [failed(SC, NARROWED), failed(D, CAPTURE), failed(S, CAPTURE)],
+            T,
+            id="only torch.export can say what its graph holds for",
+        ),
         pytest.param([failed(D, UNSUPPORTED), failed(SC, CAPTURE)], T, id="not scripted: traced"),
         pytest.param(
             [failed(D, UNSUPPORTED), failed(SC, CAPTURE), failed(T, UNSUPPORTED)], None, id="end"
