@@ -55,6 +55,11 @@ LOWER = torch.linalg.cholesky(SQUARE)
 RIGHT = X.mT.contiguous()
 SIGNAL = torch.arange(20.0).reshape(1, 2, 10)
 IMAGE = torch.arange(2.0 * 7 * 9).reshape(1, 2, 7, 9).sin()
+DOUBLE_IMAGE, DOUBLE_SIGNAL = IMAGE.double(), SIGNAL.double().sin()
+WIDE_IMAGE = torch.arange(6.0 * 7 * 9).reshape(1, 6, 7, 9).sin().double()
+KERNEL = torch.arange(6.0 * 2 * 3 * 3).reshape(6, 2, 3, 3).cos().double()
+BIASES = torch.arange(6.0).double()
+ZERO_POINTS = torch.tensor([1, -2, 0], dtype=torch.int32)
 VOLUME = torch.arange(2.0 * 5 * 7 * 9).reshape(1, 2, 5, 7, 9).sin()
 INDEX = torch.tensor([[0, 1, 0], [1, 0, 0]])
 SORTED = torch.tensor([-1.0, 0.5, 0.9, 3.0])
@@ -183,6 +188,26 @@ CALLS: dict[str, list[Call]] = {
     **of("celu", call(DOUBLE, 1.3)),
     **of("layer_norm", call(DOUBLE * 1e-3, [DOUBLE.shape[-1]])),
     **of("rms_norm", call(DOUBLE * 1e-3, [DOUBLE.shape[-1]])),
+    **of("group_norm", call(WIDE_IMAGE, 3, None, None)),
+    **of("instance_norm", call(DOUBLE_IMAGE, None, None, None, None, True, 0.1, 1e-5, True)),
+    **of("conv1d", call(DOUBLE_SIGNAL, KERNEL[:, :, 0]), call(DOUBLE_SIGNAL[0], KERNEL[:, :, 0])),
+    **of("conv1d.padding", call(DOUBLE_SIGNAL, KERNEL[:, :, 0, :2], None, [1], "same")),
+    **of(
+        "conv2d",
+        call(DOUBLE_IMAGE, KERNEL, BIASES, [2, 1], [1, 2], [1, 2]),
+        call(WIDE_IMAGE, KERNEL, None, [1, 1], [0, 0], [1, 1], 3),
+    ),
+    **of("conv2d.padding", call(DOUBLE_IMAGE, KERNEL, None, [1, 1], "valid", [2, 2])),
+    **of("conv3d", call(DOUBLE_IMAGE[:, :, None], KERNEL[:, :, None])),
+    **of("conv3d.padding", call(DOUBLE_IMAGE[:, :, None], KERNEL[:, :, None], None, [1], "same")),
+    **of(
+        "convolution",
+        call(DOUBLE_IMAGE, KERNEL, BIASES, [2, 2], [1, 1], [1, 1], False, [0, 0], 1),
+        call(WIDE_IMAGE, KERNEL, None, [2, 3], [1, 1], [1, 2], True, [1, 0], 1),
+        call(WIDE_IMAGE, KERNEL, None, [2, 2], [3, 2], [1, 1], True, [0, 1], 3),
+    ),
+    **of("prelu", Call((DOUBLE_IMAGE, BIASES[1:3]), opset=20)),
+    **of("_prelu_kernel", Call((DOUBLE_IMAGE, BIASES[1:3].reshape(1, 2, 1, 1)), opset=20)),
     **of("batch_norm", narrow(DOUBLE, *STATISTICS, False, 0.1, 1e-5, True)),
     **of("_native_batch_norm_legit_no_training", narrow(DOUBLE, *STATISTICS, 0.1, 1e-5)),
     **of("softplus mish selu leaky_relu hardsigmoid hardswish", script(DOUBLE)),
@@ -248,8 +273,25 @@ CALLS: dict[str, list[Call]] = {
     **of("baddbmm", call(SQUARE[None] * NAN, SQUARE[None], SQUARE[None], beta=0)),
     **of("addbmm", call(SQUARE * NAN, SQUARE[None], SQUARE[None], beta=0)),
     # Pooling
-    **of("avg_pool2d", call(IMAGE, [3, 3], [2, 2], 1, False, True, 4)),
-    **of("avg_pool3d", call(VOLUME, [2, 2, 2], [2, 2, 2], 0, False, True, 3)),
+    **of("avg_pool1d", call(DOUBLE_SIGNAL, [3], [2], [1], False, False)),
+    **of(
+        "avg_pool2d",
+        call(IMAGE, [3, 3], [2, 2], 1, False, True, 4),
+        call(DOUBLE_IMAGE, [3, 2], [2, 2], [1, 1]),
+        call(DOUBLE_IMAGE, [3, 2], [2, 2], [1, 1], True, False),
+    ),
+    **of(
+        "avg_pool3d",
+        call(VOLUME, [2, 2, 2], [2, 2, 2], 0, False, True, 3),
+        call(VOLUME.double(), [2, 2, 2], [2, 1, 1], [1, 1, 1], False, False),
+    ),
+    # Fake quantization
+    **of("fake_quantize_per_tensor_affine", call(WITH_NAN, 0.25, 1, -8, 7)),
+    **of(
+        "fake_quantize_per_tensor_affine.tensor_qparams",
+        call(X, torch.tensor(0.3), torch.tensor(1, dtype=torch.int32), 0, 15),
+    ),
+    **of("fake_quantize_per_channel_affine", call(X, SMALL.abs() * 1e5, ZERO_POINTS, 1, -8, 7)),
     **of("adaptive_avg_pool1d", script(SIGNAL, [3]), Call((SIGNAL, [3]), open_dims=(2,))),
     **of("adaptive_max_pool1d", call(SIGNAL, [3])),
     **of("adaptive_avg_pool2d", script(IMAGE, [3, 4]), Call((IMAGE, [3, 4]), open_dims=(2, 3))),

@@ -9,6 +9,7 @@ size, without a condition.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -76,6 +77,24 @@ def max_pool_floor(
     return torch.max_pool2d(x.unsqueeze(-2), *options).squeeze(-2)
 
 
+def places_of_windows(
+    x: Tensor, kernel: Sequence[int], steps: Sequence[int], gaps: Sequence[int]
+) -> list[Tensor]:
+    """Return for each place of a window what all windows hold there, [..., windows]."""
+    parts = []
+    for places in product(*map(range, kernel)):
+        part = x
+        options = zip(places, kernel, steps, gaps, strict=True)
+        for axis, (place, size, step, gap) in enumerate(options, start=-len(kernel)):
+            windows = (x.shape[axis] - gap * (size - 1) - 1) // step + 1
+            first = place * gap
+            index = [slice(None)] * x.dim()
+            index[axis] = slice(first, first + (windows - 1) * step + 1, step)
+            part = part[tuple(index)]
+        parts.append(part)
+    return parts
+
+
 def sum_windows(
     x: Tensor,
     dims: int,
@@ -90,6 +109,14 @@ def sum_windows(
     if ceil_mode:
         edges = [edge(*options) for options in zip(kernel, steps, margins, strict=True)]
         x = widen(x, dims, edges, 0)
+    if x.dtype is torch.float64:
+        # onnxruntime has no AveragePool of float64.
+        pads = [pad for margin in reversed(margins) for pad in (margin, margin)]
+        x = F.pad(x, pads) if any(margins) else x
+        first, *others = places_of_windows(x, kernel, steps, [1] * dims)
+        for part in others:
+            first = first + part
+        return first
     pool = F.avg_pool3d if dims == 3 else F.avg_pool2d
     if dims == 1:
         wide = pool(x.unsqueeze(-2), [1, *kernel], [1, *steps], [0, *margins])

@@ -18,6 +18,15 @@ def _scaled(result: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tenso
     return result if bias is None else result + bias
 
 
+def _of_channels(values: Tensor, dims: int) -> Tensor:
+    return values.reshape(-1, *[1] * (dims - 2))
+
+
+def _scaled_channels(result: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+    parts = (None if part is None else _of_channels(part, result.dim()) for part in (weight, bias))
+    return _scaled(result, *parts)
+
+
 @FAMILY.decomposes(
     "aten::layer_norm",
     defect="epsilon is an attribute, which has single precision",
@@ -63,12 +72,8 @@ def batch_norm(
     eps: float,
     cudnn_enabled: bool,
 ) -> Tensor:
-    def of_channels(values: Tensor) -> Tensor:
-        return values.reshape(-1, *[1] * (x.dim() - 2))
-
-    result = (x - of_channels(mean)) / torch.sqrt(of_channels(variance) + eps)
-    result = result if weight is None else result * of_channels(weight)
-    return result if bias is None else result + of_channels(bias)
+    deviation = torch.sqrt(_of_channels(variance, x.dim()) + eps)
+    return _scaled_channels((x - _of_channels(mean, x.dim())) / deviation, weight, bias)
 
 
 @FAMILY.decomposes(
@@ -108,3 +113,50 @@ def rms_norm(
     added = torch.finfo(x.dtype).eps if eps is None else eps
     result = x / torch.sqrt((x * x).mean(axes, keepdim=True) + added)
     return _scaled(result, weight, None)
+
+
+@FAMILY.decomposes(
+    "aten::group_norm",
+    defect="onnxruntime has no InstanceNormalization of float64",
+    method="(x - mean) / sqrt(variance + epsilon) of each group, · weight + bias",
+    accuracy="1e-14 (float64)",
+    applies=is_double,
+)
+def group_norm(
+    x: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+    cudnn_enabled: bool = True,
+) -> Tensor:
+    groups = x.reshape(x.shape[0], num_groups, -1)
+    centred = groups - groups.mean(-1, keepdim=True)
+    result = centred / torch.sqrt((centred * centred).mean(-1, keepdim=True) + eps)
+    return _scaled_channels(result.reshape(x.shape), weight, bias)
+
+
+def _is_double_of_its_own(x: Tensor, *given: object, **__: object) -> bool:
+    """Return whether each instance has statistics of its own, not running ones."""
+    return is_double(x) and bool(given[4])
+
+
+@FAMILY.decomposes(
+    "aten::instance_norm",
+    defect="onnxruntime has no InstanceNormalization of float64",
+    method="as group_norm with a group for each channel",
+    accuracy="1e-14 (float64)",
+    applies=_is_double_of_its_own,
+)
+def instance_norm(
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    mean: Tensor | None,
+    variance: Tensor | None,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Tensor:
+    return group_norm(x, x.shape[1], weight, bias, eps)

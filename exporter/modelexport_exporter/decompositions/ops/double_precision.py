@@ -254,3 +254,16 @@ def acosh(x: Tensor) -> Tensor:
 )
 def atanh(x: Tensor) -> Tensor:
     return torch.log((1 + x) / (1 - x)) / 2
+
+
+@FAMILY.decomposes(
+    "aten::prelu",
+    "aten::_prelu_kernel",
+    defect="onnxruntime has no PRelu of float64",
+    method="x, or the channel's slope · x below 0",
+    applies=is_double,
+)
+def prelu(x: Tensor, weight: Tensor) -> Tensor:
+    if weight.dim() == 1 and x.dim() > 1:
+        weight = weight.reshape(-1, *[1] * (x.dim() - 2))
+    return torch.where(x > 0, x, x * weight)

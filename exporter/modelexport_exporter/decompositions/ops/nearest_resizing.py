@@ -52,14 +52,16 @@ def _is_multiple(size: Size, wanted: Size, factor: float | None) -> bool:
 
 def _rounds(x: Tensor, output_size: Sequence[Size], *factors: float | None) -> bool:
     known = factors or (None,) * len(output_size)
-    return not all(map(_is_multiple, x.shape[2:], output_size, known))
+    return x.dtype is torch.float64 or not all(map(_is_multiple, x.shape[2:], output_size, known))
 
 
 def _rounds_by_factor(
     x: Tensor, output_size: Sequence[Size] | None, scale_factors: Sequence[float] | None
 ) -> bool:
     if scale_factors is not None and output_size is None:
-        return not all(float(factor).is_integer() for factor in scale_factors)
+        return x.dtype is torch.float64 or not all(
+            float(factor).is_integer() for factor in scale_factors
+        )
     return output_size is not None and _rounds(x, output_size)
 
 
@@ -79,7 +81,7 @@ def _by_factor(
 def _register(name: str, function: Callable[..., Tensor], applies: Callable[..., bool]) -> None:
     FAMILY.decomposes(
         name,
-        defect="ONNX's Resize takes another pixel for 3 % of all pairs of sizes",
+        defect="Resize takes another pixel for 3 % of all pairs of sizes, and no float64",
         report="https://github.com/microsoft/onnxruntime/issues/12098",
         method="the nearest places along each axis, computed as PyTorch does, picked",
         applies=applies,

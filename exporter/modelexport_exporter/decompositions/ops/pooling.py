@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.ops.ceil_windows import Sizes, each, sum_windows
+from modelexport_exporter.decompositions.ops.double_precision import is_double
+from modelexport_exporter.decompositions.ops.double_windows import average
 from modelexport_exporter.decompositions.registry import Family
 from modelexport_exporter.decompositions.sizes import Size
 
@@ -19,14 +21,18 @@ _CUT = 32
 """The maximum number of windows that are sliced one by one."""
 
 
-def _divides(*arguments: object, divisor_override: int | None = None, **_: object) -> bool:
-    return divisor_override is not None or len(arguments) > 6 and arguments[6] is not None  # noqa: RUF021
+def _divides(
+    x: Tensor, *arguments: object, divisor_override: int | None = None, **_: object
+) -> bool:
+    if is_double(x):
+        return True
+    return divisor_override is not None or len(arguments) > 5 and arguments[5] is not None  # noqa: RUF021
 
 
 @FAMILY.decomposes(
     "aten::avg_pool2d",
-    defect="divisor_override is ignored",
-    method="sum over the window, divided by divisor_override",
+    defect="divisor_override is ignored; onnxruntime has no AveragePool of float64",
+    method="sum over the window, divided by divisor_override or by its elements",
     applies=_divides,
 )
 def avg_pool2d(
@@ -38,14 +44,15 @@ def avg_pool2d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Tensor:
-    assert divisor_override is not None
+    if divisor_override is None:
+        return average(2, x, kernel_size, stride, padding, ceil_mode, count_include_pad)
     return sum_windows(x, 2, kernel_size, stride, padding, ceil_mode) / divisor_override
 
 
 @FAMILY.decomposes(
     "aten::avg_pool3d",
-    defect="divisor_override is ignored",
-    method="sum over the window, divided by divisor_override",
+    defect="divisor_override is ignored; onnxruntime has no AveragePool of float64",
+    method="sum over the window, divided by divisor_override or by its elements",
     applies=_divides,
 )
 def avg_pool3d(
@@ -57,7 +64,8 @@ def avg_pool3d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Tensor:
-    assert divisor_override is not None
+    if divisor_override is None:
+        return average(3, x, kernel_size, stride, padding, ceil_mode, count_include_pad)
     return sum_windows(x, 3, kernel_size, stride, padding, ceil_mode) / divisor_override
 
 

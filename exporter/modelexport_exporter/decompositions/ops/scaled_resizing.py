@@ -1,4 +1,4 @@
-"""Linear and cubic resizing by a factor, where onnxruntime's Resize has other rows.
+"""Linear and cubic resizing by a factor, where onnxruntime's Resize has other rows, or float64.
 
 onnxruntime computes Resize's output sizes in float32, torch in double: 50 rows by 0.58 are 29 rows
 there and 28 here. Linear modes of torch copy an axis whose size stays the same, 8 rows by 1.1, and
@@ -35,6 +35,8 @@ def _differs(
     align_corners: bool,
     scale_factors: Sequence[float] | None,
 ) -> bool:
+    if x.dtype is torch.float64:
+        return True
     if output_size is not None or scale_factors is None:
         return False
     pairs = zip(x.shape[2:], scale_factors, strict=True)
@@ -44,13 +46,15 @@ def _differs(
     )
 
 
-def _places(x: Tensor, axis: int, wanted: Size, factor: float, *, align: bool) -> Tensor:
+def _places(x: Tensor, axis: int, wanted: Size, factor: float | None, *, align: bool) -> Tensor:
     """Return where outputs are between the inputs of an axis, of shape [wanted]."""
     computed = torch.float64 if x.dtype is torch.float64 else torch.float32
     index = torch.arange(wanted, dtype=torch.int64, device=x.device).to(computed)
-    if not align:
+    if not align and factor:
         return (index + 0.5) * (1 / factor) - 0.5
     inputs, outputs = (number(size, computed, x.device) for size in (x.shape[axis], wanted))
+    if not align:
+        return (index + 0.5) * (inputs / outputs) - 0.5
     return index * ((inputs - 1) / torch.clamp(outputs - 1, min=1.0))
 
 
@@ -101,16 +105,20 @@ def _resizes(interpolate: Callable[..., Tensor]) -> Callable[..., Tensor]:
         align_corners: bool,
         scale_factors: Sequence[float] | None,
     ) -> Tensor:
-        assert scale_factors is not None
-        sizes = scaled_sizes(x.shape[2:], scale_factors)
+        factors: Sequence[float | None] = [None] * (x.dim() - 2)
+        if output_size is None:
+            assert scale_factors is not None
+            sizes, factors = scaled_sizes(x.shape[2:], scale_factors), scale_factors
+        else:
+            sizes = list(output_size)
         moved = x.to(torch.float32) if x.dtype in (torch.float16, torch.bfloat16) else x
         # Widths first, as torch does: the order decides how sums are rounded.
         for axis in reversed(range(2, x.dim())):
-            wanted, factor = sizes[axis - 2], scale_factors[axis - 2]
+            wanted, factor = sizes[axis - 2], factors[axis - 2]
             places = _places(moved, axis, wanted, factor, align=align_corners)
             weight_shape = [-1, *(1 for _ in range(axis + 1, x.dim()))]
             resized = interpolate(moved, axis, places, weight_shape)
-            copies = interpolate is _linear and may_stay(x.shape[axis], factor)
+            copies = interpolate is _linear and factor and may_stay(x.shape[axis], factor)
             moved = _copied(moved, resized, axis) if copies else resized
         return moved.to(x.dtype)
 
@@ -125,7 +133,7 @@ for _name, _interpolate in (
 ):
     FAMILY.decomposes(
         f"aten::upsample_{_name}.vec",
-        defect="onnxruntime rounds size · factor in float32, and interpolates sizes that stay",
+        defect="Resize rounds size · factor in float32, interpolates sizes that stay; no float64",
         method="means of the neighbours along each axis",
         accuracy="1e-6 (float32)",
         applies=_differs,

@@ -1,0 +1,173 @@
+"""Convolutions and average pools of float64, of which onnxruntime has only float32 kernels.
+
+Each place of a window is a slice of the padded input: a pool is the sum of the slices, a
+convolution one product of the weights with all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+from modelexport_exporter.decompositions.ops.ceil_windows import (
+    Sizes,
+    average_windows,
+    each,
+    places_of_windows,
+    sum_windows,
+)
+from modelexport_exporter.decompositions.ops.double_precision import is_double
+from modelexport_exporter.decompositions.registry import Family
+
+FAMILY = Family("Convolutions and pools in double precision", __doc__)
+
+
+def _padded(x: Tensor, pads: Sequence[tuple[int, int]]) -> Tensor:
+    """Return x with zeros before and after its last dims; a negative number cuts."""
+    for axis, (before, after) in enumerate(pads, start=-len(pads)):
+        cut = x.shape[axis] + min(before, 0) + min(after, 0)
+        x = x.narrow(axis, -min(before, 0), cut) if min(before, after) < 0 else x
+    zeros = [max(pad, 0) for pair in reversed(pads) for pad in pair]
+    return F.pad(x, zeros) if any(zeros) else x
+
+
+def _correlated(
+    x: Tensor, weight: Tensor, bias: Tensor | None, steps: list[int], gaps: list[int], groups: int
+) -> Tensor:
+    """Return the convolution of a padded batch, without padding of its own."""
+    kernel = list(weight.shape[2:])
+    slices = torch.stack(places_of_windows(x, kernel, steps, gaps), 2)
+    sizes = slices.shape[3:]
+    width = weight.shape[1] * math.prod(kernel)
+    columns = slices.reshape(x.shape[0], groups, width, -1)
+    rows = weight.reshape(groups, weight.shape[0] // groups, width)
+    result = (rows @ columns).reshape(x.shape[0], weight.shape[0], *sizes)
+    return result if bias is None else result + bias.reshape(-1, *[1] * len(kernel))
+
+
+def _batched(x: Tensor, dims: int, convolve: Callable[[Tensor], Tensor]) -> Tensor:
+    return convolve(x) if x.dim() == dims + 2 else convolve(x.unsqueeze(0)).squeeze(0)
+
+
+def _convolution(
+    dims: int,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes | str = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
+    steps, gaps = each(stride, dims), each(dilation, dims)
+    spans = [gap * (size - 1) for gap, size in zip(gaps, weight.shape[2:], strict=True)]
+    if padding == "same":
+        pads = [(span // 2, span - span // 2) for span in spans]
+    else:
+        margins = [0] * dims if isinstance(padding, str) else each(padding, dims)
+        pads = [(margin, margin) for margin in margins]
+    return _batched(
+        x, dims, lambda own: _correlated(_padded(own, pads), weight, bias, steps, gaps, groups)
+    )
+
+
+def _spread(x: Tensor, axis: int, step: int) -> Tensor:
+    """Return x with step - 1 zeros between neighbours along an axis."""
+    if step == 1:
+        return x
+    wide = F.pad(x.movedim(axis, -1).unsqueeze(-1), [0, step - 1]).flatten(-2)
+    return wide.narrow(-1, 0, wide.shape[-1] - step + 1).movedim(-1, axis)
+
+
+def _transposed(
+    dims: int,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    output_padding: Sizes = 0,
+    groups: int = 1,
+    dilation: Sizes = 1,
+) -> Tensor:
+    gaps, added = each(dilation, dims), each(output_padding, dims, 0)
+    spans = [gap * (size - 1) for gap, size in zip(gaps, weight.shape[2:], strict=True)]
+    margins = [span - margin for span, margin in zip(spans, each(padding, dims), strict=True)]
+    pads = [(margin, margin + more) for margin, more in zip(margins, added, strict=True)]
+    turned = weight.flip(tuple(range(2, dims + 2)))
+    turned = turned.reshape(groups, -1, *weight.shape[1:]).transpose(1, 2).flatten(0, 1)
+
+    def convolve(own: Tensor) -> Tensor:
+        for axis, step in enumerate(each(stride, dims), start=2):
+            own = _spread(own, axis, step)
+        return _correlated(_padded(own, pads), turned, bias, [1] * dims, gaps, groups)
+
+    return _batched(x, dims, convolve)
+
+
+_DEFECT = "onnxruntime has no Conv and no ConvTranspose of float64"
+for _dims in (1, 2, 3):
+    FAMILY.decomposes(
+        f"aten::conv{_dims}d",
+        f"aten::conv{_dims}d.padding",
+        defect=_DEFECT,
+        method="weights @ slices of the input, one for each place of a window",
+        accuracy="1e-15 (float64)",
+        applies=is_double,
+    )(partial(_convolution, _dims))
+
+
+@FAMILY.decomposes(
+    "aten::convolution",
+    defect=_DEFECT,
+    method="as conv; transposed with zeros between the inputs, and the weights turned",
+    accuracy="1e-15 (float64)",
+    applies=is_double,
+)
+def convolution(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+) -> Tensor:
+    dims = weight.dim() - 2
+    if transposed:
+        return _transposed(dims, x, weight, bias, stride, padding, output_padding, groups, dilation)
+    return _convolution(dims, x, weight, bias, stride, padding, dilation, groups)
+
+
+def average(
+    dims: int,
+    x: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
+    """Return the average pool of float64."""
+    if ceil_mode:
+        return average_windows(x, dims, kernel_size, stride, padding, count_include_pad)
+    total = sum_windows(x, dims, kernel_size, stride, padding)
+    if count_include_pad or not any(each(padding, dims)):
+        return total / math.prod(each(kernel_size, dims))
+    return total / sum_windows(torch.ones_like(x), dims, kernel_size, stride, padding)
+
+
+FAMILY.decomposes(
+    "aten::avg_pool1d",
+    defect="onnxruntime has no AveragePool of float64",
+    method="the sum of slices, one for each place of a window, divided",
+    accuracy="1e-15 (float64)",
+    applies=is_double,
+)(partial(average, 1))
