@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -22,6 +23,7 @@ from modelexport_exporter.convert.capture_failure import explain_capture
 from modelexport_exporter.convert.fixed_sizes import lines_that_fix_sizes
 from modelexport_exporter.convert.program_dims import check_numbers_kept
 from modelexport_exporter.core.dims import used_dims
+from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import OUTPUT_NOT_FLATTENED
 from modelexport_exporter.core.user_frame import UserLine, is_users, message_of
 from modelexport_exporter.decompositions import capturing_calls
@@ -37,24 +39,41 @@ def capture(
     *,
     strict: bool = False,
     any_range: bool = False,
+    tensor_numbers: bool = False,
 ) -> ExportedProgram:
     """Return the module's graph, its weights the module's own.
 
     `strict`: read the forward pass's bytecode instead of running it as Python. `any_range`: accept
-    a program that holds for a part of the declared sizes only.
+    a program that holds for a part of the declared sizes only. `tensor_numbers`: numbers that
+    forward takes from tensors stay tensors.
     """
+    return _captured(module, bound_inputs, code_dir, _Mode(strict, any_range, tensor_numbers))
+
+
+@dataclass(frozen=True)
+class _Mode:
+    strict: bool
+    any_range: bool
+    tensor_numbers: bool
+
+
+def _captured(
+    module: torch.nn.Module, bound_inputs: BoundInputs, code_dir: Path | None, mode: _Mode
+) -> ExportedProgram:
     fixing: list[UserLine] = []
-    export = partial(_exported, module, bound_inputs, strict=strict, any_range=any_range)
+    export = partial(_exported, module, bound_inputs, mode)
     try:
         with lines_that_fix_sizes(code_dir) as fixing:
             try:
                 program = export(_modules_of(module, code_dir))
             except TypeError:  # such as torch.zeros(3, dtype=int): the type itself is in use
                 program = export(())
+    except ExportFailure:
+        raise
     except Exception as error:
         unknown = any(sign in message_of(error) for sign in OUTPUT_NOT_FLATTENED)
         if unknown and _returns_new_dataclasses(module, bound_inputs):
-            return capture(module, bound_inputs, code_dir, strict=strict, any_range=any_range)
+            return _captured(module, bound_inputs, code_dir, mode)
         raise explain_capture(error, module, bound_inputs, code_dir, fixing) from error
     check_numbers_kept(program, bound_inputs.spec)
     return program
@@ -74,10 +93,8 @@ def _modules_of(module: torch.nn.Module, code_dir: Path | None) -> list[ModuleTy
 def _exported(
     module: torch.nn.Module,
     bound_inputs: BoundInputs,
+    mode: _Mode,
     modules: Sequence[ModuleType],
-    *,
-    strict: bool,
-    any_range: bool,
 ) -> ExportedProgram:
     """Return the module's graph; `modules`: those whose code computes with symbolic sizes."""
     spec, call = bound_inputs.spec, bound_inputs.call
@@ -87,15 +104,15 @@ def _exported(
         torch.no_grad(),
         set_onnx_export_flags(dynamic=bool(used_dims(spec.inputs))),
         accept_masks_as_given(),
-        nullcontext() if strict else capturing_calls(spec.export.rewrites.disabled),
-        nullcontext() if strict else sizes_stay_symbolic(modules),
+        nullcontext() if mode.strict else capturing_calls(spec.export.rewrites.disabled),
+        nullcontext() if mode.strict else sizes_stay_symbolic(modules, tensors=mode.tensor_numbers),
     ):
         return torch.export.export(
             module,
             args,
             kwargs,
-            dynamic_shapes=call.dynamic_shapes(module.forward, any_range=any_range),
-            strict=strict,
+            dynamic_shapes=call.dynamic_shapes(module.forward, any_range=mode.any_range),
+            strict=mode.strict,
             prefer_deferred_runtime_asserts_over_guards=True,
         )
 

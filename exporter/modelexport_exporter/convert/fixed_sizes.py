@@ -48,12 +48,12 @@ class _Listener(logging.Handler):
         guard, equality = SIZE_GUARD
         if guard not in str(record.msg) or equality not in str(record.args):
             return
-        line = _running_line(self._code_dir)
+        line = running_line(self._code_dir)
         if line and line not in self._lines:
             self._lines.append(line)
 
 
-def _running_line(code_dir: Path | None) -> UserLine | None:
+def running_line(code_dir: Path | None) -> UserLine | None:
     """Return the innermost line of the user's own code that is running."""
     frame = sys._getframe()  # noqa: SLF001 - the call stack has no other door
     found = frame.f_back

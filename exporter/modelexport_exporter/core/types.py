@@ -47,6 +47,8 @@ class Rung(StrEnum):
     """torch.export, and the translation as it is: the optimizer may keep stale shapes."""
     SCRIPT = "Script"
     """torch.jit.script: control flow over values stays control flow."""
+    DYNAMO_BY_VALUE = "DynamoByValue"
+    """torch.export for each path through the branches on values, joined by If."""
     TRACE = "Trace"
     """torch.jit.trace: what ran for one set of inputs."""
 
@@ -57,6 +59,7 @@ ROUTES: dict[Rung, Exporter] = {
     Rung.DYNAMO_BY_SIZE: Exporter.DYNAMO,
     Rung.DYNAMO_UNOPTIMIZED: Exporter.DYNAMO,
     Rung.SCRIPT: Exporter.TORCH_SCRIPT,
+    Rung.DYNAMO_BY_VALUE: Exporter.DYNAMO,
     Rung.TRACE: Exporter.TORCH_SCRIPT,
 }
 """Which of torch.onnx's two exporters a rung goes through."""

@@ -1,6 +1,7 @@
 """The ladder of ways to ONNX: which one is tried next, given how the earlier ones failed.
 
-    Dynamo -> DynamoStrict -> DynamoBySize -> DynamoUnoptimized -> Script -> Trace
+    Dynamo -> DynamoStrict -> DynamoBySize -> DynamoUnoptimized -> Script
+    -> DynamoByValue -> Trace
 
 The first file that verifies wins. Rungs are data; the policy is pure: it depends on the spec, the
 format of the checkpoint, and the attempts so far. Guarantees that a failure which no other rung can
@@ -24,6 +25,7 @@ ORDER = (
     Rung.DYNAMO_BY_SIZE,
     Rung.DYNAMO_UNOPTIMIZED,
     Rung.SCRIPT,
+    Rung.DYNAMO_BY_VALUE,
     Rung.TRACE,
 )
 NEWEST_OF_TORCH_SCRIPT = 20
@@ -81,16 +83,13 @@ def hopeless(rung: Rung, spec: ModelExportSpec, attempts: Sequence[Attempt]) -> 
     dynamo = [reason for known, reason in failed.items() if ROUTES[known] is Exporter.DYNAMO]
     if ROUTES[rung] is Exporter.DYNAMO and Reason.UNSUPPORTED_OPERATOR in dynamo:
         return "the operators have no translation on this route"
-    if rung is Rung.DYNAMO_STRICT:
-        return _why_strict_cannot_help(failed.get(Rung.DYNAMO))
-    if rung is Rung.DYNAMO_BY_SIZE and not _decides_by_size(attempts):
-        return "the graph does not depend on sizes"
-    if rung is Rung.DYNAMO_UNOPTIMIZED:
-        if not spec.export.optimize:
-            return "the file was not optimized before"
-        if not any(reason in _MADE_A_GRAPH for reason in dynamo):
-            return "torch.export captured no graph"
-    return ""
+    why = {
+        Rung.DYNAMO_STRICT: _why_strict_cannot_help(failed.get(Rung.DYNAMO)),
+        Rung.DYNAMO_BY_SIZE: _why_one_graph_holds(attempts),
+        Rung.DYNAMO_UNOPTIMIZED: _why_unoptimized_cannot_help(spec, dynamo),
+        Rung.DYNAMO_BY_VALUE: _why_one_path_is_enough(dynamo),
+    }
+    return why.get(rung, "")
 
 
 _MADE_A_GRAPH = frozenset(
@@ -106,13 +105,28 @@ _MADE_A_GRAPH = frozenset(
 )
 
 
-def _decides_by_size(attempts: Sequence[Attempt]) -> bool:
-    """Return whether the graph of an attempt held for a part of the declared sizes."""
-    return any(
+def _why_one_graph_holds(attempts: Sequence[Attempt]) -> str:
+    """Return why no graph is needed for other sizes; empty if one held for a part of them."""
+    parts = any(
         attempt.reason is Reason.DYNAMIC_DIM_SPECIALIZED or attempt.holds_for_some_sizes
         for attempt in failed_attempts(attempts)
         if ROUTES[attempt.rung] is Exporter.DYNAMO
     )
+    return "" if parts else "the graph does not depend on sizes"
+
+
+def _why_one_path_is_enough(dynamo: Sequence[Reason | None]) -> str:
+    """Return why no other path of forward is needed; empty if a decision may have failed."""
+    return "" if Reason.CAPTURE_FAILED in dynamo else "torch.export captured the graph"
+
+
+def _why_unoptimized_cannot_help(spec: ModelExportSpec, dynamo: Sequence[Reason | None]) -> str:
+    """Return why leaving the optimizer out cannot help; empty if it can."""
+    if not spec.export.optimize:
+        return "the file was not optimized before"
+    if not any(reason in _MADE_A_GRAPH for reason in dynamo):
+        return "torch.export captured no graph"
+    return ""
 
 
 def _why_strict_cannot_help(first: Reason | None) -> str:

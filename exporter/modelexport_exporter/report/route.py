@@ -16,6 +16,7 @@ _MEANINGS = {
     Rung.DYNAMO_BY_SIZE: "torch.export, a graph for each part of the sizes",
     Rung.DYNAMO_UNOPTIMIZED: "torch.export, without the optimizer",
     Rung.SCRIPT: "torch.jit.script",
+    Rung.DYNAMO_BY_VALUE: "torch.export, a graph for each path through branches on values",
     Rung.TRACE: "torch.jit.trace",
 }
 _OUTCOMES = {"Verified": "verified", "Deferred": "deferred to the other route"}

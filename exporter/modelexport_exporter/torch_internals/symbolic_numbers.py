@@ -1,7 +1,8 @@
-"""`int(x)`, `float(x)` and `math.sqrt(x)` of symbolic sizes, which stay symbolic.
+"""`int(x)`, `float(x)` and `math.sqrt(x)` of symbolic sizes and of tensors, which stay symbolic.
 
 Python's `int` has to return a number: of a symbolic size torch.export then takes the example's, and
-the graph holds for that size only. `round`, `math.floor` and the operators need no help.
+the graph holds for that size only; of a tensor it refuses most uses of it. `round`, `math.floor`
+and the operators need no help with sizes.
 """
 
 from __future__ import annotations
@@ -23,8 +24,13 @@ class _NumberType(type):
     plain: type
     symbolic: type
     of_size: Callable[[Any], Any]
+    dtype: torch.dtype
+    of_tensors = False
+    """Whether a number of a tensor stays a tensor []."""
 
     def __call__(cls, *args: Any, **options: Any) -> Any:  # noqa: ANN401
+        if cls.of_tensors and len(args) == 1 and isinstance(args[0], torch.Tensor):
+            return args[0].reshape(()).to(cls.dtype)
         if len(args) == 1 and isinstance(args[0], _SYMBOLIC):
             return cls.of_size(args[0])
         if len(args) == 1 and isinstance(args[0], torch.SymBool):
@@ -54,14 +60,25 @@ class _SizeInt(metaclass=_NumberType):
     plain = int
     symbolic = torch.SymInt
     of_size = staticmethod(torch.sym_int)
+    dtype = torch.int64
 
 
 class _SizeFloat(metaclass=_NumberType):
     plain = float
     symbolic = torch.SymFloat
     of_size = staticmethod(torch.sym_float)
+    dtype = torch.float64
 
 
+class _TensorInt(_SizeInt):
+    of_tensors = True
+
+
+class _TensorFloat(_SizeFloat):
+    of_tensors = True
+
+
+_KINDS: tuple[tuple[str, type], ...] = (("int", _SizeInt), ("float", _SizeFloat))
 _square_root = math.sqrt
 
 
@@ -72,9 +89,36 @@ def _size_square_root(x: Any) -> Any:  # noqa: ANN401
     return _square_root(x)
 
 
+_OF_NUMBERS = ("exp", "log", "sin", "cos", "tan", "tanh", "atan", "atan2", "hypot")
+_OF_TRUTH = ("isnan", "isinf")
+
+
+def _of_tensors(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return a function of math, and one that takes tensors, too."""
+    plain, of_tensors = getattr(math, name), getattr(torch, name)
+
+    def compute(*args: Any) -> Any:  # noqa: ANN401
+        if any(isinstance(one, torch.Tensor) for one in args):
+            return of_tensors(*(torch.as_tensor(one, dtype=torch.float64) for one in args))
+        return plain(*args)
+
+    return plain, compute
+
+
+_FUNCTIONS_OF_TENSORS = [
+    (_square_root, _of_tensors("sqrt")[1]),
+    *(_of_tensors(name) for name in (*_OF_NUMBERS, *_OF_TRUTH)),
+]
+
+
 @contextmanager
-def sizes_stay_symbolic(modules: Sequence[ModuleType]) -> Iterator[None]:
-    """Let the code of these modules compute with symbolic sizes, while the block runs."""
+def sizes_stay_symbolic(modules: Sequence[ModuleType], *, tensors: bool = False) -> Iterator[None]:
+    """Let the code of these modules compute with symbolic sizes, while the block runs.
+
+    `tensors`: also with tensors where it asks for their numbers.
+    """
+    kinds = (("int", _TensorInt), ("float", _TensorFloat)) if tensors else _KINDS
+    functions = _FUNCTIONS_OF_TENSORS if tensors else [(_square_root, _size_square_root)]
     changed: list[tuple[ModuleType, str, Any]] = []
 
     def set_name(module: ModuleType, name: str, value: object) -> None:
@@ -82,12 +126,13 @@ def sizes_stay_symbolic(modules: Sequence[ModuleType]) -> Iterator[None]:
         setattr(module, name, value)
 
     for module in modules:
-        for name, value in (("int", _SizeInt), ("float", _SizeFloat)):
+        for name, kind in kinds:
             if name not in vars(module):
-                set_name(module, name, value)
-        for name in [name for name, value in vars(module).items() if value is _square_root]:
-            set_name(module, name, _size_square_root)
-    set_name(math, "sqrt", _size_square_root)
+                set_name(module, name, kind)
+    for module in (*modules, math):
+        for plain, compute in functions:
+            for name in [name for name, value in vars(module).items() if value is plain]:
+                set_name(module, name, compute)
     try:
         yield
     finally:

@@ -19,6 +19,7 @@ from modelexport_api.status import Stage
 from modelexport_exporter.call import BoundInputs, bind_inputs
 from modelexport_exporter.checkpoint.load import LoadedModel, load_module
 from modelexport_exporter.convert.by_size.capture_pieces import model_by_size
+from modelexport_exporter.convert.by_value.capture_paths import model_by_value
 from modelexport_exporter.convert.capture import capture
 from modelexport_exporter.convert.capture_failure import run_eagerly
 from modelexport_exporter.convert.contract import check_contract, check_file
@@ -155,9 +156,9 @@ def _convert(
                 scripted=scripted,
             ) as converted:
                 return write(converted, subject)
-    if rung is Rung.DYNAMO_BY_SIZE:
+    if rung in _OF_SEVERAL_GRAPHS:
         with clock.stage(Stage.CONVERT), sizes_written_as_text(is_model_code) as texts:
-            by_size = model_by_size(
+            several = _OF_SEVERAL_GRAPHS[rung](
                 loaded.module,
                 bound_inputs,
                 subject.plugins,
@@ -165,8 +166,8 @@ def _convert(
                 optimize=optimizes(task),
                 progress=lambda message: progress(Stage.CONVERT, 0.0, message),
             )
-            written = write(by_size.model, subject)
-            return replace(written, guards=by_size.guards, sizes_as_text=bool(texts))
+            written = write(several.model, subject)
+            return replace(written, guards=several.guards, sizes_as_text=bool(texts))
     with clock.stage(Stage.CAPTURE):
         progress(Stage.CAPTURE, 0.0, "capturing the graph with torch.export")
         strict = rung is Rung.DYNAMO_STRICT
@@ -184,6 +185,12 @@ def _convert(
         written = write(model, subject)
         guards = find_size_guards(translation.conditions, bound_inputs.spec)
         return replace(written, guards=guards, sizes_as_text=bool(texts))
+
+
+_OF_SEVERAL_GRAPHS = {
+    Rung.DYNAMO_BY_SIZE: model_by_size,
+    Rung.DYNAMO_BY_VALUE: model_by_value,
+}
 
 
 def optimizes(task: ExportTask) -> bool:

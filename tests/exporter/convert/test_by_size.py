@@ -109,5 +109,5 @@ def test_too_many_graphs_are_refused_with_some_of_their_sizes(tmp_path: Path) ->
 
 
 def test_outputs_of_another_rank_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ExportFailure, match="another type or rank at other sizes"):
+    with pytest.raises(ExportFailure, match="another type or rank in another branch"):
         exported(sized.OtherRank, tmp_path)

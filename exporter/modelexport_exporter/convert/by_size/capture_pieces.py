@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-import onnx_ir as ir
 import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.call import BoundInputs
+from modelexport_exporter.convert.branches import SeveralGraphs
 from modelexport_exporter.convert.by_size.condition_nodes import Unsupported
 from modelexport_exporter.convert.by_size.join import Piece, joined
 from modelexport_exporter.convert.by_size.program_region import region_of
@@ -30,15 +30,6 @@ MOST_OTHERS = 2048
 """The same at which eager PyTorch alone runs."""
 
 
-@dataclass(frozen=True)
-class BySize:
-    """A model of several graphs."""
-
-    model: ir.Model
-    guards: tuple[SizeGuard, ...]
-    """Sizes of each graph, so that the verification compares all of them."""
-
-
 def model_by_size(
     module: torch.nn.Module,
     bound_inputs: BoundInputs,
@@ -47,7 +38,7 @@ def model_by_size(
     *,
     optimize: bool,
     progress: Callable[[str], None],
-) -> BySize:
+) -> SeveralGraphs:
     """Return a model that holds for all declared sizes. Raises ExportFailure."""
     spec = bound_inputs.spec
     grid = Grid.of(spec.dims)
@@ -68,7 +59,7 @@ def model_by_size(
             at = {**bound_inputs.sizes.captured, **at}
     guards = tuple(_guards(pieces, grid))
     try:
-        return BySize(joined(pieces, _places(spec)), guards)
+        return SeveralGraphs(joined(pieces, _places(spec)), guards)
     except (Unsupported, ValueError) as error:
         raise _not_joined(pieces, error) from error
 

@@ -25,8 +25,8 @@ def branches_of(task: ExportTask) -> Branches:
     """
     if task.proven_graph:
         return Branches.NONE
-    scripted = task.rung is Rung.SCRIPT and task.spec.mode is not Mode.VERIFY
-    return Branches.BOTH_SIDES if scripted else Branches.ONE_SIDE
+    both = task.rung in {Rung.SCRIPT, Rung.DYNAMO_BY_VALUE} and task.spec.mode is not Mode.VERIFY
+    return Branches.BOTH_SIDES if both else Branches.ONE_SIDE
 
 
 def may_freeze_sizes(task: ExportTask, converted: ConvertedModel) -> bool:

@@ -1,0 +1,206 @@
+"""Several graphs of one model, each for a path through its branches, as one graph with If nodes.
+
+The graphs were captured from the same code, so that they agree up to the decision where their paths
+part. What they have in common is computed once, before that decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import onnx_ir as ir
+
+from modelexport_exporter.convert.branches import SharedWeights, branch, common_outputs, if_node
+
+Key = tuple[object, ...]
+MOST_BYTES = 1 << 16
+"""Larger constants are not compared: they are the same only if they are one tensor."""
+
+
+@dataclass(frozen=True)
+class Path:
+    """The graph of one path: its outputs are the model's, then a condition for each decision."""
+
+    taken: tuple[bool, ...]
+    model: ir.Model
+
+    @property
+    def outputs(self) -> list[ir.Value]:
+        """Return the outputs of the model."""
+        return list(self.model.graph.outputs)[: -len(self.taken) or None]
+
+
+def joined(paths: Sequence[Path]) -> ir.Model:
+    """Return one model that decides as the paths do. Their graphs are taken apart.
+
+    Raises ValueError where outputs differ in number, type or rank.
+    """
+    first = paths[0].model
+    outputs = common_outputs([path.outputs for path in paths])
+    inputs, weights = list(first.graph.inputs), SharedWeights()
+    parts = [_Parts.of(path, inputs, weights, place) for place, path in enumerate(paths)]
+    scope = _Scope()
+    opsets = first.graph.opset_imports
+    results = _Joining(outputs, opsets).place(parts, scope, {})
+    functions = {key: own for path in paths for key, own in path.model.functions.items()}
+    last = branch(scope.nodes, results, "whole", opsets)
+    nodes, values = list(last), list(last.outputs)
+    last.outputs.clear()
+    last.remove(nodes)
+    for value, named in zip(values, outputs, strict=True):
+        value.name = named.name
+    graph = ir.Graph(
+        inputs,
+        values,
+        nodes=nodes,
+        initializers=list(weights.kept.values()),
+        opset_imports=opsets,
+        name=first.graph.name,
+    )
+    return ir.Model(
+        graph,
+        ir_version=first.ir_version,
+        producer_name=first.producer_name,
+        producer_version=first.producer_version,
+        functions=list(functions.values()),
+    )
+
+
+@dataclass
+class _Scope:
+    """What is computed in a graph, and around it."""
+
+    around: _Scope | None = None
+    nodes: list[ir.Node] = field(default_factory=list)
+    known: dict[Key, ir.Node] = field(default_factory=dict)
+
+    def find(self, key: Key) -> ir.Node | None:
+        scope: _Scope | None = self
+        while scope is not None:
+            if key in scope.known:
+                return scope.known[key]
+            scope = scope.around
+        return None
+
+
+@dataclass
+class _Parts:
+    """The graph of a path, from which nodes are taken."""
+
+    taken: tuple[bool, ...]
+    graph: ir.Graph
+    outputs: list[ir.Value]
+    conditions: list[ir.Value]
+    moved: dict[ir.Value, ir.Value] = field(default_factory=dict)
+    """Values that another graph computed before."""
+
+    @staticmethod
+    def of(path: Path, inputs: Sequence[ir.Value], weights: SharedWeights, place: int) -> _Parts:
+        graph = path.model.graph
+        for own, outer in zip(list(graph.inputs), inputs, strict=True):
+            if own is not outer:
+                ir.convenience.replace_all_uses_with(own, outer, replace_graph_outputs=True)
+        weights.take_from(graph, f"path_{place}")
+        results = list(graph.outputs)
+        graph.inputs.clear()
+        graph.outputs.clear()
+        count = len(results) - len(path.taken)
+        return _Parts(path.taken, graph, results[:count], results[count:])
+
+    def resolved(self, value: ir.Value) -> ir.Value:
+        return self.moved.get(value, value)
+
+    def move(self, value: ir.Value, scope: _Scope) -> ir.Value:
+        """Compute a value in a scope, or find it there; return it."""
+        needed = _sources(self.resolved(value), self.graph)
+        for node in [node for node in self.graph if node in needed]:
+            key = _key(node)
+            known = scope.find(key) if key is not None else None
+            if known is None:
+                self.graph.remove(node)
+                scope.nodes.append(node)
+                if key is not None:
+                    scope.known[key] = node
+                continue
+            self.moved.update(zip(node.outputs, known.outputs, strict=True))
+            ir.convenience.replace_all_uses_with(node.outputs, known.outputs)
+            self.graph.remove(node)
+        return self.resolved(value)
+
+
+@dataclass(frozen=True)
+class _Joining:
+    outputs: Sequence[ir.Value]
+    opsets: dict[str, int]
+
+    def place(
+        self, paths: Sequence[_Parts], scope: _Scope, decided: dict[ir.Value, bool], depth: int = 0
+    ) -> list[ir.Value]:
+        """Compute the outputs in a scope, where all paths took the same sides up to `depth`."""
+        first = paths[0]
+        if depth == len(first.taken):
+            return [first.move(value, scope) for value in first.outputs]
+        condition = first.move(first.conditions[depth], scope)
+        sides = [[path for path in paths if path.taken[depth] is side] for side in (True, False)]
+        if condition in decided or not all(sides):
+            # Decided before by the same condition: the other side cannot be reached.
+            side = decided.get(condition, first.taken[depth])
+            own = sides[0] if side else sides[1]
+            return self.place(own, scope, decided, depth + 1)
+        branches = []
+        for side, own in zip((True, False), sides, strict=True):
+            inner = _Scope(scope)
+            results = self.place(own, inner, {**decided, condition: side}, depth + 1)
+            name = f"{'then' if side else 'else'}_{depth}_{len(scope.nodes)}"
+            branches.append(branch(inner.nodes, results, name, self.opsets))
+        name = f"by_value_{depth}_{len(scope.nodes)}"
+        node = if_node(condition, branches[0], branches[1], self.outputs, name)
+        scope.nodes.append(node)
+        return list(node.outputs)
+
+
+def _sources(value: ir.Value, graph: ir.Graph) -> set[ir.Node]:
+    """Return the nodes of a graph that a value is computed by."""
+    found: set[ir.Node] = set()
+    open_values = [value]
+    while open_values:
+        node = open_values.pop().producer()
+        if node is None or node in found or node.graph is not graph:
+            continue
+        found.add(node)
+        open_values.extend(_used(node))
+    return found
+
+
+def _used(node: ir.Node) -> Iterator[ir.Value]:
+    """Yield what a node takes, and what its subgraphs take from around them."""
+    yield from (value for value in node.inputs if value is not None)
+    for attribute in node.attributes.values():
+        if attribute.type is ir.AttributeType.GRAPH:
+            for inner in attribute.as_graph():
+                yield from _used(inner)
+            yield from attribute.as_graph().outputs
+
+
+def _key(node: ir.Node) -> Key | None:
+    """Return what two nodes have in common that compute the same; None if only this one has it."""
+    attributes: list[object] = []
+    for name, attribute in sorted(node.attributes.items()):
+        content = _content(attribute)
+        if content is None:
+            return None
+        attributes.append((name, content))
+    inputs = tuple(id(value) if value is not None else None for value in node.inputs)
+    return (*node.op_identifier(), inputs, len(node.outputs), tuple(attributes))
+
+
+def _content(attribute: ir.Attr) -> object:
+    if attribute.is_ref() or attribute.type in {ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS}:
+        return None
+    if attribute.type is not ir.AttributeType.TENSOR:
+        return str(attribute.type), repr(attribute.value)
+    tensor = attribute.as_tensor()
+    if tensor.nbytes > MOST_BYTES:
+        return "tensor", id(tensor)
+    return "tensor", str(tensor.dtype), tuple(tensor.shape.numpy()), tensor.tobytes()
