@@ -6,7 +6,7 @@ part. What they have in common is computed once, before that decision.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import onnx_ir as ir
@@ -111,10 +111,22 @@ class _Parts:
     def resolved(self, value: ir.Value) -> ir.Value:
         return self.moved.get(value, value)
 
-    def move(self, value: ir.Value, scope: _Scope) -> ir.Value:
-        """Compute a value in a scope, or find it there; return it."""
-        needed = _sources(self.resolved(value), self.graph)
-        for node in [node for node in self.graph if node in needed]:
+    def decide(self, condition: ir.Value, scope: _Scope) -> ir.Value:
+        """Compute in a scope what forward computes before it decides; return the condition."""
+        source = self.resolved(condition).producer()
+        if source is not None and source.graph is self.graph:
+            nodes = list(self.graph)
+            self._move(nodes[: nodes.index(source) + 1], scope)
+        return self.resolved(condition)
+
+    def finish(self, scope: _Scope) -> list[ir.Value]:
+        """Compute the rest in a scope; return the outputs."""
+        self._move(list(self.graph), scope)
+        return [self.resolved(value) for value in self.outputs]
+
+    def _move(self, nodes: Sequence[ir.Node], scope: _Scope) -> None:
+        """Move nodes into a scope, but those that are computed there."""
+        for node in nodes:
             key = _key(node)
             known = scope.find(key) if key is not None else None
             if known is None:
@@ -126,7 +138,6 @@ class _Parts:
             self.moved.update(zip(node.outputs, known.outputs, strict=True))
             ir.convenience.replace_all_uses_with(node.outputs, known.outputs)
             self.graph.remove(node)
-        return self.resolved(value)
 
 
 @dataclass(frozen=True)
@@ -140,8 +151,8 @@ class _Joining:
         """Compute the outputs in a scope, where all paths took the same sides up to `depth`."""
         first = paths[0]
         if depth == len(first.taken):
-            return [first.move(value, scope) for value in first.outputs]
-        condition = first.move(first.conditions[depth], scope)
+            return first.finish(scope)
+        condition = first.decide(first.conditions[depth], scope)
         sides = [[path for path in paths if path.taken[depth] is side] for side in (True, False)]
         if condition in decided or not all(sides):
             # Decided before by the same condition: the other side cannot be reached.
@@ -158,29 +169,6 @@ class _Joining:
         node = if_node(condition, branches[0], branches[1], self.outputs, name)
         scope.nodes.append(node)
         return list(node.outputs)
-
-
-def _sources(value: ir.Value, graph: ir.Graph) -> set[ir.Node]:
-    """Return the nodes of a graph that a value is computed by."""
-    found: set[ir.Node] = set()
-    open_values = [value]
-    while open_values:
-        node = open_values.pop().producer()
-        if node is None or node in found or node.graph is not graph:
-            continue
-        found.add(node)
-        open_values.extend(_used(node))
-    return found
-
-
-def _used(node: ir.Node) -> Iterator[ir.Value]:
-    """Yield what a node takes, and what its subgraphs take from around them."""
-    yield from (value for value in node.inputs if value is not None)
-    for attribute in node.attributes.values():
-        if attribute.type is ir.AttributeType.GRAPH:
-            for inner in attribute.as_graph():
-                yield from _used(inner)
-            yield from attribute.as_graph().outputs
 
 
 def _key(node: ir.Node) -> Key | None:

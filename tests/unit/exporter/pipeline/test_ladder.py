@@ -14,12 +14,13 @@ from modelexport_exporter.core.types import Rung
 from modelexport_exporter.pipeline.ladder import Step, attempt_deadline, next_step, summary
 from zoo.tasks import spec_for
 
-D, S, B, U, SC, T = (
+D, S, B, U, SC, V, T = (
     Rung.DYNAMO,
     Rung.DYNAMO_STRICT,
     Rung.DYNAMO_BY_SIZE,
     Rung.DYNAMO_UNOPTIMIZED,
     Rung.SCRIPT,
+    Rung.DYNAMO_BY_VALUE,
     Rung.TRACE,
 )
 UNSUPPORTED, CAPTURE, MISMATCH, NARROWED = (
@@ -65,7 +66,7 @@ def failed(rung: Rung, reason: Reason, stage: Stage | None = None, **more: Any) 
         ),
         pytest.param(
             [failed(SC, NARROWED), failed(D, CAPTURE), failed(S, CAPTURE)],
-            T,
+            V,
             id="only torch.export can say what its graph holds for",
         ),
         pytest.param([failed(D, UNSUPPORTED), failed(SC, CAPTURE)], T, id="not scripted: traced"),

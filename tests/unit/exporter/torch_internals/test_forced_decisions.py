@@ -1,0 +1,87 @@
+"""What a model's Python sees while its decisions are forced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from modelexport_exporter.torch_internals.forced_decisions import ForcedDecisions
+
+X = torch.tensor([1.5, -2.0, 3.0])
+
+
+def decided(function: Callable[[Tensor], Any], *sides: bool) -> tuple[Any, ForcedDecisions]:
+    with ForcedDecisions(sides, lambda: None) as decisions:
+        return function(X), decisions
+
+
+@pytest.mark.parametrize(
+    ("function", "holds"),
+    [
+        (lambda x: 1 if x.sum() > 0 else 0, True),
+        (lambda x: 1 if (x.sum() > 9) else 0, False),
+        (lambda x: 1 if x[0] else 0, True),
+        (lambda x: int(bool((x < 0).all())), False),
+        (lambda x: int(torch.equal(x, x.clone())), True),
+        (lambda x: int(x.equal(-x)), False),
+        (lambda x: int(torch.allclose(x, x + 1, atol=2.0)), True),
+        (lambda x: int(3.0 in x), True),
+        (lambda x: int(torch.is_nonzero(x[1])), True),
+        (lambda x: 1 if x[0].item() > 1.25 else 0, True),
+        (lambda x: 1 if x.tolist()[1] > 0 else 0, False),
+    ],
+)
+def test_a_decision_is_forced_and_its_condition_kept(
+    function: Callable[[Tensor], int], holds: bool
+) -> None:
+    for side in (True, False):
+        result, decisions = decided(function, side)
+        assert result == int(side)
+        assert decisions.taken == [side]
+        (condition,) = decisions.conditions
+        assert condition.shape == ()
+        assert condition.dtype is torch.bool
+        assert condition.item() is holds
+
+
+def test_decisions_that_are_not_forced_take_the_true_side() -> None:
+    result, decisions = decided(lambda x: [bool(part > 0) for part in x], False)
+    assert result == [False, True, True]
+    assert decisions.taken == result
+    assert [bool(condition) for condition in decisions.conditions] == [True, False, True]
+
+
+def test_shapes_decide_without_a_condition() -> None:
+    result, decisions = decided(lambda x: torch.equal(x, x[:2]))
+    assert result is False
+    assert not decisions.taken
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda x: x[0].item(), torch.tensor(1.5, dtype=torch.float64)),
+        (lambda x: x.long().sum().item(), torch.tensor(2)),
+        (lambda x: torch.tensor(x[0].item() * 2), torch.tensor(3.0)),
+        (lambda x: torch.tensor([x[0].item(), 7]), torch.tensor([1.5, 7.0])),
+        (lambda x: torch.tensor(x.tolist()[::-1]), X.flip(0)),
+        (lambda x: torch.tensor([x[0].item()], dtype=torch.int64), torch.tensor([1])),
+        (lambda x: torch.tensor([1, 2]) + x.shape[0], torch.tensor([4, 5])),
+        (lambda x: x[None].tolist(), [[1.5, -2.0, 3.0]]),
+    ],
+)
+def test_numbers_of_tensors_stay_tensors(
+    function: Callable[[Tensor], Any], expected: Tensor | list[list[float]]
+) -> None:
+    result, decisions = decided(function)
+    torch.testing.assert_close(result, expected, rtol=0, atol=0)
+    assert not decisions.taken
+
+
+def test_the_block_alone_is_changed() -> None:
+    decided(lambda x: x[0].item())
+    assert isinstance(X[0].item(), float)
