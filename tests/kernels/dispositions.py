@@ -108,9 +108,9 @@ DISPOSITIONS: dict[tuple[str, str], str] = {
     "divided by the count",
     ("ReduceProd", "value"): "rewritten: ScatterElements multiplies and wraps, over an axis or all",
     ("RMSNormalization", "value"): "rewritten: the decomposition of rms_norm in float64",
-    ("Sigmoid", "value"): "rewritten before what magnifies it, such as a logarithm, a root, a "
-    "denominator, a rank: 1 / (1 + exp(-x)); refused elsewhere where all of an output is that "
-    "small: low ends of ranges are among the samples",
+    ("Sigmoid", "value"): "rewritten where it is returned, and before what magnifies it, such as a "
+    "logarithm, a root, a denominator, a rank: 1 / (1 + exp(-x)); harmless before layers with "
+    "weights",
     ("Sign", "NaN or infinity"): "rewritten: the decomposition of sign",
     ("Sign", "value"): "rewritten: the decomposition of sign, and comparisons with 0",
     ("Col2Im", "NaN or infinity"): "harmless: beyond 6e4, where sums overflow or not by their "

@@ -29,11 +29,16 @@ _PASSING = frozenset(
 """What the error passes through unchanged. Layers with weights end the search: theirs is larger."""
 
 
-def is_magnified(value: ir.Value) -> bool:
-    """Return whether an operator magnifies the error of a value, or of what is computed of it."""
+def is_magnified(value: ir.Value, *, returned: bool = False) -> bool:
+    """Return whether an operator magnifies the error of a value, or of what is computed of it.
+
+    `returned`: the same if the graph returns it, where nobody knows what follows.
+    """
     waiting, met = [value], {value}
     while waiting:
         current = waiting.pop()
+        if returned and current.is_graph_output():
+            return True
         for user, place in current.uses():
             if _magnifies(user, place):
                 return True

@@ -38,7 +38,7 @@ def sigmoid(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
     """Compute 1 / (1 + exp(-x)), where it matters: Sigmoid is 0 from -18 on, and 1 and more."""
     x = node.inputs[0]
     dtype = sizes.dtype(x)
-    if x is None or dtype not in _WITH_KERNEL or not is_magnified(node.outputs[0]):
+    if x is None or dtype not in _WITH_KERNEL or not is_magnified(node.outputs[0], returned=True):
         return None
     one = write.constant(np.array(1, dtype.numpy()))
     return write.op("Div", one, write.op("Add", one, write.op("Exp", write.op("Neg", x))))

@@ -22,6 +22,8 @@ _AXES_ARE_INPUTS = 13
 """Opset of Unsqueeze and ReduceSum."""
 _SEQUENCE_LENGTHS, _INITIAL_STATE = 4, 5
 """Places of the inputs of RNN, GRU and LSTM."""
+_EQUAL_OF_FLOATS = 11
+"""Since which opset."""
 _SIGNAL = 1
 """Number of the dims over which the window of a signal extends."""
 _DIRECTIONS = {"forward": (0,), "reverse": (1,), "bidirectional": (0, 1)}
@@ -119,11 +121,19 @@ def global_max_pool(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value
 
 
 def _with_nan(node: ir.Node, x: ir.Value, dtype: ir.DataType, write: Writer) -> ir.Value:
-    """Write a pool of x, with NaN where the same pool finds a NaN."""
+    """Write a pool of x, with NaN where the same pool finds a NaN.
+
+    Of -inf alone, or with padding, onnxruntime returns the lowest number.
+    """
     flags = write.op("Cast", write.op("IsNaN", x), to=dtype)
     found = write.op("Cast", write.again(node, flags), to=ir.DataType.BOOL)
-    nan = write.constant(np.array(np.nan, dtype.numpy()))
-    return write.op("Where", found, nan, write.again(node, x))
+    nan, infinity, lowest = (
+        write.constant(np.array(number, dtype.numpy())) for number in (np.nan, -np.inf, dtype.min)
+    )
+    pooled = write.again(node, x)
+    if dtype is not ir.DataType.FLOAT16 and write.opset >= _EQUAL_OF_FLOATS:
+        pooled = write.op("Where", write.op("Equal", pooled, lowest), infinity, pooled)
+    return write.op("Where", found, nan, pooled)
 
 
 def _input(node: ir.Node, place: int) -> ir.Value | None:

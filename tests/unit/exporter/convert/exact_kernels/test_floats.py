@@ -73,9 +73,10 @@ def test_root_of_a_product_of_a_sigmoid() -> None:
 def test_sigmoids_that_nothing_magnifies_stay(operator: str, other: float | None) -> None:
     x: Array = np.array(FAR, np.float32)
     given = [] if other is None else [np.array(other, np.float32)]
-    model = followed_by(graph_of("Sigmoid", [x]), **{operator: given})
+    layer = {} if operator in {"Greater", "Less", "Softmax"} else {"MatMul": [x]}
+    model = followed_by(graph_of("Sigmoid", [x]), **{operator: given}, **layer)
     avoid_inexact_kernels(model, Declared({}, ()))
-    assert operators(model) == ["Sigmoid", operator]
+    assert operators(model) == ["Sigmoid", operator, *layer]
 
 
 @pytest.mark.parametrize(
@@ -140,12 +141,21 @@ def test_other_powers_stay() -> None:
         assert operators(model) == ["Pow"]
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("scaled", [False, True])
+def test_sigmoids_that_are_returned_are_exact(dtype: type, scaled: bool) -> None:
+    x: Array = np.array(FAR, dtype)
+    model = graph_of("Sigmoid", [x])
+    model = followed_by(model, Mul=[np.array(0.5, dtype)]) if scaled else model
+    close(rewritten(model, [x]), torch.from_numpy(x).sigmoid() * (0.5 if scaled else 1))
+
+
 def test_other_sigmoids_stay() -> None:
     x = np.array([-30.0, 1.0], np.float32)
-    model = graph_of("Sigmoid", [x])
+    model = followed_by(graph_of("Sigmoid", [x]), MatMul=[np.array([0, 1], np.float32)])
     avoid_inexact_kernels(model, Declared({}, ()))
-    assert operators(model) == ["Sigmoid"]
-    assert run(model, [x])[1] == pytest.approx(0.7310586)
+    assert operators(model) == ["Sigmoid", "MatMul"]
+    assert run(model, [x]) == pytest.approx(0.7310586)
 
 
 @pytest.mark.parametrize("opset", [13, 20])

@@ -92,6 +92,14 @@ def test_pools_of_signals(opset: int, dtype: type) -> None:
     np.testing.assert_array_equal(rewritten(model, [x]), want, strict=True)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_windows_of_negative_infinity_and_padding(dtype: type) -> None:
+    x: Array = np.array([[[-np.inf, -np.inf, -np.inf, 2.0, np.nan, -np.inf]]], dtype)
+    model = graph_of("MaxPool", [x], {}, 18, kernel_shape=[2], strides=[1], pads=[1, 1])
+    want = torch.nn.functional.max_pool1d(torch.from_numpy(x), 2, 1, 1).numpy()
+    np.testing.assert_array_equal(rewritten(model, [x]), want)
+
+
 def test_windows_of_one_row() -> None:
     x: Array = np.arange(24, dtype=np.float32).reshape(1, 1, 3, 8)
     x[0, 0, 1, 2] = math.nan
