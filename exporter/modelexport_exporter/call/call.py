@@ -126,7 +126,11 @@ class Call:
         arguments. `any_range`: the program may hold for a part of the sizes, which it states.
         """
         dims = {
-            name: TorchDim.AUTO if any_range else TorchDim(name, min=dim.min, max=dim.max)
+            name: (
+                TorchDim.AUTO(min=dim.min, max=dim.max)
+                if any_range
+                else TorchDim(name, min=dim.min, max=dim.max)
+            )
             for name, dim in self.dims.items()
             if is_dynamic(dim)
         }

@@ -4,11 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import onnx_ir as ir
 import torch
 
+from modelexport_exporter.call import BoundInputs
+from modelexport_exporter.convert.dynamo import Translation
 from modelexport_exporter.core.types import SizeGuard
+from modelexport_exporter.plugins.plugins import Plugins
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model that is captured several times."""
+
+    module: torch.nn.Module
+    bound_inputs: BoundInputs
+    """With the sizes of the capture."""
+    plugins: Plugins
+    code_dir: Path | None
+
+
+@dataclass(frozen=True)
+class PartialGraph:
+    """A graph that holds for a part of the declared sizes."""
+
+    translation: Translation
+    conditions: tuple[str, ...]
+    """On dims, as Python expressions; all of them have to be true."""
 
 
 @dataclass(frozen=True)

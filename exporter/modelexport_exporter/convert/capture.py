@@ -29,6 +29,7 @@ from modelexport_exporter.core.user_frame import UserLine, is_users, message_of
 from modelexport_exporter.decompositions import capturing_calls
 from modelexport_exporter.torch_internals.attention_masks import accept_masks_as_given
 from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
+from modelexport_exporter.torch_internals.forced_decisions import ForcedDecisions
 from modelexport_exporter.torch_internals.symbolic_numbers import sizes_stay_symbolic
 
 
@@ -39,22 +40,22 @@ def capture(
     *,
     strict: bool = False,
     any_range: bool = False,
-    tensor_numbers: bool = False,
+    decisions: ForcedDecisions | None = None,
 ) -> ExportedProgram:
     """Return the module's graph, its weights the module's own.
 
     `strict`: read the forward pass's bytecode instead of running it as Python. `any_range`: accept
-    a program that holds for a part of the declared sizes only. `tensor_numbers`: numbers that
-    forward takes from tensors stay tensors.
+    a program that holds for a part of the declared sizes only. `decisions`: those on values
+    are forced, and numbers that forward takes from tensors stay tensors.
     """
-    return _captured(module, bound_inputs, code_dir, _Mode(strict, any_range, tensor_numbers))
+    return _captured(module, bound_inputs, code_dir, _Mode(strict, any_range, decisions))
 
 
 @dataclass(frozen=True)
 class _Mode:
     strict: bool
     any_range: bool
-    tensor_numbers: bool
+    decisions: ForcedDecisions | None
 
 
 def _captured(
@@ -104,8 +105,11 @@ def _exported(
         torch.no_grad(),
         set_onnx_export_flags(dynamic=bool(used_dims(spec.inputs))),
         accept_masks_as_given(),
+        mode.decisions or nullcontext(),
         nullcontext() if mode.strict else capturing_calls(spec.export.rewrites.disabled),
-        nullcontext() if mode.strict else sizes_stay_symbolic(modules, tensors=mode.tensor_numbers),
+        nullcontext()
+        if mode.strict
+        else sizes_stay_symbolic(modules, tensors=mode.decisions is not None),
     ):
         return torch.export.export(
             module,

@@ -27,6 +27,7 @@ from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.user_frame import (
     UserLine,
     innermost,
+    is_own,
     message_of,
     shorten,
     text_of,
@@ -210,7 +211,8 @@ def _dims_hint(fixes: Iterable[tuple[str, str]]) -> str:
 
 def _location(error: Exception, text: str, code_dir: Path | None) -> UserLine | None:
     """Return the user's line: the one torch names in its message, else the traceback's."""
-    frames = _FRAME.findall(text)
+    # What computes with symbolic numbers in the place of Python's own is no line of the user's.
+    frames = [frame for frame in _FRAME.findall(text) if not is_own(frame[0])]
     if frames:
         filename, line, function, source = frames[-1]
         return UserLine(f"{shorten(filename, code_dir)}:{line}", function, source.strip())

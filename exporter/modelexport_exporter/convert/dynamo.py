@@ -26,6 +26,7 @@ from modelexport_exporter.convert.size_guards import (
     Condition,
     check_sizes_read,
     conditions_of,
+    conditions_read,
 )
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import NO_ONNX_FUNCTION
@@ -74,29 +75,34 @@ def translate(
 ) -> Translation:
     """Return the program's translation. Raises ExportFailure.
 
-    `names`: of dims, by the program's symbols. Without it all declared dims have to be dynamic.
+    `names`: of dims, by the program's symbols, of a program that may hold for a part of the sizes.
+    Without it all declared dims have to be dynamic.
     """
+    whole = names is None
     deferred = tuple(deferred_conditions(program))
     with sizes_read_as_numbers() as read:
         program = plugins.decompose(program)
         program = prepared(program, plugins.left_alone)
     names = symbol_names(program, spec) if names is None else names
-    check_sizes_read(read, names, spec)
-    conditions = tuple(conditions_of(program, names, code_dir, deferred))
+    if whole:
+        check_sizes_read(read, names, spec)
+    conditions = [*conditions_of(program, names, code_dir, deferred), *conditions_read(read, names)]
     check_outputs(program)
     with decomposing(plugins.left_alone), sizes_read_as_numbers() as read:
         try:
             converted = _converted(program, spec, plugins)
         except Exception as error:
             raise _explain(error, program, spec, plugins, code_dir) from error
-    check_sizes_read(read, names, spec)
+    if whole:
+        check_sizes_read(read, names, spec)
+    conditions += conditions_read(read, names)
     inputs = [entry.name for entry in spec.inputs]
     # A copy, as every checkpoint of a batch gets one: copying orders attributes.
     decomposed = converted.exported_program
     assert decomposed is not None
     model = compute_sizes_in_double(converted.model.clone(), decomposed)
     model = keep_constants_double(model, decomposed)
-    return Translation(model, names, inputs, spec.outputs, conditions)
+    return Translation(model, names, inputs, spec.outputs, tuple(conditions))
 
 
 def _converted(

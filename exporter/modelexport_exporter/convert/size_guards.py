@@ -51,21 +51,24 @@ def find_size_guards(
 
 def check_sizes_read(read: Read, names: Mapping[str, str], spec: ModelExportSpec) -> None:
     """Raise ExportFailure if a size that a translation read is another one for other dims."""
-    for expression, (symbols, number) in read.items():
-        if not all(symbol in names for symbol in symbols):
-            continue
-        dims = tuple(names[symbol] for symbol in symbols)
-        condition = Condition(f"({expression}) == {number!r}", symbols, dims, "")
+    for condition in conditions_read(read, names):
         if failing := _failing(condition, spec.dims):
-            size = rename_symbols(expression, dict(zip(symbols, dims, strict=True)))
             example = ", ".join(f"{name} = {value}" for name, value in failing[0].items())
             raise ExportFailure(
                 Reason.DYNAMIC_DIM_SPECIALIZED,
-                f"the translation of an operator makes {size} constant: it is {number} in the "
-                f"graph, and another number at {example}",
+                f"the translation of an operator makes a size constant: {condition.text} in the "
+                f"graph, and not at {example}",
                 "Set export.exporter: TorchScript, or compute this size in forward with torch "
                 "operators.",
             )
+
+
+def conditions_read(read: Read, names: Mapping[str, str]) -> Iterator[Condition]:
+    """Yield the conditions that sizes are the numbers that a translation read."""
+    for expression, (symbols, number) in read.items():
+        if all(symbol in names for symbol in symbols):
+            dims = tuple(names[symbol] for symbol in symbols)
+            yield Condition(f"({expression}) == {number!r}", symbols, dims, "")
 
 
 @dataclass(frozen=True)

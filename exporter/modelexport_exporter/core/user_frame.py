@@ -97,10 +97,15 @@ def count_as_users(module_name: str) -> None:
     _packages.update(folders or ([file] if isinstance(file, str) else []))
 
 
+def is_own(filename: str) -> bool:
+    """Return whether a file is this project's."""
+    return filename.startswith(_OWN)
+
+
 def is_users(filename: str, code_dir: Path | None) -> bool:
     """Return whether a file is the user's own code, and not a library's or ours."""
     if code_dir is not None and Path(filename).is_relative_to(code_dir):
         return True
-    if filename.startswith(_OWN):
+    if is_own(filename):
         return False
     return filename.startswith(tuple(_packages)) or not filename.startswith(("<", *_LIBRARIES))

@@ -191,9 +191,11 @@ def _draw_floats(
         return np.full(shape, levels[values])
     made: dict[Values, Callable[[], Array]] = {
         Values.LARGE: lambda: _set_both_ends(
-            np.where(rng.integers(0, 2, shape), high, low), low, high
+            np.where(rng.integers(0, 2, shape), high, low), low, high, rng
         ),
-        Values.MAGNITUDES: lambda: _set_both_ends(spread_floats(low, high, shape, rng), low, high),
+        Values.MAGNITUDES: lambda: _set_both_ends(
+            spread_floats(low, high, shape, rng), low, high, rng
+        ),
         Values.STEPS: lambda: stepped(low, high, shape, rng),
         Values.OFFSET: lambda: close_together(
             low + rng.random(shape) * (high - low), low, high, rng
@@ -210,7 +212,7 @@ def _draw_floats(
         drawn = np.clip(_mix_in_small_integers(drawn, rng), low, high)
     if values is Values.REPEATED:
         drawn = two_values(drawn, rng)
-    return _set_both_ends(drawn, low, high)
+    return _sometimes_set_both_ends(drawn, low, high, rng)
 
 
 def _draw_unbounded_floats(
@@ -251,14 +253,14 @@ def _draw_integers(
         return structured[values](low, high, shape, rng)
     if values is Values.LARGE:
         ends = np.array([low, high], dtype=np.int64)
-        return _set_both_ends(np.asarray(ends[rng.integers(0, 2, size=shape)]), low, high)
+        return _set_both_ends(np.asarray(ends[rng.integers(0, 2, size=shape)]), low, high, rng)
     middle = (low + high) // 2
     low = middle if values is Values.POSITIVE else low
     high = middle if values is Values.NEGATIVE else high
     drawn = rng.integers(low, high, size=shape, endpoint=True, dtype=np.int64)
     if values is Values.REPEATED:
         return two_values(drawn, rng)
-    return _set_both_ends(np.asarray(drawn), low, high)
+    return _sometimes_set_both_ends(np.asarray(drawn), low, high, rng)
 
 
 def _levels(low: Number, high: Number, constant: Number) -> dict[Values, Number]:
@@ -278,11 +280,19 @@ def _mix_in_small_integers(drawn: Array, rng: np.random.Generator) -> Array:
     return np.where(rng.integers(0, 2, drawn.shape), drawn, small)
 
 
-def _set_both_ends(array: Array, low: float, high: float) -> Array:
-    """Set the first element to the lower end and the last to the upper end, if there are two."""
+def _set_both_ends(array: Array, low: float, high: float, rng: np.random.Generator) -> Array:
+    """Set two elements, anywhere, to the ends of the range, if there are two."""
     if array.size > 1:
-        array.flat[0], array.flat[-1] = low, high
+        first, last = rng.choice(array.size, 2, replace=False)
+        array.flat[first], array.flat[last] = low, high
     return array
+
+
+def _sometimes_set_both_ends(
+    array: Array, low: float, high: float, rng: np.random.Generator
+) -> Array:
+    """Do so in every other array on average: else the extremes of all inputs were always equal."""
+    return _set_both_ends(array, low, high, rng) if rng.integers(0, 2) else array
 
 
 def _integer_limits(dtype: DType) -> tuple[int, int]:

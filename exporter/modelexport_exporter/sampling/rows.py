@@ -120,9 +120,8 @@ def drifting_rows(array: Array, rng: np.random.Generator, *, moving: bool) -> Ar
         step[..., 2:] = step[..., :2]
     places = np.arange(array.shape[axis]).reshape(-1, *[1] * points)
     made = np.clip(first + places * step, low, high)
-    return (
-        made.astype(array.dtype) if array.dtype.kind == "f" else np.rint(made).astype(array.dtype)
-    )
+    whole = array.dtype.kind in "iu"  # bfloat16 is of no kind of numpy's
+    return (np.rint(made) if whole else made).astype(array.dtype)
 
 
 def one_hot_rows(background: Array, peaks: Array) -> Array:

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-
-import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.call import BoundInputs
-from modelexport_exporter.convert.branches import SeveralGraphs
+from modelexport_exporter.convert.branches import PartialGraph, SeveralGraphs, Subject
 from modelexport_exporter.convert.by_size.condition_nodes import Unsupported
 from modelexport_exporter.convert.by_size.join import Piece, joined
 from modelexport_exporter.convert.by_size.program_region import region_of
@@ -21,7 +17,7 @@ from modelexport_exporter.convert.dynamo import finish, translate
 from modelexport_exporter.core.dims import is_dynamic
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import SizeGuard
-from modelexport_exporter.plugins.plugins import Plugins
+from modelexport_exporter.torch_internals.forced_decisions import ForcedDecisions
 
 MOST_PIECES = 12
 MOST_COMPARED = 4
@@ -31,57 +27,68 @@ MOST_OTHERS = 2048
 
 
 def model_by_size(
-    module: torch.nn.Module,
-    bound_inputs: BoundInputs,
-    plugins: Plugins,
-    code_dir: Path | None,
+    subject: Subject,
     *,
     optimize: bool,
     progress: Callable[[str], None],
+    graph: Callable[[Subject], PartialGraph] | None = None,
+    most: int = MOST_PIECES,
 ) -> SeveralGraphs:
-    """Return a model that holds for all declared sizes. Raises ExportFailure."""
-    spec = bound_inputs.spec
+    """Return a model that holds for all declared sizes. Raises ExportFailure.
+
+    `graph`: returns the graph at the sizes of the capture; without it, torch.export's.
+    """
+    spec, known = subject.bound_inputs.spec, subject.bound_inputs.sizes
     grid = Grid.of(spec.dims)
     pieces: list[Piece] = []
-    at: Mapping[str, int] | None = bound_inputs.sizes.captured
+    at: Mapping[str, int] | None = known.captured
     while at is not None:
-        if len(pieces) == MOST_PIECES:
-            raise _too_many(pieces, at)
+        if len(pieces) == most:
+            raise _too_many(pieces, at, most)
         sizes = ", ".join(f"{name}={size}" for name, size in at.items())
-        progress(f"capturing the graph at {sizes}")
-        sized = replace(bound_inputs, sizes=replace(bound_inputs.sizes, captured=dict(at)))
-        piece = _piece(module, sized, plugins, code_dir, grid, optimize=optimize)
-        if not grid.contains(piece.region, at):
-            raise _not_its_own(piece, sizes)
-        pieces.append(piece)
-        at = grid.typical(grid.outside([piece.region for piece in pieces]))
-        if at is not None:
-            at = {**bound_inputs.sizes.captured, **at}
-    guards = tuple(_guards(pieces, grid))
+        progress(f"capturing the graph at {sizes}" if sizes else "capturing the graph")
+        sized = replace(subject.bound_inputs, sizes=replace(known, captured=dict(at)))
+        found = (graph or captured_graph)(replace(subject, bound_inputs=sized))
+        failing = [text for text in found.conditions if not grid.where(text).all()]
+        region = Region(tuple(dict.fromkeys(failing)))
+        if not grid.contains(region, at):
+            raise _not_its_own(region, sizes)
+        pieces.append(Piece(finish(found.translation, optimize=optimize), region))
+        left = grid.typical(grid.outside([piece.region for piece in pieces]))
+        at = None if left is None else {**known.captured, **left}
+    guards = tuple(_guards(pieces, grid)) if len(pieces) > 1 else ()
     try:
         return SeveralGraphs(joined(pieces, _places(spec)), guards)
     except (Unsupported, ValueError) as error:
         raise _not_joined(pieces, error) from error
 
 
-def _piece(
-    module: torch.nn.Module,
-    bound_inputs: BoundInputs,
-    plugins: Plugins,
-    code_dir: Path | None,
-    grid: Grid,
-    *,
-    optimize: bool,
-) -> Piece:
-    """Return the graph at the sizes of the capture, and where it holds."""
-    spec = bound_inputs.spec
-    program = capture(module, bound_inputs, code_dir, any_range=True)
+def graph_of_all_sizes(subject: Subject, decisions: ForcedDecisions) -> PartialGraph:
+    """Return torch.export's graph, and the conditions on sizes that it assumes.
+
+    Raises ExportFailure, DynamicDimSpecialized for one that narrows the declared sizes.
+    """
+    spec = subject.bound_inputs.spec
+    program = capture(subject.module, subject.bound_inputs, subject.code_dir, decisions=decisions)
+    translation = translate(program, spec, subject.plugins, subject.code_dir)
+    return PartialGraph(translation, tuple(each.text for each in translation.conditions))
+
+
+def captured_graph(subject: Subject, decisions: ForcedDecisions | None = None) -> PartialGraph:
+    """Return torch.export's graph at the sizes of the capture, and where it holds."""
+    spec = subject.bound_inputs.spec
+    program = capture(
+        subject.module,
+        subject.bound_inputs,
+        subject.code_dir,
+        any_range=True,
+        decisions=decisions,
+    )
     found = region_of(program, spec)
     narrowed = spec.model_copy(update={"dims": dict(found.dims)})
-    translation = translate(program, narrowed, plugins, code_dir, found.names)
-    stated = dict.fromkeys(condition.text for condition in translation.conditions)
-    failing = [text for text in stated if not grid.where(text).all()]
-    return Piece(finish(translation, optimize=optimize), Region((*found.conditions, *failing)))
+    translation = translate(program, narrowed, subject.plugins, subject.code_dir, found.names)
+    stated = (condition.text for condition in translation.conditions)
+    return PartialGraph(translation, (*found.conditions, *stated))
 
 
 def _places(spec: ModelExportSpec) -> dict[str, tuple[int, int]]:
@@ -105,22 +112,22 @@ def _guards(pieces: Sequence[Piece], grid: Grid) -> Iterator[SizeGuard]:
         earlier.append(piece.region)
 
 
-def _too_many(pieces: Sequence[Piece], left: Mapping[str, int]) -> ExportFailure:
+def _too_many(pieces: Sequence[Piece], left: Mapping[str, int], most: int) -> ExportFailure:
     some = "; ".join(str(piece.region) for piece in pieces[:3])
     sizes = ", ".join(f"{name}={size}" for name, size in left.items())
     return ExportFailure(
         Reason.DYNAMIC_DIM_SPECIALIZED,
-        f"the model has another graph for more than {MOST_PIECES} parts of the declared sizes "
+        f"the model has another graph for more than {most} parts of the declared sizes "
         f"({some}; …; left is, among others, {sizes})",
         "Compute with sizes in torch operators, or declare in dims only the sizes in use.",
     )
 
 
-def _not_its_own(piece: Piece, sizes: str) -> ExportFailure:
+def _not_its_own(region: Region, sizes: str) -> ExportFailure:
     return ExportFailure(
         Reason.DYNAMIC_DIM_SPECIALIZED,
         f"the graph that was captured at {sizes} states conditions that do not hold there: "
-        f"{piece.region}",
+        f"{region}",
         "Declare in dims only the sizes on one side of the model's conditions.",
     )
 

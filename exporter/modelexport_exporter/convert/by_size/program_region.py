@@ -38,7 +38,8 @@ def region_of(program: ExportedProgram, spec: ModelExportSpec) -> ProgramRegion:
         declared = size.declared
         if not (isinstance(declared, str) and is_dynamic(spec.dims[declared])):
             continue
-        low, high = spec.dims[declared].min, spec.dims[declared].max
+        # Without ranges, torch.export gives each input a symbol of its own for the same dim.
+        low, high = dims[declared].min, dims[declared].max
         if isinstance(size.obtained, torch.SymInt):
             symbol = size_expression(size.obtained)
             if not symbol.isidentifier():

@@ -5,52 +5,50 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path as FilePath
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
-from torch.export import ExportedProgram
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.call import BoundInputs
-from modelexport_exporter.convert.branches import SeveralGraphs
+from modelexport_exporter.convert.branches import PartialGraph, SeveralGraphs, Subject
+from modelexport_exporter.convert.by_size.capture_pieces import (
+    captured_graph,
+    graph_of_all_sizes,
+    model_by_size,
+)
 from modelexport_exporter.convert.by_value.join_paths import Path, joined
-from modelexport_exporter.convert.capture import capture
-from modelexport_exporter.convert.dynamo import Translation, finish, rename_dims, translate
+from modelexport_exporter.convert.dynamo import rename_dims
 from modelexport_exporter.convert.fixed_sizes import running_line
-from modelexport_exporter.convert.size_guards import find_size_guards
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.user_frame import UserLine
-from modelexport_exporter.plugins.plugins import Plugins
 from modelexport_exporter.torch_internals.forced_decisions import ForcedDecisions
 
 MOST_PATHS = 16
+MOST_PIECES = 4
+"""Parts of the sizes, each with all of its paths."""
 MOST_DECISIONS = 24
 """Of one path: a loop whose end depends on values has no last one."""
 
 
-@dataclass(frozen=True)
-class _Subject:
-    module: torch.nn.Module
-    bound_inputs: BoundInputs
-    plugins: Plugins
-    code_dir: FilePath | None
-
-
 def model_by_value(
-    module: torch.nn.Module,
-    bound_inputs: BoundInputs,
-    plugins: Plugins,
-    code_dir: FilePath | None,
-    *,
-    optimize: bool,
-    progress: Callable[[str], None],
+    subject: Subject, *, optimize: bool, progress: Callable[[str], None]
 ) -> SeveralGraphs:
-    """Return a model that takes the sides that forward takes. Raises ExportFailure."""
-    subject = _Subject(module, bound_inputs, plugins, code_dir)
+    """Return a model that takes the sides that forward takes. Raises ExportFailure.
+
+    Where they depend on sizes, too, the file has such a graph for each part of the sizes.
+    """
+    graph = partial(_graph_of_paths, progress=progress)
+    return model_by_size(
+        subject, optimize=optimize, progress=progress, graph=graph, most=MOST_PIECES
+    )
+
+
+def _graph_of_paths(subject: Subject, progress: Callable[[str], None]) -> PartialGraph:
+    """Return one graph of all paths, and the sizes for which each path's graph holds."""
     paths: list[Path] = []
-    translations: list[Translation] = []
+    parts: list[PartialGraph] = []
     lines: list[UserLine] = []
     waiting: list[tuple[bool, ...]] = [()]
     while waiting:
@@ -58,26 +56,24 @@ def model_by_value(
         if len(paths) == MOST_PATHS:
             raise _too_many(lines)
         progress(f"capturing path {len(paths) + 1} through the branches on values")
-        program, taken = _captured(subject, sides, lines)
+        part, taken = _captured(subject, sides, lines)
         if not taken:
             raise _nothing_decided()
-        translation = translate(program, bound_inputs.spec, plugins, code_dir)
-        rename_dims(translation.model, translation.names)
-        translations.append(translation)
-        paths.append(Path(taken, translation.model))
+        model = part.translation.model
+        rename_dims(model, part.translation.names)
+        parts.append(part)
+        paths.append(Path(taken, model))
         waiting += [(*taken[:place], not taken[place]) for place in range(len(sides), len(taken))]
-    conditions = [condition for own in translations for condition in own.conditions]
     try:
-        whole = replace(translations[0], model=joined(paths), names={})
+        whole = replace(parts[0].translation, model=joined(paths), names={})
     except ValueError as error:
         raise _not_joined(lines, error) from error
-    guards = find_size_guards(conditions, bound_inputs.spec)
-    return SeveralGraphs(finish(whole, optimize=optimize), guards)
+    return PartialGraph(whole, tuple(text for part in parts for text in part.conditions))
 
 
 def _captured(
-    subject: _Subject, sides: tuple[bool, ...], lines: list[UserLine]
-) -> tuple[ExportedProgram, tuple[bool, ...]]:
+    subject: Subject, sides: tuple[bool, ...], lines: list[UserLine]
+) -> tuple[PartialGraph, tuple[bool, ...]]:
     """Return the graph of the path that begins with these sides, and all of its sides."""
 
     def on_decision() -> None:
@@ -88,11 +84,15 @@ def _captured(
             raise _too_many(lines)
 
     decisions = ForcedDecisions(sides, on_decision)
-    with _conditions_returned(subject.module, decisions), decisions:
-        program = capture(
-            subject.module, subject.bound_inputs, subject.code_dir, tensor_numbers=True
-        )
-    return program, tuple(decisions.taken)
+    with _conditions_returned(subject.module, decisions):
+        try:
+            # torch.export makes use of the declared ranges: x[:3] has 3 rows if there are 3.
+            part = graph_of_all_sizes(subject, decisions)
+        except ExportFailure as failure:
+            if failure.reason is not Reason.DYNAMIC_DIM_SPECIALIZED:
+                raise
+            part = captured_graph(subject, decisions)
+    return part, tuple(decisions.taken)
 
 
 @contextmanager

@@ -34,7 +34,7 @@ def test_floats_are_within_their_range(
     assert array.shape == (size,)
     assert np.all(array >= low)
     assert np.all(array <= high)
-    if size > 1 and values in {Values.NORMAL, Values.LARGE}:
+    if size > 1 and values is Values.LARGE:
         assert {float(low), float(high)} <= set(array.astype(float).tolist())
 
 
@@ -56,7 +56,7 @@ def test_integers_are_within_their_range_with_both_ends(
     array = draw([entry], Sample({"n": size}, values, seed))["x"]
     assert array.dtype == NUMPY_DTYPES[dtype]
     assert all(max(low, smallest) <= int(item) <= min(high, largest) for item in array)
-    if size > 1 and values in {Values.NORMAL, Values.LARGE}:
+    if size > 1 and values is Values.LARGE:
         assert {smallest, largest} <= {int(item) for item in array}
 
 
@@ -103,3 +103,16 @@ def test_inputs_of_the_same_shape_get_different_arrays() -> None:
     inputs = [Input(name="a", shape=[20]), Input(name="b", shape=[20])]
     arrays = draw(inputs, Sample({}, Values.NORMAL, 0))
     assert not np.array_equal(arrays["a"], arrays["b"])
+
+
+@pytest.mark.parametrize("dtype", [DType.FLOAT32, DType.INT64])
+@pytest.mark.parametrize("seed", range(8))
+def test_first_elements_and_extremes_differ_between_inputs(dtype: DType, seed: int) -> None:
+    inputs = [
+        Input(name=name, dtype=dtype, shape=["n"], range=[-1000, 1000]) for name in ("x", "y", "z")
+    ]
+    drawn = [draw(inputs, Sample({"n": 5}, Values.NORMAL, seed + step)) for step in range(8)]
+    for pick in (lambda x: x[0], lambda x: x[-1], max, min):
+        rows = [[pick(array) for array in arrays.values()] for arrays in drawn]
+        assert len({tuple(row) for row in rows}) > 3
+        assert sum(len(set(row)) > 1 for row in rows) > 3
