@@ -113,6 +113,26 @@ def max_pool_of_images(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Va
     return _with_nan(node, x, dtype, write)
 
 
+def max_pool_of_infinity(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
+    """Return -inf of padded windows that hold nothing else, as of masked inputs."""
+    x, pads = node.inputs[0], node.attributes.get("pads")
+    dtype = sizes.dtype(x)
+    if x is None or dtype not in _FLOATS or len(node.outputs) > 1:
+        return None
+    return _with_infinity(node, x, dtype, write) if pads and any(pads.as_ints()) else None
+
+
+def _with_infinity(node: ir.Node, x: ir.Value, dtype: ir.DataType, write: Writer) -> ir.Value:
+    """Write a pool of x. Of -inf alone, or with padding, onnxruntime returns the lowest number."""
+    pooled = write.again(node, x)
+    if dtype is ir.DataType.FLOAT16 or write.opset < _EQUAL_OF_FLOATS:
+        return pooled
+    infinity, lowest = (
+        write.constant(np.array(number, dtype.numpy())) for number in (-np.inf, dtype.min)
+    )
+    return write.op("Where", write.op("Equal", pooled, lowest), infinity, pooled)
+
+
 def global_max_pool(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
     """Return NaN where the channel holds NaN."""
     x = node.inputs[0]
@@ -121,18 +141,11 @@ def global_max_pool(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value
 
 
 def _with_nan(node: ir.Node, x: ir.Value, dtype: ir.DataType, write: Writer) -> ir.Value:
-    """Write a pool of x, with NaN where the same pool finds a NaN.
-
-    Of -inf alone, or with padding, onnxruntime returns the lowest number.
-    """
+    """Write a pool of x, with NaN where the same pool finds a NaN."""
     flags = write.op("Cast", write.op("IsNaN", x), to=dtype)
     found = write.op("Cast", write.again(node, flags), to=ir.DataType.BOOL)
-    nan, infinity, lowest = (
-        write.constant(np.array(number, dtype.numpy())) for number in (np.nan, -np.inf, dtype.min)
-    )
-    pooled = write.again(node, x)
-    if dtype is not ir.DataType.FLOAT16 and write.opset >= _EQUAL_OF_FLOATS:
-        pooled = write.op("Where", write.op("Equal", pooled, lowest), infinity, pooled)
+    nan = write.constant(np.array(np.nan, dtype.numpy()))
+    pooled = _with_infinity(node, x, dtype, write)
     return write.op("Where", found, nan, pooled)
 
 

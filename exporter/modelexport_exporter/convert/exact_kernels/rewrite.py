@@ -6,7 +6,8 @@ nodes stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 
 import onnx_ir as ir
 
@@ -87,6 +88,8 @@ OF_LONG_SUMS: Mapping[str, Rewrite] = {
     "LayerNormalization": long_norms.layer,
     "CumSum": long_sums.running_sum,
 }
+OF_INFINITY: Mapping[str, Rewrite] = {"MaxPool": nan_in_layers.max_pool_of_infinity}
+"""Where the model itself writes -inf, as masks do."""
 LOOK_FOR_NAN = frozenset({"IsNaN", "IsInf"})
 OLDEST_OPSET = 10
 """Mod of integers is part of ONNX since."""
@@ -104,10 +107,8 @@ def avoid_inexact_kernels(model: ir.Model, declared: Declared) -> ir.Model:
             if count_axes_from_start(node, declared.never_empty, write):
                 node.graph.insert_before(node, write.nodes)
     nodes = list(model.graph.all_nodes())
-    looks_for_nan = any(node.op_type in LOOK_FOR_NAN for node in nodes)
-    concerned = [
-        (node, found) for node in nodes if (found := _rewrites(node, declared, looks_for_nan))
-    ]
+    tables = _tables(nodes, model, declared)
+    concerned = [(node, found) for node in nodes if (found := _rewrites(node, tables))]
     if not concerned:
         return model
     sizes = Magnitudes(model, declared)
@@ -126,7 +127,33 @@ def avoid_inexact_kernels(model: ir.Model, declared: Declared) -> ir.Model:
     return model
 
 
-def _rewrites(node: ir.Node, declared: Declared, looks_for_nan: bool) -> list[Rewrite]:
+def _tables(
+    nodes: Sequence[ir.Node], model: ir.Model, declared: Declared
+) -> list[Mapping[str, Rewrite]]:
+    """Return what replaces nodes of any dtype in this model."""
+    tables = [OF_LONG_SUMS]
+    if declared.takes_nan:
+        if any(node.op_type in LOOK_FOR_NAN for node in nodes):
+            tables.append(WHERE_NAN_IS_LOOKED_FOR)
+        tables.append(OF_FLOATS_WITH_NAN)
+    return [*tables, OF_INFINITY] if _writes_infinity(nodes, model) else tables
+
+
+def _writes_infinity(nodes: Sequence[ir.Node], model: ir.Model) -> bool:
+    """Return whether a constant of the model is -inf."""
+    values = [*model.graph.initializers.values()]
+    values += [node.outputs[0] for node in nodes if node.op_type == "Constant"]
+    tensors = (ir.convenience.get_const_tensor(value) for value in values)
+    return any(
+        tensor is not None
+        and tensor.size == 1
+        and tensor.dtype.is_floating_point()
+        and float(tensor.numpy().reshape(())) == -math.inf
+        for tensor in tensors
+    )
+
+
+def _rewrites(node: ir.Node, of_any: Sequence[Mapping[str, Rewrite]]) -> list[Rewrite]:
     """Return what may replace the node: of its dtype, or of both kinds where that is not known."""
     if node.domain:
         return []
@@ -135,12 +162,7 @@ def _rewrites(node: ir.Node, declared: Declared, looks_for_nan: bool) -> list[Re
     tables = [OF_FLOATS]
     if not floats_only:
         tables = [OF_NARROW_INTEGERS, OF_BOOLEANS, OF_INTEGERS, OF_FLOATS]
-    tables.append(OF_LONG_SUMS)
-    if declared.takes_nan and looks_for_nan:
-        tables.append(WHERE_NAN_IS_LOOKED_FOR)
-    if declared.takes_nan:
-        tables.append(OF_FLOATS_WITH_NAN)
-    found = [table[node.op_type] for table in tables if node.op_type in table]
+    found = [table[node.op_type] for table in (*tables, *of_any) if node.op_type in table]
     if scaled_products.place_of_factor(node) is not None:
         found.append(scaled_products.keep_factor)
     return found

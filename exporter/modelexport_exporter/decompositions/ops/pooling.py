@@ -130,7 +130,8 @@ def _best(x: Tensor, indices: Tensor | None, axis: int, wanted: int) -> tuple[Te
     lowest = torch.full_like(moved, -float("inf"))
     # NaN is the maximum of its window; ONNX's ArgMax ignores it.
     greatest = torch.finfo(x.dtype).max
-    ranked = torch.where(torch.isnan(moved), -lowest, torch.clamp(moved, -float("inf"), greatest))
+    # What is outside of a window comes after an infinity inside.
+    ranked = torch.where(torch.isnan(moved), -lowest, torch.clamp(moved, -greatest, greatest))
     place = torch.where(inside, ranked, lowest).argmax(-1, keepdim=True)
     values = moved.expand(*moved.shape[:-2], *inside.shape).gather(-1, place)
     if indices is None:

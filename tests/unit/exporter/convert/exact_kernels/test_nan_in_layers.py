@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import onnx_ir as ir
 import pytest
 import torch
 
@@ -15,6 +16,7 @@ from unit.exporter.convert.exact_kernels.graphs import (
     graph_of,
     operators,
     rewritten,
+    run,
 )
 from unit.exporter.convert.exact_kernels.recurrent_layers import (
     BATCH,
@@ -98,6 +100,20 @@ def test_windows_of_negative_infinity_and_padding(dtype: type) -> None:
     model = graph_of("MaxPool", [x], {}, 18, kernel_shape=[2], strides=[1], pads=[1, 1])
     want = torch.nn.functional.max_pool1d(torch.from_numpy(x), 2, 1, 1).numpy()
     np.testing.assert_array_equal(rewritten(model, [x]), want)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_padded_pools_of_what_the_model_masks(masked: bool) -> None:
+    x: Array = np.array([[[-1.0, -2.0, -3.0, 2.0, -1.0, -4.0]]], np.float32)
+    model = graph_of("MaxPool", [x], {}, 18, kernel_shape=[2], strides=[1], pads=[1, 1])
+    if masked:
+        number = ir.node("Constant", [], {"value": ir.tensor(np.array(-np.inf, np.float32))})
+        model.graph.insert_before(model.graph[0], number)
+    avoid_inexact_kernels(model, Declared({}, (), takes_nan=False))
+    assert ("Where" in operators(model)) is masked
+    given = np.where(x < 0, -np.inf, x).astype(np.float32) if masked else x
+    want = torch.nn.functional.max_pool1d(torch.from_numpy(given), 2, 1, 1).numpy()
+    np.testing.assert_array_equal(run(model, [given]), want)
 
 
 def test_windows_of_one_row() -> None:
