@@ -49,7 +49,8 @@ DISPOSITIONS: dict[tuple[str, str], str] = {
     **{
         (operator, "NaN or infinity"): _NAN_FOUND for operator in ("ReduceMax", "ReduceMin")
     },
-    ("ScatterElements", "NaN or infinity"): _NAN,
+    ("ScatterElements", "NaN or infinity"): "rewritten where an input may be NaN: IsNaN finds it, "
+    "and Where returns it",
     ("TopK", "NaN or infinity"): _NAN_RANKED,
     ("TopK", "value"): _NAN_RANKED,
     **{

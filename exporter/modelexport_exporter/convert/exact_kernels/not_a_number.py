@@ -12,6 +12,7 @@ from modelexport_exporter.convert.exact_kernels.magnitudes import Magnitudes
 from modelexport_exporter.convert.exact_kernels.writer import Writer
 
 _FLOATS = {ir.DataType.FLOAT, ir.DataType.DOUBLE, ir.DataType.FLOAT16}
+_SCATTERED = {ir.DataType.FLOAT, ir.DataType.DOUBLE}
 _RANKS_SINCE = 12
 """Since which opset Min of onnxruntime returns NaN, and TopK has `largest`."""
 _BYTES_SINCE = 12
@@ -64,6 +65,22 @@ def rank(node: ir.Node, sizes: Magnitudes, write: Writer) -> tuple[ir.Value, ...
         return values, places
     axis = node.attributes.get_int("axis", -1)
     return write.op("GatherElements", x, places, axis=axis), places
+
+
+def scatter_extreme(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
+    """Return NaN where one of the elements that meet at a place is NaN."""
+    data, indices, updates = node.inputs
+    dtype = sizes.dtype(data)
+    how = node.attributes.get_string("reduction", "none")
+    if data is None or updates is None or dtype not in _SCATTERED or how not in {"max", "min"}:
+        return None
+    axis = node.attributes.get_int("axis", 0)
+    flags = [write.op("Cast", write.op("IsNaN", one), to=dtype) for one in (data, updates)]
+    assert indices is not None
+    met = write.op("ScatterElements", flags[0], indices, flags[1], axis=axis, reduction="max")
+    found = write.op("Cast", met, to=ir.DataType.BOOL)
+    nan = write.constant(np.array(np.nan, dtype.numpy()))
+    return write.op("Where", found, nan, write.again(node, data))
 
 
 def _values_are_used(node: ir.Node) -> bool:

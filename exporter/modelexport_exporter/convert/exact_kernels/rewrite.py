@@ -74,6 +74,7 @@ OF_FLOATS_WITH_NAN: Mapping[str, Rewrite] = {
     "LSTM": nan_in_layers.recurrent,
     "MaxPool": nan_in_layers.max_pool,
     "GlobalMaxPool": nan_in_layers.global_max_pool,
+    "ScatterElements": not_a_number.scatter_extreme,
 }
 """Where an input may hold NaN."""
 WHERE_NAN_IS_LOOKED_FOR: Mapping[str, Rewrite] = {

@@ -73,3 +73,23 @@ def _of_nodes(nodes: list[onnx.NodeProto], x: Array) -> ir.Model:
     opsets = [helper.make_opsetid("", 20)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
     return ir.serde.deserialize_model(onnx.shape_inference.infer_shapes(model))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("how", ["max", "min"])
+def test_extremes_that_meet_at_a_place(how: str, dtype: type) -> None:
+    data: Array = np.array([0, 1, np.nan, 3, np.inf], dtype)
+    places = np.array([0, 0, 1, 1, 2, 3, 3, 4])
+    updates: Array = np.array([np.nan, 5, 7, np.nan, 1, -1, 9, -np.inf], dtype)
+    model = graph_of("ScatterElements", [data, updates], {1: places}, 18, reduction=how)
+    want = torch.from_numpy(data).scatter_reduce(
+        0, torch.from_numpy(places), torch.from_numpy(updates), f"a{how}"
+    )
+    np.testing.assert_array_equal(rewritten(model, [data, updates]), want.numpy())
+
+
+def test_what_is_not_reduced_by_extremes_stays() -> None:
+    data = np.zeros(3, np.float32)
+    model = graph_of("ScatterElements", [data, data], {1: np.arange(3)}, 18, reduction="add")
+    avoid_inexact_kernels(model, Declared({}, ()))
+    assert operators(model) == ["ScatterElements"]
