@@ -16,7 +16,7 @@ from modelexport_exporter.plugins.plugins import Plugins
 
 
 @dataclass(frozen=True)
-class Subject:
+class ModelToCapture:
     """A model that is captured several times."""
 
     module: torch.nn.Module

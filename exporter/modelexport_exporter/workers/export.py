@@ -18,7 +18,7 @@ from modelexport_api.spec import Exporter, Weights
 from modelexport_api.status import Stage
 from modelexport_exporter.call import BoundInputs, bind_inputs
 from modelexport_exporter.checkpoint.load import LoadedModel, load_module
-from modelexport_exporter.convert.branches import Subject as Captured
+from modelexport_exporter.convert.branches import ModelToCapture
 from modelexport_exporter.convert.by_size.capture_pieces import model_by_size
 from modelexport_exporter.convert.by_value.capture_paths import model_by_value
 from modelexport_exporter.convert.capture import capture
@@ -160,7 +160,7 @@ def _convert(
     if rung in _OF_SEVERAL_GRAPHS:
         with clock.stage(Stage.CONVERT), sizes_written_as_text(is_model_code) as texts:
             several = _OF_SEVERAL_GRAPHS[rung](
-                Captured(loaded.module, bound_inputs, subject.plugins, task.code_dir),
+                ModelToCapture(loaded.module, bound_inputs, subject.plugins, task.code_dir),
                 optimize=optimizes(task),
                 progress=lambda message: progress(Stage.CONVERT, 0.0, message),
             )

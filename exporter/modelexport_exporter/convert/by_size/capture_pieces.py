@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+
+from torch.export import ExportedProgram
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.convert.branches import PartialGraph, SeveralGraphs, Subject
+from modelexport_exporter.convert.branches import ModelToCapture, PartialGraph, SeveralGraphs
 from modelexport_exporter.convert.by_size.condition_nodes import Unsupported
 from modelexport_exporter.convert.by_size.join import Piece, joined
-from modelexport_exporter.convert.by_size.program_region import region_of
+from modelexport_exporter.convert.by_size.program_region import ProgramRegion, region_of
 from modelexport_exporter.convert.by_size.regions import Grid, Region
 from modelexport_exporter.convert.capture import capture
 from modelexport_exporter.convert.dynamo import finish, translate
@@ -27,11 +29,11 @@ MOST_OTHERS = 2048
 
 
 def model_by_size(
-    subject: Subject,
+    subject: ModelToCapture,
     *,
     optimize: bool,
     progress: Callable[[str], None],
-    graph: Callable[[Subject], PartialGraph] | None = None,
+    graph: Callable[[ModelToCapture], PartialGraph] | None = None,
     most: int = MOST_PIECES,
 ) -> SeveralGraphs:
     """Return a model that holds for all declared sizes. Raises ExportFailure.
@@ -63,32 +65,60 @@ def model_by_size(
         raise _not_joined(pieces, error) from error
 
 
-def graph_of_all_sizes(subject: Subject, decisions: ForcedDecisions) -> PartialGraph:
-    """Return torch.export's graph, and the conditions on sizes that it assumes.
+@dataclass(frozen=True)
+class Captured:
+    """A program of torch.export, and what it takes of the declared sizes."""
 
-    Raises ExportFailure, DynamicDimSpecialized for one that narrows the declared sizes.
+    program: ExportedProgram
+    part: ProgramRegion | None
+    """None: all."""
+
+
+def captured_at(subject: ModelToCapture, decisions: ForcedDecisions | None = None) -> Captured:
+    """Return torch.export's program at the sizes of the capture."""
+    program = _program(subject, decisions, any_range=True)
+    return Captured(program, region_of(program, subject.bound_inputs.spec))
+
+
+def captured_for_all(subject: ModelToCapture, decisions: ForcedDecisions) -> Captured:
+    """Return torch.export's program for all declared sizes, of which it makes use.
+
+    `x[:3]` has 3 rows where all sizes have. Raises ExportFailure: DynamicDimSpecialized for a
+    program that narrows them.
     """
-    spec = subject.bound_inputs.spec
-    program = capture(subject.module, subject.bound_inputs, subject.code_dir, decisions=decisions)
-    translation = translate(program, spec, subject.plugins, subject.code_dir)
-    return PartialGraph(translation, tuple(each.text for each in translation.conditions))
+    return Captured(_program(subject, decisions, any_range=False), None)
 
 
-def captured_graph(subject: Subject, decisions: ForcedDecisions | None = None) -> PartialGraph:
-    """Return torch.export's graph at the sizes of the capture, and where it holds."""
-    spec = subject.bound_inputs.spec
-    program = capture(
+def _program(
+    subject: ModelToCapture, decisions: ForcedDecisions | None, *, any_range: bool
+) -> ExportedProgram:
+    return capture(
         subject.module,
         subject.bound_inputs,
         subject.code_dir,
-        any_range=True,
+        any_range=any_range,
         decisions=decisions,
     )
-    found = region_of(program, spec)
-    narrowed = spec.model_copy(update={"dims": dict(found.dims)})
-    translation = translate(program, narrowed, subject.plugins, subject.code_dir, found.names)
-    stated = (condition.text for condition in translation.conditions)
-    return PartialGraph(translation, (*found.conditions, *stated))
+
+
+def translated(subject: ModelToCapture, captured: Captured) -> PartialGraph:
+    """Return the translation of a program, and the conditions on sizes that it assumes."""
+    spec, part = subject.bound_inputs.spec, captured.part
+    narrowed = spec if part is None else spec.model_copy(update={"dims": dict(part.dims)})
+    translation = translate(
+        captured.program,
+        narrowed,
+        subject.plugins,
+        subject.code_dir,
+        None if part is None else part.names,
+    )
+    stated = tuple(condition.text for condition in translation.conditions)
+    return PartialGraph(translation, (*(part.conditions if part else ()), *stated))
+
+
+def captured_graph(subject: ModelToCapture) -> PartialGraph:
+    """Return torch.export's graph at the sizes of the capture, and where it holds."""
+    return translated(subject, captured_at(subject))
 
 
 def _places(spec: ModelExportSpec) -> dict[str, tuple[int, int]]:

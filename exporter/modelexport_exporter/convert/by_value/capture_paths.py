@@ -5,18 +5,20 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import torch
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.convert.branches import PartialGraph, SeveralGraphs, Subject
+from modelexport_exporter.convert.branches import ModelToCapture, PartialGraph, SeveralGraphs
 from modelexport_exporter.convert.by_size.capture_pieces import (
-    captured_graph,
-    graph_of_all_sizes,
+    Captured,
+    captured_at,
+    captured_for_all,
     model_by_size,
+    translated,
 )
 from modelexport_exporter.convert.by_value.join_paths import Path, joined
 from modelexport_exporter.convert.dynamo import rename_dims
@@ -33,7 +35,7 @@ MOST_DECISIONS = 24
 
 
 def model_by_value(
-    subject: Subject, *, optimize: bool, progress: Callable[[str], None]
+    subject: ModelToCapture, *, optimize: bool, progress: Callable[[str], None]
 ) -> SeveralGraphs:
     """Return a model that takes the sides that forward takes. Raises ExportFailure.
 
@@ -45,25 +47,24 @@ def model_by_value(
     )
 
 
-def _graph_of_paths(subject: Subject, progress: Callable[[str], None]) -> PartialGraph:
+@dataclass(frozen=True)
+class _CapturedPath:
+    taken: tuple[bool, ...]
+    captured: Captured
+
+
+def _graph_of_paths(subject: ModelToCapture, progress: Callable[[str], None]) -> PartialGraph:
     """Return one graph of all paths, and the sizes for which each path's graph holds."""
-    paths: list[Path] = []
-    parts: list[PartialGraph] = []
     lines: list[UserLine] = []
-    waiting: list[tuple[bool, ...]] = [()]
-    while waiting:
-        sides = waiting.pop()
-        if len(paths) == MOST_PATHS:
-            raise _too_many(lines)
-        progress(f"capturing path {len(paths) + 1} through the branches on values")
-        part, taken = _captured(subject, sides, lines)
-        if not taken:
-            raise _nothing_decided()
-        model = part.translation.model
-        rename_dims(model, part.translation.names)
+    captured = _captured_paths(subject, lines, progress)
+    parts: list[PartialGraph] = []
+    paths: list[Path] = []
+    for number, path in enumerate(captured, start=1):
+        progress(f"translating path {number} of {len(captured)}")
+        part = _translated(subject, path, lines)
+        rename_dims(part.translation.model, part.translation.names)
         parts.append(part)
-        paths.append(Path(taken, model))
-        waiting += [(*taken[:place], not taken[place]) for place in range(len(sides), len(taken))]
+        paths.append(Path(path.taken, part.translation.model))
     try:
         whole = replace(parts[0].translation, model=joined(paths), names={})
     except ValueError as error:
@@ -71,10 +72,52 @@ def _graph_of_paths(subject: Subject, progress: Callable[[str], None]) -> Partia
     return PartialGraph(whole, tuple(text for part in parts for text in part.conditions))
 
 
+def _captured_paths(
+    subject: ModelToCapture, lines: list[UserLine], progress: Callable[[str], None]
+) -> list[_CapturedPath]:
+    """Return the program of each path. All are captured before the first one is translated."""
+    paths: list[_CapturedPath] = []
+    waiting: list[tuple[bool, ...]] = [()]
+    while waiting:
+        sides = waiting.pop()
+        if len(paths) == MOST_PATHS:
+            raise _too_many(lines)
+        progress(f"capturing path {len(paths) + 1} through the branches on values")
+        try:
+            path = _captured(subject, sides, lines, captured_for_all)
+        except ExportFailure as failure:
+            if failure.reason is not Reason.DYNAMIC_DIM_SPECIALIZED:
+                raise
+            path = _captured(subject, sides, lines, captured_at)
+        if not path.taken:
+            raise _nothing_decided()
+        paths.append(path)
+        waiting += [
+            (*path.taken[:place], not path.taken[place])
+            for place in range(len(sides), len(path.taken))
+        ]
+    return paths
+
+
+def _translated(
+    subject: ModelToCapture, path: _CapturedPath, lines: list[UserLine]
+) -> PartialGraph:
+    """Return the graph of a path; of one that does not hold for all sizes, that of a part."""
+    try:
+        return translated(subject, path.captured)
+    except ExportFailure as failure:
+        if failure.reason is not Reason.DYNAMIC_DIM_SPECIALIZED or path.captured.part is not None:
+            raise
+    return translated(subject, _captured(subject, path.taken, lines, captured_at).captured)
+
+
 def _captured(
-    subject: Subject, sides: tuple[bool, ...], lines: list[UserLine]
-) -> tuple[PartialGraph, tuple[bool, ...]]:
-    """Return the graph of the path that begins with these sides, and all of its sides."""
+    subject: ModelToCapture,
+    sides: tuple[bool, ...],
+    lines: list[UserLine],
+    capture: Callable[[ModelToCapture, ForcedDecisions], Captured],
+) -> _CapturedPath:
+    """Return the program of the path that begins with these sides, and all of its sides."""
 
     def on_decision() -> None:
         line = running_line(subject.code_dir)
@@ -85,14 +128,8 @@ def _captured(
 
     decisions = ForcedDecisions(sides, on_decision)
     with _conditions_returned(subject.module, decisions):
-        try:
-            # torch.export makes use of the declared ranges: x[:3] has 3 rows if there are 3.
-            part = graph_of_all_sizes(subject, decisions)
-        except ExportFailure as failure:
-            if failure.reason is not Reason.DYNAMIC_DIM_SPECIALIZED:
-                raise
-            part = captured_graph(subject, decisions)
-    return part, tuple(decisions.taken)
+        captured = capture(subject, decisions)
+    return _CapturedPath(tuple(decisions.taken), captured)
 
 
 @contextmanager
