@@ -25,6 +25,7 @@ from modelexport_api.status import Stage
 from modelexport_exporter.core.errors import ExportFailure, printable
 from modelexport_exporter.core.out_of_memory import is_out_of_memory
 from modelexport_exporter.core.user_frame import text_of, user_line
+from modelexport_exporter.isolation.shared_libraries import print_again
 
 PROGRESS = "progress"
 RESULT = "result"
@@ -82,6 +83,7 @@ def _prepare_process(channel: Connection, output: Connection) -> Send:
     multiprocessing.set_start_method("fork", force=True)
     os.dup2(output.fileno(), 1)
     os.dup2(output.fileno(), 2)
+    print_again()
     for name in [name for name in os.environ if name.startswith(CREDENTIALS)]:
         del os.environ[name]
     lock = threading.Lock()

@@ -24,9 +24,10 @@ from modelexport_api.status import Stage
 from modelexport_exporter.core import cgroup, entry_points
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.memory import MemoryWatch
-from modelexport_exporter.core.types import FactoryProgress, ReportProgress
+from modelexport_exporter.core.types import FactoryProgress, LibraryImport, ReportProgress
 from modelexport_exporter.isolation import child
 from modelexport_exporter.isolation.death import Death, deadline_exceeded, explain, internal_error
+from modelexport_exporter.isolation.shared_libraries import LIBRARIES_ENV, encode
 
 OnOutput = Callable[[str], None]
 """Called with each line that a worker printed."""
@@ -37,8 +38,12 @@ _LINE_LIMIT = 2000
 _READ_BYTES = 65536
 
 
-def start_server(preload: Sequence[str] = (entry_points.PRELOAD,)) -> None:
+def start_server(
+    preload: Sequence[str] = (entry_points.PRELOAD,), libraries: Sequence[LibraryImport] = ()
+) -> None:
     """Start the fork server, which imports the modules of workers; return at once.
+
+    `libraries`: those of the user's code, for a preload that imports them, too.
 
     Main thread only. The server starts without credentials, because a process's initial environment
     stays readable in /proc, for it and for its forks, even if variables are deleted later.
@@ -47,9 +52,12 @@ def start_server(preload: Sequence[str] = (entry_points.PRELOAD,)) -> None:
         [entry_points.FORK_SERVER, *preload]
     )
     credentials = {name: os.environ.pop(name) for name in _credentials()}
+    if libraries:
+        os.environ[LIBRARIES_ENV] = encode(libraries)
     try:
         forkserver.ensure_running()
     finally:
+        os.environ.pop(LIBRARIES_ENV, None)
         os.environ.update(credentials)
 
 

@@ -34,6 +34,7 @@ from modelexport_exporter.publish.early_upload import EarlyUpload
 from modelexport_exporter.publish.manifest import Decision
 from modelexport_exporter.report.triton_config import check_servable
 from modelexport_exporter.source.dependencies import Dependencies
+from modelexport_exporter.source.imported_libraries import libraries_of
 from modelexport_exporter.storage.workspace import workspace
 
 
@@ -49,9 +50,11 @@ class ExportRun:
         """Return the result. Raises ExportFailure."""
         settings = self.context.settings
         with workspace(settings.work_dir) as directory, ExitStack() as held:
-            fetched = self.fetch(
-                directory, held, on_download=lambda: worker.start_server(settings.preload)
-            )
+
+            def start_workers(code_dir: Path | None) -> None:
+                worker.start_server(settings.preload, libraries_of(self.context.spec, code_dir))
+
+            fetched = self.fetch(directory, held, on_download=start_workers)
             return fetched if isinstance(fetched, PodResult) else self.climb(fetched)
 
     def fetch(
@@ -59,13 +62,13 @@ class ExportRun:
         directory: Path,
         held: ExitStack,
         dependencies: Dependencies | None = None,
-        on_download: Callable[[], None] = lambda: None,
+        on_download: Callable[[Path | None], None] = lambda _code_dir: None,
     ) -> FetchedCheckpoint | PodResult:
         """Fetch the checkpoint, or return the result that was published before.
 
         The destination is open until `held` is closed. `dependencies`: those that are on this
-        machine already. `on_download`: called when it is known that there is work to do. Raises
-        ExportFailure.
+        machine already. `on_download`: called with the folder of the user's code when it is known
+        that there is work to do. Raises ExportFailure.
         """
         context, publisher = self.context, self.publisher
         publisher.load_signer()
@@ -75,7 +78,7 @@ class ExportRun:
         decision = publisher.decide(previous)
         if decision is Decision.REUSE and previous is not None:
             return publisher.reuse(previous)
-        on_download()
+        on_download(stage.code_dir)
         held.enter_context(publisher.open())
         checkpoint = stage.fetch()
         if decision is Decision.COMPARE_CONTENT and previous is not None:

@@ -37,6 +37,11 @@ class FetchStage:
         """Return where the checkpoint is."""
         return Stores(self.spec).source(self.spec.source.one)
 
+    @property
+    def code_dir(self) -> Path | None:
+        """Return the folder of the user's code, once the dependencies are fetched."""
+        return self.dependencies.code_dir if self.dependencies else None
+
     def identify(self) -> None:
         """Fetch the dependencies and record the digests of the request."""
         self.report(Stage.FETCH, 0.0, f"checking {self.spec.source.one}")

@@ -26,6 +26,7 @@ from modelexport_exporter.source.artifact_files import (
     fetch_artifact,
     find_artifact,
 )
+from modelexport_exporter.source.imported_libraries import libraries_of
 from modelexport_exporter.storage.locate import Stores
 from modelexport_exporter.storage.workspace import workspace
 
@@ -48,7 +49,8 @@ class VerifyRun:
             self._artifact = artifact = find_artifact(context.spec)
             fetch_stage = FetchStage(context.spec, directory, record, context.report)
             fetch_stage.identify()
-            worker.start_server(context.settings.preload)
+            libraries = libraries_of(context.spec, fetch_stage.code_dir)
+            worker.start_server(context.settings.preload, libraries)
             checkpoint = fetch_stage.fetch()
             task = fetch_stage.task(checkpoint)
             converted = self._read(task, artifact, directory / "artifact")

@@ -1,8 +1,9 @@
 """Imports what all workers need, once, in the process that they are forked from.
 
 The imports take seconds and hundreds of megabytes; forked workers share both. They run while the
-checkpoint is being downloaded. Nothing here may start a thread or touch CUDA: neither survives a
-fork. onnxruntime starts a thread when it is imported, so it is left to the workers.
+checkpoint is being downloaded, as do those of the libraries that the user's code imports. Nothing
+here may start a thread or touch CUDA: neither survives a fork. onnxruntime starts a thread when it
+is imported, so it is left to the workers.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import os
 
 import torch
 
+from modelexport_exporter.isolation.shared_libraries import import_shared_libraries
 from modelexport_exporter.torch_internals.late_modules import LATE_MODULES
 
 MODULES = (
@@ -36,6 +38,7 @@ def import_all() -> None:
     for name in LATE_MODULES:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    import_shared_libraries()
     del os.environ["OPENBLAS_NUM_THREADS"]
     if threads is not None:
         os.environ["OPENBLAS_NUM_THREADS"] = threads

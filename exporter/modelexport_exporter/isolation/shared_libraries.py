@@ -1,0 +1,95 @@
+"""Libraries of the user's code, imported once in the process that workers are forked from.
+
+A library that starts a thread or opens CUDA there would break its forks: the process then begins
+again without them, and each worker imports its own. What the imports print goes to the workers'
+output, as if they had imported them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from modelexport_exporter.core.types import LibraryImport
+
+LIBRARIES_ENV = "MODELEXPORT_SHARED_LIBRARIES"
+"""Set for the fork server alone."""
+_SELF = Path("/proc/self")
+_CUDA = Path("/dev/nvidia-uvm")
+"""The device that CUDA opens; asking how many GPUs there are opens others."""
+
+printed = b""
+"""What the imports printed."""
+
+
+def encode(libraries: Sequence[LibraryImport]) -> str:
+    """Return the variable's value."""
+    return json.dumps([[entry.module, list(entry.names)] for entry in libraries])
+
+
+def import_shared_libraries() -> None:
+    """Import what the variable names. Only where this process is the fork server."""
+    global printed  # noqa: PLW0603 - the state of this process
+    text = os.environ.pop(LIBRARIES_ENV, "")
+    if not text:
+        return
+    threads = _threads()
+    with tempfile.TemporaryFile() as output:
+        with _redirected(output.fileno()):
+            for module, names in json.loads(text):
+                _import(module, names)
+        output.seek(0)
+        printed = output.read()
+    if _threads() > threads or _has_opened_cuda():
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - itself
+
+
+def print_again() -> None:
+    """Write what the imports printed to this process's output."""
+    if printed:
+        os.write(1, printed)
+
+
+def _import(module: str, names: Sequence[str]) -> None:
+    # Whatever is wrong with it, the worker reports, with the user's line.
+    with contextlib.suppress(BaseException):
+        found = importlib.import_module(module)
+        for name in names:
+            if not hasattr(found, name):
+                importlib.import_module(f"{module}.{name}")
+
+
+@contextlib.contextmanager
+def _redirected(target: int) -> Iterator[None]:
+    """Let this process's output, that of C as well, go to a file while the block runs."""
+    kept = [os.dup(descriptor) for descriptor in (1, 2)]
+    try:
+        for descriptor in (1, 2):
+            os.dup2(target, descriptor)
+        yield
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        for descriptor, own in zip((1, 2), kept, strict=True):
+            os.dup2(own, descriptor)
+            os.close(own)
+
+
+def _threads() -> int:
+    return len(list(_SELF.joinpath("task").iterdir())) if sys.platform == "linux" else 1
+
+
+def _has_opened_cuda() -> bool:
+    if sys.platform != "linux":
+        return False
+    for descriptor in _SELF.joinpath("fd").iterdir():
+        with contextlib.suppress(OSError):  # that of the list itself
+            if descriptor.readlink() == _CUDA:
+                return True
+    return False
