@@ -12,7 +12,6 @@ import importlib
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -40,7 +39,8 @@ def import_shared_libraries() -> None:
     if not text:
         return
     threads = _threads()
-    with tempfile.TemporaryFile() as output:
+    # In memory: a pod may write into its volumes only.
+    with os.fdopen(os.memfd_create("imports"), "w+b") as output:
         with _redirected(output.fileno()):
             for module, names in json.loads(text):
                 _import(module, names)
