@@ -1,7 +1,6 @@
 """The ladder of ways to ONNX: which one is tried next, given how the earlier ones failed.
 
-    Dynamo -> DynamoStrict -> DynamoBySize -> DynamoUnoptimized -> Script
-    -> DynamoByValue -> Trace
+    Dynamo -> DynamoStrict -> DynamoUnoptimized -> Script -> DynamoBySize -> DynamoByValue -> Trace
 
 The first file that verifies wins. Rungs are data; the policy is pure: it depends on the spec, the
 format of the checkpoint, and the attempts so far. Guarantees that a failure which no other rung can
@@ -22,9 +21,9 @@ from modelexport_exporter.core.types import ROUTES, Rung
 ORDER = (
     Rung.DYNAMO,
     Rung.DYNAMO_STRICT,
-    Rung.DYNAMO_BY_SIZE,
     Rung.DYNAMO_UNOPTIMIZED,
     Rung.SCRIPT,
+    Rung.DYNAMO_BY_SIZE,
     Rung.DYNAMO_BY_VALUE,
     Rung.TRACE,
 )

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import onnx
 import pytest
@@ -39,6 +40,7 @@ def exported(
     shape: tuple[object, ...] = ROWS,
     largest: int = 40,
     rung: Rung = Rung.DYNAMO_BY_SIZE,
+    **changes: Any,  # noqa: ANN401
 ) -> tuple[ExportTask, ConvertedModel]:
     """Export a model whose sizes are 1..largest."""
     dims = {name: {"min": 1, "max": largest} for name in shape if isinstance(name, str)}
@@ -47,10 +49,9 @@ def exported(
         name=factory.__name__,
         factory=f"sized:{factory.__name__}",
         code=CODE / "sized.py",
-        inputs=[{"name": "x", "shape": list(shape)}],
         outputs=[],
-        dims=dims,
         write=initialised(factory),
+        **{"inputs": [{"name": "x", "shape": list(shape)}], "dims": dims, **changes},
     )
     task = replace(task_for(model, directory), rung=rung)
     return task, export_model(task, silent)
@@ -77,6 +78,18 @@ def test_each_side_has_its_graph_and_all_verify(
     ran = [sample.dims for sample in outcome.samples]
     for guard in converted.guards:
         assert any(sizes in ran for sizes in guard.sizes), guard
+
+
+def test_conditions_that_few_of_millions_of_sizes_fail(tmp_path: Path) -> None:
+    dims = {"n": {"min": 1, "max": 3000}, "m": {"min": 1, "max": 3000}}
+    inputs = [{"name": "x", "shape": ["n"]}, {"name": "y", "shape": ["m"]}]
+    task, converted = exported(sized.OnALine, tmp_path, dims=dims, inputs=inputs)
+    assert converted.op_counts["If"] == 1
+    outcome = verify_model(task, converted, silent)
+    assert outcome.summary.verdict is Verdict.VERIFIED, outcome
+    ran = [sum(sample.dims.values()) == 4189 for sample in outcome.samples]
+    assert any(ran)
+    assert not all(ran)
 
 
 def test_a_model_that_uses_int_as_a_type_is_captured_as_before(tmp_path: Path) -> None:

@@ -147,3 +147,15 @@ class OtherRank(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return (x.sum(0) if x.shape[0] > 20 else x) * self.scale
+
+
+class OnALine(nn.Module):
+    """Another result for few of millions of sizes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.rand(1))
+
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        total = x.sum() * self.scale
+        return total * 3 if x.shape[0] + y.shape[0] == 4189 else total + y.sum()

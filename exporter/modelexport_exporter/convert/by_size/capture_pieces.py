@@ -13,7 +13,7 @@ from modelexport_exporter.convert.branches import ModelToCapture, PartialGraph, 
 from modelexport_exporter.convert.by_size.condition_nodes import Unsupported
 from modelexport_exporter.convert.by_size.join import Piece, joined
 from modelexport_exporter.convert.by_size.program_region import ProgramRegion, region_of
-from modelexport_exporter.convert.by_size.regions import Grid, Region
+from modelexport_exporter.convert.by_size.regions import Grid, Region, rare_failures
 from modelexport_exporter.convert.capture import capture
 from modelexport_exporter.convert.dynamo import finish, translate
 from modelexport_exporter.core.dims import is_dynamic
@@ -43,6 +43,8 @@ def model_by_size(
     spec, known = subject.bound_inputs.spec, subject.bound_inputs.sizes
     grid = Grid.of(spec.dims)
     pieces: list[Piece] = []
+    rare: dict[str, list[dict[str, int]]] = {}
+    """By condition that the grid's sizes fulfil: others that do not."""
     at: Mapping[str, int] | None = known.captured
     while at is not None:
         if len(pieces) == most:
@@ -51,18 +53,64 @@ def model_by_size(
         progress(f"capturing the graph at {sizes}" if sizes else "capturing the graph")
         sized = replace(subject.bound_inputs, sizes=replace(known, captured=dict(at)))
         found = (graph or captured_graph)(replace(subject, bound_inputs=sized))
-        failing = [text for text in found.conditions if not grid.where(text).all()]
-        region = Region(tuple(dict.fromkeys(failing)))
+        failing = _failing(found.conditions, grid, spec, rare)
+        region = Region(tuple(failing))
         if not grid.contains(region, at):
             raise _not_its_own(region, sizes)
         pieces.append(Piece(finish(found.translation, optimize=optimize), region))
-        left = grid.typical(grid.outside([piece.region for piece in pieces]))
-        at = None if left is None else {**known.captured, **left}
-    guards = tuple(_guards(pieces, grid)) if len(pieces) > 1 else ()
+        at = _next_sizes(pieces, grid, known.captured, rare)
+    guards = (*_guards(pieces, grid), *_guards_of_rare_sizes(rare))
     try:
         return SeveralGraphs(joined(pieces, _places(spec)), guards)
     except (Unsupported, ValueError) as error:
         raise _not_joined(pieces, error) from error
+
+
+def _failing(
+    conditions: Sequence[str],
+    grid: Grid,
+    spec: ModelExportSpec,
+    rare: dict[str, list[dict[str, int]]],
+) -> list[str]:
+    """Return the conditions that some declared sizes do not fulfil; note rare ones."""
+    failing = []
+    for text in dict.fromkeys(conditions):
+        if not grid.where(text).all():
+            failing.append(text)
+        elif found := rare.get(text) or rare_failures(text, spec.dims):
+            rare[text] = found
+            failing.append(text)
+    return failing
+
+
+def _next_sizes(
+    pieces: Sequence[Piece],
+    grid: Grid,
+    captured: Mapping[str, int],
+    rare: Mapping[str, list[dict[str, int]]],
+) -> dict[str, int] | None:
+    """Return sizes that no graph holds for; None if there are none."""
+    regions = [piece.region for piece in pieces]
+    left = grid.typical(grid.outside(regions))
+    if left is not None:
+        return {**captured, **left}
+    for found in rare.values():
+        for sizes in _spread(found, MOST_OTHERS):
+            at = {**captured, **sizes}
+            if not any(grid.contains(region, at) for region in regions):
+                return at
+    return None
+
+
+def _spread(found: list[dict[str, int]], most: int) -> list[dict[str, int]]:
+    return found if len(found) <= most else found[:: len(found) // most + 1]
+
+
+def _guards_of_rare_sizes(rare: Mapping[str, list[dict[str, int]]]) -> Iterator[SizeGuard]:
+    """Yield the conditions that few sizes do not fulfil, with some of these."""
+    for text, found in rare.items():
+        compared = _spread(found, MOST_COMPARED)
+        yield SizeGuard(text, "", tuple(compared), tuple(_spread(found, MOST_OTHERS)))
 
 
 @dataclass(frozen=True)
@@ -132,13 +180,14 @@ def _places(spec: ModelExportSpec) -> dict[str, tuple[int, int]]:
 
 
 def _guards(pieces: Sequence[Piece], grid: Grid) -> Iterator[SizeGuard]:
-    """Yield for each graph sizes at which it runs: none of the earlier ones holds there."""
+    """Yield for each of several graphs sizes at which it runs: no earlier one holds there."""
     earlier: list[Region] = []
-    for piece in pieces:
+    for piece in pieces if len(pieces) > 1 else ():
         inside = grid.inside(piece.region) & grid.outside(earlier)
         compared = tuple(grid.spread(inside, MOST_COMPARED))
         others = tuple(grid.spread(inside, MOST_OTHERS))
-        yield SizeGuard(f"not ({piece.region})", "", compared, others)
+        if compared:
+            yield SizeGuard(f"not ({piece.region})", "", compared, others)
         earlier.append(piece.region)
 
 

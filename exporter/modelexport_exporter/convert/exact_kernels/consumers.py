@@ -29,16 +29,36 @@ _PASSING = frozenset(
 """What the error passes through unchanged. Layers with weights end the search: theirs is larger."""
 
 
-def is_magnified(value: ir.Value, *, returned: bool = False) -> bool:
-    """Return whether an operator magnifies the error of a value, or of what is computed of it.
+_MOVING = frozenset(
+    {
+        "Identity", "Squeeze", "Unsqueeze", "Reshape", "Flatten", "Transpose", "Expand", "Tile",
+        "Gather", "GatherElements", "GatherND", "Slice", "Split", "Concat", "Pad", "Where",
+    }
+)  # fmt: skip
+"""What keeps the numbers as they are."""
 
-    `returned`: the same if the graph returns it, where nobody knows what follows.
-    """
+
+def is_returned(value: ir.Value) -> bool:
+    """Return whether the graph returns a value, moved or scaled: nobody knows what follows."""
     waiting, met = [value], {value}
     while waiting:
         current = waiting.pop()
-        if returned and current.is_graph_output():
+        if current.is_graph_output():
             return True
+        for user, place in current.uses():
+            scaled = user.op_type == "Mul" and _number(user.inputs[1 - place]) is not None
+            if not user.domain and (user.op_type in _MOVING or scaled):
+                further = [output for output in user.outputs if output not in met]
+                met.update(further)
+                waiting.extend(further)
+    return False
+
+
+def is_magnified(value: ir.Value) -> bool:
+    """Return whether an operator magnifies the error of a value, or of what is computed of it."""
+    waiting, met = [value], {value}
+    while waiting:
+        current = waiting.pop()
         for user, place in current.uses():
             if _magnifies(user, place):
                 return True

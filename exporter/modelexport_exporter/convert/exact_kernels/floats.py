@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from modelexport_exporter.convert.exact_kernels.consumers import is_magnified
+from modelexport_exporter.convert.exact_kernels.consumers import is_magnified, is_returned
 from modelexport_exporter.convert.exact_kernels.magnitudes import Magnitudes
 from modelexport_exporter.convert.exact_kernels.writer import Writer
 
@@ -38,7 +38,9 @@ def sigmoid(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
     """Compute 1 / (1 + exp(-x)), where it matters: Sigmoid is 0 from -18 on, and 1 and more."""
     x = node.inputs[0]
     dtype = sizes.dtype(x)
-    if x is None or dtype not in _WITH_KERNEL or not is_magnified(node.outputs[0], returned=True):
+    if x is None or dtype not in _WITH_KERNEL:
+        return None
+    if not is_magnified(node.outputs[0]) and not is_returned(node.outputs[0]):
         return None
     one = write.constant(np.array(1, dtype.numpy()))
     return write.op("Div", one, write.op("Add", one, write.op("Exp", write.op("Neg", x))))

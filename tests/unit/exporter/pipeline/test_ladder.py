@@ -55,14 +55,24 @@ def failed(rung: Rung, reason: Reason, stage: Stage | None = None, **more: Any) 
         pytest.param([failed(D, MISMATCH)], S, id="wrong: strict may see what was baked in"),
         pytest.param([failed(D, MISMATCH), failed(S, CAPTURE)], U, id="wrong, then not captured"),
         pytest.param([failed(D, NARROWED)], S, id="a part of the sizes: strict may keep them"),
-        pytest.param([failed(D, NARROWED), failed(S, CAPTURE)], B, id="a graph for each part"),
+        pytest.param([failed(D, NARROWED), failed(S, CAPTURE)], SC, id="a script keeps loops"),
         pytest.param(
-            [failed(D, MISMATCH, holds_for_some_sizes=True), failed(S, CAPTURE)],
+            [failed(D, NARROWED), failed(S, CAPTURE), failed(SC, CAPTURE)],
+            B,
+            id="a graph for each part",
+        ),
+        pytest.param(
+            [
+                failed(D, MISMATCH, holds_for_some_sizes=True),
+                *(failed(rung, MISMATCH) for rung in (S, U, SC)),
+            ],
             B,
             id="wrong at the other sizes: a graph for each part",
         ),
         pytest.param(
-            [failed(D, NARROWED), failed(S, NARROWED), failed(B, NARROWED)], SC, id="too many parts"
+            [failed(D, NARROWED), failed(S, NARROWED), failed(SC, CAPTURE), failed(B, NARROWED)],
+            T,
+            id="too many parts",
         ),
         pytest.param(
             [failed(SC, NARROWED), failed(D, CAPTURE), failed(S, CAPTURE)],
