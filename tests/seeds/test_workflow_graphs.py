@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -194,14 +195,16 @@ def test_case(case: Case, bench: Bench) -> None:
     bench.check(case)
 
 
-@pytest.mark.parametrize("name", ["branch", "while_loop"])
-def test_a_pinned_exporter_does_not_bake_a_branch(name: str, bench: Bench) -> None:
+@pytest.mark.parametrize(
+    ("name", "outcome"),
+    [
+        ("branch", {"routes": ("DynamoByValue",)}),
+        ("while_loop", {"expected": refused(Reason.CAPTURE_FAILED, words=("control_flow.py",))}),
+    ],
+)
+def test_a_pinned_exporter_does_not_bake_a_branch(
+    name: str, outcome: dict[str, Any], bench: Bench
+) -> None:
     """A trace would take one way for all data."""
-    case = flow(
-        "C9 C11 D6",
-        f"pinned_{name}",
-        name,
-        export={"exporter": "Dynamo"},
-        expected=refused(Reason.CAPTURE_FAILED, words=("control_flow.py",)),
-    )
-    bench.check(case)
+    exporter = {"exporter": "Dynamo"}
+    bench.check(flow("C9 C11 D6", f"pinned_{name}", name, export=exporter, **outcome))
