@@ -1,8 +1,8 @@
 """Libraries of the user's code, imported once in the process that workers are forked from.
 
-A library that starts a thread or opens CUDA there would break its forks: the process then begins
-again without them, and each worker imports its own. What the imports print goes to the workers'
-output, as if they had imported them.
+A library that starts a thread or opens CUDA there would break its forks, and one that fails may
+leave half of itself behind: the process then begins again without them, and each worker imports its
+own. What the imports print goes to the workers' output, as if they had imported them.
 """
 
 from __future__ import annotations
@@ -42,11 +42,10 @@ def import_shared_libraries() -> None:
     # In memory: a pod may write into its volumes only.
     with os.fdopen(os.memfd_create("imports"), "w+b") as output:
         with _redirected(output.fileno()):
-            for module, names in json.loads(text):
-                _import(module, names)
+            imported = all(_import(module, names) for module, names in json.loads(text))
         output.seek(0)
         printed = output.read()
-    if _threads() > threads or _has_opened_cuda():
+    if not imported or _threads() > threads or _has_opened_cuda():
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - itself
 
 
@@ -56,13 +55,19 @@ def print_again() -> None:
         os.write(1, printed)
 
 
-def _import(module: str, names: Sequence[str]) -> None:
-    # Whatever is wrong with it, the worker reports, with the user's line.
-    with contextlib.suppress(BaseException):
+def _import(module: str, names: Sequence[str]) -> bool:
+    """Return whether the module was imported. Why not, the worker reports, with the user's line."""
+    try:
         found = importlib.import_module(module)
         for name in names:
             if not hasattr(found, name):
                 importlib.import_module(f"{module}.{name}")
+    except ModuleNotFoundError as error:
+        # Nothing of it ran, or all of it: a name that it has not.
+        return str(error.name or "").startswith(module)
+    except BaseException:  # noqa: BLE001 - libraries do anything
+        return False
+    return True
 
 
 @contextlib.contextmanager

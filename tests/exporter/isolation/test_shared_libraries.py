@@ -46,7 +46,8 @@ import_shared_libraries()
     [
         (["quiet_library"], ["quiet_library"], []),
         (["loud_library", "quiet_library"], ["loud_library", "quiet_library"], ["I am deprecated"]),
-        (["failing_library", "exiting_library", "quiet_library"], ["quiet_library"], []),
+        (["quiet_library", "failing_library"], [], []),
+        (["quiet_library", "exiting_library"], [], []),
         (["quiet_library", "threaded_library"], [], []),
         (["missing_library", "quiet_library"], ["quiet_library"], []),
         ([], [], []),
