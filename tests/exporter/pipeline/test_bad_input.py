@@ -173,13 +173,6 @@ RUDE = {
         ("requested a, b (2)", "returns 1"),
         changes={"outputs": ["a", "b"], **TRACE},
     ),
-    "a dim of 0 and 1 only": Rude(
-        "Plain",
-        Reason.DYNAMIC_DIM_SPECIALIZED,
-        ("input x dim 0 (batch): requested 0..1",),
-        "Set max to 2",
-        {"dims": {"batch": {"min": 0, "max": 1}}, **DYNAMO},
-    ),
 }
 
 
