@@ -66,9 +66,17 @@ def common_outputs(graphs: Sequence[Sequence[ir.Value]]) -> list[ir.Value]:
 def branch(
     nodes: Sequence[ir.Node], outputs: Sequence[ir.Value], name: str, opsets: dict[str, int]
 ) -> ir.Graph:
-    """Return a graph of these nodes, which computes each of its outputs itself.
+    """Return a graph of these nodes, which computes each of its outputs itself."""
+    own, results = with_own_outputs(nodes, outputs, name)
+    return ir.Graph((), results, nodes=own, opset_imports=opsets, name=name)
 
-    A branch cannot return a value of the graph around it.
+
+def with_own_outputs(
+    nodes: Sequence[ir.Node], outputs: Sequence[ir.Value], name: str
+) -> tuple[list[ir.Node], list[ir.Value]]:
+    """Return nodes that compute each output, each once, and the outputs.
+
+    A graph cannot return a value of the graph around it.
     """
     own = list(nodes)
     results: list[ir.Value] = []
@@ -79,7 +87,41 @@ def branch(
         copied = ir.val(f"{value.name}_{name}_{place}", value.dtype, value.shape)
         own.append(ir.Node("", "Identity", [value], outputs=[copied]))
         results.append(copied)
-    return ir.Graph((), results, nodes=own, opset_imports=opsets, name=name)
+    return own, results
+
+
+def use_inputs(graph: ir.Graph, inputs: Sequence[ir.Value]) -> None:
+    """Let a graph compute with these inputs in the place of its own."""
+    for own, outer in zip(list(graph.inputs), inputs, strict=True):
+        if own is not outer:
+            ir.convenience.replace_all_uses_with(own, outer, replace_graph_outputs=True)
+
+
+def whole_model(
+    models: Sequence[ir.Model],
+    inputs: Sequence[ir.Value],
+    nodes: Sequence[ir.Node],
+    outputs: Sequence[ir.Value],
+    weights: SharedWeights,
+) -> ir.Model:
+    """Return one model with what these nodes take from several; its names are the first one's."""
+    first = models[0]
+    functions = {key: own for model in models for key, own in model.functions.items()}
+    graph = ir.Graph(
+        inputs,
+        outputs,
+        nodes=nodes,
+        initializers=list(weights.kept.values()),
+        opset_imports=first.graph.opset_imports,
+        name=first.graph.name,
+    )
+    return ir.Model(
+        graph,
+        ir_version=first.ir_version,
+        producer_name=first.producer_name,
+        producer_version=first.producer_version,
+        functions=list(functions.values()),
+    )
 
 
 def if_node(

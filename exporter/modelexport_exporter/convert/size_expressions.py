@@ -23,7 +23,7 @@ def holds(expression: str, sizes: Mapping[str, Array]) -> Array:
     shape = np.broadcast_shapes(*(array.shape for array in sizes.values()))
     with np.errstate(all="ignore"):
         # torch's own printer wrote the text, from a condition of the program.
-        found = eval(_for_arrays(expression), {**_FUNCTIONS, **sizes})  # noqa: S307
+        found = eval(_for_arrays(expression), {**FUNCTIONS, **sizes})  # noqa: S307
     return np.broadcast_to(np.asarray(found, bool), shape)
 
 
@@ -67,7 +67,7 @@ def _as_integers(values: Any) -> Array:  # noqa: ANN401 - an array or a number
     return np.asarray(values).astype(np.int64)
 
 
-_FUNCTIONS = {
+FUNCTIONS = {
     "math": SimpleNamespace(
         floor=lambda x: _as_integers(np.floor(x)),
         ceil=lambda x: _as_integers(np.ceil(x)),

@@ -8,6 +8,7 @@ broadcast) or decide the result (`x * 2 if n == 50 else x - 1`).
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from torch.export import ExportedProgram
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Dim, ModelExportSpec
 from modelexport_exporter.convert.failing_sizes import failing_sizes
+from modelexport_exporter.convert.size_expressions import FUNCTIONS
 from modelexport_exporter.core.dims import in_spread_order
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import SizeGuard
@@ -42,17 +44,15 @@ def find_size_guards(
     """Return the conditions that some declared sizes do not fulfil."""
     found: dict[str, SizeGuard] = {}
     for condition in conditions:
-        if condition.text not in found and (failing := _failing(condition, spec.dims)):
-            compared = tuple(_spread(failing, MOST_SIZES))
-            others = tuple(_spread(failing, MOST_OTHERS))
-            found[condition.text] = SizeGuard(condition.text, condition.line, compared, others)
+        if condition.text not in found and (failing := failing_at(condition, spec.dims)):
+            found[condition.text] = guard_of(condition, failing)
     return tuple(found.values())
 
 
 def check_sizes_read(read: Read, names: Mapping[str, str], spec: ModelExportSpec) -> None:
     """Raise ExportFailure if a size that a translation read is another one for other dims."""
     for condition in conditions_read(read, names):
-        if failing := _failing(condition, spec.dims):
+        if failing := failing_at(condition, spec.dims):
             example = ", ".join(f"{name} = {value}" for name, value in failing[0].items())
             raise ExportFailure(
                 Reason.DYNAMIC_DIM_SPECIALIZED,
@@ -79,6 +79,14 @@ class Condition:
     symbols: tuple[str, ...]
     dims: tuple[str, ...]
     line: str
+
+    @staticmethod
+    def on_dims(text: str) -> Condition:
+        """Return a condition whose symbols are the declared names."""
+        nodes = ast.walk(ast.parse(text))
+        found = dict.fromkeys(node.id for node in nodes if isinstance(node, ast.Name))
+        names = tuple(name for name in found if name not in FUNCTIONS)
+        return Condition(text, names, names, "")
 
     @property
     def text(self) -> str:
@@ -114,7 +122,13 @@ def conditions_of(
             yield Condition(*stated, tuple(names[symbol] for symbol in stated[1]), line)
 
 
-def _failing(condition: Condition, dims: Mapping[str, Dim]) -> list[dict[str, int]]:
+def guard_of(condition: Condition, failing: Sequence[dict[str, int]]) -> SizeGuard:
+    """Return the guard of a condition that does not hold at these sizes."""
+    compared = tuple(spread(failing, MOST_SIZES))
+    return SizeGuard(condition.text, condition.line, compared, tuple(spread(failing, MOST_OTHERS)))
+
+
+def failing_at(condition: Condition, dims: Mapping[str, Dim]) -> list[dict[str, int]]:
     """Return sizes that do not fulfil the condition, the smallest first."""
     sizes = [in_spread_order(dims[name]) for name in condition.dims]
     found = failing_sizes(condition.expression, condition.symbols, sizes)
@@ -122,7 +136,7 @@ def _failing(condition: Condition, dims: Mapping[str, Dim]) -> list[dict[str, in
     return [dict(zip(condition.dims, chosen, strict=True)) for chosen in found]
 
 
-def _spread(sizes: Sequence[dict[str, int]], most: int) -> Iterator[dict[str, int]]:
+def spread(sizes: Sequence[dict[str, int]], most: int) -> Iterator[dict[str, int]]:
     """Yield the first, the last, and others between them."""
     last = len(sizes) - 1
     for place in range(min(most, len(sizes))):

@@ -220,8 +220,8 @@ def _values_for(entry: Input, injected: InjectedValues) -> Array:
         steps = (number + step for step in (0, 1, -1) for number in own)
         near = dict.fromkeys(number for number in steps if low <= number <= high)
         multiples = [round(one) for one in _multiples(injected.periods, low, high)]
-        beside = (one + step for one in multiples for step in (0, -1))
-        whole = dict.fromkeys(number for number in beside if low <= number <= high)
+        stepped = (one + step for one in multiples for step in (0, -1))
+        whole = dict.fromkeys(number for number in stepped if low <= number <= high)
         pools = [np.array([*numbers], dtype=np.int64) for numbers in (near, whole)]
     rng = np.random.default_rng(1)
     within = [pool[(pool >= low) & (pool <= high)] for pool in pools]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import starmap
 
 from torch.export import ExportedProgram
 
@@ -13,19 +14,28 @@ from modelexport_exporter.convert.branches import ModelToCapture, PartialGraph, 
 from modelexport_exporter.convert.by_size.condition_nodes import Unsupported
 from modelexport_exporter.convert.by_size.join import Piece, joined
 from modelexport_exporter.convert.by_size.program_region import ProgramRegion, region_of
-from modelexport_exporter.convert.by_size.regions import Grid, Region, rare_failures
+from modelexport_exporter.convert.by_size.regions import Grid, Region
 from modelexport_exporter.convert.capture import capture
 from modelexport_exporter.convert.dynamo import finish, translate
+from modelexport_exporter.convert.size_guards import (
+    MOST_OTHERS,
+    MOST_SIZES,
+    Condition,
+    failing_at,
+    guard_of,
+    spread,
+)
 from modelexport_exporter.core.dims import is_dynamic
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import SizeGuard
 from modelexport_exporter.torch_internals.forced_decisions import ForcedDecisions
 
 MOST_PIECES = 12
-MOST_COMPARED = 4
-"""Sizes of each piece that are compared."""
-MOST_OTHERS = 2048
-"""The same at which eager PyTorch alone runs."""
+Rare = dict[Condition, list[dict[str, int]]]
+"""By condition that the grid's sizes fulfil: others that do not, of many more combinations.
+
+`n + m != 4189` fails at a few of millions of pairs, of which a grid holds a part.
+"""
 
 
 def model_by_size(
@@ -43,8 +53,7 @@ def model_by_size(
     spec, known = subject.bound_inputs.spec, subject.bound_inputs.sizes
     grid = Grid.of(spec.dims)
     pieces: list[Piece] = []
-    rare: dict[str, list[dict[str, int]]] = {}
-    """By condition that the grid's sizes fulfil: others that do not."""
+    rare: Rare = {}
     at: Mapping[str, int] | None = known.captured
     while at is not None:
         if len(pieces) == most:
@@ -59,7 +68,7 @@ def model_by_size(
             raise _not_its_own(region, sizes)
         pieces.append(Piece(finish(found.translation, optimize=optimize), region))
         at = _next_sizes(pieces, grid, known.captured, rare)
-    guards = (*_guards(pieces, grid), *_guards_of_rare_sizes(rare))
+    guards = (*_guards(pieces, grid), *starmap(guard_of, rare.items()))
     try:
         return SeveralGraphs(joined(pieces, _places(spec)), guards)
     except (Unsupported, ValueError) as error:
@@ -70,15 +79,17 @@ def _failing(
     conditions: Sequence[str],
     grid: Grid,
     spec: ModelExportSpec,
-    rare: dict[str, list[dict[str, int]]],
+    rare: Rare,
 ) -> list[str]:
     """Return the conditions that some declared sizes do not fulfil; note rare ones."""
     failing = []
     for text in dict.fromkeys(conditions):
         if not grid.where(text).all():
             failing.append(text)
-        elif found := rare.get(text) or rare_failures(text, spec.dims):
-            rare[text] = found
+            continue
+        condition = Condition.on_dims(text)
+        if condition.dims and (found := rare.get(condition) or failing_at(condition, spec.dims)):
+            rare[condition] = found
             failing.append(text)
     return failing
 
@@ -87,7 +98,7 @@ def _next_sizes(
     pieces: Sequence[Piece],
     grid: Grid,
     captured: Mapping[str, int],
-    rare: Mapping[str, list[dict[str, int]]],
+    rare: Rare,
 ) -> dict[str, int] | None:
     """Return sizes that no graph holds for; None if there are none."""
     regions = [piece.region for piece in pieces]
@@ -95,22 +106,11 @@ def _next_sizes(
     if left is not None:
         return {**captured, **left}
     for found in rare.values():
-        for sizes in _spread(found, MOST_OTHERS):
+        for sizes in spread(found, MOST_OTHERS):
             at = {**captured, **sizes}
             if not any(grid.contains(region, at) for region in regions):
                 return at
     return None
-
-
-def _spread(found: list[dict[str, int]], most: int) -> list[dict[str, int]]:
-    return found if len(found) <= most else found[:: len(found) // most + 1]
-
-
-def _guards_of_rare_sizes(rare: Mapping[str, list[dict[str, int]]]) -> Iterator[SizeGuard]:
-    """Yield the conditions that few sizes do not fulfil, with some of these."""
-    for text, found in rare.items():
-        compared = _spread(found, MOST_COMPARED)
-        yield SizeGuard(text, "", tuple(compared), tuple(_spread(found, MOST_OTHERS)))
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ def _guards(pieces: Sequence[Piece], grid: Grid) -> Iterator[SizeGuard]:
     earlier: list[Region] = []
     for piece in pieces if len(pieces) > 1 else ():
         inside = grid.inside(piece.region) & grid.outside(earlier)
-        compared = tuple(grid.spread(inside, MOST_COMPARED))
+        compared = tuple(grid.spread(inside, MOST_SIZES))
         others = tuple(grid.spread(inside, MOST_OTHERS))
         if compared:
             yield SizeGuard(f"not ({piece.region})", "", compared, others)

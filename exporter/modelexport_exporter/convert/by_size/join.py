@@ -7,7 +7,14 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from modelexport_exporter.convert.branches import SharedWeights, branch, common_outputs, if_node
+from modelexport_exporter.convert.branches import (
+    SharedWeights,
+    branch,
+    common_outputs,
+    if_node,
+    use_inputs,
+    whole_model,
+)
 from modelexport_exporter.convert.by_size.condition_nodes import ConditionNodes
 from modelexport_exporter.convert.by_size.regions import Region
 from modelexport_exporter.convert.names import make_names_unique
@@ -46,32 +53,16 @@ def joined(pieces: Sequence[Piece], places: Mapping[str, tuple[int, int]]) -> ir
         node = if_node(tests[place], branches[place], others, outputs, f"by_size_{place}")
     for value, named in zip(node.outputs, outputs, strict=True):
         value.name = named.name
-    functions = {key: own for piece in pieces for key, own in piece.model.functions.items()}
-    graph = ir.Graph(
-        inputs,
-        node.outputs,
-        nodes=[*conditions.nodes, node],
-        initializers=list(weights.kept.values()),
-        opset_imports=opsets,
-        name=first.graph.name,
-    )
-    model = ir.Model(
-        graph,
-        ir_version=first.ir_version,
-        producer_name=first.producer_name,
-        producer_version=first.producer_version,
-        functions=list(functions.values()),
-    )
-    return make_names_unique(model)
+    models = [piece.model for piece in pieces]
+    nodes = [*conditions.nodes, node]
+    return make_names_unique(whole_model(models, inputs, nodes, node.outputs, weights))
 
 
 def _branch(
     graph: ir.Graph, inputs: Sequence[ir.Value], weights: SharedWeights, name: str
 ) -> ir.Graph:
     """Turn a graph into a branch of If, whose inputs and weights are those around it."""
-    for own, outer in zip(list(graph.inputs), inputs, strict=True):
-        if own is not outer:
-            ir.convenience.replace_all_uses_with(own, outer, replace_graph_outputs=True)
+    use_inputs(graph, inputs)
     weights.take_from(graph, name)
     nodes, outputs = list(graph), list(graph.outputs)
     graph.inputs.clear()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelexport_api.spec import Dim
-from modelexport_exporter.convert.failing_sizes import failing_sizes, shares_of
+from modelexport_exporter.convert.failing_sizes import shares_of
 from modelexport_exporter.convert.size_expressions import compiled, holds, holds_at
 from modelexport_exporter.core.dims import in_spread_order, is_dynamic
 
@@ -116,25 +115,6 @@ class Grid:
             name: own[int(index)]
             for (name, own), index in zip(self.sizes.items(), place, strict=True)
         }
-
-
-def rare_failures(condition: str, dims: Mapping[str, Dim]) -> list[dict[str, int]]:
-    """Return sizes of a condition's dims that do not fulfil it, of many more combinations.
-
-    `n + m != 4189` fails at a few of millions of pairs, of which a grid holds a part.
-    """
-    names = [name for name in dims if name in _names(condition)]
-    sizes = [in_spread_order(dims[name]) for name in names]
-    if not names:
-        return []
-    found = [
-        dict(zip(names, chosen, strict=True)) for chosen in failing_sizes(condition, names, sizes)
-    ]
-    return sorted(found, key=_volume)
-
-
-def _names(condition: str) -> set[str]:
-    return {node.id for node in ast.walk(ast.parse(condition)) if isinstance(node, ast.Name)}
 
 
 def _volume(sizes: Mapping[str, int]) -> float:

@@ -11,7 +11,15 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
-from modelexport_exporter.convert.branches import SharedWeights, branch, common_outputs, if_node
+from modelexport_exporter.convert.branches import (
+    SharedWeights,
+    branch,
+    common_outputs,
+    if_node,
+    use_inputs,
+    whole_model,
+    with_own_outputs,
+)
 
 Key = tuple[object, ...]
 MOST_BYTES = 1 << 16
@@ -41,30 +49,11 @@ def joined(paths: Sequence[Path]) -> ir.Model:
     inputs, weights = list(first.graph.inputs), SharedWeights()
     parts = [_Parts.of(path, inputs, weights, place) for place, path in enumerate(paths)]
     scope = _Scope()
-    opsets = first.graph.opset_imports
-    results = _Joining(outputs, opsets).place(parts, scope, {})
-    functions = {key: own for path in paths for key, own in path.model.functions.items()}
-    last = branch(scope.nodes, results, "whole", opsets)
-    nodes, values = list(last), list(last.outputs)
-    last.outputs.clear()
-    last.remove(nodes)
+    results = _Joining(outputs, first.graph.opset_imports).place(parts, scope, {})
+    nodes, values = with_own_outputs(scope.nodes, results, "whole")
     for value, named in zip(values, outputs, strict=True):
         value.name = named.name
-    graph = ir.Graph(
-        inputs,
-        values,
-        nodes=nodes,
-        initializers=list(weights.kept.values()),
-        opset_imports=opsets,
-        name=first.graph.name,
-    )
-    return ir.Model(
-        graph,
-        ir_version=first.ir_version,
-        producer_name=first.producer_name,
-        producer_version=first.producer_version,
-        functions=list(functions.values()),
-    )
+    return whole_model([path.model for path in paths], inputs, nodes, values, weights)
 
 
 @dataclass
@@ -98,9 +87,7 @@ class _Parts:
     @staticmethod
     def of(path: Path, inputs: Sequence[ir.Value], weights: SharedWeights, place: int) -> _Parts:
         graph = path.model.graph
-        for own, outer in zip(list(graph.inputs), inputs, strict=True):
-            if own is not outer:
-                ir.convenience.replace_all_uses_with(own, outer, replace_graph_outputs=True)
+        use_inputs(graph, inputs)
         weights.take_from(graph, f"path_{place}")
         results = list(graph.outputs)
         graph.inputs.clear()

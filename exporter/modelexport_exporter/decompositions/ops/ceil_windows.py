@@ -95,6 +95,11 @@ def places_of_windows(
     return parts
 
 
+def _both_sides(margins: Sequence[int]) -> list[int]:
+    """Return what F.pad takes for the same margin before and after each of the last dims."""
+    return [pad for margin in reversed(margins) for pad in (margin, margin)]
+
+
 def sum_windows(
     x: Tensor,
     dims: int,
@@ -111,8 +116,7 @@ def sum_windows(
         x = widen(x, dims, edges, 0)
     if x.dtype is torch.float64:
         # onnxruntime has no AveragePool of float64.
-        pads = [pad for margin in reversed(margins) for pad in (margin, margin)]
-        x = F.pad(x, pads) if any(margins) else x
+        x = F.pad(x, _both_sides(margins)) if any(margins) else x
         first, *others = places_of_windows(x, kernel, steps, [1] * dims)
         for part in others:
             first = first + part
@@ -137,8 +141,7 @@ def average_windows(
     steps, margins = each(stride, dims, kernel), each(padding, dims)
     inside, outside = torch.ones_like(x), margins
     if count_include_pad and any(margins):
-        pads = [pad for margin in reversed(margins) for pad in (margin, margin)]
-        inside, outside = F.pad(inside, pads, value=1.0), [0] * dims
+        inside, outside = F.pad(inside, _both_sides(margins), value=1.0), [0] * dims
     edges = [edge(*options) for options in zip(kernel, steps, margins, strict=True)]
     held = sum_windows(widen(inside, dims, edges, 0), dims, kernel, steps, outside)
     return sum_windows(x, dims, kernel, steps, margins, ceil_mode=True) / held

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from modelexport_exporter.decompositions.ops.double_precision import is_double
+from modelexport_exporter.decompositions.ops.double_precision import is_double, of_channels
 from modelexport_exporter.decompositions.registry import Family
 
 FAMILY = Family("Norms in double precision", __doc__)
@@ -18,12 +18,13 @@ def _scaled(result: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tenso
     return result if bias is None else result + bias
 
 
-def _of_channels(values: Tensor, dims: int) -> Tensor:
-    return values.reshape(-1, *[1] * (dims - 2))
+def _normalized(x: Tensor, axes: tuple[int, ...], eps: float) -> Tensor:
+    centred = x - x.mean(axes, keepdim=True)
+    return centred / torch.sqrt((centred * centred).mean(axes, keepdim=True) + eps)
 
 
 def _scaled_channels(result: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
-    parts = (None if part is None else _of_channels(part, result.dim()) for part in (weight, bias))
+    parts = (None if part is None else of_channels(part, result.dim()) for part in (weight, bias))
     return _scaled(result, *parts)
 
 
@@ -43,9 +44,7 @@ def layer_norm(
     cudnn_enable: bool = True,
 ) -> Tensor:
     axes = tuple(range(-len(normalized_shape), 0))
-    centred = x - x.mean(axes, keepdim=True)
-    result = centred / torch.sqrt((centred * centred).mean(axes, keepdim=True) + eps)
-    return _scaled(result, weight, bias)
+    return _scaled(_normalized(x, axes, eps), weight, bias)
 
 
 def _is_double_with_statistics(x: Tensor, *given: object, **__: object) -> bool:
@@ -72,8 +71,8 @@ def batch_norm(
     eps: float,
     cudnn_enabled: bool,
 ) -> Tensor:
-    deviation = torch.sqrt(_of_channels(variance, x.dim()) + eps)
-    return _scaled_channels((x - _of_channels(mean, x.dim())) / deviation, weight, bias)
+    deviation = torch.sqrt(of_channels(variance, x.dim()) + eps)
+    return _scaled_channels((x - of_channels(mean, x.dim())) / deviation, weight, bias)
 
 
 @FAMILY.decomposes(
@@ -131,9 +130,7 @@ def group_norm(
     cudnn_enabled: bool = True,
 ) -> Tensor:
     groups = x.reshape(x.shape[0], num_groups, -1)
-    centred = groups - groups.mean(-1, keepdim=True)
-    result = centred / torch.sqrt((centred * centred).mean(-1, keepdim=True) + eps)
-    return _scaled_channels(result.reshape(x.shape), weight, bias)
+    return _scaled_channels(_normalized(groups, (-1,), eps).reshape(x.shape), weight, bias)
 
 
 def _is_double_of_its_own(x: Tensor, *given: object, **__: object) -> bool:

@@ -22,6 +22,11 @@ _SELU_ALPHA = 1.6732632423543772848170429916717
 _SELU_SCALE = 1.0507009873554804934193349852946
 
 
+def of_channels(values: Tensor, dims: int) -> Tensor:
+    """Return a number for each channel in the shape that broadcasts over a batch of `dims` dims."""
+    return values.reshape(-1, *[1] * (dims - 2))
+
+
 def is_double(x: Tensor, *_: object, **__: object) -> bool:
     return x.dtype == torch.float64
 
@@ -265,5 +270,5 @@ def atanh(x: Tensor) -> Tensor:
 )
 def prelu(x: Tensor, weight: Tensor) -> Tensor:
     if weight.dim() == 1 and x.dim() > 1:
-        weight = weight.reshape(-1, *[1] * (x.dim() - 2))
+        weight = of_channels(weight, x.dim())
     return torch.where(x > 0, x, x * weight)

@@ -21,7 +21,7 @@ from modelexport_exporter.decompositions.ops.ceil_windows import (
     places_of_windows,
     sum_windows,
 )
-from modelexport_exporter.decompositions.ops.double_precision import is_double
+from modelexport_exporter.decompositions.ops.double_precision import is_double, of_channels
 from modelexport_exporter.decompositions.registry import Family
 
 FAMILY = Family("Convolutions and pools in double precision", __doc__)
@@ -47,7 +47,7 @@ def _correlated(
     columns = slices.reshape(x.shape[0], groups, width, -1)
     rows = weight.reshape(groups, weight.shape[0] // groups, width)
     result = (rows @ columns).reshape(x.shape[0], weight.shape[0], *sizes)
-    return result if bias is None else result + bias.reshape(-1, *[1] * len(kernel))
+    return result if bias is None else result + of_channels(bias, x.dim())
 
 
 def _batched(x: Tensor, dims: int, convolve: Callable[[Tensor], Tensor]) -> Tensor:

@@ -6,6 +6,8 @@ QuantizeLinear and DequantizeLinear, which quantizing runtimes look for.
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 from torch import Tensor
 
@@ -15,14 +17,20 @@ FAMILY = Family("Fake quantization", __doc__)
 
 _EIGHT_BITS = ((0, 255), (-128, 127))
 _BEYOND_INT64 = 2.0**63
-_METHOD = "(clamp(round(x · (1 / scale)) + zero point) - zero point) · scale"
-_DEFECT = "only ranges of 8 bits"
 
 
 def _has_other_range(*arguments: object, **options: object) -> bool:
     low = options.get("quant_min", arguments[-2] if len(arguments) > 1 else None)
     high = options.get("quant_max", arguments[-1])
     return (low, high) not in _EIGHT_BITS
+
+
+_decomposes = partial(
+    FAMILY.decomposes,
+    defect="only ranges of 8 bits",
+    method="(clamp(round(x · (1 / scale)) + zero point) - zero point) · scale",
+    applies=_has_other_range,
+)
 
 
 def _quantized(
@@ -39,24 +47,14 @@ def _quantized(
     return ((whole - zero_point) * scale).to(x.dtype)
 
 
-@FAMILY.decomposes(
-    "aten::fake_quantize_per_tensor_affine",
-    defect=_DEFECT,
-    method=_METHOD,
-    applies=_has_other_range,
-)
+@_decomposes("aten::fake_quantize_per_tensor_affine")
 def per_tensor(x: Tensor, scale: float, zero_point: int, quant_min: int, quant_max: int) -> Tensor:
     step = torch.full((), scale, dtype=torch.float32, device=x.device)
     zero = torch.full((), zero_point, dtype=torch.float32, device=x.device)
     return _quantized(x, step, zero, quant_min, quant_max, wraps=False)
 
 
-@FAMILY.decomposes(
-    "aten::fake_quantize_per_tensor_affine.tensor_qparams",
-    defect=_DEFECT,
-    method=_METHOD,
-    applies=_has_other_range,
-)
+@_decomposes("aten::fake_quantize_per_tensor_affine.tensor_qparams")
 def per_tensor_of_tensors(
     x: Tensor, scale: Tensor, zero_point: Tensor, quant_min: int, quant_max: int
 ) -> Tensor:
@@ -64,12 +62,7 @@ def per_tensor_of_tensors(
     return _quantized(x, step, zero, quant_min, quant_max, wraps=False)
 
 
-@FAMILY.decomposes(
-    "aten::fake_quantize_per_channel_affine",
-    defect=_DEFECT,
-    method=_METHOD,
-    applies=_has_other_range,
-)
+@_decomposes("aten::fake_quantize_per_channel_affine")
 def per_channel(
     x: Tensor, scale: Tensor, zero_point: Tensor, axis: int, quant_min: int, quant_max: int
 ) -> Tensor:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from modelexport_api.spec import Dim
-from modelexport_exporter.convert.by_size.regions import Grid, Region, rare_failures
+from modelexport_exporter.convert.by_size.regions import Grid, Region
+from modelexport_exporter.convert.size_guards import Condition, failing_at
 
 DIMS = {"h": Dim(min=1, max=20), "w": Dim(min=1, max=30), "c": Dim(min=3, max=3)}
 GRID = Grid.of(DIMS)
@@ -67,8 +68,10 @@ def test_sizes_to_compare_span_the_region() -> None:
 
 def test_conditions_that_few_of_many_sizes_do_not_fulfil() -> None:
     dims = {"n": Dim(min=1, max=4000), "m": Dim(min=1, max=4000), "k": Dim(min=1, max=9)}
-    found = rare_failures("n + m != 7316", dims)
+    condition = Condition.on_dims("n + math.floor(m) != 7316")
+    assert set(condition.dims) == {"n", "m"}
+    found = failing_at(condition, dims)
     assert {"n": 3316, "m": 4000} in found
     assert all(sizes["n"] + sizes["m"] == 7316 for sizes in found)
-    assert rare_failures("n + m > 0", dims) == []
-    assert rare_failures("1 < 2", dims) == []
+    assert failing_at(Condition.on_dims("n + m > 0"), dims) == []
+    assert Condition.on_dims("1 < 2").dims == ()
