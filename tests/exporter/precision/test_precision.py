@@ -25,9 +25,11 @@ from models.catalog import RealModel
 from models.exporting import forget_user_code, silent
 
 PRECISIONS = ("Float16", "DynamicInt8", "StaticInt8")
-MOST_LOST = {"Float16": 2e-3, "DynamicInt8": 4e-2, "StaticInt8": 2e-1}
-"""Measured: 4.6e-4, 5.9e-3 and 1.5e-2 of the largest logit on three inputs; on the verification's
-171 rows the worst logit of StaticInt8 is off by 0.11, the mean by 3e-3."""
+MOST_LOST = {"Float16": 2e-3, "DynamicInt8": 4e-2, "StaticInt8": 5e-1}
+"""Measured: 4.6e-4, 5.9e-3 and 1.5e-2 of the largest logit on three inputs. The verification's
+rows, whose number follows the machine's speed, hold images unlike those of the calibration: of
+5,528 rows the worst logit of StaticInt8 is off by 0.27."""
+MOST_LOST_ON_AVERAGE = {"Float16": 2e-4, "DynamicInt8": 4e-3, "StaticInt8": 8e-3}
 MODULE = "pkg.torch.onnx.name_scopes"
 
 
@@ -85,7 +87,8 @@ def test_trained_network_verifies_and_its_loss_is_reported(
     assert outcome.summary.tolerance_source == "Calibrated"
     (loss,) = outcome.losses
     assert loss.output == "logits"
-    assert 0 < loss.mean_rel_error < loss.max_rel_error < MOST_LOST[precision]
+    assert 0 < loss.max_rel_error < MOST_LOST[precision]
+    assert 0 < loss.mean_rel_error < MOST_LOST_ON_AVERAGE[precision]
     assert loss.top1 is not None
     assert loss.top1 > 0.95
     assert [(tensor.name, tensor.dtype) for tensor in converted.inputs] == [("image", "float32")]
