@@ -168,6 +168,34 @@ class Counter:
         time.sleep(60)
 
 
+class Standby:
+    """A verifier that gets ready while the file is made: what it does, `behaviour` says."""
+
+    def __init__(self) -> None:
+        self.prepared: list[Rung] = []
+
+    def prepare(self, task: ExportTask, _report: ReportProgress) -> None:
+        print("prepared", flush=True)
+        act(behaviour(task).removeprefix("standby "))
+        self.prepared.append(task.rung)
+
+    def verify(
+        self, task: ExportTask, _converted: ConvertedModel, _report: ReportProgress
+    ) -> list[Rung]:
+        return [*self.prepared, task.rung]
+
+
+def verify_anew(task: ExportTask, _converted: ConvertedModel, _report: ReportProgress) -> str:
+    return f"anew {task.rung.value}"
+
+
+def convert(task: ExportTask, report: ReportProgress) -> str:
+    """Load and convert: the verifier may get ready then."""
+    report(Stage.LOAD, 0.0, "reading")
+    report(Stage.CONVERT, 0.0, "writing")
+    return task.rung.value
+
+
 class DyingResidentExporter:
     """Exports as the real one does, and dies when it is asked for another checkpoint."""
 

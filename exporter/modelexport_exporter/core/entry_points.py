@@ -19,6 +19,7 @@ DIAGNOSE = f"{_ROOT}.workers.diagnose:diagnose_model"
 RESIDENT_EXPORTER = f"{_ROOT}.workers.resident_exporter:ResidentExporter"
 REBIND = f"{RESIDENT_EXPORTER}.rebind"
 """Known only to a worker pool that keeps graphs."""
+STANDBY_VERIFIER = f"{_ROOT}.workers.standby_verifier:StandbyVerifier"
 RESIDENT_VERIFIER = f"{_ROOT}.workers.resident_verifier:ResidentVerifier"
 
 FORK_SERVER = f"{_ROOT}.isolation.fork_server"

@@ -32,35 +32,34 @@ class Resident:
         """Start the process."""
         self._held = ExitStack()
         self._worker: Worker | None = self._held.enter_context(start_worker(child.serve, (entry,)))
+        self._memory_before = cgroup.read_memory()
 
     @property
     def alive(self) -> bool:
         """Return whether it can be called."""
         return self._worker is not None and self._worker.process.is_alive()
 
-    def call(
+    def begin(self, method: str, arguments: tuple[object, ...]) -> None:
+        """Start a call; `finish` returns its answer."""
+        self._memory_before = cgroup.read_memory()
+        with contextlib.suppress(OSError):  # it ended: listen() finds out how
+            self._running.channel.send((method, arguments))
+
+    def finish(
         self,
-        method: str,
-        arguments: tuple[object, ...],
         *,
         on_progress: ReportProgress,
         on_output: OnOutput,
         memory: MemoryWatch,
         deadline: float | None = None,
     ) -> object:
-        """Return what `method(*arguments, report)` returned. Raises ExportFailure otherwise.
+        """Return what the method of the call returned. Raises ExportFailure otherwise.
 
         `deadline`: in `time.monotonic()` seconds; a call that exceeds it is killed.
         """
-        worker = self._worker
-        if worker is None:
-            msg = "the resident is closed"
-            raise RuntimeError(msg)
-        before = cgroup.read_memory()
+        worker = self._running
         conversation = Conversation(on_progress, on_output)
         try:
-            with contextlib.suppress(OSError):  # it ended: listen() finds out how
-                worker.channel.send((method, arguments))
             in_time = listen(worker, conversation, memory, deadline, stays=True)
         except BaseException:  # a signal: the answer would never be read
             self.close()
@@ -72,7 +71,35 @@ class Resident:
             self.close()
             if not in_time:
                 raise deadline_exceeded(conversation.stage)
-        return take_answer(conversation, exit_code, before)
+        return take_answer(conversation, exit_code, self._memory_before)
+
+    def call(
+        self,
+        method: str,
+        arguments: tuple[object, ...],
+        *,
+        on_progress: ReportProgress,
+        on_output: OnOutput,
+        memory: MemoryWatch,
+        deadline: float | None = None,
+    ) -> object:
+        """Return what `method(*arguments, report)` returned: `begin` and `finish`."""
+        self.begin(method, arguments)
+        return self.finish(
+            on_progress=on_progress, on_output=on_output, memory=memory, deadline=deadline
+        )
+
+    @property
+    def pid(self) -> int | None:
+        """Return the process; None when it is closed."""
+        return self._worker.process.pid if self._worker else None
+
+    @property
+    def _running(self) -> Worker:
+        if self._worker is None:
+            msg = "the resident is closed"
+            raise RuntimeError(msg)
+        return self._worker
 
     def close(self) -> None:
         """End the process and all that it started."""

@@ -64,9 +64,9 @@ class _Writer:
     def write(self, tensor: ir.TensorProtocol) -> Placed:
         memory = _lasting_memory(tensor)
         if memory is None:
-            return self._append(_blocks(tensor))
+            return self._append(blocks(tensor))
         if memory not in self._known:
-            self._known[memory] = self._append(_blocks(tensor))
+            self._known[memory] = self._append(blocks(tensor))
         return self._known[memory]
 
     def _append(self, blocks: Iterator[memoryview]) -> Placed:
@@ -98,7 +98,8 @@ def _lasting_memory(tensor: ir.TensorProtocol) -> tuple[object, ...] | None:
     return None
 
 
-def _blocks(tensor: ir.TensorProtocol) -> Iterator[memoryview]:
+def blocks(tensor: ir.TensorProtocol) -> Iterator[memoryview]:
+    """Yield a tensor's bytes in C order, a bounded part at a time."""
     if tensor.dtype.itemsize < 1:  # packed: several elements in a byte
         yield memoryview(tensor.tobytes())
         return

@@ -1,19 +1,19 @@
 """Write: an ONNX model in memory becomes files, with the digest of each.
 
 Guarantees the same bytes for the same model, nothing in them about where it was made (stack
-traces, source paths), small models in one file, and large ones next to one file of external data
-without a second copy of the weights in memory.
+traces, source paths), small models in one file, and large ones next to one file of external data,
+both without a second copy of the weights in memory.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import onnx_ir as ir
 
 from modelexport_exporter.core.types import WrittenFile
+from modelexport_exporter.onnx_file.embedded_data import write_with_embedded
 from modelexport_exporter.onnx_file.external_data import Placed, write_external_data
 
 MODEL_NAME = "model.onnx"
@@ -27,15 +27,19 @@ _KEPT_METADATA = ("pkg.torch.onnx.name_scopes", "pkg.torch.onnx.class_hierarchy"
 
 
 def write_model(model: ir.Model, directory: Path) -> tuple[WrittenFile, ...]:
-    """Write the model, and its external data if it is large; the model's file comes first."""
+    """Write the model, and its external data if it is large; the model's file comes first.
+
+    The model's large initializers are in the files then, and no longer in memory.
+    """
     strip_traces(model)
     large = [value for value in _initializers(model) if _nbytes(value) > SMALL_TENSOR]
     if sum(_nbytes(value) for value in large) < EMBED_BELOW:
-        return (_write_graph(model, directory),)
+        embedded = [value for value in model.graph.initializers.values() if _is_raw(value)]
+        return (write_with_embedded(model, embedded, directory / MODEL_NAME),)
     data, places = write_external_data(large, directory)
     for value in large:
         value.const_value = _external(value, data.name, places[str(value.name)], directory)
-    return (_write_graph(model, directory), data)
+    return (write_with_embedded(model, (), directory / MODEL_NAME), data)
 
 
 def strip_traces(model: ir.Model) -> None:
@@ -78,6 +82,16 @@ def _nbytes(value: ir.Value) -> int:
     return value.const_value.nbytes if value.const_value is not None else 0
 
 
+def _is_raw(value: ir.Value) -> bool:
+    """Return whether an initializer is large, and its bytes are the tensor's."""
+    tensor = value.const_value
+    return (
+        _nbytes(value) > SMALL_TENSOR
+        and tensor is not None
+        and tensor.dtype is not ir.DataType.STRING
+    )
+
+
 def _external(value: ir.Value, location: str, place: Placed, directory: Path) -> ir.ExternalTensor:
     tensor = value.const_value
     assert tensor is not None
@@ -91,10 +105,3 @@ def _external(value: ir.Value, location: str, place: Placed, directory: Path) ->
         name=value.name,
         base_dir=directory,
     )
-
-
-def _write_graph(model: ir.Model, directory: Path) -> WrittenFile:
-    content = ir.to_proto(model).SerializeToString(deterministic=True)
-    (directory / MODEL_NAME).write_bytes(content)
-    digest = hashlib.sha256(content).hexdigest()
-    return WrittenFile(name=MODEL_NAME, size_bytes=len(content), sha256=digest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Protocol
 
 from modelexport_api.pod import PodResult
@@ -15,6 +16,7 @@ from modelexport_exporter.isolation.interruption import ignore_signals, interrup
 from modelexport_exporter.isolation.unexpected_error import unexpected_error
 from modelexport_exporter.pipeline.context import RunContext, Settings
 from modelexport_exporter.pipeline.export_run import ExportRun
+from modelexport_exporter.pipeline.overlapped_workers import OverlappedWorkers
 from modelexport_exporter.pipeline.verify_run import VerifyRun
 
 _UNREPORTED = frozenset({Reason.DESTINATION_DENIED, Reason.INVALID_MANIFEST})
@@ -36,10 +38,11 @@ class Run(Protocol):
 
 def run(resource: ModelExport, settings: Settings, log: Log) -> PodResult:
     """Do what the resource asks for. Never raises; call it from the main thread."""
-    context = RunContext.create(resource, settings, log)
+    pool = OverlappedWorkers(settings.export_entry, settings.verify_entry)
+    context = RunContext.create(resource, settings, log, pool)
     kind = VerifyRun if resource.spec.mode is Mode.VERIFY else ExportRun
     started: Run = kind(context)
-    with interruptible():
+    with closing(pool), interruptible():
         try:
             return started.run()
         except ExportFailure as failure:

@@ -11,14 +11,16 @@ from dataclasses import dataclass, replace
 import torch
 
 from modelexport_api.spec import Provider
-from modelexport_exporter.call import BoundInputs, bind_inputs
+from modelexport_exporter.call import NUMBERS, BoundInputs, bind_inputs
 from modelexport_exporter.checkpoint.load import load_module
+from modelexport_exporter.core.dims import DimSizes, is_dynamic
 from modelexport_exporter.core.machine import cpu_count
 from modelexport_exporter.core.providers import GPU, TF32_OFF, choose_provider
 from modelexport_exporter.core.types import ExportTask, ReportProgress
 from modelexport_exporter.plugins.plugins import Plugins, load_plugins
 from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.samples.inferred_ranges import infer_ranges, needs_ranges
+from modelexport_exporter.verification.shapes.eager_shapes import EagerShapes, eager_shapes
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,8 @@ class ReferenceModel:
     reference: EagerReference
     inferred: tuple[str, ...] = ()
     """A sentence on each input whose range was searched for."""
+    eager_shapes: EagerShapes | None = None
+    """The shapes that the module returns; None: not prepared."""
 
     @property
     def on_gpu(self) -> bool:
@@ -53,6 +57,20 @@ def load_reference_model(task: ExportTask, progress: ReportProgress) -> Referenc
     device = "cuda" if provider in GPU else "cpu"
     reference = EagerReference(module, bound_inputs.call, device=device, code_dir=task.code_dir)
     return ReferenceModel(provider, plugins, module, bound_inputs, reference, inferred)
+
+
+def prepare_shapes(model: ReferenceModel) -> ReferenceModel:
+    """Return the model with the shapes that it returns at sizes between its minima and maxima.
+
+    Not for models that take numbers, whose shapes may depend on them.
+    """
+    call, spec = model.bound_inputs.call, model.bound_inputs.spec
+    fixed = not any(is_dynamic(dim) for dim in spec.dims.values())
+    if fixed or any(entry.kind in NUMBERS for entry in call.inputs):
+        return model
+    shapes = eager_shapes(model.module, call, {}, model.reference.device)
+    shapes(DimSizes.of(spec).between)
+    return replace(model, eager_shapes=shapes)
 
 
 def _with_ranges(

@@ -63,7 +63,7 @@ class OutputShapes:
             self.converted.model_path,
             {tensor.name: tuple(tensor.shape) for tensor in self.converted.outputs},
             self._observed.runs,
-            eager=eager_shapes(model.module, call, arrays, device),
+            eager=model.eager_shapes or eager_shapes(model.module, call, arrays, device),
             seconds=SECONDS,
             named=named,
         )

@@ -25,7 +25,7 @@ from modelexport_exporter.plugins.legacy.older_torch import older_torch
 from modelexport_exporter.sampling.lookups import Lookups
 from modelexport_exporter.verification.dependent_outputs import check_not_random
 from modelexport_exporter.verification.reference import EagerReference
-from modelexport_exporter.verification.reference_model import load_reference_model
+from modelexport_exporter.verification.reference_model import ReferenceModel, load_reference_model
 from modelexport_exporter.verification.samples.find_lookups import find_lookups
 from modelexport_exporter.verification.samples.sample_source import SampleSource, samples_of_task
 from modelexport_exporter.workers.one_verification import Verification
@@ -33,13 +33,20 @@ from modelexport_exporter.workers.one_verification import Verification
 
 @older_torch()
 def verify_model(
-    task: ExportTask, converted: ConvertedModel, progress: ReportProgress
+    task: ExportTask,
+    converted: ConvertedModel,
+    progress: ReportProgress,
+    model: ReferenceModel | None = None,
 ) -> VerificationOutcome:
-    """Compare both on every sample that the budget allows. Raises ExportFailure."""
+    """Compare both on every sample that the budget allows. Raises ExportFailure.
+
+    `model`: the original one, if it is loaded and was not called yet.
+    """
     started = time.monotonic()
-    progress(Stage.VERIFY, 0.0, "loading the original module")
     free_large_blocks_at_once()
-    model = load_reference_model(task, _as_verification(progress))
+    if model is None:
+        progress(Stage.VERIFY, 0.0, "loading the original module")
+        model = load_reference_model(task, _as_verification(progress))
     module, bound_inputs, reference = model.module, model.bound_inputs, model.reference
     samples = samples_of_task(task, bound_inputs.spec, converted, module)
     samples = replace(samples, lookups=_lookups(converted, samples, reference))

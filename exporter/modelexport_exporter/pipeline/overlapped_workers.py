@@ -1,0 +1,112 @@
+"""The worker pool of a single export: the verifier gets ready while the exporter converts.
+
+It loads the module and imports onnxruntime meanwhile, which takes as long as a small verification.
+Guarantees that an export fails as it would without: a verifier that fails to get ready is replaced
+by one that begins anew, and none is started where the memory may be short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from modelexport_api.reasons import Reason
+from modelexport_api.status import Stage
+from modelexport_exporter.core import entry_points
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.machine import free_memory
+from modelexport_exporter.core.memory import MemoryWatch
+from modelexport_exporter.core.types import ConvertedModel, ExportTask, ReportProgress
+from modelexport_exporter.isolation import worker
+from modelexport_exporter.isolation.resident import Resident
+
+ROOM_BYTES = 1 << 30
+WEIGHT_COPIES = 2
+"""Free memory with which a second process may hold the model: so much and such copies of the
+checkpoint."""
+_LOADED = frozenset({Stage.CAPTURE, Stage.CONVERT})
+"""Stages of the exporter in which it has loaded the module."""
+_STANDBY = {entry_points.VERIFY: entry_points.STANDBY_VERIFIER}
+_ENDS_THE_EXPORT = frozenset({Reason.INTERRUPTED, Reason.DEADLINE_EXCEEDED})
+
+
+class OverlappedWorkers:
+    """Runs entries in fresh processes, of which the verifier starts early."""
+
+    def __init__(
+        self,
+        export_entry: str = entry_points.EXPORT,
+        verify_entry: str = entry_points.VERIFY,
+        standby_entry: str | None = None,
+        free: Callable[[], int] = free_memory,
+    ) -> None:
+        """Use these entries; no verifier starts early for an unknown one without `standby_entry`.
+
+        `free`: bytes of free memory.
+        """
+        self._export_entry, self._verify_entry = export_entry, verify_entry
+        self._standby_entry = standby_entry or _STANDBY.get(verify_entry)
+        self._free = free
+        self._verifier: Resident | None = None
+
+    def __call__(self, entry: str, arguments: tuple[Any, ...], **how: Any) -> object:  # noqa: ANN401
+        """Return what the entry's function returned. Raises ExportFailure."""
+        if entry == self._export_entry:
+            return self._export(arguments, how)
+        if entry == self._verify_entry:
+            return self._verify(arguments, how)
+        return worker.run(entry, arguments, **how)
+
+    def close(self) -> None:
+        """End the verifier."""
+        if self._verifier is not None:
+            self._verifier.close()
+            self._verifier = None
+
+    def _export(self, arguments: tuple[ExportTask], how: dict[str, Any]) -> object:
+        report: ReportProgress = how["on_progress"]
+
+        def on_progress(stage: Stage, fraction: float, message: str) -> None:
+            if stage in _LOADED and self._verifier is None:
+                self._verifier = self._start(*arguments)
+            report(stage, fraction, message)
+
+        return worker.run(self._export_entry, arguments, **{**how, "on_progress": on_progress})
+
+    def _start(self, task: ExportTask) -> Resident | None:
+        if self._standby_entry is None or not self._has_room(task):
+            return None
+        verifier = Resident(self._standby_entry)
+        verifier.begin("prepare", (task,))
+        return verifier
+
+    def _has_room(self, task: ExportTask) -> bool:
+        return self._free() > ROOM_BYTES + WEIGHT_COPIES * _bytes_of(task.checkpoint)
+
+    def _verify(self, arguments: tuple[ExportTask, ConvertedModel], how: dict[str, Any]) -> object:
+        try:
+            if self._verifier is None or not self._is_ready(self._verifier, how):
+                return worker.run(self._verify_entry, arguments, **how)
+            return self._verifier.call("verify", arguments, **how)
+        finally:
+            self.close()
+
+    @staticmethod
+    def _is_ready(verifier: Resident, how: dict[str, Any]) -> bool:
+        """Wait until the verifier is ready; return False if it failed."""
+        memory: MemoryWatch = how["memory"]
+        if verifier.pid is not None:
+            memory.add(verifier.pid)
+        try:
+            verifier.finish(**how)
+        except ExportFailure as failure:
+            if failure.reason in _ENDS_THE_EXPORT:
+                raise
+            return False
+        return True
+
+
+def _bytes_of(checkpoint: Path) -> int:
+    files = checkpoint.rglob("*") if checkpoint.is_dir() else (checkpoint,)
+    return sum(path.stat().st_size for path in files if path.is_file())
