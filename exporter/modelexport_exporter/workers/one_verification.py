@@ -75,7 +75,9 @@ LEAST_LIKELY_SIZES_SECONDS = 0.25
 part of the time that the others took, but at most and at least so much."""
 
 EVERY_SIZE_SECONDS = 0.5
-"""Time for samples of all sizes of all dims, after the others."""
+EVERY_SIZE_SHARE = 0.1
+"""Time for samples of all sizes of all dims, after the others; of models that are not fast, this
+part of the time that the others took, and only for sizes that did not run."""
 
 EACH_INTEGER_SECONDS = 0.25
 FAST_SECONDS = 0.05
@@ -159,7 +161,7 @@ class Verification:
             for sample in self._scheduler.admissible(planned):
                 self._run(sample)
         self._run_while(self._samples.more(), MORE_WITHIN_SECONDS)
-        if (self._scheduler.slowest or 0.0) < FAST_SECONDS:
+        if self._is_fast:
             until = self._scheduler.spent + EACH_INTEGER_SECONDS
             self._run_while(self._samples.each_integer(), until)
         spent = self._scheduler.spent
@@ -172,7 +174,7 @@ class Verification:
         spent = self._scheduler.spent
         share = max(spent * LIKELY_SIZES_SHARE, LEAST_LIKELY_SIZES_SECONDS)
         self._run_likely_sizes(spent + min(share, LIKELY_SIZES_SECONDS))
-        self._run_while(self._samples.every_size(), self._scheduler.spent + EVERY_SIZE_SECONDS)
+        self._run_every_size()
         progress(Stage.VERIFY, 1.0, f"compared {len(self._results)} samples")
 
     def _run_while(self, samples: Iterable[Sample], seconds: float) -> None:
@@ -190,6 +192,20 @@ class Verification:
                 break
             if self._scheduler.fits_within(sample, left) and self._scheduler.admit(sample).fits:
                 self._run(sample)
+
+    def _run_every_size(self) -> None:
+        """Run as many sizes as the time allows; again those that ran, if the model is fast."""
+        spent, seconds = self._scheduler.spent, EVERY_SIZE_SECONDS
+        sizes = self._samples.every_size()
+        if not self._is_fast:
+            ran = [entry.dims for entry in self._results]
+            sizes = (sample for sample in sizes if sample.dims not in ran)
+            seconds = min(seconds, spent * EVERY_SIZE_SHARE)
+        self._run_while(sizes, spent + seconds)
+
+    @property
+    def _is_fast(self) -> bool:
+        return (self._scheduler.slowest or 0.0) < FAST_SECONDS
 
     def settle_shapes(self) -> bool:
         """Correct the shapes that a verified file declares; return whether to verify it again."""
