@@ -41,6 +41,7 @@ from modelexport_exporter.verification.dependent_outputs import (
 )
 from modelexport_exporter.verification.numerics.in_precision import simulation_for
 from modelexport_exporter.verification.reference_model import ReferenceModel
+from modelexport_exporter.verification.samples import time_shares
 from modelexport_exporter.verification.samples.budget import TIME_BUDGET_SECONDS
 from modelexport_exporter.verification.samples.every_size import describe_coverage
 from modelexport_exporter.verification.samples.met_arrays import MetArrays
@@ -55,34 +56,6 @@ from modelexport_exporter.verification.verdict import describe_reordered, verdic
 from modelexport_exporter.workers.watched_file import WatchedFile
 
 Array = NDArray[Any]
-
-MORE_WITHIN_SECONDS = 2.0
-"""Further samples run while all samples together took less."""
-
-NAMED_SECONDS = 0.25
-NAMED_SHARE = 0.1
-"""Time for further samples of numbers that the model names, where there are any: so much, or this
-part of the time that the others took."""
-
-LOOKUP_SECONDS = 2.0
-LOOKUP_SHARE = 0.1
-"""Time to look up rows of tables that are not the model's: so much, or this part of the time that
-the others took."""
-
-LIKELY_SIZES_SECONDS = 1.0
-LIKELY_SIZES_SHARE = 0.15
-LEAST_LIKELY_SIZES_SECONDS = 0.25
-"""Time for sizes next to the middle, powers of two and numbers of the model, those that fit: this
-part of the time that the others took, but at most and at least so much."""
-
-EVERY_SIZE_SECONDS = 0.5
-EVERY_SIZE_SHARE = 0.1
-"""Time for samples of all sizes of all dims, after the others; of models that are not fast, this
-part of the time that the others took, and only for sizes that did not run."""
-
-EACH_INTEGER_SECONDS = 0.25
-FAST_SECONDS = 0.05
-"""Time for samples of all integers of a range, of models of which no sample took longer."""
 
 MEASURED_BELOW_SECONDS = 1.0
 """The model's noise is measured once, even if both agree, where no sample took longer."""
@@ -162,20 +135,17 @@ class Verification:
         for planned in self._samples.guarded():
             for sample in self._scheduler.admissible(planned):
                 self._run(sample)
-        self._run_while(self._samples.more(), MORE_WITHIN_SECONDS)
+        self._run_while(self._samples.more(), time_shares.MORE_WITHIN_SECONDS)
         if self._is_fast:
-            until = self._scheduler.spent + EACH_INTEGER_SECONDS
+            until = self._scheduler.spent + time_shares.EACH_INTEGER_SECONDS
             self._run_while(self._samples.each_integer(), until)
         spent = self._scheduler.spent
-        named = self._samples.named(large=spent <= MORE_WITHIN_SECONDS)
-        self._run_while(named, spent + max(NAMED_SECONDS, spent * NAMED_SHARE))
-        spent = self._scheduler.spent
+        named = self._samples.named(large=spent <= time_shares.MORE_WITHIN_SECONDS)
+        self._run_while(named, time_shares.named(spent))
         rows = self._lookups.samples(lambda sample: self._scheduler.admit(sample).fits)
-        self._run_while(rows, spent + max(LOOKUP_SECONDS, spent * LOOKUP_SHARE))
+        self._run_while(rows, time_shares.lookups(self._scheduler.spent))
         self._completeness.seek(self._results, self._run_found)
-        spent = self._scheduler.spent
-        share = max(spent * LIKELY_SIZES_SHARE, LEAST_LIKELY_SIZES_SECONDS)
-        self._run_likely_sizes(spent + min(share, LIKELY_SIZES_SECONDS))
+        self._run_likely_sizes(time_shares.likely_sizes(self._scheduler.spent))
         self._run_every_size()
         progress(Stage.VERIFY, 1.0, f"compared {len(self._results)} samples")
 
@@ -197,19 +167,18 @@ class Verification:
 
     def _run_every_size(self) -> None:
         """Run as many sizes as the time allows; again those that ran, if the model is fast."""
-        spent, seconds = self._scheduler.spent, EVERY_SIZE_SECONDS
         sizes = self._samples.every_size()
         if not self._is_fast:
             sizes = (sample for sample in sizes if not self._ran(sample))
-            seconds = min(seconds, spent * EVERY_SIZE_SHARE)
-        self._run_while(sizes, spent + seconds)
+        until = time_shares.every_size(self._scheduler.spent, fast=self._is_fast)
+        self._run_while(sizes, until)
 
     def _ran(self, sample: Sample) -> bool:
         return any(entry.dims == sample.dims for entry in self._results)
 
     @property
     def _is_fast(self) -> bool:
-        return (self._scheduler.slowest or 0.0) < FAST_SECONDS
+        return (self._scheduler.slowest or 0.0) < time_shares.FAST_SECONDS
 
     def settle_shapes(self) -> bool:
         """Correct the shapes that a verified file declares; return whether to verify it again."""

@@ -9,6 +9,7 @@ import pytest
 
 from exporter.verification.limited_models import CODE, entry, outcome
 from modelexport_api.status import Verdict
+from modelexport_exporter.verification.samples import time_shares
 from modelexport_exporter.workers import one_verification
 from models.catalog import small_model
 from models.exporting import forget_user_code
@@ -22,7 +23,7 @@ def _forget() -> Iterator[None]:
 
 def test_all_sizes_of_a_fast_model_ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(one_verification, "TIME_BUDGET_SECONDS", 600.0)
-    monkeypatch.setattr(one_verification, "EVERY_SIZE_SECONDS", 600.0)
+    monkeypatch.setattr(time_shares, "EVERY_SIZE_SECONDS", 600.0)
     model = small_model(CODE, "Ranked", entry("x", "n", 12), n=(1, 120))
     found = outcome(model, tmp_path, None)
     assert found.summary.verdict is Verdict.VERIFIED

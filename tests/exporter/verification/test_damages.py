@@ -15,6 +15,7 @@ from onnx import numpy_helper, parser
 
 from modelexport_api.status import Verdict
 from modelexport_exporter.convert.exact_kernels import Declared, avoid_inexact_kernels
+from modelexport_exporter.verification.samples import time_shares
 from modelexport_exporter.workers import one_verification
 from modelexport_exporter.workers.verify import verify_model
 from models.catalog import RealModel, small_model
@@ -28,8 +29,8 @@ WRONG = "wrong = Mul({out}, nearly); {new} = Where(when, wrong, {out})"
 @pytest.fixture(autouse=True)
 def _one_test_is_one_worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(one_verification, "TIME_BUDGET_SECONDS", 600.0)
-    monkeypatch.setattr(one_verification, "EVERY_SIZE_SECONDS", 1.0)
-    monkeypatch.setattr(one_verification, "EACH_INTEGER_SECONDS", 5.0)
+    monkeypatch.setattr(time_shares, "EVERY_SIZE_SECONDS", 1.0)
+    monkeypatch.setattr(time_shares, "EACH_INTEGER_SECONDS", 5.0)
     yield
     forget_user_code()
 

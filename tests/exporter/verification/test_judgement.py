@@ -20,6 +20,7 @@ from modelexport_api.status import Verdict
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.sample import Values
 from modelexport_exporter.core.types import ExportTask, VerificationOutcome
+from modelexport_exporter.verification.samples import time_shares
 from modelexport_exporter.verification.verdict import describe_ill_conditioned, describe_mismatch
 from modelexport_exporter.workers import one_verification
 from modelexport_exporter.workers.verify import verify_model
@@ -32,9 +33,9 @@ from models.exporting import Damage, convert, forget_user_code, silent, task_for
 @pytest.fixture(autouse=True)
 def _one_test_is_one_worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(one_verification, "TIME_BUDGET_SECONDS", 600.0)
-    monkeypatch.setattr(one_verification, "MORE_WITHIN_SECONDS", 600.0)
-    monkeypatch.setattr(one_verification, "LIKELY_SIZES_SECONDS", -1.0)
-    monkeypatch.setattr(one_verification, "EVERY_SIZE_SECONDS", -1.0)
+    monkeypatch.setattr(time_shares, "MORE_WITHIN_SECONDS", 600.0)
+    monkeypatch.setattr(time_shares, "LIKELY_SIZES_SECONDS", -1.0)
+    monkeypatch.setattr(time_shares, "EVERY_SIZE_SECONDS", -1.0)
     yield
     forget_user_code()
     for name in ("judged", "my_samples"):
@@ -130,7 +131,7 @@ OTHER_SIDE = {
 def test_ends_of_conditions_are_met_where_the_others_hold(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: str | None
 ) -> None:
-    monkeypatch.setattr(one_verification, "NAMED_SECONDS", 600.0)
+    monkeypatch.setattr(time_shares, "NAMED_SECONDS", 600.0)
 
     def decide_otherwise(proto: onnx.ModelProto) -> None:
         node = next(node for node in proto.graph.node if node.op_type == wrong)

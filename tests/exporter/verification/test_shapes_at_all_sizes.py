@@ -17,6 +17,7 @@ from onnx import numpy_helper, parser
 
 from modelexport_api.status import Verdict
 from modelexport_exporter.core.types import VerificationOutcome
+from modelexport_exporter.verification.samples import time_shares
 from modelexport_exporter.verification.verdict import describe_mismatch
 from modelexport_exporter.workers import one_verification
 from modelexport_exporter.workers.verify import verify_model
@@ -77,11 +78,11 @@ def verified(tmp_path: Path, damage: Damage | None = None) -> VerificationOutcom
 @pytest.fixture
 def _slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """As a model of which no further sizes can be run."""
-    monkeypatch.setattr(one_verification, "LIKELY_SIZES_SECONDS", -1.0)
-    monkeypatch.setattr(one_verification, "EVERY_SIZE_SECONDS", -1.0)
-    monkeypatch.setattr(one_verification, "NAMED_SECONDS", -1.0)
-    monkeypatch.setattr(one_verification, "NAMED_SHARE", -1.0)
-    monkeypatch.setattr(one_verification, "MORE_WITHIN_SECONDS", -1.0)
+    monkeypatch.setattr(time_shares, "LIKELY_SIZES_SECONDS", -1.0)
+    monkeypatch.setattr(time_shares, "EVERY_SIZE_SECONDS", -1.0)
+    monkeypatch.setattr(time_shares, "NAMED_SECONDS", -1.0)
+    monkeypatch.setattr(time_shares, "NAMED_SHARE", -1.0)
+    monkeypatch.setattr(time_shares, "MORE_WITHIN_SECONDS", -1.0)
 
 
 @pytest.mark.usefixtures("_slow")

@@ -24,6 +24,7 @@ from modelexport_exporter.plugins.runtime import SessionSetup
 from modelexport_exporter.sampling.draw import draw
 from modelexport_exporter.verification.runtime import prepacking
 from modelexport_exporter.verification.runtime.session import Session
+from modelexport_exporter.verification.samples import time_shares
 from modelexport_exporter.verification.samples.met_arrays import MetArrays
 from modelexport_exporter.verification.samples.sizes import more_samples, plan_samples
 from modelexport_exporter.verification.verdict import describe_mismatch
@@ -38,8 +39,8 @@ from models.exporting import Damage, convert, describe, forget_user_code, silent
 def _one_test_is_one_worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Forget user code between tests, and let no busy machine leave samples out."""
     monkeypatch.setattr(one_verification, "TIME_BUDGET_SECONDS", 600.0)
-    monkeypatch.setattr(one_verification, "LIKELY_SIZES_SECONDS", -1.0)
-    monkeypatch.setattr(one_verification, "EVERY_SIZE_SECONDS", -1.0)
+    monkeypatch.setattr(time_shares, "LIKELY_SIZES_SECONDS", -1.0)
+    monkeypatch.setattr(time_shares, "EVERY_SIZE_SECONDS", -1.0)
     yield
     forget_user_code()
 
