@@ -51,6 +51,9 @@ class Values(StrEnum):
     DRIFTING = "drifting"
     """Rows that move on by equal steps, within their range: boxes that overlap their neighbours
     only, series, falling scores; integers that stay, by the seed."""
+    SPARSE = "sparse"
+    """Zeros, as ZEROS, and a few elements as NORMAL in each example: few pieces on a board, few
+    clicks in a silence."""
     EACH = "each"
     """Every integer of a range, one after the other over several samples; floats as NORMAL."""
     LOOKUPS = "lookup"

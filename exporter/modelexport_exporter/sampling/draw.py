@@ -35,6 +35,7 @@ from modelexport_exporter.sampling.rows import (
     far_rows,
     one_hot_rows,
     sorted_rows,
+    sparse_rows,
     stepped,
     stepped_integers,
     two_values,
@@ -151,21 +152,19 @@ def _arrange(entry: Input, sample: Sample, rng: np.random.Generator) -> Array:
     def drawn(values: Values) -> Array:
         return _draw_input(entry, replace(sample, values=values), rng)
 
-    match sample.values:
-        case Values.ORDERED:
-            return sorted_rows(drawn(Values.NORMAL), sample.seed % 2)
-        case Values.COPIES:
-            return copied_slices(drawn(Values.NORMAL))
-        case Values.DRIFTING:
-            moving = entry.dtype in FLOATS or sample.seed % 2 == 1
-            return drifting_rows(drawn(Values.NORMAL), rng, moving=moving)
-        case Values.ONE_HOT:
-            return one_hot_rows(drawn(Values.ZEROS), drawn(Values.HIGHEST))
-        case Values.EACH if entry.dtype not in FLOATS:
-            low, high = integer_range(entry)
-            each = each_integer(low, high, concrete_shape(entry, sample.dims), sample.seed)
-            return each.astype(NUMPY_DTYPES[entry.dtype])
-    return _draw_input(entry, sample, rng)
+    if sample.values is Values.EACH and entry.dtype not in FLOATS:
+        low, high = integer_range(entry)
+        each = each_integer(low, high, concrete_shape(entry, sample.dims), sample.seed)
+        return each.astype(NUMPY_DTYPES[entry.dtype])
+    moving = entry.dtype in FLOATS or sample.seed % 2 == 1
+    arranged: dict[Values, Callable[[], Array]] = {
+        Values.ORDERED: lambda: sorted_rows(drawn(Values.NORMAL), sample.seed % 2),
+        Values.COPIES: lambda: copied_slices(drawn(Values.NORMAL)),
+        Values.DRIFTING: lambda: drifting_rows(drawn(Values.NORMAL), rng, moving=moving),
+        Values.ONE_HOT: lambda: one_hot_rows(drawn(Values.ZEROS), drawn(Values.HIGHEST)),
+        Values.SPARSE: lambda: sparse_rows(drawn(Values.NORMAL), drawn(Values.ZEROS), rng),
+    }
+    return arranged.get(sample.values, lambda: drawn(sample.values))()
 
 
 def _draw_input(entry: Input, sample: Sample, rng: np.random.Generator) -> Array:

@@ -19,6 +19,8 @@ At a thousandth float32 leaves one digit of a variance by squares, and four of o
 """
 COORDINATES = 4
 """Numbers of a point, a quaternion, a box."""
+SPARSE_PART = 4
+"""One of so many elements at most differs from the others in sparse examples."""
 LONGEST_STEP = 0.15
 """Of rows that drift, as a part of the range of all numbers."""
 NEARLY = (0.0, 1e-6, 1e-4, 1e-2, -2.0)
@@ -203,3 +205,20 @@ def each_integer(low: int, high: int, shape: tuple[int, ...], number: int) -> Ar
     # The width of int64 is no int64, but no sample comes near its end.
     places = (number * size + np.arange(size, dtype=np.int64)) % min(high - low + 1, 2**62)
     return np.asarray((low + places).reshape(shape))
+
+
+def sparse_rows(array: Array, level: Array, rng: np.random.Generator) -> Array:
+    """Return `level` with a few elements of the other array in each example: few pieces on a board.
+
+    Examples lie along the first dim; one element at least, a quarter of them at most.
+    """
+    if not array.size:
+        return array
+    made = level.copy().reshape(len(array) if array.ndim > 1 else 1, -1)
+    drawn = array.reshape(made.shape)
+    most = max(made.shape[1] / SPARSE_PART, 1.0)
+    for example, own in zip(made, drawn, strict=True):
+        count = int(np.exp(rng.uniform(0, np.log(most + 1))))
+        places = rng.choice(example.size, min(count, example.size), replace=False)
+        example[places] = own[places]
+    return made.reshape(array.shape)

@@ -20,6 +20,7 @@ from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.out_of_memory import is_out_of_memory
 from modelexport_exporter.core.user_frame import message_of, user_frame
 from modelexport_exporter.precision.noise import Simulation
+from modelexport_exporter.torch_internals.tf32 import forbid_tf32
 from modelexport_exporter.verification.numerics.arithmetic_dtype import (
     COARSENESS,
     EXACT,
@@ -60,8 +61,7 @@ class EagerReference:
 
         An ExportedProgram is not moved: its graph names its devices.
         """
-        torch.backends.cuda.matmul.allow_tf32 = False
-        torch.backends.cudnn.allow_tf32 = False
+        forbid_tf32()
         self._call = call
         self._code_dir = code_dir
         fixed = isinstance(module, torch.fx.GraphModule)

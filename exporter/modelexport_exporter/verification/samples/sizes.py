@@ -62,6 +62,8 @@ AT_HIGHEST = (
     Values.WITH_INFINITY,
 )
 """What dims at their maximum run with together: many rows, and many places in each."""
+MOST_SPARSE = 12
+"""Samples of many sparse rows: one rule for one place is met by one row in fifty."""
 CONSECUTIVE = 8
 """Number of consecutive sizes: a size that is halved or rounded differs by its remainder."""
 
@@ -109,6 +111,7 @@ def more_samples(spec: ModelExportSpec) -> tuple[Sample, ...]:
             plan.append((sizes, Values.NORMAL))
     plan += [(dims.highest, values) for values in AT_HIGHEST]
     plan += [(sizes, Values.DRIFTING) for sizes in (dims.between, dims.highest) * 2]
+    plan += [(sizes, Values.SPARSE) for sizes in (dims.between, *[dims.highest] * MOST_SPARSE)]
     first = len(planned)
     return tuple(Sample(dims, values, first + seed) for seed, (dims, values) in enumerate(plan))
 

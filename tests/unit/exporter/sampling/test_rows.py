@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from modelexport_api.spec import DType, Input
 from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.sampling.draw import draw
 from modelexport_exporter.sampling.rows import (
+    SPARSE_PART,
     alike,
     close_integers,
     close_together,
@@ -19,6 +21,7 @@ from modelexport_exporter.sampling.rows import (
     far_rows,
     one_hot_rows,
     sorted_rows,
+    sparse_rows,
     stepped,
     stepped_integers,
     two_values,
@@ -224,3 +227,16 @@ def test_inputs_of_one_dtype_are_alike() -> None:
 def test_integers_of_a_whole_dtype_begin_at_its_lowest() -> None:
     found = each_integer(-(2**63), 2**63 - 1, (2, 3), 1)
     assert [number + 2**63 for number in found.ravel().tolist()] == [6, 7, 8, 9, 10, 11]
+
+
+@pytest.mark.parametrize("shape", [(64, 8, 8), (5, 1), (7,), (), (0, 3), (3, 0)])
+def test_examples_are_sparse(shape: tuple[int, ...]) -> None:
+    drawn = np.asarray(np.arange(1, 1 + math.prod(shape)).reshape(shape))
+    made = sparse_rows(drawn, np.zeros_like(drawn), np.random.default_rng(0))
+    assert (made.shape, made.dtype) == (drawn.shape, drawn.dtype)
+    assert set(made.flat) <= {0, *drawn.flat}
+    if drawn.size:
+        counts = np.count_nonzero(made.reshape(shape[0] if len(shape) > 1 else 1, -1), axis=1)
+        assert counts.min() >= 1
+        assert counts.max() <= max(drawn.size // len(counts) // SPARSE_PART, 1) + 1
+        assert shape != (64, 8, 8) or len(set(counts)) > 5

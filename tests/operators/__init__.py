@@ -1,0 +1,1 @@
+"""All of torch's own operators through the product: `python -m operators --help`."""

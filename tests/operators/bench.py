@@ -1,0 +1,166 @@
+"""Calls of an operator through the product's own pipeline and through bare torch.onnx.export."""
+
+from __future__ import annotations
+
+import io
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+
+from fuzz.bench import Lines
+from fuzz.judge import answers, compare, declared_shapes, open_session
+from modelexport_api.resource import ModelExport
+from modelexport_exporter.pipeline.context import Settings
+from modelexport_exporter.pipeline.run import run
+from operators import module as modules
+from operators.entries import Call, Case, calls
+
+TOGETHER = 12
+"""Calls that one file makes; where it is not right, each has a file of its own."""
+SEEDS = range(10_001, 10_005)
+"""Of the inputs that judge a file: the verification draws others."""
+
+
+class Outcome(StrEnum):
+    """How a call ends."""
+
+    RIGHT = "right"
+    REFUSED = "refused"
+    WRONG = "wrong"
+    RANDOM = "random"
+    """Eager returns something else the next time: nothing can be verified."""
+    NO_TENSOR = "no tensor"
+    """Eager returns something that is no tensor of real numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a call ended: with the product, and with bare `torch.onnx.export`."""
+
+    case: Case
+    place: int
+    outcome: Outcome
+    why: str
+    bare: Outcome
+
+
+def check(case: Case) -> Iterator[Result]:
+    """Yield the result of each call of a case."""
+    first = calls(case, 0)
+    usable = []
+    for call in first:
+        unusable = _why_unusable(case, call)
+        if unusable is None:
+            usable.append(call)
+        else:
+            yield Result(case, call.place, unusable, "", unusable)
+    for number in range(math.ceil(len(usable) / TOGETHER)):
+        group = usable[number * TOGETHER : (number + 1) * TOGETHER]
+        yield from _check_all(case, group)
+
+
+def _check_all(case: Case, group: Sequence[Call]) -> Iterator[Result]:
+    outcome, why, bare = _check(case, group)
+    if len(group) == 1 or outcome is bare is Outcome.RIGHT:
+        yield from (Result(case, call.place, outcome, why, bare) for call in group)
+        return
+    half = len(group) // 2
+    yield from _check_all(case, group[:half])
+    yield from _check_all(case, group[half:])
+
+
+def _check(case: Case, group: Sequence[Call]) -> tuple[Outcome, str, Outcome]:
+    with TemporaryDirectory(prefix="operator-") as place:
+        directory = Path(place)
+        (directory / "code").mkdir()
+        model = modules.write(case, group, directory / "code" / "model.py")
+        torch.save(model.state_dict(), directory / "model.pt")
+        places = [call.place for call in group]
+        bare = _bare(case, places, model, modules.feed(group), directory / "bare.onnx")
+        resource = ModelExport.model_validate(modules.manifest(modules.feed(group), directory))
+        result = run(resource, Settings(directory / "work"), Lines())
+        if result.failure is not None:
+            failure = result.failure
+            return Outcome.REFUSED, f"{failure.reason.value}: {failure.message}"[:600], bare
+        text = _differs(case, places, model, directory / "out" / "model.onnx")
+        return (Outcome.WRONG if text else Outcome.RIGHT), text, bare
+
+
+def _bare(
+    case: Case,
+    places: Sequence[int],
+    model: torch.nn.Module,
+    inputs: dict[str, torch.Tensor],
+    path: Path,
+) -> Outcome:
+    try:
+        with _quiet():
+            torch.onnx.export(
+                model, tuple(inputs.values()), path, input_names=list(inputs), dynamo=True
+            )
+        return Outcome.WRONG if _differs(case, places, model, path) else Outcome.RIGHT
+    except Exception:  # noqa: BLE001 - whatever the exporter raises
+        return Outcome.REFUSED
+
+
+def _differs(case: Case, places: Sequence[int], model: torch.nn.Module, path: Path) -> str:
+    """Return what differs on inputs that were drawn anew; empty if nothing does."""
+    session, shapes = open_session(path), declared_shapes(path)
+    for seed in SEEDS:
+        inputs = modules.drawn(case.name, case.dtype, places, seed)
+        want = answers(model, inputs)
+        if want is None:
+            continue
+        text = compare(model, session, inputs, want, shapes)
+        if text:
+            return text
+    return ""
+
+
+def _why_unusable(case: Case, call: Call) -> Outcome | None:
+    """Return why a call cannot be exported by anybody; None if it can."""
+    with TemporaryDirectory(prefix="operator-") as place:
+        model = modules.write(case, [call], Path(place) / "model.py")
+    inputs = modules.feed([call])
+    found = []
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        given = [tensor.clone() for tensor in inputs.values()]
+        with torch.no_grad(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            leaves = torch.utils._pytree.tree_leaves(model(*given))
+        if not leaves or not all(_is_real(leaf) for leaf in leaves):
+            return Outcome.NO_TENSOR
+        found.append(leaves)
+    same = all(
+        torch.equal(torch.nan_to_num(one), torch.nan_to_num(other))
+        for one, other in zip(*found, strict=True)
+    )
+    return None if same else Outcome.RANDOM
+
+
+def _is_real(value: object) -> bool:
+    return (
+        isinstance(value, torch.Tensor)
+        and value.layout is torch.strided
+        and not value.is_complex()
+        and not value.is_quantized
+    )
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    with (
+        redirect_stdout(io.StringIO()),
+        redirect_stderr(io.StringIO()),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        yield

@@ -1,0 +1,107 @@
+"""torch's database of its operators (`op_db`): calls with sample inputs, as text and as tensors.
+
+Each entry draws its own samples: the same structures each time, other values with another seed.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+from torch.testing._internal.common_methods_invocations import op_db
+
+from operators.text import CannotBeWrittenError, name_of, text_of
+
+MOST_ELEMENTS = 50_000
+"""Elements of a sample's tensors."""
+MOST_SAMPLES = 48
+"""Of an entry in a dtype."""
+DTYPES = (
+    torch.float32,
+    torch.float64,
+    torch.float16,
+    torch.bfloat16,
+    torch.int64,
+    torch.int32,
+    torch.int16,
+    torch.int8,
+    torch.uint8,
+    torch.bool,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An entry in a dtype."""
+
+    name: str
+    dtype: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.dtype}"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A sample of an entry."""
+
+    place: int
+    """Among the samples of the entry."""
+    text: str
+    """The call in Python, its tensors as `x0`, `x1`, …"""
+    tensors: tuple[torch.Tensor, ...]
+
+
+@cache
+def entries() -> Mapping[str, Any]:
+    """Return the entries by their full names."""
+    return {entry.full_name: entry for entry in op_db}
+
+
+def cases(names: Sequence[str] = ()) -> Iterator[Case]:
+    """Yield entries in all of their dtypes that are no complex numbers."""
+    for name, entry in entries().items():
+        if names and name not in names:
+            continue
+        known = entry.supported_dtypes("cpu")
+        yield from (Case(name, _short(dtype)) for dtype in DTYPES if dtype in known)
+
+
+def operator(name: str) -> Any:  # noqa: ANN401
+    """Return the callable of an entry."""
+    return entries()[name].op
+
+
+def draw(case: Case, seed: int) -> list[Any]:
+    """Return the samples of an entry, drawn with a seed."""
+    torch.manual_seed(seed)
+    random.seed(seed)
+    np.random.seed(seed)
+    dtype = getattr(torch, case.dtype)
+    drawn = entries()[case.name].sample_inputs("cpu", dtype, requires_grad=False)
+    return [sample for sample, _ in zip(drawn, range(MOST_SAMPLES), strict=False)]
+
+
+def calls(case: Case, seed: int) -> list[Call]:
+    """Return the calls that a module can make, drawn with a seed."""
+    found = []
+    for place, sample in enumerate(draw(case, seed)):
+        tensors: list[torch.Tensor] = []
+        try:
+            args = [text_of(value, tensors) for value in (sample.input, *sample.args)]
+            named = [f"{key}={text_of(value, tensors)}" for key, value in sample.kwargs.items()]
+        except CannotBeWrittenError:
+            continue
+        if tensors and sum(tensor.numel() for tensor in tensors) <= MOST_ELEMENTS:
+            text = f"{name_of(operator(case.name))}({', '.join([*args, *named])})"
+            found.append(Call(place, text, tuple(tensors)))
+    return found
+
+
+def _short(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")

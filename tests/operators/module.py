@@ -1,0 +1,101 @@
+"""A module that makes several calls of an operator, as a user's file, and its manifest."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from operators.entries import Call, Case
+from operators.text import OTHER
+
+_HEAD = """\
+import torch
+{imports}
+
+class Model(torch.nn.Module):
+    def forward(self, {inputs}):
+        return (
+{calls}
+        )
+
+
+def draw(dims, seed):
+    from operators.module import drawn
+
+    return drawn({name!r}, {dtype!r}, {places!r}, seed)
+"""
+
+
+def write(case: Case, made: Sequence[Call], path: Path) -> torch.nn.Module:
+    """Write a file whose `Model` makes these calls and whose `draw` draws inputs; return it."""
+    names = [f"x{number}" for number in range(sum(len(call.tensors) for call in made))]
+    lines, first = [], 0
+    for call in made:
+        lines.append(f"            {_renumbered(call, first)},")
+        first += len(call.tensors)
+    other = any(OTHER in line for line in lines)
+    text = _HEAD.format(
+        imports=f"from operators.entries import operator\n\n{OTHER} = operator({case.name!r})\n"
+        if other
+        else "",
+        inputs=", ".join(names),
+        calls="\n".join(lines),
+        name=case.name,
+        dtype=case.dtype,
+        places=[call.place for call in made],
+    )
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    model: torch.nn.Module = module.Model()
+    return model.eval()
+
+
+def _renumbered(call: Call, first: int) -> str:
+    """Return the call's text, its inputs counted from `first`."""
+    return re.sub(r"\bx(\d+)\b", lambda found: f"x{first + int(found[1])}", call.text)
+
+
+def feed(made: Sequence[Call]) -> dict[str, torch.Tensor]:
+    """Return the tensors of calls by the name of the input."""
+    tensors = [tensor for call in made for tensor in call.tensors]
+    return {f"x{number}": tensor for number, tensor in enumerate(tensors)}
+
+
+def drawn(name: str, dtype: str, places: Sequence[int], seed: int) -> dict[str, torch.Tensor]:
+    """Return the inputs of these calls, drawn anew."""
+    from operators.entries import calls
+
+    made = {call.place: call for call in calls(Case(name, dtype), seed)}
+    return feed([made[place] for place in places])
+
+
+def manifest(inputs: Mapping[str, torch.Tensor], directory: Path) -> dict[str, Any]:
+    """Return the resource for the model in `directory/code/model.py`, of static shapes."""
+    declared = [
+        {"name": name, "shape": list(tensor.shape), "dtype": str(tensor.dtype)[6:]}
+        for name, tensor in inputs.items()
+    ]
+    return {
+        "apiVersion": "modelexport.dev/v1alpha1",
+        "kind": "ModelExport",
+        "metadata": {"name": "operator"},
+        "spec": {
+            "source": {"uri": f"file://{directory / 'model.pt'}"},
+            "model": {
+                "factory": "model:Model",
+                "code": {"uri": f"file://{directory / 'code'}/"},
+            },
+            "inputs": declared,
+            "verification": {"provider": "CPU", "benchmark": False, "sampler": "model:draw"},
+            "destination": {"uri": f"file://{directory / 'out'}/"},
+        },
+    }
