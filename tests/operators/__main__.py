@@ -13,6 +13,7 @@ from modelexport_exporter.isolation.worker import start_server
 from operators.bench import Outcome
 from operators.entries import cases
 from operators.journal import run_cases
+from operators.page import PAGE, render
 
 JOURNAL = Path("build/operators.jsonl")
 
@@ -24,6 +25,7 @@ def main() -> int:
     parser.add_argument("--dtypes", nargs="*", default=(), help="float32, int64, …; all without")
     parser.add_argument("--part", default="1/1", help="2/5: the second of every five cases")
     parser.add_argument("--journal", type=Path, default=JOURNAL)
+    parser.add_argument("--page", action="store_true", help="write docs/operators.md")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     start_server(["warm_workers", "operators.entries"])
@@ -35,6 +37,8 @@ def main() -> int:
     ]
     results = run_cases(wanted[part - 1 :: parts], arguments.journal)
     print(dict(Counter(result.outcome.value for result in results)))
+    if arguments.page:
+        PAGE.write_text(render(results))
     return int(any(result.outcome is Outcome.WRONG for result in results))
 
 

@@ -22,7 +22,7 @@ times what eager itself is off. Beside it: bare `torch.onnx.export` on the same 
 
 *Right*: Verified, and agrees. *Refused*: nothing was published. *Wrong*: Verified, and differs. Not
 counted: calls without a tensor, with complex numbers, of more than 50,000 elements, those that
-return something else each time, and those that return no tensor.
+draw random numbers, and those that return no tensor.
 
 `make operators` writes this page; an interrupted run continues.
 """
@@ -91,7 +91,7 @@ def _reasons(results: Iterable[Result]) -> str:
 def _left_out(results: Sequence[Result]) -> Iterator[str]:
     by = _by_name(results)
     for outcome, text in (
-        (Outcome.RANDOM, "Returns something else each time"),
+        (Outcome.RANDOM, "Draws random numbers"),
         (Outcome.NO_TENSOR, "Returns no tensor of real numbers"),
     ):
         names = [name for name, found in by.items() if all(one.outcome is outcome for one in found)]

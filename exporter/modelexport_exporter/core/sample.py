@@ -24,7 +24,7 @@ class Values(StrEnum):
     NEGATIVE = "negative"
     """Negated magnitudes of normal floats; with a `range`, its lower half."""
     SMALL = "small"
-    """Normal floats of a small scale; with a `range`, as NORMAL."""
+    """Normal floats of a small scale; with a `range`, examples of several small scales."""
     SMALL_INTEGERS = "strewn"
     """Normal floats, half of them replaced by -1, 1, or a zero of either sign: zeros next to values
     of both signs, and ties."""

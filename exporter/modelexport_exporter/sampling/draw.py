@@ -34,6 +34,7 @@ from modelexport_exporter.sampling.rows import (
     each_integer,
     far_rows,
     one_hot_rows,
+    small_rows,
     sorted_rows,
     sparse_rows,
     stepped,
@@ -211,6 +212,8 @@ def _draw_floats(
         drawn = np.clip(_mix_in_small_integers(drawn, rng), low, high)
     if values is Values.REPEATED:
         drawn = two_values(drawn, rng)
+    if values is Values.SMALL:
+        return small_rows(drawn, low, high, rng)
     return _sometimes_set_both_ends(drawn, low, high, rng)
 
 

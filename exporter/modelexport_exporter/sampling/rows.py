@@ -25,6 +25,10 @@ LONGEST_STEP = 0.15
 """Of rows that drift, as a part of the range of all numbers."""
 NEARLY = (0.0, 1e-6, 1e-4, 1e-2, -2.0)
 """Relative differences of numbers that are equal, nearly so, and opposite."""
+INTEGER_KINDS = 3
+"""Rows of integers that are equal, one apart, and equal but for one element."""
+SMALL_POWERS = (-6.0, -1.0)
+"""Powers of ten by which examples of a range are smaller: what an epsilon decides on."""
 NEAR = 8
 """How far stepped integers are from zero at most; halves up to half of it."""
 
@@ -186,17 +190,32 @@ def far_rows(normal: Array, rng: np.random.Generator) -> Array:
 def alike(first: Array, own: Array, low: float, high: float) -> Array:
     """Return the elements of `first` in the shape of `own`: equal, nearly so, opposite, by rows.
 
-    Integers differ by one. What is outside of the range stays as it is.
+    Integers differ by one, and by one element of a row. What is outside of the range stays as it
+    is.
     """
     taken = np.resize(first, own.shape)
-    length = own.shape[-1] if own.ndim > 1 else 1
-    kind = (np.arange(own.size) // max(length, 1) % len(NEARLY)).reshape(own.shape)
+    length = max(own.shape[-1], 1) if own.ndim > 1 else 1
+    row, column = np.divmod(np.arange(own.size).reshape(own.shape), length)
     if own.dtype.kind in "iu":
-        moved = taken + (kind % 2).astype(own.dtype)
+        moved = taken + (row % INTEGER_KINDS == 1).astype(own.dtype)
+        if length > 1:
+            single = (row % INTEGER_KINDS == INTEGER_KINDS - 1) & (
+                column == row // INTEGER_KINDS % length
+            )
+            moved = np.where(single, own, moved)
     else:
-        steps = np.array(NEARLY)[kind]
+        steps = np.array(NEARLY)[row % len(NEARLY)]
         moved = (taken * (1 + steps)).astype(own.dtype)
     return np.where((moved >= low) & (moved <= high), moved, own)
+
+
+def small_rows(array: Array, low: float, high: float, rng: np.random.Generator) -> Array:
+    """Return the array with each example scaled down, as far as the range allows.
+
+    Examples lie along the first dim.
+    """
+    size = (len(array), *(1,) * (array.ndim - 1)) if array.ndim > 1 else ()
+    return np.clip(array * 10.0 ** rng.uniform(*SMALL_POWERS, size), low, high)
 
 
 def each_integer(low: int, high: int, shape: tuple[int, ...], number: int) -> Array:

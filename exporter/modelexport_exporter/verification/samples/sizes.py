@@ -111,6 +111,7 @@ def more_samples(spec: ModelExportSpec) -> tuple[Sample, ...]:
             plan.append((sizes, Values.NORMAL))
     plan += [(dims.highest, values) for values in AT_HIGHEST]
     plan += [(sizes, Values.DRIFTING) for sizes in (dims.between, dims.highest) * 2]
+    plan += [(dims.highest, Values.SMALL)] * 2
     plan += [(sizes, Values.SPARSE) for sizes in (dims.between, *[dims.highest] * MOST_SPARSE)]
     first = len(planned)
     return tuple(Sample(dims, values, first + seed) for seed, (dims, values) in enumerate(plan))

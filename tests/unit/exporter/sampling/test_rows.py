@@ -20,6 +20,7 @@ from modelexport_exporter.sampling.rows import (
     each_integer,
     far_rows,
     one_hot_rows,
+    small_rows,
     sorted_rows,
     sparse_rows,
     stepped,
@@ -215,6 +216,23 @@ def test_alike_integers_stay_inside_their_range() -> None:
     first, own = np.arange(0, 100, 10), np.full(5, 3)
     made = alike(first, own, 0, 25)
     assert made.tolist() == [0, 11, 20, 3, 3]
+
+
+def test_alike_rows_of_integers_differ_in_one_element() -> None:
+    first, own = np.arange(48).reshape(12, 4), np.full((12, 4), 99)
+    differing = alike(first, own, 0, 100) != first
+    assert differing.sum(axis=1).tolist() == [0, 4, 1] * 4
+    assert differing[2::3].argmax(axis=1).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(("low", "high"), [(-10.0, 10.0), (0.0, 1.0), (3.0, 5.0)])
+def test_small_examples_stay_in_their_range(low: float, high: float) -> None:
+    rng = np.random.default_rng(0)
+    made = small_rows(rng.uniform(low, high, (50, 6)), low, high, rng)
+    assert made.min() >= low
+    assert made.max() <= high
+    scales = np.abs(made).max(axis=1)
+    assert low > 0 or scales.max() / scales.min() > 1e3
 
 
 def test_inputs_of_one_dtype_are_alike() -> None:

@@ -1,0 +1,53 @@
+"""The sweep of torch's own operators: what it counts, and a few entries through the pipeline.
+
+In a process of its own: torch's database freezes the flags of torch.backends for all of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+
+
+def swept(tmp_path: Path, *arguments: str) -> tuple[int, list[dict[str, object]], str]:
+    """Run the sweep; return its exit status, its journal and its output."""
+    journal = tmp_path / "journal.jsonl"
+    done = subprocess.run(
+        [sys.executable, "-m", "operators", "--journal", str(journal), *arguments],
+        env={**os.environ, "PYTHONPATH": str(TESTS), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = journal.read_text().splitlines() if journal.exists() else []
+    return done.returncode, [json.loads(line) for line in lines], done.stdout + done.stderr
+
+
+def outcomes(entry: dict[str, object]) -> set[str]:
+    calls = entry["calls"]
+    assert isinstance(calls, list)
+    return {outcome for _, outcome, _, _ in calls}
+
+
+@pytest.mark.timeout(600)
+def test_operators_are_right_in_the_pipeline(tmp_path: Path) -> None:
+    names = ("logaddexp", "bernoulli", "max.reduction_no_dim")
+    status, entries, output = swept(tmp_path, "--only", *names, "--dtypes", "float32")
+    assert status == 0, output
+    assert {str(entry["name"]): outcomes(entry) for entry in entries} == {
+        "bernoulli": {"random"},
+        "logaddexp": {"right"},
+        "max.reduction_no_dim": {"right"},
+    }
+    again, entries_again, output = swept(
+        tmp_path, "--only", "bernoulli", "logaddexp", "--dtypes", "float32"
+    )
+    assert (again, entries_again) == (0, entries), "an interrupted run continues"
+    assert " s\n" not in output, "nothing runs again"
