@@ -36,6 +36,13 @@ CASES = (
     ),
     Case("A7 A8", "linear", "reductions:Linear", (X,), ROWS),
     Case("A15", "mean", "reductions:Mean", (CUBE, FLAGS), {"n": (2, 40)}),
+    Case(
+        "A15 A16",
+        "long_reductions",
+        "reductions:LongReductions",
+        (tensor("x", "n", low=0, high=1),),
+        {"n": (2, 60000)},
+    ),
     Case("A16", "sum", "reductions:Sum", (CUBE, COUNTS, FLAGS), ROWS),
     Case("A17", "prod", "reductions:Prod", (FACTORS, COUNTS, FLAGS), {"n": (1, 12)}),
     Case("A17", "cumprod", "reductions:CumProd", (CUBE, COUNTS), {"n": (1, 12)}),

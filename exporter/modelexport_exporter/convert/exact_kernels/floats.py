@@ -6,6 +6,7 @@ import numpy as np
 import onnx_ir as ir
 
 from modelexport_exporter.convert.exact_kernels.consumers import is_magnified, is_returned
+from modelexport_exporter.convert.exact_kernels.long_sums import Reduction, in_stages
 from modelexport_exporter.convert.exact_kernels.magnitudes import Magnitudes
 from modelexport_exporter.convert.exact_kernels.writer import Writer
 
@@ -16,7 +17,10 @@ _CLIP_OF_INPUTS = 11
 
 
 def log_sum_exp(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
-    """Subtract the maximum first: onnxruntime takes 0 for it where the first element is -inf."""
+    """Subtract the maximum first: onnxruntime takes 0 for it where the first element is -inf.
+
+    A long sum is one in stages.
+    """
     x = node.inputs[0]
     dtype = sizes.dtype(x)
     if x is None or dtype not in _WITH_KERNEL or write.opset < 10:  # noqa: PLR2004 (IsInf)
@@ -29,8 +33,14 @@ def log_sum_exp(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | N
 
     kept = highest(1)
     powers = write.op("Exp", write.op("Sub", x, kept))
-    logarithm = write.op("Log", write.named(node, "ReduceSum", powers))
-    shift = kept if node.attributes.get_int("keepdims", 1) else highest(0)
+    powers.shape, powers.type = x.shape, x.type
+    keeps, axes = node.attributes.get_int("keepdims", 1), write.axes(node)
+    total = None
+    if axes is not None and x.shape is not None and x.shape:
+        every = axes or range(len(x.shape))
+        total = in_stages(Reduction("ReduceSum", every, keeps), powers, sizes, write)
+    logarithm = write.op("Log", total or write.named(node, "ReduceSum", powers))
+    shift = kept if keeps else highest(0)
     return write.op("Add", logarithm, shift)
 
 

@@ -130,6 +130,8 @@ def _in_parts(reduction: Reduction, x: ir.Value, rank: int, write: Writer) -> ir
     total = write.reduce(FURTHER_STAGES[first], sums, axis, reduction.kept)
     if operator != "ReduceMean":
         return total
+    if rank == 1 and not reduction.kept:
+        size = write.op("Squeeze", size)  # the mean of all is no list of one number
     return write.op("Div", total, write.op("Cast", size, to=ir.DataType.FLOAT))
 
 
