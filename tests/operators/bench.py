@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from enum import StrEnum
@@ -64,55 +64,57 @@ def check(case: Case) -> Iterator[Result]:
             yield Result(case, call.place, unusable, "", unusable)
     for number in range(math.ceil(len(usable) / TOGETHER)):
         group = usable[number * TOGETHER : (number + 1) * TOGETHER]
-        yield from _check_all(case, group)
+        ours, bare = _each(case, group, _ours), _each(case, group, _bare)
+        for call, (outcome, why), (beside, _) in zip(group, ours, bare, strict=True):
+            yield Result(case, call.place, outcome, why, beside)
 
 
-def _check_all(case: Case, group: Sequence[Call]) -> Iterator[Result]:
-    outcome, why, bare = _check(case, group)
-    if len(group) == 1 or outcome is bare is Outcome.RIGHT:
-        yield from (Result(case, call.place, outcome, why, bare) for call in group)
-        return
-    half = len(group) // 2
-    yield from _check_all(case, group[:half])
-    yield from _check_all(case, group[half:])
+Answer = tuple[Outcome, str]
+"""How a file ended, and why it is not right."""
 
 
-def _check(case: Case, group: Sequence[Call]) -> tuple[Outcome, str, Outcome]:
+def _each(
+    case: Case, group: Sequence[Call], check: Callable[[Case, Sequence[Call], Path], Answer]
+) -> list[Answer]:
+    """Return how each call ends: in one file, or in files of halves where that is not right."""
     with TemporaryDirectory(prefix="operator-") as place:
-        directory = Path(place)
-        (directory / "code").mkdir()
-        model = modules.write(case, group, directory / "code" / "model.py")
-        torch.save(model.state_dict(), directory / "model.pt")
-        places = [call.place for call in group]
-        bare = _bare(case, places, model, modules.feed(group), directory / "bare.onnx")
-        resource = ModelExport.model_validate(modules.manifest(modules.feed(group), directory))
-        result = run(resource, Settings(directory / "work"), Lines())
-        if result.failure is not None:
-            failure = result.failure
-            return Outcome.REFUSED, f"{failure.reason.value}: {failure.message}"[:600], bare
-        text = _differs(case, places, model, directory / "out" / "model.onnx")
-        return (Outcome.WRONG if text else Outcome.RIGHT), text, bare
+        answer = check(case, group, Path(place))
+    if len(group) == 1 or answer[0] is Outcome.RIGHT:
+        return [answer] * len(group)
+    half = len(group) // 2
+    return [*_each(case, group[:half], check), *_each(case, group[half:], check)]
 
 
-def _bare(
-    case: Case,
-    places: Sequence[int],
-    model: torch.nn.Module,
-    inputs: dict[str, torch.Tensor],
-    path: Path,
-) -> Outcome:
+def _ours(case: Case, group: Sequence[Call], directory: Path) -> Answer:
+    (directory / "code").mkdir()
+    model = modules.write(case, group, directory / "code" / "model.py")
+    torch.save(model.state_dict(), directory / "model.pt")
+    resource = ModelExport.model_validate(modules.manifest(modules.feed(group), directory))
+    result = run(resource, Settings(directory / "work"), Lines())
+    if result.failure is not None:
+        failure = result.failure
+        return Outcome.REFUSED, f"{failure.reason.value}: {failure.message}"[:600]
+    text = _differs(case, group, model, directory / "out" / "model.onnx")
+    return (Outcome.WRONG if text else Outcome.RIGHT), text
+
+
+def _bare(case: Case, group: Sequence[Call], directory: Path) -> Answer:
+    model = modules.write(case, group, directory / "model.py")
+    inputs, path = modules.feed(group), directory / "bare.onnx"
     try:
         with _quiet():
             torch.onnx.export(
                 model, tuple(inputs.values()), path, input_names=list(inputs), dynamo=True
             )
-        return Outcome.WRONG if _differs(case, places, model, path) else Outcome.RIGHT
-    except Exception:  # noqa: BLE001 - whatever the exporter raises
-        return Outcome.REFUSED
+        text = _differs(case, group, model, path)
+    except Exception as error:  # noqa: BLE001 - whatever the exporter raises
+        return Outcome.REFUSED, type(error).__name__
+    return (Outcome.WRONG if text else Outcome.RIGHT), text
 
 
-def _differs(case: Case, places: Sequence[int], model: torch.nn.Module, path: Path) -> str:
+def _differs(case: Case, group: Sequence[Call], model: torch.nn.Module, path: Path) -> str:
     """Return what differs on inputs that were drawn anew; empty if nothing does."""
+    places = [call.place for call in group]
     session, shapes = open_session(path), declared_shapes(path)
     for seed in SEEDS:
         inputs = modules.drawn(case.name, case.dtype, places, seed)

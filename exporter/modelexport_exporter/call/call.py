@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -14,6 +15,7 @@ from torch.export import Dim as TorchDim
 
 from modelexport_api.spec import Dim, Input, InputKind
 from modelexport_exporter.call.tensors import to_tensor
+from modelexport_exporter.call.user_sampler import Sampler, call_sampler
 from modelexport_exporter.core.dims import is_dynamic
 from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.sampling.draw import draw, integer_range
@@ -62,6 +64,10 @@ class Call:
     structure: pytree.TreeSpec
     """What holds the slots."""
     dims: Mapping[str, Dim]
+    sampler: Sampler | None = None
+    """The user's own, for examples that cannot be random."""
+    code_dir: Path | None = None
+    """Of the user's code, for the message of a failure in it."""
 
     @classmethod
     def of(cls, args: Iterable[Any], kwargs: Mapping[str, Any], dims: Mapping[str, Dim]) -> Call:
@@ -104,11 +110,17 @@ class Call:
 
     def example_values(self, sizes: Mapping[str, int], seed: int = 0) -> dict[str, torch.Tensor]:
         """Return a tensor for each graph input, by its name. Raises ExportFailure."""
-        arrays = draw(self.inputs, Sample(dict(sizes), Values.NORMAL, seed))
+        if self.sampler is None:
+            arrays = draw(self.inputs, Sample(dict(sizes), Values.NORMAL, seed))
+        else:
+            sample = Sample(dict(sizes), Values.SAMPLER, seed)
+            arrays = call_sampler(self.sampler, self.inputs, sample, self.code_dir)
         values = {name: to_tensor(array) for name, array in arrays.items()}
         taken = {size for value in values.values() for size in value.shape}
         for entry in self.inputs:
-            if entry.kind is InputKind.INT:
+            if entry.kind is InputKind.INT and not (
+                self.sampler and _stays_symbolic(values[entry.name], taken)
+            ):
                 number = _choose_number(entry, taken)
                 values[entry.name] = torch.tensor(number)
                 taken.add(number)
@@ -182,6 +194,11 @@ def _like(structure: pytree.TreeSpec, leaves: Iterator[Any]) -> Any:  # noqa: AN
     if structure.type in pytree.BUILTIN_TYPES:
         return pytree.SUPPORTED_NODES[structure.type].unflatten_fn(parts, structure.context)
     return parts
+
+
+def _stays_symbolic(number: torch.Tensor, taken: Container[int]) -> bool:
+    """Return whether torch.export makes neither a constant of an integer nor a size."""
+    return int(number) >= _SMALLEST_SYMBOLIC and int(number) not in taken
 
 
 def _choose_number(entry: Input, taken: Container[int]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import Parameter
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from modelexport_exporter.call.call import Call, Constant, Leaf
 from modelexport_exporter.call.nesting import Branch, build, nest
 from modelexport_exporter.call.signature import Signature, signature_of
 from modelexport_exporter.call.user_example import call_by_example
+from modelexport_exporter.call.user_sampler import find_sampler
 from modelexport_exporter.core.dims import DimSizes
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.torch_internals.pytree import captured_structure, tree_leaves
@@ -47,6 +48,7 @@ def bind_inputs(
         call = call_by_example(spec.model.example_inputs, spec, code_dir)
     else:
         call = _call_by_names(spec, module)
+    call = replace(call, sampler=find_sampler(spec, code_dir), code_dir=code_dir)
     bound = spec.model_copy(update={"inputs": call.inputs})
     return BoundInputs(bound, call, DimSizes.of(bound))
 

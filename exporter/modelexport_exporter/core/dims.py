@@ -169,3 +169,8 @@ def _outward(middle: int, low: int, high: int) -> Iterator[int]:
 
 def _is_prime(number: int) -> bool:
     return number > 1 and all(number % divisor for divisor in range(2, math.isqrt(number) + 1))
+
+
+def describe_sizes(dims: Mapping[str, int]) -> str:
+    """Return `batch=7, seq=23`; `the declared shapes` without dims."""
+    return ", ".join(f"{name}={size}" for name, size in dims.items()) or "the declared shapes"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Verdict
+from modelexport_exporter.core.dims import describe_sizes
 from modelexport_exporter.core.sample import NOT_FINITE, ORDINARY
 from modelexport_exporter.core.types import (
     NO_TOLERANCE,
@@ -16,7 +17,6 @@ from modelexport_exporter.core.types import (
     Unreached,
     VerificationOutcome,
 )
-from modelexport_exporter.verification.samples.sizes import describe_sizes
 
 _LISTED = 3
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from modelexport_api.spec import Layout
 from modelexport_api.status import Stage, Verdict, VerificationResult
 from modelexport_exporter.blame.after_mismatch import SmallestFailure
+from modelexport_exporter.core.dims import describe_sizes
 from modelexport_exporter.core.machine import busy_seconds, release_memory
 from modelexport_exporter.core.providers import fallbacks, on_cpu
 from modelexport_exporter.core.sample import ORDINARY, Sample, Values
@@ -48,7 +49,6 @@ from modelexport_exporter.verification.samples.met_arrays import MetArrays
 from modelexport_exporter.verification.samples.row_lookups import RowLookups
 from modelexport_exporter.verification.samples.sample_scheduler import SampleScheduler
 from modelexport_exporter.verification.samples.sample_source import SampleSource
-from modelexport_exporter.verification.samples.sizes import describe_sizes
 from modelexport_exporter.verification.seeking.completeness import Completeness
 from modelexport_exporter.verification.seeking.frozen_code import branches_of, may_freeze_sizes
 from modelexport_exporter.verification.seeking.seek import Found

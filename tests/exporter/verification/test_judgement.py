@@ -17,6 +17,7 @@ from safetensors.torch import save_file
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Verdict
+from modelexport_exporter.call import bind_inputs
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.sample import Values
 from modelexport_exporter.core.types import ExportTask, VerificationOutcome
@@ -231,11 +232,19 @@ def test_sampler_draws_all_samples(tmp_path: Path) -> None:
     assert {sample.dims["batch"] for sample in outcome.samples} >= {1, 64, *range(7, 15)}
 
 
+def test_sampler_draws_what_the_graph_is_captured_with(tmp_path: Path) -> None:
+    task = with_sampler(tmp_path, "draw")
+    bound = bind_inputs(task.spec, judged.FillsGaps(), task.code_dir)
+    (example,), _ = bound.call.example(bound.sizes.captured)
+    assert (example.shape[0], example.shape[1]) == (bound.sizes.captured["batch"], 8)
+    assert example.min() >= 3
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("wrong", r"returned float32 \[2, 8\] for input x at batch=1, expected float32 \[1, 8\]"),
-        ("fails", r"raised KeyError: .*rows.* at batch=1"),
+        ("wrong", r"returned float32 \[2, 8\] for input x at batch=(\d+), expected float32 \[\1, 8\]"),
+        ("fails", r"raised KeyError: .*rows.* at batch=\d+"),
     ],
 )
 def test_invalid_sampler_is_reported(tmp_path: Path, name: str, message: str) -> None:

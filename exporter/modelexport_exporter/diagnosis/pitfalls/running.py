@@ -14,13 +14,13 @@ from typing import Any
 import torch
 
 from modelexport_exporter.call import BoundInputs, Numbers
+from modelexport_exporter.core.dims import describe_sizes
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.core.user_frame import is_users, shorten, text_of
 from modelexport_exporter.diagnosis.tracing import Flattened, trace
 from modelexport_exporter.torch_internals import pytree
 from modelexport_exporter.torch_internals.tensors_and_buffers import write_count
 from modelexport_exporter.torch_internals.torchscript_graph import TracerWarning
-from modelexport_exporter.verification.samples.sizes import describe_sizes
 
 _RTOL, _ATOL = 1e-3, 1e-4
 _MOST_LINES = 8

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.core.dims import DimSizes
+from modelexport_exporter.core.dims import DimSizes, describe_sizes
 from modelexport_exporter.core.machine import free_memory, peak_memory
 from modelexport_exporter.core.sample import Sample
 from modelexport_exporter.verification.samples.budget import HEADROOM, Admission, Cost, Room, admit
-from modelexport_exporter.verification.samples.sizes import describe_sizes, shrink, volume
+from modelexport_exporter.verification.samples.sizes import shrink, volume
 
 
 class SampleScheduler:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.call.golden import Golden, read_golden
+from modelexport_exporter.call.user_sampler import call_sampler, find_sampler
 from modelexport_exporter.core.dims import DimSizes, concrete_shape
 from modelexport_exporter.core.sample import NOT_FINITE, ORDINARY, Sample, Values
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, Rung, SizeGuard
@@ -51,7 +52,6 @@ from modelexport_exporter.verification.samples.sizes import (
     samples_of_weights,
     volume,
 )
-from modelexport_exporter.verification.samples.user_sampler import call_sampler, find_sampler
 
 Array = NDArray[Any]
 FEW = 8

@@ -134,11 +134,6 @@ def volume(inputs: Sequence[Input], dims: Mapping[str, int]) -> int:
     return sum(math.prod(concrete_shape(entry, dims)) for entry in inputs)
 
 
-def describe_sizes(dims: Mapping[str, int]) -> str:
-    """Return `batch=7, seq=23`; `the declared shapes` without dims."""
-    return ", ".join(f"{name}={size}" for name, size in dims.items()) or "the declared shapes"
-
-
 def _missing(
     plan: Sequence[tuple[dict[str, int], Values]], candidates: Iterable[dict[str, int]]
 ) -> list[tuple[dict[str, int], Values]]:

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Input, ModelExportSpec
 from modelexport_exporter.call.tensors import to_array
-from modelexport_exporter.core.dims import concrete_shape
+from modelexport_exporter.core.dims import concrete_shape, describe_sizes
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.sample import Sample
 from modelexport_exporter.user_code.named_callable import Named, describe_error, find_callable
-from modelexport_exporter.verification.samples.sizes import describe_sizes
 
 Array = NDArray[Any]
 Sampler = Callable[..., Any]
