@@ -67,6 +67,7 @@ def _add_product(operator: str) -> Callable[..., Value]:
 
 DIVISIONS: Mapping[str, Callable[..., Value]] = {
     "aten::floor_divide": _floor_divide,
+    "aten::floordiv": _floor_divide,
     "aten::remainder": _remainder,
     "aten::addcmul": _add_product("Mul"),
 }

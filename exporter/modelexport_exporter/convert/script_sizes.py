@@ -13,6 +13,8 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
+from modelexport_exporter.convert.script_numbers import CASTS
+
 _SHAPES = frozenset({"Shape", "Size"})
 _FUNCTIONS = frozenset(
     {"Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cos", "Cosh", "Erf", "Exp", "Log"}
@@ -62,6 +64,8 @@ class _Widening:
         for node in list(ir.traversal.RecursiveGraphIterator(graph)):
             if node.op_type in _SHAPES:
                 self._integers.update(node.outputs)
+            elif _is_marked_number(node):
+                self._mark(node, was_single=True)
             elif any(value in self._integers or value in self._wide for value in node.inputs):
                 self._visit(node)
 
@@ -132,6 +136,21 @@ class _Widening:
             if value is not None and self._wide.get(value):
                 cast = ir.node("Cast", [value], {"to": ir.DataType.FLOAT})
                 node.replace_input_with(place, _insert(node, cast, ir.DataType.FLOAT))
+
+
+def _is_marked_number(node: ir.Node) -> bool:
+    """Return whether a node is the last of the casts that mark a number (`script_numbers`)."""
+    casts = 0
+    cast: ir.Node | None = node
+    while cast is not None and _casts_to_double(cast):
+        casts += 1
+        given = cast.inputs[0]
+        cast = given.producer() if given is not None else None
+    return casts >= CASTS
+
+
+def _casts_to_double(node: ir.Node) -> bool:
+    return node.op_type == "Cast" and node.attributes["to"].as_int() == ir.DataType.DOUBLE
 
 
 def _number_inputs(graph: ir.Graph) -> Iterator[ir.Value]:

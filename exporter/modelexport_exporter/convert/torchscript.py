@@ -24,6 +24,7 @@ from modelexport_exporter.convert.capture import quiet
 from modelexport_exporter.convert.capture_failure import inputs_mismatch, run_eagerly
 from modelexport_exporter.convert.declared_numbers import with_single_precision
 from modelexport_exporter.convert.names import make_names_unique
+from modelexport_exporter.convert.script_numbers import compute_decisions_in_double
 from modelexport_exporter.convert.script_sizes import compute_script_sizes_in_double
 from modelexport_exporter.convert.script_symbolics import script_symbolics
 from modelexport_exporter.core.errors import ExportFailure
@@ -64,6 +65,7 @@ def converted_torchscript(
         path = Path(directory) / "converted.onnx"
         if scripted:
             module = compile_script(module, code_dir)
+            compute_decisions_in_double(module)
         called = torchscript_call(module, call, bound_inputs.sizes.captured)
         embedded = spec.export.weights is Weights.EMBEDDED and not trains
         try:

@@ -62,11 +62,13 @@ def sessions(
 def test_a_number_made_of_sizes_is_the_double_that_python_computes(
     number: str, tmp_path: Path
 ) -> None:
-    model, session = sessions(f"return x * float({number})", torch.float64, tmp_path)
+    _, session = sessions(f"return x * float({number})", torch.float64, tmp_path)
     for size in SIZES:
-        x = torch.ones(size, 4, dtype=torch.float64)
-        (have,) = session.run(None, {"x": x.numpy()})
-        np.testing.assert_allclose(have, model(x).numpy(), rtol=1e-13)
+        x = np.ones((size, 4))
+        (have,) = session.run(None, {"x": x})
+        # Not what the script computes: its 35.0 // 0.1 is 350.
+        want = float(eval(number, {"n": size, "math": math}))
+        np.testing.assert_allclose(have, x * want, rtol=1e-13)
 
 
 def test_a_float32_tensor_meets_the_number_as_float32(tmp_path: Path) -> None:

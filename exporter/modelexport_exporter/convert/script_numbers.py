@@ -1,0 +1,170 @@
+"""Decisions of a script on Python numbers, in the double precision that Python computes in.
+
+torch's exporter makes tensors of the numbers, and float32 of what meets a float: 100,000,001 cents
+are 1,000,000.0 then, and not more than a million. Numbers that end in a comparison, or as an
+integer, are marked as float64 in the graph that torch.jit.script returns, and `script_sizes`
+computes with them. Others meet tensors, which have a dtype of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
+
+import torch
+
+Node: TypeAlias = Any
+Value: TypeAlias = Any
+Graph: TypeAlias = Any
+"""torch._C's, which are untyped."""
+
+_ARITHMETIC = frozenset({"aten::add", "aten::sub", "aten::mul", "aten::div", "aten::neg"})
+_COMPARISONS = frozenset({"aten::lt", "aten::le", "aten::gt", "aten::ge", "aten::eq", "aten::ne"})
+_INT = "aten::Int"
+_TO_INTEGERS = frozenset({_INT, "aten::floor", "aten::ceil"})
+_NUMBERS = frozenset({"FloatType", "IntType", "NumberType"})
+_MAY_BE_FLOAT = frozenset({"FloatType", "NumberType", "TensorType"})
+_CONSTANT = "prim::Constant"
+CASTS = 2
+"""Casts to float64 of a number: `script_sizes` finds them in the file, where the exporter has made
+float32 of all numbers again."""
+_INT64, _DOUBLE = 4, 7
+"""torch's numbers of dtypes in a graph."""
+
+
+def compute_decisions_in_double(module: torch.nn.Module) -> None:
+    """Change the graphs of a compiled module and of its parts in place."""
+    for part in module.modules():
+        graph = getattr(part, "graph", None)
+        if graph is not None:
+            _Widening(graph).run()
+
+
+class _Widening:
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._wide: set[int] = set()
+        """Values that are computed in float64, by their numbers in the graph."""
+
+    def run(self) -> None:
+        nodes = list(_nodes(self._graph))
+        arithmetic = [node for node in nodes if self._is_wide(node)]
+        comparisons = [node for node in nodes if _compares_floats(node)]
+        self._wide = {node.output().unique() for node in arithmetic}
+        for node in (*arithmetic, *comparisons):
+            self._widen_inputs(node)
+        for node in nodes:
+            if node.kind() == _INT:
+                self._write_int(node)
+
+    def _is_wide(self, node: Node) -> bool:
+        """Return whether a node computes a float that only decides."""
+        return _computes_float(node) and all(
+            self._only_decides(use.user) for use in node.output().uses()
+        )
+
+    def _only_decides(self, user: Node) -> bool:
+        if user.kind() in _COMPARISONS | _TO_INTEGERS:
+            return all(_is_number(value) for value in user.inputs())
+        return self._is_wide(user)
+
+    def _widen_inputs(self, node: Node) -> None:
+        for place, value in enumerate(list(node.inputs())):
+            if value.unique() not in self._wide:
+                self._widen(node, place, value)
+
+    def _widen(self, node: Node, place: int, value: Value) -> None:
+        """Let a node take a number as float64; one that meets tensors as well is computed twice."""
+        made = value.node()
+        if _computes_float(made):
+            again = self._graph.createClone(made, lambda own: own)
+            again.insertBefore(node)
+            node.replaceInput(place, again.output())
+            self._widen_inputs(again)
+            return
+        if made.kind() == _CONSTANT:
+            if value.type().kind() == "IntType":
+                number = float(made.i("value"))
+                node.replaceInput(place, self._before(node, lambda: self._constant(number)))
+            return
+        node.replaceInput(place, self._before(node, lambda: self._double(value)))
+
+    def _write_int(self, node: Node) -> None:
+        """Write int() as a cast: the exporter leaves it out."""
+        if _is_python_float(node.inputsAt(0)):
+            self._widen_inputs(node)
+        value = node.inputsAt(0)
+        if value.type().kind() not in _MAY_BE_FLOAT:
+            return
+        number = self._before(node, lambda: self._cast(value, [_INT64]))
+        node.output().replaceAllUsesWith(
+            self._before(
+                node, lambda: self._node("aten::IntImplicit", [number], torch.IntType.get())
+            )
+        )
+
+    def _double(self, value: Value) -> Value:
+        """Return the number as float64, marked by casts that do nothing."""
+        wide = self._cast(value, [_DOUBLE] * CASTS)
+        return self._node("aten::FloatImplicit", [wide], torch.FloatType.get())
+
+    def _cast(self, value: Value, dtypes: Sequence[int]) -> Value:
+        """Return the number as a tensor of the last of these dtypes."""
+        false = self._constant(False)
+        none = self._graph.insertNode(self._graph.create(_CONSTANT, [], 1)).output()
+        none.setType(torch.NoneType.get())
+        tensor = value
+        if _is_number(value):
+            tensor = self._node("prim::NumToTensor", [value], torch.TensorType.get())
+        for dtype in dtypes:
+            inputs = [tensor, self._constant(dtype), false, false, none]
+            tensor = self._node("aten::to", inputs, torch.TensorType.get())
+        return tensor
+
+    def _node(self, kind: str, inputs: list[Value], returned: Any) -> Value:  # noqa: ANN401
+        node = self._graph.insertNode(self._graph.create(kind, inputs, 1))
+        node.output().setType(returned)
+        return node.output()
+
+    def _constant(self, value: object) -> Value:
+        return self._graph.insertConstant(value)
+
+    def _before(self, node: Node, make: Any) -> Value:  # noqa: ANN401
+        self._graph.setInsertPoint(node)
+        return make()
+
+
+def _nodes(block: Any) -> Iterator[Node]:  # noqa: ANN401 - a graph or a block
+    for node in block.nodes():
+        yield node
+        for inner in node.blocks():
+            yield from _nodes(inner)
+
+
+def _is_number(value: Value) -> bool:
+    return value.type().kind() in _NUMBERS
+
+
+def _is_float(value: Value) -> bool:
+    return bool(value.type().kind() == "FloatType")
+
+
+def _computes_float(node: Node) -> bool:
+    """Return whether a node computes a float from Python numbers."""
+    if node.kind() not in _ARITHMETIC or not all(_is_number(value) for value in node.inputs()):
+        return False
+    return node.kind() == "aten::div" or any(_is_float(value) for value in node.inputs())
+
+
+def _is_python_float(value: Value) -> bool:
+    """Return whether a Python number is a float."""
+    return _is_float(value) or (_is_number(value) and _computes_float(value.node()))
+
+
+def _compares_floats(node: Node) -> bool:
+    if node.kind() not in _COMPARISONS:
+        return False
+    inputs = list(node.inputs())
+    if not all(_is_number(value) for value in inputs):
+        return False
+    return any(_is_python_float(value) for value in inputs)
