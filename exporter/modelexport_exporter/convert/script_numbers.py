@@ -35,9 +35,17 @@ _INT64, _DOUBLE = 4, 7
 def compute_decisions_in_double(module: torch.nn.Module) -> None:
     """Change the graphs of a compiled module and of its parts in place."""
     for part in module.modules():
-        graph = getattr(part, "graph", None)
+        graph = _graph_of(part)
         if graph is not None:
             _Widening(graph).run()
+
+
+def _graph_of(part: torch.nn.Module) -> Graph | None:
+    """Return the graph of a part's forward; None where other methods are called instead."""
+    try:
+        return getattr(part, "graph", None)
+    except RuntimeError:  # a method of that name is not compiled
+        return None
 
 
 class _Widening:

@@ -90,6 +90,23 @@ def computed(module: nn.Module, x: torch.Tensor, path: Path) -> np.ndarray:
     return np.asarray(answer)
 
 
+class OtherMethod(nn.Module):
+    """Its part is called by another method than forward, as nn.LSTM is compiled."""
+
+    class Part(nn.Module):
+        @torch.jit.export
+        def decide(self, x: torch.Tensor) -> torch.Tensor:
+            return x + 1
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.part = OtherMethod.Part()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y: torch.Tensor = self.part.decide(x)
+        return y
+
+
 @pytest.mark.parametrize(
     ("module", "number"),
     [
@@ -97,6 +114,7 @@ def computed(module: nn.Module, x: torch.Tensor, path: Path) -> np.ndarray:
         *((IsEven(), number) for number in (0, 1, -1, 16_777_216, 16_777_217, 2**53 - 1)),
         *((Quotient(), number) for number in (-50, -49, -48, -1, 0, 1, 6, 7, 2**53 + 1)),
         *((Level(), number) for number in (0.1, 0.3, 0.30000001192092896, 0.5, -1.0)),
+        (OtherMethod(), 1.5),
         *((Inner(), number) for number in (0.1, 0.3)),
         *((Truncated(), number) for number in (2.7, -2.7, 3, -1, 2**24 + 1)),
         *((Mixed(), number) for number in (3.0, 2.9999998, 5.5, -1.0)),

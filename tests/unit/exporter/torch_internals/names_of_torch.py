@@ -53,6 +53,9 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
     ),
     "'_in_spec'": lambda name: getattr(program().module(), name).num_leaves == 1,
     "'_metadata'": has_a_version,
+    "_allow_tf32=": lambda _: (
+        torch.backends.cudnn.set_flags(_allow_tf32=torch.backends.cudnn.allow_tf32) is not None  # type: ignore[no-untyped-call]
+    ),
     "_enabled=": lambda _: torch.backends.mkldnn.set_flags(_enabled=True)[0] is True,  # type: ignore[no-untyped-call]
     "module._buffers": lambda buffers: "running_mean" in buffers,
     "module._non_persistent_buffers_set": lambda names: names == set(),
