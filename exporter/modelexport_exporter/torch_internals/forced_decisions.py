@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from modelexport_exporter.torch_internals.call_mode import CallMode
+from modelexport_exporter.torch_internals.call_mode import CallMode, call_name
 
 
 def as_number(x: Tensor) -> Tensor:
@@ -28,21 +28,43 @@ class ForcedDecisions(CallMode):
         self.taken: list[bool] = []
         self.conditions: list[Tensor] = []
         """bool [], one for each side that was taken."""
+        self._integers: dict[int, Tensor] = {}
+        """Integers of Python, which are tensors here, by their ids."""
 
     def begin(self) -> None:
         """Forget what an earlier run of forward decided."""
         self.taken.clear()
         self.conditions.clear()
+        self._integers.clear()
 
     def on_call(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Return what the function returns, numbers as tensors."""
         if func in _NUMBERS:
             found = _NUMBERS[func](*args, **kwargs)
+            if func is not torch.tensor:
+                self._remember(found)
             return func(*args, **kwargs) if found is NotImplemented else found
         if func not in _CONDITIONS:
+            if not kwargs and any(id(argument) in self._integers for argument in args):
+                return self._compute(func, args)
             return func(*args, **kwargs)
         condition = _CONDITIONS[func](*args, **kwargs)
         return self._decide(condition) if isinstance(condition, Tensor) else condition
+
+    def _remember(self, found: Any) -> None:  # noqa: ANN401
+        for number in found if isinstance(found, list) else [found]:
+            if isinstance(number, Tensor) and not number.is_floating_point():
+                self._integers[id(number)] = number
+
+    def _compute(self, func: Any, args: tuple[Any, ...]) -> Any:  # noqa: ANN401
+        """Compute with integers of Python: in double where a float meets them, as Python does."""
+        name = call_name(func)
+        if name in _WITH_INTEGERS and (name in _DIVISIONS or any(map(_is_python_float, args))):
+            return func(*(x.double() if id(x) in self._integers else x for x in args))
+        result = func(*args)
+        if name in _WITH_INTEGERS and all(not isinstance(x, Tensor) or not x.dim() for x in args):
+            self._remember(result)
+        return result
 
     def _decide(self, value: Tensor) -> bool:
         condition = value.reshape(())
@@ -67,6 +89,21 @@ _CONDITIONS: dict[Any, Callable[..., Tensor | bool]] = {
     Tensor.__contains__: lambda x, element: (x == element).any(),
 }
 """What Python decides by, for each function that returns a bool."""
+
+
+_DIVISIONS = frozenset({"div", "true_divide", "__rdiv__", "__rtruediv__"})
+_WITH_INTEGERS = _DIVISIONS | {
+    *("add", "sub", "mul", "neg", "abs", "__rsub__", "remainder", "__floordiv__", "floor_divide"),
+    *("lt", "le", "gt", "ge", "__eq__", "__ne__", "eq", "ne", "pow", "__rpow__"),
+}
+"""Calls by which Python computes and compares numbers."""
+
+
+def _is_python_float(value: object) -> bool:
+    """Return whether a number is a float of Python: itself, or a tensor that stands for one."""
+    if isinstance(value, Tensor):
+        return value.dtype is torch.float64 and not value.dim()
+    return isinstance(value, float)
 
 
 def _listed(x: Tensor) -> Any:  # noqa: ANN401

@@ -85,3 +85,32 @@ def test_numbers_of_tensors_stay_tensors(
 def test_the_block_alone_is_changed() -> None:
     decided(lambda x: x[0].item())
     assert isinstance(X[0].item(), float)
+
+
+@pytest.mark.parametrize(
+    ("decide", "number"),
+    [
+        (lambda n: n * 0.01 > 1000000.0, 100_000_001),
+        (lambda n: n / 2 == n // 2, 16_777_217),
+        (lambda n: n > 16_777_216.5, 16_777_217),
+        (lambda n: (n - 1) * 0.1 == 1677721.6, 16_777_217),
+        (lambda n: 1 / n < 5.9604643e-08, 16_777_217),
+        (lambda n: n // 3 == -7, -20),
+        (lambda n: n * n > 2**53, 94_906_267),
+    ],
+)
+def test_integers_are_pythons(decide: Callable[[Any], Any], number: int) -> None:
+    given = torch.tensor(number)
+    with ForcedDecisions((), lambda: None) as decisions:
+        bool(decide(given.item()))
+    assert bool(decisions.conditions[0]) is decide(number)
+
+
+def test_an_integer_of_python_leaves_the_dtype_of_tensors_as_it_is() -> None:
+    number, single = torch.tensor(3), torch.tensor(0.5)
+    with ForcedDecisions((), lambda: None):
+        taken = number.item()
+        assert (single * taken).dtype is torch.float32
+        assert (X * (taken * 0.1)).dtype is torch.float32
+        assert (torch.arange(3) * taken).dtype is torch.int64
+        assert (torch.arange(3) * taken * 0.1).dtype is torch.float32
