@@ -22,19 +22,14 @@ class MemoryWatch:
         total = anonymous_bytes(os.getpid()) + (anonymous_bytes(worker) if worker else 0)
         self.peak_bytes = max(self.peak_bytes, total)
 
-    def add(self, beside: int) -> None:
+    def add_private(self, pid: int) -> None:
         """Add what another process holds for itself, which was there at the peak."""
-        self.peak_bytes += private_bytes(beside)
+        self.peak_bytes += private_bytes(pid)
 
 
 def anonymous_bytes(pid: int) -> int:
     """Return a process's anonymous resident bytes, 0 when it has ended."""
-    try:
-        text = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return 0
-    line = next((line for line in text.splitlines() if line.startswith("RssAnon:")), "")
-    return int(line.split()[1]) * 1024 if line else 0
+    return _bytes_of(pid, "status", "RssAnon")
 
 
 def private_bytes(pid: int) -> int:
@@ -42,9 +37,14 @@ def private_bytes(pid: int) -> int:
 
     The kernel walks all pages for it, which takes 10 ms.
     """
+    return _bytes_of(pid, "smaps_rollup", "Private_Dirty")
+
+
+def _bytes_of(pid: int, file: str, field: str) -> int:
+    """Return a field of /proc/<pid>/<file>, which is in kB; 0 where there is none."""
     try:
-        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+        text = Path(f"/proc/{pid}/{file}").read_text()
     except OSError:
         return 0
-    line = next((line for line in text.splitlines() if line.startswith("Private_Dirty:")), "")
+    line = next((line for line in text.splitlines() if line.startswith(f"{field}:")), "")
     return int(line.split()[1]) * 1024 if line else 0

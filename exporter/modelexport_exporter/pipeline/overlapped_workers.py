@@ -97,7 +97,7 @@ class OverlappedWorkers:
         """Wait until the verifier is ready; return False if it failed."""
         memory: MemoryWatch = how["memory"]
         if verifier.pid is not None:
-            memory.add(verifier.pid)
+            memory.add_private(verifier.pid)
         try:
             verifier.finish(**how)
         except ExportFailure as failure:
