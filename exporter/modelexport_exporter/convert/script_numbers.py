@@ -93,9 +93,11 @@ class _Widening:
         if made.kind() == _CONSTANT:
             if value.type().kind() == "IntType":
                 number = float(made.i("value"))
-                node.replaceInput(place, self._before(node, lambda: self._constant(number)))
+                self._graph.setInsertPoint(node)
+                node.replaceInput(place, self._constant(number))
             return
-        node.replaceInput(place, self._before(node, lambda: self._double(value)))
+        self._graph.setInsertPoint(node)
+        node.replaceInput(place, self._double(value))
 
     def _write_int(self, node: Node) -> None:
         """Write int() as a cast: the exporter leaves it out."""
@@ -104,11 +106,10 @@ class _Widening:
         value = node.inputsAt(0)
         if value.type().kind() not in _MAY_BE_FLOAT:
             return
-        number = self._before(node, lambda: self._cast(value, [_INT64]))
+        self._graph.setInsertPoint(node)
+        number = self._cast(value, [_INT64])
         node.output().replaceAllUsesWith(
-            self._before(
-                node, lambda: self._node("aten::IntImplicit", [number], torch.IntType.get())
-            )
+            self._node("aten::IntImplicit", [number], torch.IntType.get())
         )
 
     def _double(self, value: Value) -> Value:
@@ -136,10 +137,6 @@ class _Widening:
 
     def _constant(self, value: object) -> Value:
         return self._graph.insertConstant(value)
-
-    def _before(self, node: Node, make: Any) -> Value:  # noqa: ANN401
-        self._graph.setInsertPoint(node)
-        return make()
 
 
 def _nodes(block: Any) -> Iterator[Node]:  # noqa: ANN401 - a graph or a block
