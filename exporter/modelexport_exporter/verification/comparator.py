@@ -135,7 +135,8 @@ class Comparator:
         """
         if not self._unusual.runs_on(sample, arrays):
             return None
-        expected = self._reference.run(arrays, where)
+        early = self._reference.early.take(arrays)
+        expected = self._reference.run(arrays, where) if early is None else early
         unexpected = not self._unusual.expects(sample, arrays, expected)
         if unexpected and not self._unusual.compares_unexpected(sample, arrays):
             return None
@@ -145,20 +146,28 @@ class Comparator:
             if self._unusual.may_fail(sample):
                 return None
             raise
+        known = self._settle_dtypes(arrays)
+        quick = self._quickly(sample, expected, got)
+        if early is not None and _differs(quick):
+            # It ran on fewer threads, which round otherwise.
+            expected = self._reference.run(arrays, where)
+            quick = self._quickly(sample, expected, got)
         reordered: list[Array] | None = None
         with ExitStack() as ranking:
-            if self._ranked and self._may_be_ties(self._quickly(sample, arrays, expected, got)):
+            if self._may_be_ties(quick):
                 ranking.enter_context(self._reference.stable_rankings())
                 reordered = self._reordered(arrays, where, expected)
-            outputs = self._compare(sample, arrays, reordered or expected, got, measure=measure)
+                quick = self._quickly(sample, reordered or expected, got)
+            outputs = self._compare(
+                sample, arrays, reordered or expected, got, quick, known=known, measure=measure
+            )
         names = [name for name, _ in got]
         self._flags.add(dict(zip(names, expected, strict=False)))
         if unexpected:
             excused = self._unusual.excused(outputs)
             self._mismatched -= excused
             outputs = [excuse_kernel(own) if own.output in excused else own for own in outputs]
-        agrees = not any(output.problem for output in outputs)
-        if sample.values is Values.FAR and agrees and any(output.unsettled for output in outputs):
+        if sample.values is Values.FAR and _is_unsettled(outputs):
             return None  # far from where the model is well-conditioned: it shows nothing
         if recorded:
             declared = self._spec.verification.tolerance
@@ -167,12 +176,15 @@ class Comparator:
             sample.dims, sample.seed, tuple(outputs), sample.values, reordered is not None
         )
 
-    def _quickly(
-        self, sample: Sample, arrays: Mapping[str, Array], expected: list[Array], got: Named
-    ) -> list[OutputComparison]:
-        """Compare without a further run of the model; nothing where outputs are missing."""
-        if not self._computed_in or self._mixed:
+    def _settle_dtypes(self, arrays: Mapping[str, Array]) -> bool:
+        """Determine the arithmetic, unless it is known; return whether it was."""
+        known = bool(self._computed_in) and not self._mixed
+        if not known:
             self._determine_dtypes(arrays)
+        return known
+
+    def _quickly(self, sample: Sample, expected: list[Array], got: Named) -> list[OutputComparison]:
+        """Compare without a further run of the model; nothing where outputs are missing."""
         if len(expected) != len(got):
             return []
         return self._compare_all(sample, expected, got, [NoiseEstimate(a) for a in expected])
@@ -190,19 +202,21 @@ class Comparator:
         arrays: Mapping[str, Array],
         expected: list[Array],
         got: Named,
+        compared: list[OutputComparison],
         *,
+        known: bool,
         measure: bool = False,
     ) -> list[OutputComparison]:
-        known = bool(self._computed_in) and not self._mixed
-        if not known:
-            self._determine_dtypes(arrays)
+        """Return what further runs of the model leave of the differences in `compared`.
+
+        `known`: whether the arithmetic was determined with other arrays.
+        """
         if len(expected) != len(got):
             text = f"the file returns {len(got)} outputs, eager {len(expected)}"
             problem = Problem(ProblemKind.OUTPUT_COUNT, text)
             return [OutputComparison(got[0][0] if got else "", 0.0, 0.0, 0.0, problem)]
         estimates = [NoiseEstimate(array) for array in expected]
-        compared = self._compare_all(sample, expected, got, estimates)
-        if any(output.problem for output in compared):
+        if _differs(compared):
             again = self._reference.run(arrays, "the same sample again")
             if difference := distance(expected, again):
                 return mark_not_deterministic(compared, difference)
@@ -319,6 +333,15 @@ class Comparator:
         """Return whether outputs differ, and only those that depend on a ranking."""
         differing = [output.output for output in outputs if output.problem]
         return bool(differing) and all(name in self._ranked for name in differing)
+
+
+def _differs(outputs: list[OutputComparison]) -> bool:
+    return any(output.problem for output in outputs)
+
+
+def _is_unsettled(outputs: list[OutputComparison]) -> bool:
+    """Return whether outputs agree only because some elements depend on rounding."""
+    return not _differs(outputs) and any(output.unsettled for output in outputs)
 
 
 def _explainable(output: OutputComparison, runs: int) -> bool:

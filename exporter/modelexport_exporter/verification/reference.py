@@ -21,6 +21,7 @@ from modelexport_exporter.core.out_of_memory import is_out_of_memory
 from modelexport_exporter.core.user_frame import message_of, user_frame
 from modelexport_exporter.precision.noise import Simulation
 from modelexport_exporter.torch_internals.tf32 import forbid_tf32
+from modelexport_exporter.verification.early_outputs import EarlyOutputs
 from modelexport_exporter.verification.numerics.arithmetic_dtype import (
     COARSENESS,
     EXACT,
@@ -73,6 +74,7 @@ class EagerReference:
             lambda _arrays: nullcontext()
         )
         """A context for each run that is compared, made from its inputs."""
+        self.early = EarlyOutputs()
 
     def computed_in(self, arrays: Mapping[str, Array]) -> list[Arithmetic]:
         """Return for each output the arithmetic that leads to it.

@@ -14,6 +14,15 @@ MOST_BYTES = 1 << 16
 """Larger arrays are not equal by chance, and take time to read."""
 
 
+def digest_of(arrays: Mapping[str, Array]) -> bytes:
+    """Return the SHA-256 of the names, dtypes, shapes and values of arrays."""
+    sha256 = hashlib.sha256()
+    for name, array in sorted(arrays.items()):
+        sha256.update(f"{name} {array.dtype.name} {array.shape} ".encode())
+        sha256.update(array.tobytes())
+    return sha256.digest()
+
+
 class MetArrays:
     """Remembers arrays by their digests."""
 
@@ -24,11 +33,7 @@ class MetArrays:
         """Return whether these arrays, of these names and in these dtypes, are met first."""
         if sum(array.nbytes for array in arrays.values()) > MOST_BYTES:
             return True
-        sha256 = hashlib.sha256()
-        for name, array in sorted(arrays.items()):
-            sha256.update(f"{name} {array.dtype.name} {array.shape} ".encode())
-            sha256.update(array.tobytes())
-        digest = sha256.digest()
+        digest = digest_of(arrays)
         new = digest not in self._digests
         self._digests.add(digest)
         return new

@@ -6,7 +6,7 @@ fit, and lists the samples that are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.core.dims import DimSizes, describe_sizes
@@ -19,10 +19,13 @@ from modelexport_exporter.verification.samples.sizes import shrink, volume
 class SampleScheduler:
     """Decides which samples run, from the costs of those that ran."""
 
-    def __init__(self, spec: ModelExportSpec, seconds: float) -> None:
-        """Schedule samples of a spec for `seconds` in all."""
+    def __init__(
+        self, spec: ModelExportSpec, seconds: float, free: Callable[[], int] = free_memory
+    ) -> None:
+        """Schedule samples of a spec for `seconds` in all. `free`: bytes that they may use."""
         self._spec = spec
         self._seconds = seconds
+        self._free = free
         self._dims = DimSizes.of(spec)
         self._costs: list[Cost] = []
         self.left_out: list[str] = []
@@ -44,12 +47,12 @@ class SampleScheduler:
 
     def admit(self, sample: Sample) -> Admission:
         """Decide on a sample."""
-        room = Room(self._seconds - self.spent, free_memory())
+        room = Room(self._seconds - self.spent, self._free())
         return admit(self._costs, self.volume(sample), room)
 
     def fits_within(self, sample: Sample, seconds: float) -> bool:
         """Return whether a sample fits if it may take so long, whatever is left of the budget."""
-        room = Room(seconds, free_memory())
+        room = Room(seconds, self._free())
         return admit(self._costs, self.volume(sample), room).fits
 
     def admissible(self, planned: Sample) -> Iterator[Sample]:

@@ -95,6 +95,8 @@ class Completeness:
         self._size_paths = SizePaths(samples, reference, self._paths, clock)
         if branches is not Branches.NONE:
             reference.watching = self._watching
+        if self._frozen_sizes or self._guarded:
+            reference.early.forget()
 
     @contextmanager
     def _watching(self, arrays: Arrays) -> Iterator[None]:
@@ -112,6 +114,7 @@ class Completeness:
             self._reached.append(arrays)
         if new := sites - self._known:
             self._known |= new
+            self._reference.early.forget()
             self._unexamined.append((new, arrays))
 
     def seek(self, results: Sequence[SampleComparison], compare: Callable[[Found], None]) -> None:

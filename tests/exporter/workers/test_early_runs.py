@@ -1,0 +1,123 @@
+"""A verification whose eager runs were made before ends as one that makes them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from modelexport_api.status import Verdict
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.types import ExportTask, VerificationOutcome
+from modelexport_exporter.verification.early_outputs import EarlyOutputs
+from modelexport_exporter.verification.reference_model import ReferenceModel, load_reference_model
+from modelexport_exporter.verification.samples import time_shares
+from modelexport_exporter.workers import one_verification
+from modelexport_exporter.workers.early_runs import run_early
+from modelexport_exporter.workers.standby_verifier import StandbyVerifier
+from modelexport_exporter.workers.verify import verify_model
+from models import catalog
+from models.catalog import CODE, RealModel, small_model
+from models.exporting import convert, forget_user_code, silent, task_for
+
+EARLY = CODE / "early.py"
+ROWS = {"name": "x", "shape": ["n", 4]}
+
+
+@pytest.fixture(autouse=True)
+def _alike(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let no busy machine leave samples out."""
+    monkeypatch.setattr(one_verification, "TIME_BUDGET_SECONDS", 600.0)
+    monkeypatch.setattr(time_shares, "LIKELY_SIZES_SECONDS", -1.0)
+    monkeypatch.setattr(time_shares, "EVERY_SIZE_SECONDS", -1.0)
+    yield
+    forget_user_code()
+
+
+def small(name: str) -> RealModel:
+    return small_model(EARLY, name, ROWS, n=(1, 40))
+
+
+class Counted:
+    """A loaded model that counts its calls."""
+
+    def __init__(self, task: ExportTask) -> None:
+        self.task = task
+        self.model: ReferenceModel = load_reference_model(task, silent)
+        self.calls = 0
+        self.model.module.register_forward_pre_hook(self._count)
+
+    def _count(self, _module: torch.nn.Module, _args: object) -> None:
+        self.calls += 1
+
+    def run_early(
+        self, outputs: EarlyOutputs, is_stopped: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Run in a thread, as the worker does: what it reads is not the model's."""
+        arguments = (self.task, self.model, outputs, is_stopped)
+        thread = threading.Thread(target=run_early, args=arguments)
+        thread.start()
+        thread.join()
+
+
+def samples_of(outcome: VerificationOutcome) -> list[object]:
+    return [
+        (sample.dims, sample.values, [output.max_abs_error for output in sample.outputs])
+        for sample in outcome.samples
+    ]
+
+
+def test_verification_uses_the_outputs_and_ends_the_same(tmp_path: Path) -> None:
+    task = task_for(catalog.DIGITS, tmp_path)
+    converted = convert(task)
+    plain, early = Counted(task), Counted(task)
+    expected = verify_model(task, converted, silent, plain.model)
+    early.run_early(early.model.reference.early)
+    before, early.calls = early.calls, 0
+    outcome = verify_model(task, converted, silent, early.model)
+    assert before > 5
+    assert early.calls == plain.calls - before
+    assert early.model.reference.early.seconds > 0
+    assert outcome.summary.verdict is expected.summary.verdict is Verdict.VERIFIED
+    assert samples_of(outcome) == samples_of(expected)
+
+
+def test_model_that_reads_values_runs_again(tmp_path: Path) -> None:
+    task = task_for(small("Reading"), tmp_path)
+    outputs = EarlyOutputs()
+    model = Counted(task)
+    model.run_early(outputs)
+    assert model.calls > 1  # the first rows are few, and the model reads only of many
+    assert outputs.take({}) is None
+    assert not outputs.has({})
+
+
+def test_stopped_run_ends_after_its_sample(tmp_path: Path) -> None:
+    task = task_for(small("Plain"), tmp_path)
+    model, answers = Counted(task), iter([False, False, True])
+    model.run_early(EarlyOutputs(), lambda: next(answers))
+    assert model.calls == 2
+
+
+@pytest.mark.parametrize("name", ["Plain", "Reading", "Failing", "Sampled"])
+def test_standby_verifier_ends_as_a_fresh_one(tmp_path: Path, name: str) -> None:
+    model = small("Plain" if name == "Sampled" else name)
+    extra = {"verification": {"sampler": "early:rows"}} if name == "Sampled" else {}
+    task = task_for(model, tmp_path, **extra)
+    converted = convert(task_for(small("Plain"), tmp_path))
+    expected = result_of(lambda: verify_model(task, converted, silent))
+    standby = StandbyVerifier()
+    standby.prepare(task, silent)
+    assert result_of(lambda: standby.verify(task, converted, silent)) == expected
+
+
+def result_of(verify: Callable[[], VerificationOutcome]) -> object:
+    """Return what a verification found: samples, or the reason of its failure."""
+    try:
+        outcome = verify()
+    except ExportFailure as failure:
+        return failure.reason, failure.message
+    return outcome.summary.verdict, samples_of(outcome)
