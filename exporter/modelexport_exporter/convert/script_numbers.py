@@ -4,6 +4,9 @@ torch's exporter makes tensors of the numbers, and float32 of what meets a float
 are 1,000,000.0 then, and not more than a million. Numbers that end in a comparison, or as an
 integer, are marked as float64 in the graph that torch.jit.script returns, and `script_sizes`
 computes with them. Others meet tensors, which have a dtype of their own.
+
+Python's integers have no end. Products of values that a script reads are saturated where int64
+would wrap, so that a comparison with a number below 2^63 decides as Python does.
 """
 
 from __future__ import annotations
@@ -13,6 +16,8 @@ from typing import Any, TypeAlias
 
 import torch
 
+from modelexport_exporter.torch_internals.torchscript_graph import inline_calls
+
 Node: TypeAlias = Any
 Value: TypeAlias = Any
 Graph: TypeAlias = Any
@@ -21,6 +26,9 @@ Graph: TypeAlias = Any
 _ARITHMETIC = frozenset({"aten::add", "aten::sub", "aten::mul", "aten::div", "aten::neg"})
 _COMPARISONS = frozenset({"aten::lt", "aten::le", "aten::gt", "aten::ge", "aten::eq", "aten::ne"})
 _INT = "aten::Int"
+_READS = frozenset({_INT, "aten::IntImplicit"})
+_OF_INTEGERS = frozenset({"aten::add", "aten::sub", "aten::mul", "aten::neg"})
+_LARGEST = 2**63 - 1
 _TO_INTEGERS = frozenset({_INT, "aten::floor", "aten::ceil"})
 _NUMBERS = frozenset({"FloatType", "IntType", "NumberType"})
 _MAY_BE_FLOAT = frozenset({"FloatType", "NumberType", "TensorType"})
@@ -33,19 +41,10 @@ _INT64, _DOUBLE = 4, 7
 
 
 def compute_decisions_in_double(module: torch.nn.Module) -> None:
-    """Change the graphs of a compiled module and of its parts in place."""
-    for part in module.modules():
-        graph = _graph_of(part)
-        if graph is not None:
-            _Widening(graph).run()
-
-
-def _graph_of(part: torch.nn.Module) -> Graph | None:
-    """Return the graph of a part's forward; None where other methods are called instead."""
-    try:
-        return getattr(part, "graph", None)
-    except RuntimeError:  # a method of that name is not compiled
-        return None
+    """Change the graph of a compiled module in place, with all that it calls."""
+    graph: Graph = module.graph
+    inline_calls(graph)
+    _Widening(graph).run()
 
 
 class _Widening:
@@ -61,6 +60,9 @@ class _Widening:
         self._wide = {node.output().unique() for node in arithmetic}
         for node in (*arithmetic, *comparisons):
             self._widen_inputs(node)
+        products = [node for node in nodes if _may_overflow(node)]
+        for node in products:
+            self._saturate(node)
         for node in nodes:
             if node.kind() == _INT:
                 self._write_int(node)
@@ -112,6 +114,25 @@ class _Widening:
             self._node("aten::IntImplicit", [number], torch.IntType.get())
         )
 
+    def _saturate(self, node: Node) -> None:
+        """Replace a product that int64 does not hold by the end of int64 on its side."""
+        # Written before the node, which nothing uses then: its users may be in several blocks.
+        self._graph.setInsertPoint(node)
+        wide = [self._double(value) for value in node.inputs()]
+        tensor = torch.TensorType.get()
+        double = self._node("aten::mul", wide, torch.FloatType.get())
+        product = self._node("aten::mul", list(node.inputs()), torch.IntType.get())
+        bounded = self._node("prim::NumToTensor", [product], tensor)
+        for comparison, end in (("aten::ge", _LARGEST), ("aten::lt", -_LARGEST - 1)):
+            limit = self._double(self._constant(end))
+            beyond = self._node(comparison, [double, limit], torch.BoolType.get())
+            beyond = self._node("prim::NumToTensor", [beyond], tensor)
+            bounded = self._node(
+                "aten::masked_fill", [bounded, beyond, self._constant(end)], tensor
+            )
+        number = self._node("aten::IntImplicit", [bounded], torch.IntType.get())
+        node.output().replaceAllUsesWith(number)
+
     def _double(self, value: Value) -> Value:
         """Return the number as float64, marked by casts that do nothing."""
         wide = self._cast(value, [_DOUBLE] * CASTS)
@@ -159,6 +180,28 @@ def _computes_float(node: Node) -> bool:
     if node.kind() not in _ARITHMETIC or not all(_is_number(value) for value in node.inputs()):
         return False
     return node.kind() == "aten::div" or any(_is_float(value) for value in node.inputs())
+
+
+def _may_overflow(node: Node) -> bool:
+    """Return whether a node multiplies integers of which a script reads one from a tensor."""
+    if node.kind() != "aten::mul" or not node.output().uses():
+        return False
+    values = list(node.inputs())
+    return all(map(_is_integer, values)) and any(map(_is_read, values))
+
+
+def _is_integer(value: Value) -> bool:
+    return bool(value.type().kind() == "IntType")
+
+
+def _is_read(value: Value) -> bool:
+    """Return whether an integer depends on what a script reads from a tensor."""
+    node = value.node()
+    if node.kind() in _READS:
+        return True
+    return node.kind() in _OF_INTEGERS and any(
+        _is_read(operand) for operand in node.inputs() if _is_integer(operand)
+    )
 
 
 def _is_python_float(value: Value) -> bool:

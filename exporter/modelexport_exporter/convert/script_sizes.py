@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
+from onnx_ir.passes.common import RemoveUnusedNodesPass
 
 from modelexport_exporter.convert.script_numbers import CASTS
 
@@ -41,6 +42,7 @@ _NAMED = {
 def compute_script_sizes_in_double(model: ir.Model) -> ir.Model:
     """Return the model, its arithmetic on sizes in float64 and cast where a tensor meets it."""
     _Widening().run(model.graph)
+    RemoveUnusedNodesPass()(model)  # constants that were float32: onnxruntime warns of each
     return model
 
 

@@ -8,7 +8,13 @@ from contextlib import contextmanager
 import torch
 from torch.jit._trace import TracerWarning
 
-__all__ = ["TracerWarning", "inline_functions", "is_traced_constant", "pause_tracing"]
+__all__ = [
+    "TracerWarning",
+    "inline_calls",
+    "inline_functions",
+    "is_traced_constant",
+    "pause_tracing",
+]
 
 
 @contextmanager
@@ -28,9 +34,14 @@ def is_traced_constant(tensor: torch.Tensor) -> bool:
     return bool(value.node().kind() == "prim::Constant")
 
 
+def inline_calls(graph: torch.Graph) -> None:
+    """Put the graphs of methods and functions that a TorchScript graph calls in their places."""
+    torch._C._jit_pass_inline(graph)  # noqa: SLF001
+
+
 def inline_functions(graph: torch.Graph) -> torch.Graph:
     """Return a copy of a TorchScript graph with calls and autograd functions inlined."""
     copied: torch.Graph = graph.copy()
-    torch._C._jit_pass_inline(copied)  # noqa: SLF001
+    inline_calls(copied)
     torch._C._jit_pass_onnx_autograd_function_process(copied)  # noqa: SLF001
     return copied

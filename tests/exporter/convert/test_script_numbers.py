@@ -96,7 +96,7 @@ class OtherMethod(nn.Module):
     class Part(nn.Module):
         @torch.jit.export
         def decide(self, x: torch.Tensor) -> torch.Tensor:
-            return x + 1
+            return torch.ones(2) if x.item() * 0.01 > 1000000.0 else torch.zeros(2)
 
     def __init__(self) -> None:
         super().__init__()
@@ -107,6 +107,29 @@ class OtherMethod(nn.Module):
         return y
 
 
+def is_large(cents: float) -> bool:
+    return cents * 0.01 > 1000000.0
+
+
+class CallsFunction(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.ones(2) if is_large(x.item()) else torch.zeros(2)
+
+
+class Product(nn.Module):
+    """Python's integers have no end: what is beyond int64 is still larger than 10^18."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        square = int(x) * int(x)
+        if square * int(x) < -(10**18):
+            return torch.full((2,), 3.0)
+        if square > 10**18:
+            return torch.ones(2)
+        if int(x) > 0:
+            return torch.zeros(2) + square % 7
+        return torch.zeros(2)
+
+
 @pytest.mark.parametrize(
     ("module", "number"),
     [
@@ -114,7 +137,10 @@ class OtherMethod(nn.Module):
         *((IsEven(), number) for number in (0, 1, -1, 16_777_216, 16_777_217, 2**53 - 1)),
         *((Quotient(), number) for number in (-50, -49, -48, -1, 0, 1, 6, 7, 2**53 + 1)),
         *((Level(), number) for number in (0.1, 0.3, 0.30000001192092896, 0.5, -1.0)),
-        (OtherMethod(), 1.5),
+        *((OtherMethod(), cents) for cents in (100_000_000, 100_000_001)),
+        *((CallsFunction(), cents) for cents in (100_000_000, 100_000_001)),
+        *((Product(), number) for number in (0, 3, 10**9, 10**9 + 1, 3_037_000_500, 2**32)),
+        *((Product(), number) for number in (2**62, -(10**6), -(10**6) - 1, -(2**40), -(2**62))),
         *((Inner(), number) for number in (0.1, 0.3)),
         *((Truncated(), number) for number in (2.7, -2.7, 3, -1, 2**24 + 1)),
         *((Mixed(), number) for number in (3.0, 2.9999998, 5.5, -1.0)),
