@@ -16,8 +16,6 @@ from typing import Any, TypeAlias
 
 import torch
 
-from modelexport_exporter.torch_internals.torchscript_graph import inline_calls
-
 Node: TypeAlias = Any
 Value: TypeAlias = Any
 Graph: TypeAlias = Any
@@ -40,10 +38,8 @@ _INT64, _DOUBLE = 4, 7
 """torch's numbers of dtypes in a graph."""
 
 
-def compute_decisions_in_double(module: torch.nn.Module) -> None:
-    """Change the graph of a compiled module in place, with all that it calls."""
-    graph: Graph = module.graph
-    inline_calls(graph)
+def compute_decisions_in_double(graph: Graph) -> None:
+    """Change a graph without calls in place."""
     _Widening(graph).run()
 
 
@@ -60,6 +56,9 @@ class _Widening:
         self._wide = {node.output().unique() for node in arithmetic}
         for node in (*arithmetic, *comparisons):
             self._widen_inputs(node)
+        for node in nodes:
+            if node.kind() == "prim::Loop":
+                self._carry_double(node)
         products = [node for node in nodes if _may_overflow(node)]
         for node in products:
             self._saturate(node)
@@ -82,6 +81,17 @@ class _Widening:
         for place, value in enumerate(list(node.inputs())):
             if value.unique() not in self._wide:
                 self._widen(node, place, value)
+
+    def _carry_double(self, loop: Node) -> None:
+        """Compute in float64 what a loop makes of a float that it carries from round to round.
+
+        A script also calls a float what is a tensor after the first round: that keeps its dtype.
+        """
+        (body,) = loop.blocks()
+        end = body.returnNode()
+        for place, value in enumerate(list(end.inputs())):
+            if place > 0 and _computes_float(value.node()):  # the first is the condition
+                self._widen(end, place, value)
 
     def _widen(self, node: Node, place: int, value: Value) -> None:
         """Let a node take a number as float64; one that meets tensors as well is computed twice."""

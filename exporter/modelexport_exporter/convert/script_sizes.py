@@ -14,6 +14,7 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 from onnx_ir.passes.common import RemoveUnusedNodesPass
 
+from modelexport_exporter.convert.script_loops import carried_doubles
 from modelexport_exporter.convert.script_numbers import CASTS
 
 _SHAPES = frozenset({"Shape", "Size"})
@@ -60,9 +61,12 @@ class _Widening:
         """What depends on sizes and constants alone, and is an integer or a boolean."""
         self._wide: dict[ir.Value, bool] = {}
         """What depends on them and on number inputs alone, as float64: whether it was float32."""
+        self._carried: dict[ir.Value, ir.Value] = {}
+        """Outputs of loops by what makes them in each round."""
 
     def run(self, graph: ir.Graph) -> None:
         self._wide.update(dict.fromkeys(_number_inputs(graph), False))
+        self._carried.update(carried_doubles(graph))
         for node in list(ir.traversal.RecursiveGraphIterator(graph)):
             if node.op_type in _SHAPES:
                 self._integers.update(node.outputs)
@@ -73,7 +77,7 @@ class _Widening:
 
     def _visit(self, node: ir.Node) -> None:
         alone = all(self._is_known(value) for value in node.inputs if value is not None)
-        returned = any(value.is_graph_output() for value in node.outputs)
+        returned = any(v.is_graph_output() and v not in self._carried for v in node.outputs)
         floats = node.op_type in _FUNCTIONS or any(_is_float(v, self._wide) for v in node.inputs)
         if not alone or returned:
             self._narrow_inputs(node)
@@ -113,7 +117,8 @@ class _Widening:
         return value in self._integers or value in self._wide or constant is not None
 
     def _mark(self, node: ir.Node, was_single: bool) -> None:
-        for value in node.outputs:
+        carried = [self._carried[value] for value in node.outputs if value in self._carried]
+        for value in (*node.outputs, *carried):
             value.type = ir.TensorType(ir.DataType.DOUBLE)
             self._wide[value] = was_single
 
@@ -130,14 +135,14 @@ class _Widening:
                 continue
             else:
                 made = ir.node("Constant", [], {"value": ir.tensor(_as_double(constant))})
-            node.replace_input_with(place, _insert(node, made, ir.DataType.DOUBLE))
+            _insert(node, place, made, ir.DataType.DOUBLE)
 
     def _narrow_inputs(self, node: ir.Node) -> None:
         """Give a node that takes tensors as well the float32 that it was written for."""
         for place, value in enumerate(node.inputs):
             if value is not None and self._wide.get(value):
                 cast = ir.node("Cast", [value], {"to": ir.DataType.FLOAT})
-                node.replace_input_with(place, _insert(node, cast, ir.DataType.FLOAT))
+                _insert(node, place, cast, ir.DataType.FLOAT)
 
 
 def _is_marked_number(node: ir.Node) -> bool:
@@ -183,8 +188,11 @@ def _is_single(value: ir.Value) -> bool:
     return constant is not None and constant.dtype is ir.DataType.FLOAT
 
 
-def _insert(node: ir.Node, made: ir.Node, dtype: ir.DataType) -> ir.Value:
+def _insert(node: ir.Node, place: int, made: ir.Node, dtype: ir.DataType) -> None:
+    """Make an input of a node, under a name that no other graph of the model has."""
     assert node.graph is not None
+    (value,) = made.outputs
+    value.name = f"{node.outputs[0].name}_input_{place}"
+    value.type = ir.TensorType(dtype)
     node.graph.insert_before(node, made)
-    made.outputs[0].type = ir.TensorType(dtype)
-    return made.outputs[0]
+    node.replace_input_with(place, value)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import onnx_ir as ir
 import torch
@@ -24,7 +25,9 @@ from modelexport_exporter.convert.capture import quiet
 from modelexport_exporter.convert.capture_failure import inputs_mismatch, run_eagerly
 from modelexport_exporter.convert.declared_numbers import with_single_precision
 from modelexport_exporter.convert.names import make_names_unique
+from modelexport_exporter.convert.script_loops import settle_loop_types
 from modelexport_exporter.convert.script_numbers import compute_decisions_in_double
+from modelexport_exporter.convert.script_returns import begin_returns_with_values
 from modelexport_exporter.convert.script_sizes import compute_script_sizes_in_double
 from modelexport_exporter.convert.script_symbolics import script_symbolics
 from modelexport_exporter.core.errors import ExportFailure
@@ -37,6 +40,7 @@ from modelexport_exporter.diagnosis.operators.in_script import unsupported_in_mo
 from modelexport_exporter.plugins.plugins import Plugins
 from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
 from modelexport_exporter.torch_internals.script_annotations import drop_unreadable_annotations
+from modelexport_exporter.torch_internals.torchscript_graph import inline_calls
 
 _SCRIPT_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
@@ -65,7 +69,7 @@ def converted_torchscript(
         path = Path(directory) / "converted.onnx"
         if scripted:
             module = compile_script(module, code_dir)
-            compute_decisions_in_double(module)
+            adapt_script(module)
         called = torchscript_call(module, call, bound_inputs.sizes.captured)
         embedded = spec.export.weights is Weights.EMBEDDED and not trains
         try:
@@ -104,7 +108,20 @@ def converted_torchscript(
             entry.name for entry in spec.inputs if entry.dtype is DType.FLOAT32 and not entry.shape
         }
         model = with_single_precision(with_own_names(ir.load(path)), floats)
-        yield make_names_unique(compute_script_sizes_in_double(model))
+        yield adapt_translation(model)
+
+
+def adapt_script(compiled: torch.nn.Module) -> None:
+    """Change the graph of a compiled module in place, so that the exporter translates it right."""
+    graph: Any = compiled.graph
+    inline_calls(graph)
+    compute_decisions_in_double(graph)
+    begin_returns_with_values(graph)
+
+
+def adapt_translation(model: ir.Model) -> ir.Model:
+    """Return what the exporter made of a trace or a script, valid and computed as in Python."""
+    return make_names_unique(settle_loop_types(compute_script_sizes_in_double(model)))
 
 
 def compile_script(module: torch.nn.Module, code_dir: Path | None) -> torch.nn.Module:

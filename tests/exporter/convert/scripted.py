@@ -3,22 +3,60 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import onnx_ir as ir
 import onnxruntime
 import torch
 from torch import nn
 
+from modelexport_exporter.call import flatten
 from modelexport_exporter.convert.script_symbolics import script_symbolics
+from modelexport_exporter.convert.torchscript import adapt_script, adapt_translation
+
+Array = np.ndarray[Any, Any]
 
 
-def computed(module: nn.Module, x: torch.Tensor, file: Path) -> list[np.ndarray]:
+def computed(module: nn.Module, x: torch.Tensor, file: Path) -> list[Array]:
+    """Return the outputs of a file with fixed sizes, as the exporter writes it."""
+    _write(torch.jit.script(module), x, file)
+    return _run(file, x)
+
+
+class Scripted:
+    """The file of a module with one input, of which all dims are dynamic, as the rung makes it."""
+
+    def __init__(self, module: nn.Module, x: torch.Tensor, file: Path) -> None:
+        """Convert with an example, at which the compiled module must answer as the module does."""
+        compiled = torch.jit.script(module)
+        adapt_script(compiled)
+        pairs = zip(flatten(compiled(x)), flatten(module(x)), strict=True)
+        assert all(torch.equal(one, other) for one, other in pairs)
+        _write(compiled, x, file, dynamic_axes={"x": list(range(x.dim()))})
+        ir.save(adapt_translation(ir.load(file)), file)
+        self._file = file
+
+    def answers(self, x: torch.Tensor) -> list[Array]:
+        """Return the outputs of the file."""
+        return _run(self._file, x)
+
+
+def _write(compiled: nn.Module, x: torch.Tensor, file: Path, **options: object) -> None:
     with torch.no_grad(), script_symbolics():
         torch.onnx.export(
-            torch.jit.script(module), (x,), str(file), dynamo=False, opset_version=20,
+            compiled,
+            (x,),
+            str(file),
+            dynamo=False,
+            opset_version=20,
             input_names=["x"],
-        )  # fmt: skip
+            **options,  # type: ignore[arg-type]
+        )
+
+
+def _run(file: Path, x: torch.Tensor) -> list[Array]:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
-    return session.run(None, {"x": x.numpy()})  # type: ignore[no-any-return]
+    return [np.asarray(output) for output in session.run(None, {"x": x.numpy()})]

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-import onnx_ir as ir
-import onnxruntime
 import pytest
 import torch
 from torch import nn
 
-from modelexport_exporter.convert.names import make_names_unique
-from modelexport_exporter.convert.script_numbers import compute_decisions_in_double
-from modelexport_exporter.convert.script_sizes import compute_script_sizes_in_double
-from modelexport_exporter.convert.script_symbolics import script_symbolics
+from exporter.convert.scripted import Scripted
 
 
 class Discount(nn.Module):
@@ -73,21 +67,6 @@ class Inner(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         y: torch.Tensor = self.part(x) + 1
         return y
-
-
-def computed(module: nn.Module, x: torch.Tensor, path: Path) -> np.ndarray:
-    """Return what the file of a compiled module answers, as the Script rung makes it."""
-    compiled = torch.jit.script(module)
-    compute_decisions_in_double(compiled)
-    assert torch.equal(compiled(x), module(x))
-    with torch.no_grad(), script_symbolics():
-        torch.onnx.export(
-            compiled, (x,), str(path), dynamo=False, opset_version=20, input_names=["x"]
-        )
-    ir.save(make_names_unique(compute_script_sizes_in_double(ir.load(path))), path)
-    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-    (answer,) = session.run(None, {"x": x.numpy()})
-    return np.asarray(answer)
 
 
 class OtherMethod(nn.Module):
@@ -149,7 +128,7 @@ class Product(nn.Module):
 )
 def test_a_number_decides_as_in_python(module: nn.Module, number: float, tmp_path: Path) -> None:
     x = torch.tensor(number)
-    got = computed(module, x, tmp_path / "m.onnx")
+    (got,) = Scripted(module, x, tmp_path / "m.onnx").answers(x)
     want = module(x).numpy()
     assert got.dtype == want.dtype
     assert got.tolist() == pytest.approx(want.tolist(), rel=1e-6)
