@@ -6,7 +6,7 @@ torch writes a file here, in a temporary directory.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,6 +27,7 @@ from modelexport_exporter.convert.declared_numbers import with_single_precision
 from modelexport_exporter.convert.names import make_names_unique
 from modelexport_exporter.convert.script_loops import settle_loop_types
 from modelexport_exporter.convert.script_numbers import compute_decisions_in_double
+from modelexport_exporter.convert.script_operators import write_missing_operators
 from modelexport_exporter.convert.script_returns import begin_returns_with_values
 from modelexport_exporter.convert.script_sizes import compute_script_sizes_in_double
 from modelexport_exporter.convert.script_symbolics import script_symbolics
@@ -69,7 +70,8 @@ def converted_torchscript(
         path = Path(directory) / "converted.onnx"
         if scripted:
             module = compile_script(module, code_dir)
-            adapt_script(module)
+            with script_symbolics(), plugins.register_symbolics():
+                adapt_script(module, spec.export.opset, plugins.left_alone)
         called = torchscript_call(module, call, bound_inputs.sizes.captured)
         embedded = spec.export.weights is Weights.EMBEDDED and not trains
         try:
@@ -111,10 +113,16 @@ def converted_torchscript(
         yield adapt_translation(model)
 
 
-def adapt_script(compiled: torch.nn.Module) -> None:
-    """Change the graph of a compiled module in place, so that the exporter translates it right."""
+def adapt_script(
+    compiled: torch.nn.Module, opset: int, left_alone: Collection[str] = frozenset()
+) -> None:
+    """Change the graph of a compiled module in place, so that the exporter translates it right.
+
+    `left_alone`: operators that are not rewritten.
+    """
     graph: Any = compiled.graph
     inline_calls(graph)
+    write_missing_operators(graph, opset, left_alone)
     compute_decisions_in_double(graph)
     begin_returns_with_values(graph)
 

@@ -15,6 +15,7 @@ from modelexport_exporter.call import flatten
 from modelexport_exporter.convert.script_symbolics import script_symbolics
 from modelexport_exporter.convert.torchscript import adapt_script, adapt_translation
 
+OPSET = 20
 Array = np.ndarray[Any, Any]
 
 
@@ -30,7 +31,7 @@ class Scripted:
     def __init__(self, module: nn.Module, x: torch.Tensor, file: Path) -> None:
         """Convert with an example, at which the compiled module must answer as the module does."""
         compiled = torch.jit.script(module)
-        adapt_script(compiled)
+        adapt_script(compiled, OPSET)
         pairs = zip(flatten(compiled(x)), flatten(module(x)), strict=True)
         assert all(torch.equal(one, other) for one, other in pairs)
         _write(compiled, x, file, dynamic_axes={"x": list(range(x.dim()))})
@@ -49,7 +50,7 @@ def _write(compiled: nn.Module, x: torch.Tensor, file: Path, **options: object) 
             (x,),
             str(file),
             dynamo=False,
-            opset_version=20,
+            opset_version=OPSET,
             input_names=["x"],
             **options,  # type: ignore[arg-type]
         )
