@@ -238,7 +238,8 @@ def _inner(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _distance(x: Tensor, y: Tensor, p: float) -> Tensor:
-    return torch.norm(x - y, p)
+    norm: Tensor = torch.norm(x - y, p)
+    return norm
 
 
 def _trapezoid(y: Tensor, dx: float, dim: int) -> Tensor:
