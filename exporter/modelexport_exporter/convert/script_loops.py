@@ -7,6 +7,7 @@ TorchScript exporter writes both as they are, and ONNX has one type for what a L
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import onnx_ir as ir
 
@@ -22,14 +23,28 @@ _ORDER = (
 """A number becomes the later type where it meets one. INT8 stands for no value."""
 
 
-def carried_doubles(graph: ir.Graph) -> Iterator[tuple[ir.Value, ir.Value]]:
-    """Yield what a loop's body makes of a number that begins as float64, and the loop's output."""
-    for node in ir.traversal.RecursiveGraphIterator(graph):
-        if node.op_type == "Loop":
-            body = node.attributes["body"].as_graph()
-            for place in range(_FIRST_CARRIED, len(node.inputs)):
-                if body.inputs[place].dtype is ir.DataType.DOUBLE:
-                    yield body.outputs[place - 1], node.outputs[place - _FIRST_CARRIED]
+@dataclass(frozen=True)
+class Carried:
+    """One value that a loop carries from round to round."""
+
+    first: ir.Value
+    """What it begins with."""
+    entered: ir.Value
+    """What each round begins with."""
+    left: ir.Value
+    """What each round makes of it."""
+    last: ir.Value
+    """What the loop returns."""
+
+
+def carried_values(loop: ir.Node) -> Iterator[Carried]:
+    """Yield what a loop carries."""
+    body = loop.attributes["body"].as_graph()
+    for place in range(_FIRST_CARRIED, len(loop.inputs)):
+        first = loop.inputs[place]
+        assert first is not None
+        left, last = body.outputs[place - 1], loop.outputs[place - _FIRST_CARRIED]
+        yield Carried(first, body.inputs[place], left, last)
 
 
 def settle_loop_types(model: ir.Model) -> ir.Model:
@@ -41,21 +56,18 @@ def settle_loop_types(model: ir.Model) -> ir.Model:
 
 
 def _settle(loop: ir.Node, body: ir.Graph) -> None:
-    for place in range(_FIRST_CARRIED, len(loop.inputs)):
-        entered, left = body.inputs[place], body.outputs[place - 1]
-        before, after = entered.dtype, left.dtype
+    for place, carried in enumerate(carried_values(loop), _FIRST_CARRIED):
+        before, after = carried.entered.dtype, carried.left.dtype
         if before == after or before not in _ORDER or after not in _ORDER:
             continue
         if _stays(before, after):
-            body.outputs[place - 1] = _cast_at_end(body, left, before)
+            body.outputs[place - 1] = _cast_at_end(body, carried.left, before)
             continue
-        first = loop.inputs[place]
-        assert first is not None
-        cast = ir.node("Cast", [first], {"to": after})
-        cast.outputs[0].name = f"{entered.name}_first"
+        cast = ir.node("Cast", [carried.first], {"to": after})
+        cast.outputs[0].name = f"{carried.entered.name}_first"
         assert loop.graph is not None
         loop.graph.insert_before(loop, cast)
-        for value in (cast.outputs[0], entered, loop.outputs[place - _FIRST_CARRIED]):
+        for value in (cast.outputs[0], carried.entered, carried.last):
             value.type = ir.TensorType(after)
         loop.replace_input_with(place, cast.outputs[0])
 

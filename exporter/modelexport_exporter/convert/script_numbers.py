@@ -92,6 +92,7 @@ class _Widening:
         for place, value in enumerate(list(end.inputs())):
             if place > 0 and _computes_float(value.node()):  # the first is the condition
                 self._widen(end, place, value)
+                self._widen(loop, place + 1, loop.inputsAt(place + 1))
 
     def _widen(self, node: Node, place: int, value: Value) -> None:
         """Let a node take a number as float64; one that meets tensors as well is computed twice."""

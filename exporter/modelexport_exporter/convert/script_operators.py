@@ -77,6 +77,17 @@ def _diff(
     return x
 
 
+def _diag(x: Tensor, diagonal: int) -> Tensor:
+    if x.dim() > 1:
+        return x.diagonal(diagonal, 0, 1)
+    beside = abs(diagonal)
+    padded = torch.cat([x, torch.zeros([beside], dtype=x.dtype)])
+    places = torch.arange(x.size(0) + beside)
+    is_on = places.unsqueeze(0) - places.unsqueeze(1) == diagonal
+    values = padded.unsqueeze(1) if diagonal >= 0 else padded.unsqueeze(0)
+    return torch.where(is_on, values, torch.zeros_like(values))
+
+
 def _trace(x: Tensor) -> Tensor:
     return x.diagonal(0, 0, 1).sum()
 
@@ -296,6 +307,7 @@ DEFINITIONS: dict[str, Callable[..., Tensor]] = {
     "count_nonzero.dim_IntList": _count_nonzero_of_dims,
     "cpu": _same,
     "deg2rad": _degrees_to_radians,
+    "diag": _diag,
     "diff": _diff,
     "dist": _distance,
     "expm1": _expm1,

@@ -7,14 +7,14 @@ of integers, which ONNX has not.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 from onnx_ir.passes.common import RemoveUnusedNodesPass
 
-from modelexport_exporter.convert.script_loops import carried_doubles
+from modelexport_exporter.convert.script_loops import carried_values
 from modelexport_exporter.convert.script_numbers import CASTS
 
 _SHAPES = frozenset({"Shape", "Size"})
@@ -66,8 +66,9 @@ class _Widening:
 
     def run(self, graph: ir.Graph) -> None:
         self._wide.update(dict.fromkeys(_number_inputs(graph), False))
-        self._carried.update(carried_doubles(graph))
         for node in list(ir.traversal.RecursiveGraphIterator(graph)):
+            if node.op_type == "Loop":
+                self._enter(node)
             if node.op_type in _SHAPES:
                 self._integers.update(node.outputs)
             elif _is_marked_number(node):
@@ -75,11 +76,26 @@ class _Widening:
             elif any(value in self._integers or value in self._wide for value in node.inputs):
                 self._visit(node)
 
+    def _enter(self, loop: ir.Node) -> None:
+        """Let a loop carry as float64 what begins as such a number of Python."""
+        for carried in carried_values(loop):
+            made = carried.first.producer()
+            if made is not None and _is_marked_number(made):
+                carried.entered.type = ir.TensorType(ir.DataType.DOUBLE)
+                self._wide[carried.entered] = True
+            if carried.entered.dtype is ir.DataType.DOUBLE:
+                self._carried[carried.left] = carried.last
+
     def _visit(self, node: ir.Node) -> None:
         alone = all(self._is_known(value) for value in node.inputs if value is not None)
-        returned = any(v.is_graph_output() and v not in self._carried for v in node.outputs)
+        returned = node.op_type not in _COMPARISONS and any(
+            value.is_graph_output() and value not in self._carried for value in node.outputs
+        )
         floats = node.op_type in _FUNCTIONS or any(_is_float(v, self._wide) for v in node.inputs)
-        if not alone or returned:
+        if node.op_type == "Loop":
+            wide = (carried for carried in carried_values(node) if carried.entered in self._wide)
+            self._narrow_inputs(node, {carried.first for carried in wide})
+        elif not alone or returned:
             self._narrow_inputs(node)
         elif node.op_type == "Cast":
             self._visit_cast(node)
@@ -137,10 +153,10 @@ class _Widening:
                 made = ir.node("Constant", [], {"value": ir.tensor(_as_double(constant))})
             _insert(node, place, made, ir.DataType.DOUBLE)
 
-    def _narrow_inputs(self, node: ir.Node) -> None:
+    def _narrow_inputs(self, node: ir.Node, kept: Collection[ir.Value] = ()) -> None:
         """Give a node that takes tensors as well the float32 that it was written for."""
         for place, value in enumerate(node.inputs):
-            if value is not None and self._wide.get(value):
+            if value is not None and self._wide.get(value) and value not in kept:
                 cast = ir.node("Cast", [value], {"to": ir.DataType.FLOAT})
                 _insert(node, place, cast, ir.DataType.FLOAT)
 

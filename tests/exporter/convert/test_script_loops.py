@@ -36,6 +36,17 @@ class FloatThatDecides(nn.Module):
         return x * count
 
 
+class Halves(nn.Module):
+    """The condition of a loop is one of Python, too: float32 of 0.2 is twice more than 0.1."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        value, rounds = x[0, 0].abs().item(), 0
+        while value > 0.1:
+            value = value * 0.5
+            rounds += 1
+        return x * rounds
+
+
 class FloatAfterTheLoop(nn.Module):
     """The same float meets a tensor after the loop."""
 
@@ -88,6 +99,7 @@ def first_above(x: Tensor, limit: float) -> int:
         TensorAfterTheFirst(),
         FloatThatDecides(),
         FloatAfterTheLoop(),
+        Halves(),
         ReturnsEarly(),
         ReturnsTwo(),
         ReturnsInHelper(),

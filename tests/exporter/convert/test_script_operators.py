@@ -28,6 +28,7 @@ EXPRESSIONS = {
     "count_nonzero.dim_IntList": "torch.count_nonzero(x > 0, [0, 1])",
     "cpu": "x.cpu() + 1",
     "deg2rad": "torch.deg2rad(x)",
+    "diag": "torch.diag(x[0], -1) * 2 - torch.diag(y[0], 1)",
     "diff": "torch.diff(x, 2, 1, x[:, :1], y[:, :2])",
     "dist": "torch.dist(x, y, 2.0)",
     "expm1": "torch.expm1(x)",
