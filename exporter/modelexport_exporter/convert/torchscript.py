@@ -19,12 +19,19 @@ from torch.onnx import TrainingMode
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import DType, Exporter, ModelExportSpec, Weights
 from modelexport_api.status import Stage
-from modelexport_exporter.call import BoundInputs, torchscript_call, with_own_names
+from modelexport_exporter.call import (
+    BoundInputs,
+    TorchScriptCall,
+    flatten,
+    torchscript_call,
+    with_own_names,
+)
 from modelexport_exporter.call.call import Arguments
 from modelexport_exporter.convert.capture import quiet
 from modelexport_exporter.convert.capture_failure import inputs_mismatch, run_eagerly
 from modelexport_exporter.convert.declared_numbers import with_single_precision
 from modelexport_exporter.convert.names import make_names_unique
+from modelexport_exporter.convert.script_dtypes import write_dtypes
 from modelexport_exporter.convert.script_loops import settle_loop_types
 from modelexport_exporter.convert.script_numbers import compute_decisions_in_double
 from modelexport_exporter.convert.script_operators import write_missing_operators
@@ -110,7 +117,19 @@ def converted_torchscript(
             entry.name for entry in spec.inputs if entry.dtype is DType.FLOAT32 and not entry.shape
         }
         model = with_single_precision(with_own_names(ir.load(path)), floats)
+        _declare_ranks(model, called)
         yield adapt_translation(model)
+
+
+def _declare_ranks(model: ir.Model, called: TorchScriptCall) -> None:
+    """Declare the rank of outputs of which the exporter knows none, such as those of loops."""
+    if all(output.shape is not None for output in model.graph.outputs):
+        return
+    with torch.no_grad():
+        leaves = list(flatten(called.module(*called.args)))
+    for output, leaf in zip(model.graph.outputs, leaves, strict=False):
+        if output.shape is None and isinstance(output.type, ir.TensorType):
+            output.shape = ir.Shape([None] * leaf.dim())
 
 
 def adapt_script(
@@ -123,6 +142,7 @@ def adapt_script(
     graph: Any = compiled.graph
     inline_calls(graph)
     write_missing_operators(graph, opset, left_alone)
+    write_dtypes(graph)
     compute_decisions_in_double(graph)
     begin_returns_with_values(graph)
 

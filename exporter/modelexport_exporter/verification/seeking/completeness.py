@@ -184,7 +184,7 @@ class Completeness:
             if not self._unexamined and not set(self._to_be_taken()) - set(wanted):
                 return
             further = BothSides(self._sides, self._to_be_taken())
-            for entry in self._seeker.seek_at_sizes(further, self._reached, SIZES_SECONDS):
+            for entry in self._seeker.seek_near(further, self._reached, SIZES_SECONDS):
                 compare(entry)
 
     def _seek_file_sides(self, sides: FileSides, compare: Callable[[Found], None]) -> None:
@@ -203,6 +203,12 @@ class Completeness:
         reach(self._seeker.sizes(), SIZES_SECONDS, lambda: sides.is_open)
         at_sizes = self._seeker.at_sizes(self._reached)
         reach(at_sizes, SIZES_SECONDS, lambda: bool(sides.missing))
+        for _round in range(MOST_ROUNDS):
+            before = len(self._reached)
+            beside = self._seeker.beside(self._reached)
+            reach(beside, SIZES_SECONDS, lambda: bool(sides.missing))
+            if len(self._reached) == before:
+                break
 
     def _seek_size_decisions(
         self,

@@ -20,8 +20,10 @@ from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.samples.sample_source import SampleSource
 from modelexport_exporter.verification.samples.sizes import volume
 from modelexport_exporter.verification.seeking.ascent import ascend
+from modelexport_exporter.verification.seeking.beside import beside
 from modelexport_exporter.verification.seeking.candidates import candidates
 from modelexport_exporter.verification.seeking.goals import Goal
+from modelexport_exporter.verification.shapes.observed import sizes_of
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]
@@ -70,11 +72,18 @@ class Seeker:
                 found.append(candidate)
         return found
 
-    def seek_at_sizes(self, goal: Goal, of: Sequence[Arrays], seconds: float) -> list[Found]:
-        """Return samples that reach the goal at other sizes than inputs that were found before."""
+    def seek_near(self, goal: Goal, of: Sequence[Arrays], seconds: float) -> list[Found]:
+        """Return samples that reach the goal from inputs that were found before.
+
+        Within the time at other sizes, and as long again with another element.
+        """
+        at_sizes = self._seek_among(self.at_sizes(of), goal, seconds)
+        return [*at_sizes, *self._seek_among(self.beside(of), goal, seconds)]
+
+    def _seek_among(self, candidates: Iterator[Found], goal: Goal, seconds: float) -> list[Found]:
         until = self._clock() + seconds
         found: list[Found] = []
-        for candidate in self.at_sizes(of):
+        for candidate in candidates:
             if not goal.is_open or self._clock() > until:
                 break
             if self._reaches(goal, candidate.arrays):
@@ -91,6 +100,19 @@ class Seeker:
                     if name in kept and kept[name].size
                 }
                 yield Found(sized.dims, {**sized.arrays, **moved})
+
+    def beside(self, of: Sequence[Arrays]) -> Iterator[Found]:
+        """Yield the inputs with another number in one element, the last inputs first."""
+        spec = self._samples.spec
+        for arrays in reversed(of) if self._samples.sampler is None else ():
+            for changed in beside(spec.inputs, arrays, self._numbers):
+                yield Found(sizes_of(spec.inputs, arrays), changed)
+
+    @property
+    def _numbers(self) -> tuple[float, ...]:
+        """Return the numbers of the model's code and file."""
+        injected = self._samples.injected
+        return tuple(dict.fromkeys((*injected.named, *injected.constants)))
 
     def _reaches(self, goal: Goal, arrays: Mapping[str, Array]) -> bool:
         values = self._reference.values(arrays)
@@ -127,10 +149,8 @@ class Seeker:
             yield Found(sizes, arrays)
 
     def _drawn(self, sizes: dict[str, int]) -> Iterator[Found]:
-        injected = self._samples.injected
-        named = tuple(dict.fromkeys((*injected.named, *injected.constants)))
         inputs = self._samples.spec.inputs
-        for arrays in candidates(inputs, sizes, named, self._state()):
+        for arrays in candidates(inputs, sizes, self._numbers, self._state()):
             yield Found(sizes, arrays)
 
     def _ascending(self, sizes: dict[str, int], values: Values) -> Iterator[Found]:

@@ -1,0 +1,32 @@
+"""Dtypes that a script leaves out, and that torch's TorchScript exporter takes to be float32."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+Node: TypeAlias = Any
+Graph: TypeAlias = Any
+"""torch._C's, which are untyped."""
+
+_FILL, _DTYPE = 1, 2
+"""Inputs of aten::full(size, fill_value, dtype, …)."""
+_DTYPES = {"IntType": 4, "BoolType": 11}
+"""torch's numbers of int64 and bool, by what torch.full takes the dtype from."""
+
+
+def write_dtypes(graph: Graph) -> None:
+    """Change a graph in place: `torch.full((n,), -1)` is int64."""
+    for node in list(_nodes(graph)):
+        if node.kind() == "aten::full" and node.inputsAt(_DTYPE).type().kind() == "NoneType":
+            dtype = _DTYPES.get(node.inputsAt(_FILL).type().kind())
+            if dtype is not None:
+                graph.setInsertPoint(node)
+                node.replaceInput(_DTYPE, graph.insertConstant(dtype))
+
+
+def _nodes(block: Any) -> Iterator[Node]:  # noqa: ANN401 - a graph or a block
+    for node in block.nodes():
+        for inner in node.blocks():
+            yield from _nodes(inner)
+        yield node
