@@ -24,6 +24,8 @@ _LINEAR = (
     "addcmul", "addcdiv",
 )  # fmt: skip
 """Sums of terms: their error is one of the largest partial sum, however small the result is."""
+_DIVIDING = ("mean", "avg_pool")
+"""Of these, what rounds even where the sum is exact: a mean of means is a right one."""
 _FACTORS = ("value", "alpha", "beta")
 """Of terms, by keyword."""
 _INSIDE = (
@@ -79,7 +81,7 @@ class OtherRounding(Mode):  # type: ignore[no-untyped-call]
         if any(answer is leaf for leaf in known) or _copies(func, known, answer):
             return answer
         if _has(name, _LINEAR) and not _has(name, _INSIDE):
-            return self._partial_sums_moved(func, given, kwargs, answer)
+            return self._partial_sums_moved(name, func, given, kwargs, answer)
         return tree_map(lambda leaf: self._rounded(name, known, leaf), answer)
 
     def _rounded(self, name: str, known: Sequence[torch.Tensor], value: object) -> object:
@@ -102,6 +104,7 @@ class OtherRounding(Mode):  # type: ignore[no-untyped-call]
 
     def _partial_sums_moved(
         self,
+        name: str,
         func: Any,  # noqa: ANN401
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
@@ -109,7 +112,8 @@ class OtherRounding(Mode):  # type: ignore[no-untyped-call]
     ) -> object:
         """Return sums that are off by a part of a unit of their terms' magnitudes together."""
         known = [leaf for leaf in tree_flatten(args)[0] if _is_float(leaf)]
-        if not _is_float(answer) or not any(bool(_long(leaf).any()) for leaf in known):
+        rounded = _has(name, _DIVIDING) or any(bool(_long(leaf).any()) for leaf in known)
+        if not _is_float(answer) or not rounded:
             return answer
         assert isinstance(answer, torch.Tensor)
         factors = {name: abs(kwargs[name]) for name in _FACTORS if name in kwargs}
