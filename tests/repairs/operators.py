@@ -345,6 +345,7 @@ CALLS: dict[str, list[Call]] = {
     **of("heaviside", call(WITH_NAN, torch.tensor(0.5))),
     **of("hypot fmax fmin", call(X, X.flip(0))),
     **of("logaddexp", call(FAR, -FAR)),
+    **of("logaddexp2", call(FAR, -FAR)),
     **of("frexp.Tensor", call(X)),
     **of("sign sgn", call(WITH_NAN)),
     # Squeezing

@@ -11,24 +11,31 @@ would wrap, so that a comparison with a number below 2^63 decides as Python does
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, TypeAlias
 
+import numpy as np
 import torch
+
+from modelexport_exporter.convert.python_numbers import (
+    FLOAT,
+    PythonNumbers,
+    is_number,
+)
 
 Node: TypeAlias = Any
 Value: TypeAlias = Any
 Graph: TypeAlias = Any
 """torch._C's, which are untyped."""
 
-_ARITHMETIC = frozenset({"aten::add", "aten::sub", "aten::mul", "aten::div", "aten::neg"})
 _COMPARISONS = frozenset({"aten::lt", "aten::le", "aten::gt", "aten::ge", "aten::eq", "aten::ne"})
 _INT = "aten::Int"
+_READ_AS = {"FloatType": "f", "IntType": "i"}
+"""How a constant of a type is read."""
 _READS = frozenset({_INT, "aten::IntImplicit"})
 _OF_INTEGERS = frozenset({"aten::add", "aten::sub", "aten::mul", "aten::neg"})
 _LARGEST = 2**63 - 1
 _TO_INTEGERS = frozenset({_INT, "aten::floor", "aten::ceil"})
-_NUMBERS = frozenset({"FloatType", "IntType", "NumberType"})
 _MAY_BE_FLOAT = frozenset({"FloatType", "NumberType", "TensorType"})
 _CONSTANT = "prim::Constant"
 CASTS = 2
@@ -38,27 +45,44 @@ _INT64, _DOUBLE = 4, 7
 """torch's numbers of dtypes in a graph."""
 
 
-def compute_decisions_in_double(graph: Graph) -> None:
-    """Change a graph without calls in place."""
-    _Widening(graph).run()
+def compute_decisions_in_double(graph: Graph, floats: Collection[str] = ()) -> None:
+    """Change a graph without calls in place. `floats`: its inputs of floating-point dtypes."""
+    _Widening(graph, frozenset(floats)).run()
+
+
+def literals_of(graph: Graph) -> dict[float, float]:
+    """Return the numbers that a script names, by the float32 that the exporter makes of each.
+
+    Without those that have a float32 in common.
+    """
+    found: dict[float, set[float]] = {}
+    for node in _nodes(graph):
+        kind = node.output().type().kind() if node.kind() == _CONSTANT else ""
+        if kind in _READ_AS:
+            number = float(getattr(node, _READ_AS[kind])("value"))
+            found.setdefault(float(np.float32(number)), set()).add(number)
+    return {single: numbers.pop() for single, numbers in found.items() if len(numbers) == 1}
 
 
 class _Widening:
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, floats: frozenset[str]) -> None:
         self._graph = graph
+        self._numbers = PythonNumbers(floats)
         self._wide: set[int] = set()
         """Values that are computed in float64, by their numbers in the graph."""
 
     def run(self) -> None:
         nodes = list(_nodes(self._graph))
         arithmetic = [node for node in nodes if self._is_wide(node)]
-        comparisons = [node for node in nodes if _compares_floats(node)]
+        comparisons = [node for node in nodes if self._compares_floats(node)]
         self._wide = {node.output().unique() for node in arithmetic}
         for node in (*arithmetic, *comparisons):
             self._widen_inputs(node)
         for node in nodes:
             if node.kind() == "prim::Loop":
                 self._carry_double(node)
+            elif node.kind() == "prim::If":
+                self._choose_double(node)
         products = [node for node in nodes if _may_overflow(node)]
         for node in products:
             self._saturate(node)
@@ -68,13 +92,13 @@ class _Widening:
 
     def _is_wide(self, node: Node) -> bool:
         """Return whether a node computes a float that only decides."""
-        return _computes_float(node) and all(
+        return self._numbers.computes_float(node) and all(
             self._only_decides(use.user) for use in node.output().uses()
         )
 
     def _only_decides(self, user: Node) -> bool:
         if user.kind() in _COMPARISONS | _TO_INTEGERS:
-            return all(_is_number(value) for value in user.inputs())
+            return all(map(is_number, user.inputs()))
         return self._is_wide(user)
 
     def _widen_inputs(self, node: Node) -> None:
@@ -90,31 +114,40 @@ class _Widening:
         (body,) = loop.blocks()
         end = body.returnNode()
         for place, value in enumerate(list(end.inputs())):
-            if place > 0 and _computes_float(value.node()):  # the first is the condition
+            if place > 0 and self._numbers.is_computed(value):  # the first is the condition
                 self._widen(end, place, value)
                 self._widen(loop, place + 1, loop.inputsAt(place + 1))
+
+    def _choose_double(self, branch: Node) -> None:
+        """Return from both sides in float64 what Python computed on one of them."""
+        for place, value in enumerate(branch.outputs()):
+            if self._numbers.is_computed(value):
+                for end in (block.returnNode() for block in branch.blocks()):
+                    self._widen(end, place, end.inputsAt(place))
 
     def _widen(self, node: Node, place: int, value: Value) -> None:
         """Let a node take a number as float64; one that meets tensors as well is computed twice."""
         made = value.node()
-        if _computes_float(made):
+        if self._numbers.computes_float(made):
             again = self._graph.createClone(made, lambda own: own)
             again.insertBefore(node)
             node.replaceInput(place, again.output())
             self._widen_inputs(again)
-            return
-        if made.kind() == _CONSTANT:
-            if value.type().kind() == "IntType":
-                number = float(made.i("value"))
-                self._graph.setInsertPoint(node)
-                node.replaceInput(place, self._constant(number))
-            return
-        self._graph.setInsertPoint(node)
-        node.replaceInput(place, self._double(value))
+        elif made.kind() == FLOAT and is_number(made.inputsAt(0)):
+            self._widen(node, place, made.inputsAt(0))
+        else:
+            self._graph.setInsertPoint(node)
+            node.replaceInput(place, self._double(value))
+
+    def _compares_floats(self, node: Node) -> bool:
+        if node.kind() not in _COMPARISONS:
+            return False
+        inputs = list(node.inputs())
+        return all(map(is_number, inputs)) and any(map(self._numbers.is_float, inputs))
 
     def _write_int(self, node: Node) -> None:
         """Write int() as a cast: the exporter leaves it out."""
-        if _is_python_float(node.inputsAt(0)):
+        if self._numbers.is_float(node.inputsAt(0)):
             self._widen_inputs(node)
         value = node.inputsAt(0)
         if value.type().kind() not in _MAY_BE_FLOAT:
@@ -145,7 +178,9 @@ class _Widening:
         node.output().replaceAllUsesWith(number)
 
     def _double(self, value: Value) -> Value:
-        """Return the number as float64, marked by casts that do nothing."""
+        """Return the number as float64, marked by casts that do nothing; a constant as it is."""
+        if value.node().kind() == _CONSTANT:
+            return value
         wide = self._cast(value, [_DOUBLE] * CASTS)
         return self._node("aten::FloatImplicit", [wide], torch.FloatType.get())
 
@@ -155,7 +190,7 @@ class _Widening:
         none = self._graph.insertNode(self._graph.create(_CONSTANT, [], 1)).output()
         none.setType(torch.NoneType.get())
         tensor = value
-        if _is_number(value):
+        if is_number(value):
             tensor = self._node("prim::NumToTensor", [value], torch.TensorType.get())
         for dtype in dtypes:
             inputs = [tensor, self._constant(dtype), false, false, none]
@@ -178,21 +213,6 @@ def _nodes(block: Any) -> Iterator[Node]:  # noqa: ANN401 - a graph or a block
             yield from _nodes(inner)
 
 
-def _is_number(value: Value) -> bool:
-    return value.type().kind() in _NUMBERS
-
-
-def _is_float(value: Value) -> bool:
-    return bool(value.type().kind() == "FloatType")
-
-
-def _computes_float(node: Node) -> bool:
-    """Return whether a node computes a float from Python numbers."""
-    if node.kind() not in _ARITHMETIC or not all(_is_number(value) for value in node.inputs()):
-        return False
-    return node.kind() == "aten::div" or any(_is_float(value) for value in node.inputs())
-
-
 def _may_overflow(node: Node) -> bool:
     """Return whether a node multiplies integers of which a script reads one from a tensor."""
     if node.kind() != "aten::mul" or not node.output().uses():
@@ -213,17 +233,3 @@ def _is_read(value: Value) -> bool:
     return node.kind() in _OF_INTEGERS and any(
         _is_read(operand) for operand in node.inputs() if _is_integer(operand)
     )
-
-
-def _is_python_float(value: Value) -> bool:
-    """Return whether a Python number is a float."""
-    return _is_float(value) or (_is_number(value) and _computes_float(value.node()))
-
-
-def _compares_floats(node: Node) -> bool:
-    if node.kind() not in _COMPARISONS:
-        return False
-    inputs = list(node.inputs())
-    if not all(_is_number(value) for value in inputs):
-        return False
-    return any(_is_python_float(value) for value in inputs)

@@ -6,7 +6,7 @@ TorchScript exporter finds one where an `if` has none, and fails where a loop ha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import torch
@@ -22,14 +22,31 @@ _NUMBERS: dict[str, object] = {"IntType": 0, "FloatType": 0.0, "BoolType": False
 
 
 def begin_returns_with_values(graph: Graph) -> None:
-    """Change a graph in place: loops begin with values, which nothing reads."""
-    for loop in list(_loops(graph)):
-        for place, value in enumerate(list(loop.inputs())):
-            if value.node().kind() == "prim::Uninitialized":
-                graph.setInsertPoint(loop)
-                made = _unused(graph, value.type())
-                if made is not None:
-                    loop.replaceInput(place, made)
+    """Change a graph in place: loops, and sides of an `if`, have values where nothing reads one.
+
+    Of sides only numbers: the exporter finds tensors itself.
+    """
+    for node in list(_nodes(graph)):
+        if node.kind() == "prim::Loop":
+            _fill(graph, node, _unused)
+        elif node.kind() == "prim::If":
+            for block in node.blocks():
+                _fill(graph, block.returnNode(), _unused_number)
+
+
+def _fill(graph: Graph, node: Node, unused: Callable[[Graph, Type], Any]) -> None:
+    """Replace the inputs of a node that stand for no value."""
+    for place, value in enumerate(list(node.inputs())):
+        if value.node().kind() == "prim::Uninitialized":
+            graph.setInsertPoint(node)
+            made = unused(graph, value.type())
+            if made is not None:
+                node.replaceInput(place, made)
+
+
+def _unused_number(graph: Graph, wanted: Type) -> Any | None:  # noqa: ANN401
+    kind = wanted.kind()
+    return graph.insertConstant(_NUMBERS[kind]) if kind in _NUMBERS else None
 
 
 def _unused(graph: Graph, wanted: Type) -> Any | None:  # noqa: ANN401
@@ -37,10 +54,8 @@ def _unused(graph: Graph, wanted: Type) -> Any | None:  # noqa: ANN401
     kind = wanted.kind()
     if kind == "TensorType":
         return graph.insertConstant(torch.zeros((), dtype=UNUSED))
-    if kind in _NUMBERS:
-        return graph.insertConstant(_NUMBERS[kind])
     if kind != "TupleType":
-        return None
+        return _unused_number(graph, wanted)
     elements = [_unused(graph, element) for element in wanted.elements()]
     if None in elements:
         return None
@@ -49,9 +64,8 @@ def _unused(graph: Graph, wanted: Type) -> Any | None:  # noqa: ANN401
     return node.output()
 
 
-def _loops(block: Any) -> Iterator[Node]:  # noqa: ANN401 - a graph or a block
+def _nodes(block: Any) -> Iterator[Node]:  # noqa: ANN401 - a graph or a block
     for node in block.nodes():
-        if node.kind() == "prim::Loop":
-            yield node
+        yield node
         for inner in node.blocks():
-            yield from _loops(inner)
+            yield from _nodes(inner)

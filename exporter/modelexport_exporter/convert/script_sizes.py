@@ -7,7 +7,9 @@ of integers, which ONNX has not.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from enum import Enum
+from types import MappingProxyType
 
 import numpy as np
 import onnx_ir as ir
@@ -25,6 +27,7 @@ _FUNCTIONS = frozenset(
 """What returns no integer, whatever it takes."""
 _ARITHMETIC = _FUNCTIONS | {"Abs", "Add", "Ceil", "Div", "Floor", "Identity", "Max", "Min", "Mod"}
 _ARITHMETIC |= {"Mul", "Neg", "Pow", "Round", "Sign", "Sub", "Where"}
+_OF_DOUBLE = ir.TensorType(ir.DataType.DOUBLE)
 _COMPARISONS = frozenset({"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"})
 _ON_INTEGERS = frozenset(
     {"And", "Concat", "Gather", "Not", "Or", "Reshape", "Slice", "Squeeze", "Unsqueeze", "Xor"}
@@ -40,9 +43,14 @@ _NAMED = {
 """Constants of Python's math, and of torch's formulas of logarithms."""
 
 
-def compute_script_sizes_in_double(model: ir.Model) -> ir.Model:
-    """Return the model, its arithmetic on sizes in float64 and cast where a tensor meets it."""
-    _Widening().run(model.graph)
+def compute_script_sizes_in_double(
+    model: ir.Model, literals: Mapping[float, float] = MappingProxyType({})
+) -> ir.Model:
+    """Return the model, its arithmetic on sizes in float64 and cast where a tensor meets it.
+
+    `literals`: numbers of the program by their float32.
+    """
+    _Widening(literals).run(model.graph)
     RemoveUnusedNodesPass()(model)  # constants that were float32: onnxruntime warns of each
     return model
 
@@ -56,7 +64,8 @@ def likely_double(number: np.float32) -> float:
 
 
 class _Widening:
-    def __init__(self) -> None:
+    def __init__(self, literals: Mapping[float, float]) -> None:
+        self._literals = literals
         self._integers: set[ir.Value] = set()
         """What depends on sizes and constants alone, and is an integer or a boolean."""
         self._wide: dict[ir.Value, bool] = {}
@@ -69,6 +78,8 @@ class _Widening:
         for node in list(ir.traversal.RecursiveGraphIterator(graph)):
             if node.op_type == "Loop":
                 self._enter(node)
+            elif node.op_type == "If":
+                self._enter_branch(node)
             if node.op_type in _SHAPES:
                 self._integers.update(node.outputs)
             elif _is_marked_number(node):
@@ -85,6 +96,28 @@ class _Widening:
                 self._wide[carried.entered] = True
             if carried.entered.dtype is ir.DataType.DOUBLE:
                 self._carried[carried.left] = carried.last
+
+    def _enter_branch(self, branch: ir.Node) -> None:
+        """Let both sides return as float64 what Python computed on one of them."""
+        graphs = _sides(branch)
+        for place, output in enumerate(branch.outputs):
+            if _leaves(output) not in ({_Leaf.MARKED}, {_Leaf.MARKED, _Leaf.CONSTANT}):
+                continue
+            sides = [graph.outputs[place] for graph in graphs]
+            fixed = map(_constant_of, sides)
+            for graph, side, number in zip(graphs, sides, fixed, strict=True):
+                returned = side
+                if number is not None:
+                    wide = ir.tensor(_as_double(number, self._literals))
+                    made = ir.node("Constant", [], {"value": wide})
+                    (returned,) = made.outputs
+                    returned.name, returned.type = f"{side.name}_wide", _OF_DOUBLE
+                    graph.append(made)
+                    graph.outputs[place] = returned
+                    self._wide[returned] = True
+                self._carried[returned] = output
+            output.type = _OF_DOUBLE
+            self._wide[output] = True
 
     def _visit(self, node: ir.Node) -> None:
         alone = all(self._is_known(value) for value in node.inputs if value is not None)
@@ -150,7 +183,8 @@ class _Widening:
             elif constant.dtype is ir.DataType.DOUBLE:
                 continue
             else:
-                made = ir.node("Constant", [], {"value": ir.tensor(_as_double(constant))})
+                wide = _as_double(constant, self._literals)
+                made = ir.node("Constant", [], {"value": ir.tensor(wide)})
             _insert(node, place, made, ir.DataType.DOUBLE)
 
     def _narrow_inputs(self, node: ir.Node, kept: Collection[ir.Value] = ()) -> None:
@@ -159,6 +193,44 @@ class _Widening:
             if value is not None and self._wide.get(value) and value not in kept:
                 cast = ir.node("Cast", [value], {"to": ir.DataType.FLOAT})
                 _insert(node, place, cast, ir.DataType.FLOAT)
+
+
+def _constant_of(value: ir.Value) -> ir.TensorProtocol | None:
+    """Return the number that a side of a branch returns; None if it computes it."""
+    made = value.producer()
+    if made is not None and made.op_type == "Identity" and made.inputs[0] is not None:
+        return _constant_of(made.inputs[0])
+    return ir.convenience.get_const_tensor(value)
+
+
+class _Leaf(Enum):
+    """What a number follows from."""
+
+    CONSTANT = 0
+    MARKED = 1
+    OTHER = 2
+
+
+def _leaves(value: ir.Value | None) -> set[_Leaf]:
+    """Return what a value follows from by arithmetic, and by branches."""
+    made = value.producer() if value is not None else None
+    constant = _constant_of(value) if value is not None else None
+    if constant is not None:
+        return {_Leaf.OTHER if len(constant.shape) else _Leaf.CONSTANT}
+    if made is None:
+        return {_Leaf.OTHER}
+    if _is_marked_number(made):
+        return {_Leaf.MARKED}
+    if made.op_type == "If" and value is not None:
+        place = list(made.outputs).index(value)
+        return set().union(*(_leaves(graph.outputs[place]) for graph in _sides(made)))
+    if made.op_type in _ARITHMETIC | {"Cast"}:
+        return set().union(*map(_leaves, made.inputs))
+    return {_Leaf.OTHER}
+
+
+def _sides(branch: ir.Node) -> list[ir.Graph]:
+    return [branch.attributes[name].as_graph() for name in ("then_branch", "else_branch")]
 
 
 def _is_marked_number(node: ir.Node) -> bool:
@@ -188,11 +260,12 @@ def _number_inputs(graph: ir.Graph) -> Iterator[ir.Value]:
                 yield node.outputs[0]
 
 
-def _as_double(constant: ir.TensorProtocol) -> NDArray[np.float64]:
+def _as_double(constant: ir.TensorProtocol, literals: Mapping[float, float]) -> NDArray[np.float64]:
     values = constant.numpy()
     if constant.dtype is not ir.DataType.FLOAT:
         return values.astype(np.float64)
-    return np.array([likely_double(number) for number in values.flat]).reshape(values.shape)
+    numbers = [literals.get(float(number), likely_double(number)) for number in values.flat]
+    return np.array(numbers).reshape(values.shape)
 
 
 def _is_float(value: ir.Value | None, wide: dict[ir.Value, bool]) -> bool:

@@ -6,7 +6,7 @@ torch writes a file here, in a temporary directory.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,7 +33,10 @@ from modelexport_exporter.convert.declared_numbers import with_single_precision
 from modelexport_exporter.convert.names import make_names_unique
 from modelexport_exporter.convert.script_dtypes import write_dtypes
 from modelexport_exporter.convert.script_loops import settle_loop_types
-from modelexport_exporter.convert.script_numbers import compute_decisions_in_double
+from modelexport_exporter.convert.script_numbers import (
+    compute_decisions_in_double,
+    literals_of,
+)
 from modelexport_exporter.convert.script_operators import write_missing_operators
 from modelexport_exporter.convert.script_returns import begin_returns_with_values
 from modelexport_exporter.convert.script_sizes import compute_script_sizes_in_double
@@ -75,10 +78,12 @@ def converted_torchscript(
         raise inputs_mismatch(refused, bound_inputs, code_dir) from refused
     with TemporaryDirectory(dir=scratch, prefix=".torchscript-") as directory:
         path = Path(directory) / "converted.onnx"
+        literals: dict[float, float] = {}
         if scripted:
             module = compile_script(module, code_dir)
             with script_symbolics(), plugins.register_symbolics():
-                adapt_script(module, spec.export.opset, plugins.left_alone)
+                dtypes = [getattr(torch, entry.dtype.value) for entry in call.inputs]
+                literals = adapt_script(module, spec.export.opset, dtypes, plugins.left_alone)
         called = torchscript_call(module, call, bound_inputs.sizes.captured)
         embedded = spec.export.weights is Weights.EMBEDDED and not trains
         try:
@@ -118,7 +123,7 @@ def converted_torchscript(
         }
         model = with_single_precision(with_own_names(ir.load(path)), floats)
         _declare_ranks(model, called)
-        yield adapt_translation(model)
+        yield adapt_translation(model, literals)
 
 
 def _declare_ranks(model: ir.Model, called: TorchScriptCall) -> None:
@@ -133,23 +138,35 @@ def _declare_ranks(model: ir.Model, called: TorchScriptCall) -> None:
 
 
 def adapt_script(
-    compiled: torch.nn.Module, opset: int, left_alone: Collection[str] = frozenset()
-) -> None:
+    compiled: torch.nn.Module,
+    opset: int,
+    dtypes: Sequence[torch.dtype],
+    left_alone: Collection[str] = frozenset(),
+) -> dict[float, float]:
     """Change the graph of a compiled module in place, so that the exporter translates it right.
 
-    `left_alone`: operators that are not rewritten.
+    Return its numbers by the float32 that the exporter makes of each. `dtypes`: of the tensors that
+    forward takes. `left_alone`: operators that are not rewritten.
     """
     graph: Any = compiled.graph
+    taken = list(graph.inputs())[1:]
+    pairs = zip(taken, dtypes, strict=True) if len(taken) == len(dtypes) else ()
+    floats = {value.debugName() for value, dtype in pairs if dtype.is_floating_point}
     inline_calls(graph)
     write_missing_operators(graph, opset, left_alone)
     write_dtypes(graph)
-    compute_decisions_in_double(graph)
+    literals = literals_of(graph)
     begin_returns_with_values(graph)
+    compute_decisions_in_double(graph, floats)
+    return literals
 
 
-def adapt_translation(model: ir.Model) -> ir.Model:
-    """Return what the exporter made of a trace or a script, valid and computed as in Python."""
-    return make_names_unique(settle_loop_types(compute_script_sizes_in_double(model)))
+def adapt_translation(model: ir.Model, literals: Mapping[float, float]) -> ir.Model:
+    """Return what the exporter made of a trace or a script, valid and computed as in Python.
+
+    `literals`: the script's numbers by their float32.
+    """
+    return make_names_unique(settle_loop_types(compute_script_sizes_in_double(model, literals)))
 
 
 def compile_script(module: torch.nn.Module, code_dir: Path | None) -> torch.nn.Module:

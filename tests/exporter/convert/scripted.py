@@ -31,11 +31,11 @@ class Scripted:
     def __init__(self, module: nn.Module, x: torch.Tensor, file: Path) -> None:
         """Convert with an example, at which the compiled module must answer as the module does."""
         compiled = torch.jit.script(module)
-        adapt_script(compiled, OPSET)
+        literals = adapt_script(compiled, OPSET, [x.dtype])
         pairs = zip(flatten(compiled(x)), flatten(module(x)), strict=True)
         assert all(torch.equal(one, other) for one, other in pairs)
         _write(compiled, x, file, dynamic_axes={"x": list(range(x.dim()))})
-        ir.save(adapt_translation(ir.load(file)), file)
+        ir.save(adapt_translation(ir.load(file), literals), file)
         self._file = file
 
     def answers(self, x: torch.Tensor) -> list[Array]:

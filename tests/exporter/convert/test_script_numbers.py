@@ -132,3 +132,95 @@ def test_a_number_decides_as_in_python(module: nn.Module, number: float, tmp_pat
     want = module(x).numpy()
     assert got.dtype == want.dtype
     assert got.tolist() == pytest.approx(want.tolist(), rel=1e-6)
+
+
+class Total(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        total = 0.0
+        for place in range(x.shape[0]):
+            total += x[place].item()
+        return x * 2 if total > 1.7 else x
+
+
+class Rest(nn.Module):
+    """Its number is computed on one side of a branch."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rest, rounds = 1.0, 0
+        for place in range(x.shape[0]):
+            if x[place] > 0:
+                rest -= x[place].item()
+            if rest <= 0:
+                return x * place
+            rounds += 1
+        return x - rounds
+
+
+class Chosen(nn.Module):
+    """A number of Python from one of two sides, one of them a constant."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        share = x[0].item() * 0.1 if x[1] > 0 else x[1].item() * 3.0
+        limit = x[2].item() * 2.0 if x[0] > 5 else 0.3
+        return x * 2 if share > limit else x * share
+
+
+def sum_of(x: torch.Tensor) -> float:
+    total = 0.0
+    for place in range(x.shape[0]):
+        total = total + float(x[place])
+    return total
+
+
+class SumOfHelper(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 2 if sum_of(x) > 2.1 else x
+
+
+class Circle(nn.Module):
+    """Scalars of which the script does not know whether they are floats."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        one, other = x[0].item(), x[1].item()
+        if one * other < 0:
+            return x * 3
+        return x * 2 if one * one + other * other <= 0.25 else x
+
+
+class Literal(nn.Module):
+    """Two numbers that no float32 holds, and one that its shortest decimal is not."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x[0].item() > 1700000123.0:
+            return x * 2
+        return x * 3 if x[0].item() * 3.0 > 1.23456789012 else x
+
+
+@pytest.mark.parametrize(
+    ("module", "numbers", "dtype"),
+    [
+        (Total(), [0.9, 0.8], torch.float32),
+        (Total(), [0.9, 0.8], torch.float64),
+        (Total(), [1.7], torch.float64),
+        (Rest(), [0.2] * 5, torch.float32),
+        (Rest(), [0.5, -1.0, 0.5, 0.1], torch.float32),
+        *((Chosen(), [one, 1.0, 0.5], torch.float32) for one in (3.0, 3.0000002, 10.0, 2.0)),
+        *((Chosen(), [one, -0.1, 0.05], torch.float32) for one in (3.0, -3.0, 6.0)),
+        (SumOfHelper(), [0.3] * 7, torch.float32),
+        (SumOfHelper(), [1.05, 1.05], torch.float64),
+        (Circle(), [0.3, 0.4], torch.float32),
+        (Circle(), [1e-25, -1e-25], torch.float32),
+        (Literal(), [1700000110.0], torch.float64),
+        (Literal(), [0.41152263014], torch.float64),
+        (Literal(), [0.41152263], torch.float64),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, nn.Module) else str(value),
+)
+def test_numbers_of_elements_decide_as_in_python(
+    module: nn.Module, numbers: list[float], dtype: torch.dtype, tmp_path: Path
+) -> None:
+    x = torch.tensor(numbers, dtype=dtype)
+    (got,) = Scripted(module, x, tmp_path / "m.onnx").answers(x)
+    want = module(x).numpy()
+    assert got.dtype == want.dtype
+    assert got.tolist() == pytest.approx(want.tolist(), rel=1e-6)

@@ -95,7 +95,7 @@ def test_a_script_computes_the_operator(name: str, tmp_path: Path) -> None:
     compiled = script_of(expression, tmp_path)
     with torch.no_grad(), script_symbolics(), rewriting_calls(frozenset(), OPSET):
         assert f"aten::{name.partition('.')[0]}(" in str(compiled.inlined_graph)
-        adapt_script(compiled, OPSET)
+        literals = adapt_script(compiled, OPSET, [torch.float32, torch.float32])
         torch.onnx.export(
             compiled,
             (PLAIN, PLAIN.flip(1)),
@@ -105,7 +105,7 @@ def test_a_script_computes_the_operator(name: str, tmp_path: Path) -> None:
             input_names=["x", "y"],
             dynamic_axes={"x": [0, 1], "y": [0, 1]},
         )
-    ir.save(adapt_translation(ir.load(file)), file)
+    ir.save(adapt_translation(ir.load(file), literals), file)
     session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
     for x in (PLAIN, SQUARE, *(() if name in WITHOUT_UNUSUAL else (UNUSUAL,))):
         y = x.flip(1).contiguous()

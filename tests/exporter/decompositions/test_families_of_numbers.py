@@ -67,6 +67,7 @@ SIGNS: Functions = {
     "fmax": lambda x: torch.fmax(x, -x),
     "fmin": lambda x: torch.fmin(x, -x),
     "logaddexp": lambda x: torch.logaddexp(x, 2 * x),
+    "logaddexp2": lambda x: torch.logaddexp2(x, 2 * x),
     "floor_divide": lambda x: x // 0.1,
     "remainder": lambda x: x % 0.1,
     "remainder_tensor": lambda x: torch.remainder(x, x.flip(0) + 0.5),

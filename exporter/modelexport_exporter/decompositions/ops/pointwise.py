@@ -135,6 +135,21 @@ def logaddexp(x: Tensor, y: Tensor) -> Tensor:
 
 
 @FAMILY.decomposes(
+    "aten::logaddexp2",
+    defect="the powers of 2 overflow",
+    method="max + log2(1 + 2^(min - max)), equal infinities as they are",
+    accuracy="3e-7 (float32)",
+)
+def logaddexp2(x: Tensor, y: Tensor) -> Tensor:
+    high, low = torch.maximum(x, y), torch.minimum(x, y)
+    gap = torch.where(high == low, torch.zeros_like(high), low - high)
+    share = torch.exp2(gap)
+    small = torch.log1p(share) * (1 / math.log(2))
+    above = torch.where(share > 0.5, torch.log2(1 + share), small)
+    return torch.where(torch.isinf(high) & (high == low), high, high + above)
+
+
+@FAMILY.decomposes(
     "aten::frexp.Tensor",
     method="exponent from log2, corrected so that the mantissa lies in [1/2, 1)",
     accuracy="exact for normal numbers",
