@@ -37,6 +37,8 @@ from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
     with_random_rounding,
 )
 from modelexport_exporter.verification.numerics.stable_rankings import StableRankings
+from modelexport_exporter.verification.seeking.nan_tests import tests_for_nan
+from modelexport_exporter.verification.seeking.value_reads import ValueReads
 from modelexport_exporter.verification.treatment_of_nan import LooksForNan, TreatmentOfNan
 
 Array = NDArray[Any]
@@ -121,9 +123,10 @@ class EagerReference:
     def treatment_of_nan(self, arrays: Mapping[str, Array]) -> TreatmentOfNan:
         """Return how the module, called with these arrays, treats NaN and infinity."""
         values = self.values(arrays)
-        with torch.no_grad(), LooksForNan() as looking:
+        reads = ValueReads()
+        with torch.no_grad(), LooksForNan() as looking, reads:
             self.call(values)
-        if looking.found:
+        if looking.found or any(tests_for_nan(site.code) for site in reads.read):
             return TreatmentOfNan.TESTED
         if looking.reads_values or (looking.rounds and looking.has_own_way):
             return TreatmentOfNan.UNDEFINED
