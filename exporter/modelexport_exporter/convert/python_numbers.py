@@ -16,6 +16,10 @@ FLOAT = "aten::Float"
 _IMPLICIT = "aten::FloatImplicit"
 """What is a float for the script is a tensor in Python."""
 _ARITHMETIC = frozenset({"aten::add", "aten::sub", "aten::mul", "aten::div", "aten::neg"})
+_FUNCTIONS = frozenset(
+    f"aten::{name}" for name in ("cos", "exp", "log", "log10", "sin", "sqrt", "tan", "tanh")
+)
+"""Functions of Python's math, which return a float of any number."""
 _NUMBERS = frozenset({"FloatType", "IntType", "NumberType"})
 _BRANCH, _ITEM = "prim::If", "aten::item"
 _OF_FLOATS = frozenset(
@@ -51,9 +55,9 @@ class PythonNumbers:
 
     def computes_float(self, node: Node) -> bool:
         """Return whether a node computes a float from Python numbers."""
-        if node.kind() not in _ARITHMETIC or not all(map(is_number, node.inputs())):
+        if node.kind() not in _ARITHMETIC | _FUNCTIONS or not all(map(is_number, node.inputs())):
             return False
-        return node.kind() == "aten::div" or any(map(self.is_float, node.inputs()))
+        return node.kind() in _FUNCTIONS | {"aten::div"} or any(map(self.is_float, node.inputs()))
 
     def is_float(self, value: Value) -> bool:
         """Return whether a Python number is a float."""

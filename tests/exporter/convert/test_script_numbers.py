@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,14 @@ class Quotient(nn.Module):
         if number % 7 == 2:
             return torch.ones(2) * number
         return torch.zeros(2) + number
+
+
+class Root(nn.Module):
+    """The root of an integer that float32 does not hold."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        root = int(math.sqrt(int(x)))
+        return torch.ones(2) if root * root == int(x) else torch.zeros(2) + root % 10
 
 
 class Level(nn.Module):
@@ -115,6 +124,7 @@ class Product(nn.Module):
         *((Discount(), cents) for cents in (99_999_999, 100_000_000, 100_000_001, 100_000_004)),
         *((IsEven(), number) for number in (0, 1, -1, 16_777_216, 16_777_217, 2**53 - 1)),
         *((Quotient(), number) for number in (-50, -49, -48, -1, 0, 1, 6, 7, 2**53 + 1)),
+        *((Root(), number) for number in (16_785_409, 999_998_000_001, 999_998_000_000, 10**12)),
         *((Level(), number) for number in (0.1, 0.3, 0.30000001192092896, 0.5, -1.0)),
         *((OtherMethod(), cents) for cents in (100_000_000, 100_000_001)),
         *((CallsFunction(), cents) for cents in (100_000_000, 100_000_001)),
