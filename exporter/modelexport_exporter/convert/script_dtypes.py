@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, TypeAlias
+
+from modelexport_exporter.torch_internals.torchscript_graph import nodes_of
 
 Node: TypeAlias = Any
 Graph: TypeAlias = Any
@@ -17,16 +18,9 @@ _DTYPES = {"IntType": 4, "BoolType": 11}
 
 def write_dtypes(graph: Graph) -> None:
     """Change a graph in place: `torch.full((n,), -1)` is int64."""
-    for node in list(_nodes(graph)):
+    for node in list(nodes_of(graph)):
         if node.kind() == "aten::full" and node.inputsAt(_DTYPE).type().kind() == "NoneType":
             dtype = _DTYPES.get(node.inputsAt(_FILL).type().kind())
             if dtype is not None:
                 graph.setInsertPoint(node)
                 node.replaceInput(_DTYPE, graph.insertConstant(dtype))
-
-
-def _nodes(block: Any) -> Iterator[Node]:  # noqa: ANN401 - a graph or a block
-    for node in block.nodes():
-        for inner in node.blocks():
-            yield from _nodes(inner)
-        yield node

@@ -11,7 +11,7 @@ would wrap, so that a comparison with a number below 2^63 decides as Python does
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,6 +22,7 @@ from modelexport_exporter.convert.python_numbers import (
     PythonNumbers,
     is_number,
 )
+from modelexport_exporter.torch_internals.torchscript_graph import nodes_of
 
 Node: TypeAlias = Any
 Value: TypeAlias = Any
@@ -56,7 +57,7 @@ def literals_of(graph: Graph) -> dict[float, float]:
     Without those that have a float32 in common.
     """
     found: dict[float, set[float]] = {}
-    for node in _nodes(graph):
+    for node in nodes_of(graph):
         kind = node.output().type().kind() if node.kind() == _CONSTANT else ""
         if kind in _READ_AS:
             number = float(getattr(node, _READ_AS[kind])("value"))
@@ -72,7 +73,7 @@ class _Widening:
         """Values that are computed in float64, by their numbers in the graph."""
 
     def run(self) -> None:
-        nodes = list(_nodes(self._graph))
+        nodes = list(nodes_of(self._graph))
         arithmetic = [node for node in nodes if self._is_wide(node)]
         comparisons = [node for node in nodes if self._compares_floats(node)]
         self._wide = {node.output().unique() for node in arithmetic}
@@ -204,13 +205,6 @@ class _Widening:
 
     def _constant(self, value: object) -> Value:
         return self._graph.insertConstant(value)
-
-
-def _nodes(block: Any) -> Iterator[Node]:  # noqa: ANN401 - a graph or a block
-    for node in block.nodes():
-        yield node
-        for inner in node.blocks():
-            yield from _nodes(inner)
 
 
 def _may_overflow(node: Node) -> bool:

@@ -7,7 +7,7 @@ those of PyTorch's documentation; arguments are those of the operator's schema, 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from functools import cache
 from typing import Any, List, Optional, TypeAlias  # noqa: UP035 - torch.jit.script reads them
 
@@ -16,7 +16,7 @@ from torch import Tensor
 
 from modelexport_exporter.decompositions.registry import enabled
 from modelexport_exporter.torch_internals.symbolics import is_registered
-from modelexport_exporter.torch_internals.torchscript_graph import inline_calls
+from modelexport_exporter.torch_internals.torchscript_graph import inline_calls, nodes_of
 
 Node: TypeAlias = Any
 Graph: TypeAlias = Any
@@ -28,7 +28,7 @@ def write_missing_operators(graph: Graph, opset: int, disabled: Collection[str])
 
     `disabled`: operators, such as `aten::diff`, that are left to plugins.
     """
-    for node in list(_nodes(graph)):
+    for node in list(nodes_of(graph)):
         name = _name_of(node)
         left_alone = not enabled(node.kind(), disabled) or is_registered(node.kind(), opset)
         if name in DEFINITIONS and not left_alone:
@@ -52,13 +52,6 @@ def _name_of(node: Node) -> str:
     return schema.partition("(")[0].removeprefix("aten::") if node.kind()[:6] == "aten::" else ""
 
 
-def _nodes(block: Any) -> Iterator[Node]:  # noqa: ANN401 - a graph or a block
-    for node in block.nodes():
-        for inner in node.blocks():
-            yield from _nodes(inner)
-        yield node
-
-
 def _diff(
     x: Tensor,
     n: int,
@@ -80,9 +73,9 @@ def _diff(
 def _diag(x: Tensor, diagonal: int) -> Tensor:
     if x.dim() > 1:
         return x.diagonal(diagonal, 0, 1)
-    beside = abs(diagonal)
-    padded = torch.cat([x, torch.zeros([beside], dtype=x.dtype)])
-    places = torch.arange(x.size(0) + beside)
+    offset = abs(diagonal)
+    padded = torch.cat([x, torch.zeros([offset], dtype=x.dtype)])
+    places = torch.arange(x.size(0) + offset)
     is_on = places.unsqueeze(0) - places.unsqueeze(1) == diagonal
     values = padded.unsqueeze(1) if diagonal >= 0 else padded.unsqueeze(0)
     return torch.where(is_on, values, torch.zeros_like(values))
@@ -176,8 +169,7 @@ def _signbit(x: Tensor) -> Tensor:
 
 
 def _copysign(x: Tensor, y: Tensor) -> Tensor:
-    negative = (y < 0) | ((y == 0) & (1 / y < 0))
-    return torch.where(negative, -x.abs(), x.abs())
+    return torch.where(_signbit(y), -x.abs(), x.abs())
 
 
 def _heaviside(x: Tensor, at_zero: Tensor) -> Tensor:

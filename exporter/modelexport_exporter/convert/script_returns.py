@@ -6,10 +6,12 @@ TorchScript exporter finds one where an `if` has none, and fails where a loop ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import torch
+
+from modelexport_exporter.torch_internals.torchscript_graph import nodes_of
 
 Node: TypeAlias = Any
 Graph: TypeAlias = Any
@@ -26,7 +28,7 @@ def begin_returns_with_values(graph: Graph) -> None:
 
     Of sides only numbers: the exporter finds tensors itself.
     """
-    for node in list(_nodes(graph)):
+    for node in list(nodes_of(graph)):
         if node.kind() == "prim::Loop":
             _fill(graph, node, _unused)
         elif node.kind() == "prim::If":
@@ -62,10 +64,3 @@ def _unused(graph: Graph, wanted: Type) -> Any | None:  # noqa: ANN401
     node = graph.insertNode(graph.create("prim::TupleConstruct", elements, 1))
     node.output().setType(wanted)
     return node.output()
-
-
-def _nodes(block: Any) -> Iterator[Node]:  # noqa: ANN401 - a graph or a block
-    for node in block.nodes():
-        yield node
-        for inner in node.blocks():
-            yield from _nodes(inner)

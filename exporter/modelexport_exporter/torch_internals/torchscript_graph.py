@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch.jit._trace import TracerWarning
@@ -13,6 +14,7 @@ __all__ = [
     "inline_calls",
     "inline_functions",
     "is_traced_constant",
+    "nodes_of",
     "pause_tracing",
 ]
 
@@ -32,6 +34,14 @@ def is_traced_constant(tensor: torch.Tensor) -> bool:
     """Return whether the running trace has the tensor as a constant."""
     value = torch._C._get_value_trace(tensor)  # type: ignore[attr-defined]  # noqa: SLF001
     return bool(value.node().kind() == "prim::Constant")
+
+
+def nodes_of(block: Any) -> Iterator[Any]:  # noqa: ANN401 - a graph or a block, untyped
+    """Yield the nodes of a TorchScript graph, those of loops and branches after their own."""
+    for node in block.nodes():
+        yield node
+        for inner in node.blocks():
+            yield from nodes_of(inner)
 
 
 def inline_calls(graph: torch.Graph) -> None:
