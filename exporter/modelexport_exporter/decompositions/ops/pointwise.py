@@ -129,9 +129,14 @@ def _alike(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     accuracy="3e-7 (float32)",
 )
 def logaddexp(x: Tensor, y: Tensor) -> Tensor:
-    high, low = torch.maximum(x, y), torch.minimum(x, y)
-    gap = torch.where(high == low, torch.zeros_like(high), low - high)
+    high, low, gap = _ordered(x, y)
     return torch.where(torch.isinf(high) & (high == low), high, high + torch.log1p(torch.exp(gap)))
+
+
+def _ordered(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the larger, the smaller, and the smaller less the larger; 0 for equal infinities."""
+    high, low = torch.maximum(x, y), torch.minimum(x, y)
+    return high, low, torch.where(high == low, torch.zeros_like(high), low - high)
 
 
 @FAMILY.decomposes(
@@ -141,8 +146,7 @@ def logaddexp(x: Tensor, y: Tensor) -> Tensor:
     accuracy="3e-7 (float32)",
 )
 def logaddexp2(x: Tensor, y: Tensor) -> Tensor:
-    high, low = torch.maximum(x, y), torch.minimum(x, y)
-    gap = torch.where(high == low, torch.zeros_like(high), low - high)
+    high, low, gap = _ordered(x, y)
     share = torch.exp2(gap)
     small = torch.log1p(share) * (1 / math.log(2))
     above = torch.where(share > 0.5, torch.log2(1 + share), small)
