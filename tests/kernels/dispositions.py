@@ -84,7 +84,7 @@ DISPOSITIONS: dict[tuple[str, str], str] = {
     ("BatchNormalization", "value"): "harmless: 1e-14; infinities meet finite weights",
     ("BitShift", "value"): "harmless: a shift by more bits than the type has, undefined in C++",
     ("Cast", "value"): "harmless: a float that the integer type does not hold, undefined in C++",
-    ("Clip", "NaN or infinity"): "rewritten: decompositions of clamp with one bound",
+    ("Clip", "NaN or infinity"): "rewritten: Max or Min in place of Clip with one bound",
     ("Einsum", "value"): "refused: integers around 2⁵³ are among the samples where the range has "
     "them",
     ("Gelu", "value"): "rewritten: the decomposition of gelu in float64; in float32 below the "

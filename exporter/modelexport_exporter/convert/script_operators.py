@@ -1,4 +1,4 @@
-"""Operators of scripted models that torch's TorchScript exporter lacks, by operators that it has.
+"""Operators of scripted models that torch's exporter lacks or rounds, by operators that it has.
 
 Each is compiled by torch.jit.script and takes the place of its node in the graph. The formulas are
 those of PyTorch's documentation; arguments are those of the operator's schema, in its order.
@@ -24,14 +24,14 @@ Graph: TypeAlias = Any
 
 
 def write_missing_operators(graph: Graph, opset: int, disabled: Collection[str]) -> None:
-    """Change a graph in place: what has no symbolic function at the opset becomes a definition.
+    """Change a graph in place: what has no exact symbolic function at the opset is defined here.
 
     `disabled`: operators, such as `aten::diff`, that are left to plugins.
     """
     for node in list(nodes_of(graph)):
         name = _name_of(node)
-        left_alone = not enabled(node.kind(), disabled) or is_registered(node.kind(), opset)
-        if name in DEFINITIONS and not left_alone:
+        exact = is_registered(node.kind(), opset) and name not in INEXACT
+        if name in DEFINITIONS and enabled(node.kind(), disabled) and not exact:
             graph.setInsertPoint(node)
             outputs = graph.insertGraph(_definition(name), list(node.inputs()))
             for one, other in zip(list(node.outputs()), outputs, strict=True):
@@ -99,6 +99,21 @@ def _expm1(x: Tensor) -> Tensor:
     # exp(x) - 1 = 2 sinh(x / 2) exp(x / 2), without cancellation near 0.
     near = 2 * torch.sinh(x / 2) * torch.exp(x / 2)
     return torch.where(x.abs() < 1, near, torch.exp(x) - 1)
+
+
+def _log1p(x: Tensor) -> Tensor:
+    # log(u) · x / (u - 1), u being 1 + x as rounded: log(1 + x) has no correct digits near 0.
+    real = x * 1.0
+    rounded = 1 + real
+    log = torch.log(rounded)
+    unchanged = rounded == 1
+    step = torch.where(unchanged, torch.ones_like(real), rounded - 1)
+    return torch.where(unchanged, real, torch.where(real > 1, log, log * (real / step)))
+
+
+def _log_sigmoid(x: Tensor) -> Tensor:
+    # The sigmoid rounds to 0 where its logarithm is finite.
+    return torch.minimum(x, torch.zeros_like(x)) - _log1p(torch.exp(-x.abs()))
 
 
 def _frac(x: Tensor) -> Tensor:
@@ -182,7 +197,7 @@ def _logaddexp(x: Tensor, y: Tensor) -> Tensor:
     large, small = torch.maximum(x, y), torch.minimum(x, y)
     equal = torch.isinf(large) & (large == small)
     apart = torch.where(equal, torch.zeros_like(large), small - large)
-    return torch.where(equal, large, large + torch.log1p(torch.exp(apart)))
+    return torch.where(equal, large, large + _log1p(torch.exp(apart)))
 
 
 def _degrees_to_radians(x: Tensor) -> Tensor:
@@ -316,6 +331,8 @@ DEFINITIONS: dict[str, Callable[..., Tensor]] = {
     "isneginf": _isneginf,
     "isposinf": _isposinf,
     "l1_loss": _l1_loss,
+    "log1p": _log1p,
+    "log_sigmoid": _log_sigmoid,
     "logaddexp": _logaddexp,
     "mT": _last_two_exchanged,
     "msort": _msort,
@@ -334,3 +351,6 @@ DEFINITIONS: dict[str, Callable[..., Tensor]] = {
     "xlogy.Tensor": _xlogy,
 }
 """Definitions by the names of the operators' schemas."""
+
+INEXACT = frozenset({"log1p", "log_sigmoid"})
+"""Those whose symbolic functions in torch lose digits."""

@@ -45,6 +45,8 @@ EXPRESSIONS = {
     "isneginf": "torch.isneginf(x)",
     "isposinf": "torch.isposinf(x)",
     "l1_loss": "torch.nn.functional.l1_loss(x, y)",
+    "log1p": "torch.log1p(x.abs() * 1e-6) * 1e6",
+    "log_sigmoid": "torch.nn.functional.logsigmoid(x * 30)",
     "logaddexp": "torch.logaddexp(x, y)",
     "mT": "x.mT + 0",
     "msort": "torch.msort(x)",

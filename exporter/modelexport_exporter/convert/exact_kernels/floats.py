@@ -67,6 +67,17 @@ def tanh(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
     return write.op("Clip", write.op("Tanh", x), low, high)
 
 
+def one_bound(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
+    """Take the maximum or minimum: Clip with one bound returns a number for an infinity."""
+    x, low, high = [*node.inputs, None, None][:3]
+    kinds = {*_WITH_KERNEL, ir.DataType.FLOAT16} if write.opset > _CLIP_OF_INPUTS else _WITH_KERNEL
+    if x is None or sizes.dtype(x) not in kinds or write.opset < _CLIP_OF_INPUTS:
+        return None
+    if (low is None) == (high is None):
+        return None
+    return write.op("Min", x, high) if low is None else write.op("Max", x, low)
+
+
 def norm_of_one(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:
     """Return the magnitude, where a reduced size may be 1, as torch does: a square overflows."""
     x, axes = node.inputs[0], write.axes(node)

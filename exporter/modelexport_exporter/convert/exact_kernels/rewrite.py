@@ -58,6 +58,7 @@ OF_FLOATS: Mapping[str, Rewrite] = {
     "Tanh": floats.tanh,
     "Pow": floats.square_root,
     "ReduceL2": floats.norm_of_one,
+    "Clip": floats.one_bound,
     "GridSample": places.far_places,
     "ReduceMax": not_a_number.reduce_extreme,
     "ReduceMin": not_a_number.reduce_extreme,

@@ -23,13 +23,17 @@ def graph_of(
     opset: int = 20,
     **attributes: Any,  # noqa: ANN401
 ) -> ir.Model:
-    """Return the operator as a model; inputs are x0, x1, …, open in all dims."""
+    """Return the operator as a model; inputs are x0, x1, …, open in all dims.
+
+    A place before a constant for which no input is left is omitted.
+    """
     fixed = dict(constants or {})
     names: list[str] = []
     given: list[onnx.ValueInfoProto] = []
-    for place in range(len(inputs) + len(fixed)):
-        names.append(f"c{place}" if place in fixed else f"x{len(given)}")
-        if place not in fixed:
+    for place in range(max(len(inputs) + len(fixed), *(place + 1 for place in fixed), 0)):
+        omitted = place not in fixed and len(given) == len(inputs)
+        names.append("" if omitted else f"c{place}" if place in fixed else f"x{len(given)}")
+        if place not in fixed and not omitted:
             x = inputs[len(given)]
             kind = helper.np_dtype_to_tensor_dtype(x.dtype)
             given.append(helper.make_tensor_value_info(names[-1], kind, [None] * x.ndim))

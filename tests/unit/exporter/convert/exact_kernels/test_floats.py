@@ -181,3 +181,22 @@ def test_a_norm_of_more_numbers_stays(size: int | str) -> None:
     model.graph.inputs[0].shape = ir.Shape(["b", size])
     avoid_inexact_kernels(model, Declared(may_be_one=("b",)))
     assert operators(model) == ["ReduceL2"]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "opset"),
+    [(np.float32, 11), (np.float64, 11), (np.float16, 12), (np.float16, 20), (np.float32, 20)],
+)
+@pytest.mark.parametrize("bound", [1, 2])
+def test_one_bound_keeps_infinities(dtype: type, opset: int, bound: int) -> None:
+    x: Array = np.array([-INF, -2.0, 0.5, INF, NAN], dtype)
+    model = graph_of("Clip", [x], {bound: np.array(0.25, dtype)}, opset)
+    limits = {"min" if bound == 1 else "max": 0.25}
+    close(rewritten(model, [x]), torch.from_numpy(x).clamp(**limits))
+
+
+def test_two_bounds_stay() -> None:
+    x: Array = np.array([-INF, 0.5], np.float32)
+    model = graph_of("Clip", [x], {1: np.array(0, np.float32), 2: np.array(1, np.float32)})
+    avoid_inexact_kernels(model, Declared({}, ()))
+    assert operators(model) == ["Clip"]
