@@ -56,6 +56,15 @@ CASES = (
         integers("edges", "e", low=0, high=1000),
         dims={"n": (1, 20), "e": (0, 40)},
     ),
+    case(
+        "R4",
+        "positions_by_factor",
+        "PositionsByFactor",
+        IMAGE,
+        dims={"h": (16, 80), "w": (16, 80)},
+    ),
+    case("R4", "to_height_of_32", "ToHeightOf32", IMAGE, dims={"h": (4, 40), "w": (4, 40)}),
+    case("R4", "whole_rows", "WholeRows", X, dims=ROWS),
     case("R4", "upsample_by_tenth", "UpsampleByTenth", tensor("x", 1, 3, "n", 12), dims=SIZES),
 )
 

@@ -64,6 +64,7 @@ CASES = (
         call=call_list,
     ),
     numbers("C31", "int_and_float", "affine", TIMES, SHIFT),
+    numbers("C31", "options", "Options", {"name": "options", "kind": "Int", "range": [0, 15]}),
     numbers("C31", "bool", "switched", {"name": "double", "kind": "Bool"}),
     Case(
         "C32",

@@ -50,7 +50,10 @@ from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
 from modelexport_exporter.diagnosis.operators.in_script import unsupported_in_model
 from modelexport_exporter.plugins.plugins import Plugins
 from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
-from modelexport_exporter.torch_internals.script_annotations import drop_unreadable_annotations
+from modelexport_exporter.torch_internals.script_annotations import (
+    readable_annotations,
+    types_of,
+)
 from modelexport_exporter.torch_internals.torchscript_graph import inline_calls
 
 _SCRIPT_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
@@ -80,11 +83,15 @@ def converted_torchscript(
         path = Path(directory) / "converted.onnx"
         literals: dict[float, float] = {}
         if scripted:
-            module = compile_script(module, code_dir)
+            module = compile_script(module, call.example(bound_inputs.sizes.captured), code_dir)
             with script_symbolics(), plugins.register_symbolics():
                 dtypes = [getattr(torch, entry.dtype.value) for entry in call.inputs]
                 literals = adapt_script(module, spec.export.opset, dtypes, plugins.left_alone)
-        called = torchscript_call(module, call, bound_inputs.sizes.captured)
+        try:
+            called = torchscript_call(module, call, bound_inputs.sizes.captured)
+        except RuntimeError as error:
+            # The compiled forward does not take such arguments.
+            raise _not_compiled(error, code_dir) from error
         embedded = spec.export.weights is Weights.EMBEDDED and not trains
         try:
             with (
@@ -169,31 +176,39 @@ def adapt_translation(model: ir.Model, literals: Mapping[float, float]) -> ir.Mo
     return make_names_unique(settle_loop_types(compute_script_sizes_in_double(model, literals)))
 
 
-def compile_script(module: torch.nn.Module, code_dir: Path | None) -> torch.nn.Module:
-    """Return the module compiled by torch.jit.script; a compiled one unchanged."""
+def compile_script(
+    module: torch.nn.Module, arguments: Arguments, code_dir: Path | None
+) -> torch.nn.Module:
+    """Return the module compiled by torch.jit.script for such arguments; a compiled one as is."""
     if isinstance(module, torch.jit.ScriptModule):
         return module
+    args, kwargs = arguments
+    types = types_of(module.forward, *args, **kwargs)
     try:
         with (
             quiet(),
             torch.no_grad(),
             set_onnx_export_flags(dynamic=False),
-            drop_unreadable_annotations(),
+            readable_annotations(types),
         ):
             compiled: torch.nn.Module = torch.jit.script(module)
     except Exception as error:
-        reraise_out_of_memory(error)
-        frame = _scripted_line(str(error), code_dir) or user_line(error, code_dir)
-        raise ExportFailure(
-            Reason.CAPTURE_FAILED,
-            f"torch.jit.script cannot compile the forward pass{f' at {frame}' if frame else ''}: "
-            f"{text_of(error)[:400]}",
-            "TorchScript takes a typed subset of Python: annotate arguments that are no tensors, "
-            "and keep to torch operators.",
-            stage=Stage.CAPTURE,
-            sources=(frame.source,) if frame else (),
-        ) from error
+        raise _not_compiled(error, code_dir) from error
     return compiled
+
+
+def _not_compiled(error: Exception, code_dir: Path | None) -> ExportFailure:
+    reraise_out_of_memory(error)
+    frame = _scripted_line(str(error), code_dir) or user_line(error, code_dir)
+    return ExportFailure(
+        Reason.CAPTURE_FAILED,
+        f"torch.jit.script cannot compile the forward pass{f' at {frame}' if frame else ''}: "
+        f"{text_of(error)[:400]}",
+        "TorchScript takes a typed subset of Python: annotate arguments that are no tensors, "
+        "and keep to torch operators.",
+        stage=Stage.CAPTURE,
+        sources=(frame.source,) if frame else (),
+    )
 
 
 def _scripted_line(text: str, code_dir: Path | None) -> UserLine | None:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 Size = int | torch.SymInt
+Factor = float | torch.SymFloat | None
+"""Of two sizes; one made of sizes is symbolic, and none is their quotient."""
 
 LONGEST = 1 << 20
 """The upper bound of a dim that has none."""
@@ -44,7 +46,7 @@ def smallest(size: Size) -> int:
         return 1
 
 
-def scaled_size(size: Size, factor: float) -> Size:
+def scaled_size(size: Size, factor: float | torch.SymFloat) -> Size:
     """Return size * factor, computed in double and rounded towards zero, as torch does.
 
     Not exactly: 50 * 0.58 is 28.999999999999996 in double, and its size 28.
@@ -55,7 +57,7 @@ def scaled_size(size: Size, factor: float) -> Size:
     return torch.sym_int(size * factor)
 
 
-def scaled_sizes(sizes: Sequence[Size], factors: Sequence[float]) -> list[Size]:
+def scaled_sizes(sizes: Sequence[Size], factors: Sequence[float | torch.SymFloat]) -> list[Size]:
     """Return each size times its factor, as `scaled_size` does."""
     return [scaled_size(size, by) for size, by in zip(sizes, factors, strict=True)]
 
@@ -67,8 +69,10 @@ def scales_exactly_in_single(size: Size, factor: float) -> bool:
     return np.array_equal(single, _scaled(sizes, factor))
 
 
-def may_stay(size: Size, factor: float) -> bool:
+def may_stay(size: Size, factor: float | torch.SymFloat) -> bool:
     """Return whether a value that the size may take is scaled to itself: 8 by 1.1."""
+    if isinstance(factor, torch.SymFloat | torch.SymInt):
+        return True
     sizes = _values(size)
     return factor != 1 and bool((_scaled(sizes, factor) == sizes).any())
 
@@ -82,6 +86,14 @@ def _values(size: Size) -> NDArray[np.int64]:
     if isinstance(size, int) and not torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
         return np.array([size])
     return np.arange(smallest(size), largest(size) + 1)
+
+
+def inverse(factor: float | torch.SymFloat, like: Tensor) -> Tensor | float:
+    """Return 1 / factor, for arithmetic with a tensor: rounded to its dtype, as torch does."""
+    if not isinstance(factor, torch.SymFloat | torch.SymInt):
+        return 1 / factor
+    one = torch.ones((), dtype=torch.float64, device=like.device)
+    return (one / (one * factor)).to(like.dtype)
 
 
 def number(size: Size, dtype: torch.dtype, device: torch.device) -> Tensor:

@@ -2,7 +2,7 @@
 
 Python's `int` has to return a number: of a symbolic size torch.export then takes the example's, and
 the graph holds for that size only; of a tensor it refuses most uses of it. `round`, `math.floor`
-and the operators need no help with sizes.
+and the operators need no help with sizes, except `divmod`.
 """
 
 from __future__ import annotations
@@ -119,11 +119,14 @@ def sizes_stay_symbolic(modules: Sequence[ModuleType], *, tensors: bool = False)
     """
     kinds = (("int", _TensorInt), ("float", _TensorFloat)) if tensors else _KINDS
     functions = _FUNCTIONS_OF_TENSORS if tensors else [(_square_root, _size_square_root)]
-    changed: list[tuple[ModuleType, str, Any]] = []
+    changed: list[tuple[Any, str, Any]] = []
 
-    def set_name(module: ModuleType, name: str, value: object) -> None:
-        changed.append((module, name, vars(module).get(name)))
-        setattr(module, name, value)
+    def set_name(owner: Any, name: str, value: object) -> None:  # noqa: ANN401
+        changed.append((owner, name, vars(owner).get(name)))
+        setattr(owner, name, value)
+
+    set_name(torch.SymInt, "__divmod__", lambda one, other: (one // other, one % other))
+    set_name(torch.SymInt, "__rdivmod__", lambda one, other: (other // one, other % one))
 
     for module in modules:
         for name, kind in kinds:
@@ -136,8 +139,8 @@ def sizes_stay_symbolic(modules: Sequence[ModuleType], *, tensors: bool = False)
     try:
         yield
     finally:
-        for module, name, before in reversed(changed):
+        for owner, name, before in reversed(changed):
             if before is None:
-                delattr(module, name)
+                delattr(owner, name)
             else:
-                setattr(module, name, before)
+                setattr(owner, name, before)

@@ -129,3 +129,15 @@ def nested_example() -> tuple[tuple[Any, ...], dict[str, Any]]:
     batch = {"left": torch.randn(3, 6), "right": torch.randn(3, 6)}
     cache = [{"key": torch.randn(3, 6), "value": torch.randn(3, 6)}]
     return (batch, torch.randn(3, 6)), {"cache": cache}
+
+
+class Options(nn.Module):
+    """Steps that are chosen by the bits of a number, which is not annotated."""
+
+    def forward(self, x: torch.Tensor, options) -> torch.Tensor:  # type: ignore[no-untyped-def]
+        for bit in range(4):
+            if options & (1 << bit):
+                x = x * (bit + 2)
+            else:
+                x = x - bit
+        return x + (options >> 1) - (options | 4) + (options ^ 3)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -154,3 +156,42 @@ class Degrees(nn.Module):
         count = nodes.shape[0]
         degrees = torch.zeros(count).index_add(0, edges % count, torch.ones(edges.shape[0]))
         return nodes * degrees[:, None], edges & count, nodes % count
+
+
+class PositionsByFactor(nn.Module):
+    """Positions of a vision transformer, resized by factors made of sizes, as in DINO."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.patches = nn.Conv2d(3, 6, 8, 8)
+        self.positions = nn.Parameter(torch.randn(1, 16, 6))
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.patches(x)
+        side = math.sqrt(self.positions.shape[1])
+        grid = self.positions.reshape(1, 4, 4, 6).permute(0, 3, 1, 2)
+        factors = tuple((size // 8 + 0.1) / side for size in x.shape[2:])
+        return y + F.interpolate(grid, scale_factor=factors, mode="bicubic")
+
+
+class ToHeightOf32(nn.Module):
+    """Pictures resized to one height, their proportions kept."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        factor = 32 / x.shape[2]
+        return (
+            F.interpolate(x, scale_factor=factor),
+            F.interpolate(x, scale_factor=(factor, 1.5), mode="bilinear"),
+            F.interpolate(x, scale_factor=factor, mode="bilinear", recompute_scale_factor=True),
+            F.interpolate(x, scale_factor=factor, mode="area"),
+        )
+
+
+class WholeRows(nn.Module):
+    """Rows of seven, the last one filled."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        rows, rest = divmod(x.shape[0], 7)
+        return F.pad(x, (0, 0, 0, 7 - rest)).reshape(rows + 1, 7, -1).amax(1), x * divmod(
+            50, rows + 3
+        )[1]

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from modelexport_exporter.decompositions.capture import calls, convolutions, pools, recurrent
+from modelexport_exporter.decompositions.capture import (
+    calls,
+    convolutions,
+    pools,
+    recurrent,
+    resizing,
+)
 
-CALLS = {**calls.CALLS, **convolutions.CALLS, **pools.CALLS, **recurrent.CALLS}
+_MODULES = (calls, convolutions, pools, recurrent, resizing)
+CALLS = {name: entry for module in _MODULES for name, entry in module.CALLS.items()}
 """From a function of torch to its operator's name and what is called in its place."""

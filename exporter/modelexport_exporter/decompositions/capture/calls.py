@@ -23,7 +23,6 @@ from modelexport_exporter.decompositions.capture.registry import (
     is_open,
 )
 from modelexport_exporter.decompositions.ops.linalg import distance
-from modelexport_exporter.torch_internals.symbolic_sizes import check
 
 CALLS = Replacements()
 
@@ -257,12 +256,3 @@ _transform("fft_ifft", torch.fft.ifft, lambda n: n)
 _transform("fft_rfft", torch.fft.rfft, lambda n: n)
 _transform("fft_irfft", torch.fft.irfft, lambda n: n // 2 + 1)
 _transform("fft_hfft", torch.fft.hfft, lambda n: n // 2 + 1)
-
-
-@CALLS.replaces("interpolate", F.interpolate)
-def interpolate(x: Tensor, *_: object, **__: object) -> Result:
-    """Declare that sizes known only at run time are positive, which resizing requires."""
-    for size in x.shape[2:]:
-        if is_open(size):
-            check(size > 0)
-    return NotImplemented

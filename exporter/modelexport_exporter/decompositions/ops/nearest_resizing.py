@@ -14,30 +14,29 @@ import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.registry import Family
-from modelexport_exporter.decompositions.sizes import Size, number, scaled_sizes
+from modelexport_exporter.decompositions.sizes import Factor, Size, inverse, number, scaled_sizes
 
 FAMILY = Family("Nearest-neighbour resizing", __doc__)
 
 IMAGE = 4
 """Dims of a batch of images."""
 
-Factors = Sequence[float | None]
 
-
-def _pick(x: Tensor, sizes: Sequence[Size], factors: Factors) -> Tensor:
+def pick(x: Tensor, sizes: Sequence[Size], factors: Sequence[Factor]) -> Tensor:
+    """Return the pixels that are nearest, axis by axis."""
     for axis, (wanted, factor) in enumerate(zip(sizes, factors, strict=True), start=2):
         x = x.index_select(axis, _nearest(x, axis, wanted, factor))
     return x
 
 
-def _nearest(x: Tensor, axis: int, wanted: Size, factor: float | None) -> Tensor:
+def _nearest(x: Tensor, axis: int, wanted: Size, factor: Factor) -> Tensor:
     """Return the places along an axis that are taken, int64 of shape [wanted]."""
     computed = torch.float64 if x.dtype is torch.float64 else torch.float32
     inputs, outputs = (number(size, computed, x.device) for size in (x.shape[axis], wanted))
-    step = torch.full_like(inputs, 1 / factor) if factor else inputs / outputs
+    step = inputs / outputs if factor is None else torch.ones_like(inputs) * inverse(factor, inputs)
     places = torch.arange(wanted, dtype=torch.int64, device=x.device).to(computed)
     found = torch.floor(torch.mul(places, step))
-    if factor and x.dim() == IMAGE:
+    if factor is not None and x.dim() == IMAGE:
         found = torch.where(outputs == 2 * inputs, torch.floor(places / 2), found)
         found = torch.where(outputs == inputs, places, found)
     return torch.minimum(found.to(torch.int64), inputs.to(torch.int64) - 1)
@@ -66,7 +65,7 @@ def _rounds_by_factor(
 
 
 def _to_size(x: Tensor, output_size: Sequence[Size], *factors: float | None) -> Tensor:
-    return _pick(x, output_size, factors or (None,) * len(output_size))
+    return pick(x, output_size, factors or (None,) * len(output_size))
 
 
 def _by_factor(

@@ -17,7 +17,9 @@ from torch import Tensor
 
 from modelexport_exporter.decompositions.registry import Family
 from modelexport_exporter.decompositions.sizes import (
+    Factor,
     Size,
+    inverse,
     may_stay,
     number,
     scaled_sizes,
@@ -27,6 +29,8 @@ from modelexport_exporter.decompositions.sizes import (
 FAMILY = Family("Resizing by a factor", __doc__)
 
 _CUBIC = -0.75
+Interpolate = Callable[[Tensor, int, Tensor, Sequence[int]], Tensor]
+"""Interpolates along an axis at places, whose weights have a shape that broadcasts."""
 
 
 def _differs(
@@ -46,12 +50,12 @@ def _differs(
     )
 
 
-def _places(x: Tensor, axis: int, wanted: Size, factor: float | None, *, align: bool) -> Tensor:
+def _places(x: Tensor, axis: int, wanted: Size, factor: Factor, *, align: bool) -> Tensor:
     """Return where outputs are between the inputs of an axis, of shape [wanted]."""
     computed = torch.float64 if x.dtype is torch.float64 else torch.float32
     index = torch.arange(wanted, dtype=torch.int64, device=x.device).to(computed)
-    if not align and factor:
-        return (index + 0.5) * (1 / factor) - 0.5
+    if not align and factor is not None:
+        return (index + 0.5) * inverse(factor, index) - 0.5
     inputs, outputs = (number(size, computed, x.device) for size in (x.shape[axis], wanted))
     if not align:
         return (index + 0.5) * (inputs / outputs) - 0.5
@@ -64,7 +68,7 @@ def _taken(x: Tensor, axis: int, places: Tensor) -> Tensor:
     return x.index_select(axis, places)
 
 
-def _linear(x: Tensor, axis: int, places: Tensor, weight_shape: Sequence[int]) -> Tensor:
+def linear(x: Tensor, axis: int, places: Tensor, weight_shape: Sequence[int]) -> Tensor:
     places = torch.clamp(places, min=0.0)
     first = torch.floor(places)
     share = (places - first).reshape(weight_shape).to(x.dtype)
@@ -81,7 +85,7 @@ def _copied(x: Tensor, resized: Tensor, axis: int) -> Tensor:
     )
 
 
-def _cubic(x: Tensor, axis: int, places: Tensor, weight_shape: Sequence[int]) -> Tensor:
+def cubic(x: Tensor, axis: int, places: Tensor, weight_shape: Sequence[int]) -> Tensor:
     first = torch.floor(places)
     share = places - first
     total = torch.zeros((), dtype=x.dtype, device=x.device)
@@ -98,38 +102,50 @@ def _keys(x: Tensor, *, near: bool) -> Tensor:
     return _CUBIC * (((x - 5) * x + 8) * x - 4)
 
 
-def _resizes(interpolate: Callable[..., Tensor]) -> Callable[..., Tensor]:
+def resized(
+    interpolate: Interpolate,
+    x: Tensor,
+    sizes: Sequence[Size],
+    factors: Sequence[Factor],
+    *,
+    align: bool,
+) -> Tensor:
+    """Return x at the sizes, interpolated along one axis after the other."""
+    moved = x.to(torch.float32) if x.dtype in (torch.float16, torch.bfloat16) else x
+    # Widths first, as torch does: the order decides how sums are rounded.
+    for axis in reversed(range(2, x.dim())):
+        wanted, factor = sizes[axis - 2], factors[axis - 2]
+        places = _places(moved, axis, wanted, factor, align=align)
+        weight_shape = [-1, *(1 for _ in range(axis + 1, x.dim()))]
+        found = interpolate(moved, axis, places, weight_shape)
+        may_copy = interpolate is linear and factor is not None
+        copies = may_copy and may_stay(x.shape[axis], factor)  # type: ignore[arg-type]
+        moved = _copied(moved, found, axis) if copies else found
+    return moved.to(x.dtype)
+
+
+def _resizes(interpolate: Interpolate) -> Callable[..., Tensor]:
     def by_factor(
         x: Tensor,
         output_size: Sequence[Size] | None,
         align_corners: bool,
         scale_factors: Sequence[float] | None,
     ) -> Tensor:
-        factors: Sequence[float | None] = [None] * (x.dim() - 2)
-        if output_size is None:
-            assert scale_factors is not None
-            sizes, factors = scaled_sizes(x.shape[2:], scale_factors), scale_factors
-        else:
-            sizes = list(output_size)
-        moved = x.to(torch.float32) if x.dtype in (torch.float16, torch.bfloat16) else x
-        # Widths first, as torch does: the order decides how sums are rounded.
-        for axis in reversed(range(2, x.dim())):
-            wanted, factor = sizes[axis - 2], factors[axis - 2]
-            places = _places(moved, axis, wanted, factor, align=align_corners)
-            weight_shape = [-1, *(1 for _ in range(axis + 1, x.dim()))]
-            resized = interpolate(moved, axis, places, weight_shape)
-            copies = interpolate is _linear and factor and may_stay(x.shape[axis], factor)
-            moved = _copied(moved, resized, axis) if copies else resized
-        return moved.to(x.dtype)
+        if output_size is not None:
+            unknown = [None] * (x.dim() - 2)
+            return resized(interpolate, x, output_size, unknown, align=align_corners)
+        assert scale_factors is not None
+        sizes = scaled_sizes(x.shape[2:], scale_factors)
+        return resized(interpolate, x, sizes, scale_factors, align=align_corners)
 
     return by_factor
 
 
 for _name, _interpolate in (
-    ("linear1d", _linear),
-    ("bilinear2d", _linear),
-    ("trilinear3d", _linear),
-    ("bicubic2d", _cubic),
+    ("linear1d", linear),
+    ("bilinear2d", linear),
+    ("trilinear3d", linear),
+    ("bicubic2d", cubic),
 ):
     FAMILY.decomposes(
         f"aten::upsample_{_name}.vec",
