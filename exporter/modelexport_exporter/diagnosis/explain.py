@@ -11,7 +11,7 @@ import torch
 from modelexport_api.reasons import Reason
 from modelexport_exporter.call import BoundInputs
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.pitfall import Pitfall
+from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.diagnosis.enrich import CAUSES, enrich
 from modelexport_exporter.diagnosis.pitfalls.running import running_pitfalls
 from modelexport_exporter.diagnosis.pitfalls.static import static_pitfalls
@@ -46,7 +46,12 @@ def find_pitfalls(
     try:
         found += static_pitfalls(model, code_dir)
         if run:
-            found += running_pitfalls(model, bound_inputs, code_dir)
+            lines_known = any(pitfall.kind is PitfallKind.STATE for pitfall in found)
+            found += tuple(
+                pitfall
+                for pitfall in running_pitfalls(model, bound_inputs, code_dir)
+                if not (lines_known and pitfall.kind is PitfallKind.STATE)
+            )
     except Exception:  # noqa: BLE001 - the user's code may define anything
         return found
     return found

@@ -12,6 +12,7 @@ import torch
 
 from modelexport_api.spec import Provider
 from modelexport_exporter.call import NUMBERS, BoundInputs, bind_inputs
+from modelexport_exporter.call.module_state import ModuleState
 from modelexport_exporter.checkpoint.load import load_module
 from modelexport_exporter.core.dims import DimSizes, is_dynamic
 from modelexport_exporter.core.machine import cpu_count
@@ -32,6 +33,8 @@ class ReferenceModel:
     module: torch.nn.Module
     bound_inputs: BoundInputs
     reference: EagerReference
+    before: ModuleState
+    """That of the module before its first call."""
     inferred: tuple[str, ...] = ()
     """A sentence on each input whose range was searched for."""
     eager_shapes: EagerShapes | None = None
@@ -53,10 +56,11 @@ def load_reference_model(task: ExportTask, progress: ReportProgress) -> Referenc
         os.environ.update((TF32_OFF,))
     plugins = load_plugins(task, progress)
     module = load_module(task, progress).module
+    before = ModuleState(module)
     bound_inputs, inferred = _with_ranges(bind_inputs(task.spec, module, task.code_dir), module)
     device = "cuda" if provider in GPU else "cpu"
     reference = EagerReference(module, bound_inputs.call, device=device, code_dir=task.code_dir)
-    return ReferenceModel(provider, plugins, module, bound_inputs, reference, inferred)
+    return ReferenceModel(provider, plugins, module, bound_inputs, reference, before, inferred)
 
 
 def prepare_shapes(model: ReferenceModel) -> ReferenceModel:

@@ -40,6 +40,7 @@ from modelexport_exporter.verification.dependent_outputs import (
     dependent_outputs,
     rounded_outputs,
 )
+from modelexport_exporter.verification.memory_of_calls import check_no_memory
 from modelexport_exporter.verification.numerics.in_precision import simulation_for
 from modelexport_exporter.verification.reference_model import ReferenceModel
 from modelexport_exporter.verification.samples import time_shares
@@ -123,7 +124,7 @@ class Verification:
         )
 
     def over_all_samples(self, progress: ReportProgress) -> None:
-        """Run the plan, within the budget."""
+        """Run the plan, within the budget. Raises NotDeterministic."""
         plan = self._samples.plan()
         for position, planned in enumerate(plan):
             for sample in self._scheduler.admissible(planned):
@@ -131,6 +132,8 @@ class Verification:
                 progress(Stage.VERIFY, position / len(plan), f"comparing at {where}")
                 self._run(sample)
                 release_memory()
+            if not position:
+                check_no_memory(self._model)
         for planned in self._samples.guarded():
             for sample in self._scheduler.admissible(planned):
                 self._run(sample)

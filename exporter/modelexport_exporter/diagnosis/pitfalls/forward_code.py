@@ -60,6 +60,13 @@ class ForwardCode:
         return ".".join([first, *reversed(parts)])
 
 
+@dataclass(frozen=True)
+class _Module:
+    part: torch.nn.Module
+    own: str
+    """What the function calls it; nearly always `self`."""
+
+
 def forward_codes(model: torch.nn.Module, code_dir: Path | None) -> list[ForwardCode]:
     """Return the code of every part of the model that is the user's, each function once."""
     found: list[ForwardCode] = []
@@ -68,7 +75,8 @@ def forward_codes(model: torch.nn.Module, code_dir: Path | None) -> list[Forward
         forward = inspect.unwrap(getattr(part, "forward", None) or (lambda: None))
         function = getattr(forward, "__func__", forward)
         if isinstance(function, types.FunctionType):
-            found += _reachable(function, part, None, seen, code_dir)
+            own = _first_parameter(function) if function is not forward else "self"
+            found += _reachable(function, _Module(part, own), None, seen, code_dir)
         if len(found) > _MOST_FUNCTIONS:
             break
     return found
@@ -76,7 +84,7 @@ def forward_codes(model: torch.nn.Module, code_dir: Path | None) -> list[Forward
 
 def _reachable(
     function: types.FunctionType,
-    part: torch.nn.Module,
+    module: _Module,
     arguments: list[Kind] | None,
     seen: set[types.CodeType],
     code_dir: Path | None,
@@ -89,27 +97,35 @@ def _reachable(
     tree = _function_at(code.co_filename, code.co_firstlineno, code.co_name)
     if tree is None:
         return
-    names = Names(part, function.__globals__, parameter_kinds(tree, arguments))
+    kinds = parameter_kinds(tree, arguments)
+    names = Names(module.part, function.__globals__, kinds, module.own)
     names.learn(tree)
     yield ForwardCode(tree, shorten(code.co_filename, code_dir), names, function.__globals__)
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-        called, bound = _called(call, part, function.__globals__)
+        called, bound = _called(call, module, function.__globals__)
         if isinstance(called, types.FunctionType):
-            kinds = [names.kind_of(argument) for argument in call.args]
-            kinds = [Kind.OTHER, *kinds] if bound else kinds
-            yield from _reachable(called, part, kinds, seen, code_dir)
+            given = [names.kind_of(argument) for argument in call.args]
+            its_own = _first_parameter(called) if bound else "self"
+            of = _Module(module.part, its_own)
+            given = [Kind.OTHER, *given] if bound else given
+            yield from _reachable(called, of, given, seen, code_dir)
 
 
-def _called(call: ast.Call, part: torch.nn.Module, scope: Mapping[str, Any]) -> tuple[object, bool]:
+def _first_parameter(function: types.FunctionType) -> str:
+    code = function.__code__
+    return code.co_varnames[0] if code.co_argcount else "self"
+
+
+def _called(call: ast.Call, module: _Module, scope: Mapping[str, Any]) -> tuple[object, bool]:
     """Return the function of `helper(…)` or `self.helper(…)`, and whether it gets self."""
     if isinstance(call.func, ast.Name):
         return inspect.unwrap(scope.get(call.func.id) or (lambda: None)), False
     if (
         isinstance(call.func, ast.Attribute)
         and isinstance(call.func.value, ast.Name)
-        and call.func.value.id == "self"
+        and call.func.value.id == module.own
     ):
-        static = inspect.getattr_static(type(part), call.func.attr, None)
+        static = inspect.getattr_static(type(module.part), call.func.attr, None)
         if isinstance(static, staticmethod):
             return static.__func__, False
         return static, True

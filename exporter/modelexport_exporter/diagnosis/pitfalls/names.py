@@ -62,7 +62,6 @@ def parameter_kinds(
     for rest in (tree.args.vararg, tree.args.kwarg):
         if rest is not None:
             kinds[rest.arg] = Kind.CONTAINER
-    kinds["self"] = Kind.OTHER
     return kinds
 
 
@@ -85,12 +84,18 @@ class Names:
     """What is known of the names in one function of one module."""
 
     def __init__(
-        self, part: torch.nn.Module, scope: Mapping[str, Any], kinds: Mapping[str, Kind]
+        self,
+        part: torch.nn.Module,
+        scope: Mapping[str, Any],
+        kinds: Mapping[str, Kind],
+        own: str = "self",
     ) -> None:
+        """`own`: what the function calls the module."""
+        self.own = own
         self._part = part
         self._scope = scope
-        self._kinds = dict(kinds)
-        self.parameters = frozenset(kinds) - {"self"}
+        self._kinds = {**kinds, own: Kind.OTHER}
+        self.parameters = frozenset(kinds) - {own}
 
     def learn(self, tree: ast.AST) -> None:
         """Read all assignments, twice: loops use what is assigned further down."""
@@ -173,7 +178,7 @@ class Names:
         return Kind.OTHER
 
     def _attribute(self, node: ast.Attribute) -> Kind:
-        if isinstance(node.value, ast.Name) and node.value.id == "self":
+        if isinstance(node.value, ast.Name) and node.value.id == self.own:
             own = getattr(self._part, node.attr, None)
             return Kind.TENSOR if isinstance(own, torch.Tensor) else Kind.OTHER
         if self.kind_of(node.value) is not Kind.TENSOR:
@@ -191,7 +196,7 @@ class Names:
         owner, method = node.func.value, node.func.attr
         if self._is_torch(owner):
             return Kind.OTHER if method in _PLAIN_TORCH else _result(method)
-        if isinstance(owner, ast.Name) and owner.id == "self":
+        if isinstance(owner, ast.Name) and owner.id == self.own:
             called = getattr(self._part, method, None)
             is_part = isinstance(called, torch.nn.Module) or Kind.TENSOR in kinds
             return Kind.TENSOR if is_part else Kind.OTHER

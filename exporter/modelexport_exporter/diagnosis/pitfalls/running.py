@@ -14,12 +14,12 @@ from typing import Any
 import torch
 
 from modelexport_exporter.call import BoundInputs, Numbers
+from modelexport_exporter.call.module_state import ModuleState
 from modelexport_exporter.core.dims import describe_sizes
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.core.user_frame import is_users, shorten, text_of
 from modelexport_exporter.diagnosis.tracing import Flattened, trace
 from modelexport_exporter.torch_internals import pytree
-from modelexport_exporter.torch_internals.tensors_and_buffers import write_count
 from modelexport_exporter.torch_internals.torchscript_graph import TracerWarning
 
 _RTOL, _ATOL = 1e-3, 1e-4
@@ -54,9 +54,9 @@ def _is_large(model: torch.nn.Module) -> bool:
 
 
 def _run_twice(model: torch.nn.Module, bound_inputs: BoundInputs) -> Iterator[Pitfall]:
-    before = _state(model)
+    before = ModuleState(model)
     first = _run(model, bound_inputs, bound_inputs.sizes.captured)
-    changed = _changed(before, _state(model))
+    changed = before.changed(model)
     for path in changed[:_MOST_LINES]:
         yield Pitfall(
             PitfallKind.STATE,
@@ -89,35 +89,6 @@ def _agree(one: Outputs, other: Outputs) -> bool:
         for a, b in zip(one, other, strict=True)
         if not (a.is_complex() or b.is_complex())
     )
-
-
-def _state(model: torch.nn.Module) -> dict[str, object]:
-    """Return what a run may change: buffers, parameters and plain attributes."""
-    state: dict[str, object] = {
-        f"buffer {name}": tensor.detach().clone() for name, tensor in model.named_buffers()
-    }
-    state |= {f"parameter {name}": write_count(tensor) for name, tensor in model.named_parameters()}
-    for path, part in model.named_modules():
-        for name, value in vars(part).items():
-            if isinstance(value, bool | int | float | str | tuple):
-                state[f"attribute {f'{path}.{name}'.lstrip('.')}"] = value
-            elif isinstance(value, torch.Tensor):
-                state[f"attribute {f'{path}.{name}'.lstrip('.')}"] = value.detach().clone()
-            elif isinstance(value, list | dict | set) and not name.startswith("_"):
-                state[f"length of {f'{path}.{name}'.lstrip('.')}"] = len(value)
-    return state
-
-
-def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
-    return [name for name in after if name not in before or _differ(before[name], after[name])]
-
-
-def _differ(one: object, other: object) -> bool:
-    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
-        return one.shape != other.shape or not torch.equal(one.nan_to_num(), other.nan_to_num())
-    if isinstance(one, torch.Tensor) or isinstance(other, torch.Tensor):
-        return True
-    return one != other and one == one and other == other  # noqa: PLR0124 - nan differs from itself
 
 
 def _trace_elsewhere(

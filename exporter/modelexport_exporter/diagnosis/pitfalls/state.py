@@ -15,22 +15,22 @@ def find(code: ForwardCode) -> Iterator[Pitfall]:
     for node in code.walk((ast.Assign, ast.AugAssign, ast.AnnAssign)):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         for target in targets:
-            name = _own_attribute(target)
+            name = _own_attribute(target, code.names.own)
             if name:
                 yield _pitfall(code, node, name)
     for call in code.walk(ast.Call):
         if isinstance(call.func, ast.Attribute) and _is_in_place(call.func.attr):
-            name = _own_attribute(call.func.value)
+            name = _own_attribute(call.func.value, code.names.own)
             if name and code.names.kind_of(call.func.value) is Kind.TENSOR:
                 yield _pitfall(code, call, name)
 
 
-def _own_attribute(node: ast.AST) -> str:
-    """Return `cache` for `self.cache` and for `self.cache[0]`."""
+def _own_attribute(node: ast.AST, own: str) -> str:
+    """Return `cache` for `self.cache` and for `self.cache[0]`; `own` is the module's name."""
     while isinstance(node, ast.Subscript):
         node = node.value
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        return node.attr if node.value.id == "self" else ""
+        return node.attr if node.value.id == own else ""
     return ""
 
 

@@ -1,0 +1,58 @@
+"""What a module keeps between two calls: buffers and attributes that forward may change."""
+
+from __future__ import annotations
+
+import torch
+
+from modelexport_exporter.torch_internals.tensors_and_buffers import write_count
+
+
+class ModuleState:
+    """The state of a module at one time. Copies buffers, of parameters only how often written."""
+
+    def __init__(self, module: torch.nn.Module) -> None:
+        self._values = _state(module)
+
+    def changed(self, module: torch.nn.Module) -> list[str]:
+        """Return what is another now: `buffer memory`, `attribute encoder.count`."""
+        before, after = self._values, _state(module)
+        return [name for name in after if name not in before or _differ(before[name], after[name])]
+
+    def restore(self, module: torch.nn.Module) -> None:
+        """Give buffers and plain attributes their values of that time, where they are others."""
+        for name in self.changed(module):
+            kind, _, path = name.partition(" ")
+            if name in self._values and kind in {"buffer", "attribute"}:
+                owner, _, own = path.rpartition(".")
+                value = self._values[name]
+                kept = value.clone() if isinstance(value, torch.Tensor) else value
+                setattr(module.get_submodule(owner), own, kept)
+
+
+def _state(module: torch.nn.Module) -> dict[str, object]:
+    state: dict[str, object] = {
+        f"buffer {name}": tensor.detach().clone() for name, tensor in module.named_buffers()
+    }
+    state |= {f"parameter {name}": write_count(tensor) for name, tensor in _parameters(module)}
+    for path, part in module.named_modules():
+        for name, value in vars(part).items():
+            if isinstance(value, bool | int | float | str | tuple):
+                state[f"attribute {f'{path}.{name}'.lstrip('.')}"] = value
+            elif isinstance(value, torch.Tensor):
+                state[f"attribute {f'{path}.{name}'.lstrip('.')}"] = value.detach().clone()
+            elif isinstance(value, list | dict | set) and not name.startswith("_"):
+                state[f"length of {f'{path}.{name}'.lstrip('.')}"] = len(value)
+    return state
+
+
+def _parameters(module: torch.nn.Module) -> list[tuple[str, torch.Tensor]]:
+    """Return the parameters that count how often they were written."""
+    return [(name, own) for name, own in module.named_parameters() if not own.is_inference()]
+
+
+def _differ(one: object, other: object) -> bool:
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        return one.shape != other.shape or not torch.equal(one.nan_to_num(), other.nan_to_num())
+    if isinstance(one, torch.Tensor) or isinstance(other, torch.Tensor):
+        return True
+    return one != other and one == one and other == other  # noqa: PLR0124 - nan differs from itself
