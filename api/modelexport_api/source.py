@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from modelexport_api.base import ApiModel
-from modelexport_api.types import Callable, FreeForm, Uri, is_glob
+from modelexport_api.types import Callable, FreeForm, Identifier, Uri, is_glob
 
 
 class Format(StrEnum):
@@ -143,6 +143,13 @@ class Model(ApiModel):
         description="`package.module:callable` that returns `(args, kwargs)` for forward, for "
         "arguments that inputs cannot describe. The entries of inputs then name the tensors in "
         "it, in order, and their dynamic dims; dtype and shape may be omitted.",
+    )
+    state: list[Identifier] = Field(
+        default_factory=list,
+        max_length=64,
+        description="Buffers that forward changes from call to call, such as `cell.memory`. Each "
+        "becomes an input `cell_memory` of the file, which need not be declared, and an output "
+        "`next_cell_memory`.",
     )
     training: bool = Field(
         default=False,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
+import torch
 
 from modelexport_api.reasons import Reason
 from seeds.case import Case, Refusal, array, integers, refused, tensor
@@ -30,7 +32,14 @@ def refused_with(*words: str) -> Refusal:
     )
 
 
+KEEPS_STATE = refused_with("step.hidden", "model.state")
 RANDOM = refused(Reason.VERIFICATION_FAILED, words=["two runs"])
+
+
+def call_with_state(module: Any, feed: Mapping[str, torch.Tensor]) -> object:  # noqa: ANN401
+    """Return the output, and the buffers as the call leaves them."""
+    module.step.hidden, module.step.steps = feed["step_hidden"], feed["step_steps"].clone()
+    return module(feed["x"]), module.step.hidden, module.step.steps
 
 
 def pitfall(row: str, name: str, factory: str, *inputs: Any, **options: Any) -> Case:  # noqa: ANN401
@@ -145,6 +154,20 @@ CASES = (
     ),
     pitfall("D9", "counter", "call_pitfalls:Counter"),
     pitfall("D9", "counting_buffer", "call_pitfalls:CountingBuffer", nightly=True),
+    pitfall(
+        "D9", "step", "call_pitfalls:Model", expected=refused_with("step.hidden", "model.state")
+    ),
+    pitfall(
+        "D9",
+        "step_with_its_state",
+        "call_pitfalls:Model",
+        X,
+        integers("step_steps", low=0, high=1000),
+        tensor("step_hidden", 1, 6),
+        model={"state": ["step.hidden", "step.steps"]},
+        call=call_with_state,
+        or_refused=None,
+    ),
     pitfall("D9", "remembering", "call_pitfalls:Remembering"),
     pitfall("D9", "history", "call_pitfalls:History", or_refused=None),
     pitfall(

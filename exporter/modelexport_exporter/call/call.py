@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -74,6 +74,13 @@ class Call:
         """Return the call with these arguments, which hold a Leaf or a Constant in each place."""
         slots, structure = pytree.tree_flatten((tuple(args), dict(kwargs)))
         return cls(tuple(slots), structure, dims)
+
+    def with_keywords(self, slots: Mapping[str, Leaf]) -> Call:
+        """Return the call with more arguments, which are passed by name, after the others."""
+        if not slots:
+            return self
+        args, kwargs = pytree.tree_unflatten(list(self.slots), self.structure)
+        return replace(self, **vars(Call.of(args, {**kwargs, **slots}, self.dims)))
 
     @property
     def inputs(self) -> list[Input]:

@@ -15,6 +15,7 @@ from modelexport_api.spec import DType, Input, InputKind, ModelExportSpec
 from modelexport_exporter.call.call import Call, Constant, Leaf
 from modelexport_exporter.call.nesting import Branch, build, nest
 from modelexport_exporter.call.signature import Signature, signature_of
+from modelexport_exporter.call.state_entries import outputs_with_state, state_inputs
 from modelexport_exporter.call.user_example import call_by_example
 from modelexport_exporter.call.user_sampler import find_sampler
 from modelexport_exporter.core.dims import DimSizes
@@ -44,12 +45,17 @@ def bind_inputs(
 ) -> BoundInputs:
     """Return the call that the spec's inputs describe, for this module's forward."""
     _check_values(spec)
+    state = state_inputs(spec, module)
+    kept = {entry.name for entry in state}
+    others = [entry for entry in spec.inputs if entry.name not in kept]
+    plain = spec.model_copy(update={"inputs": others})
     if spec.model is not None and spec.model.example_inputs is not None:
-        call = call_by_example(spec.model.example_inputs, spec, code_dir)
+        call = call_by_example(spec.model.example_inputs, plain, code_dir)
     else:
-        call = _call_by_names(spec, module)
+        call = _call_by_names(plain, module)
+    call = call.with_keywords({entry.name: Leaf(entry) for entry in state})
     call = replace(call, sampler=find_sampler(spec, code_dir), code_dir=code_dir)
-    bound = spec.model_copy(update={"inputs": call.inputs})
+    bound = spec.model_copy(update={"inputs": call.inputs, "outputs": outputs_with_state(spec)})
     return BoundInputs(bound, call, DimSizes.of(bound))
 
 

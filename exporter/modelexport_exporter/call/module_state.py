@@ -36,7 +36,7 @@ def _state(module: torch.nn.Module) -> dict[str, object]:
     state |= {f"parameter {name}": write_count(tensor) for name, tensor in _parameters(module)}
     for path, part in module.named_modules():
         for name, value in vars(part).items():
-            if isinstance(value, bool | int | float | str | tuple):
+            if value is None or isinstance(value, bool | int | float | str | tuple):
                 state[f"attribute {f'{path}.{name}'.lstrip('.')}"] = value
             elif isinstance(value, torch.Tensor):
                 state[f"attribute {f'{path}.{name}'.lstrip('.')}"] = value.detach().clone()
@@ -52,7 +52,11 @@ def _parameters(module: torch.nn.Module) -> list[tuple[str, torch.Tensor]]:
 
 def _differ(one: object, other: object) -> bool:
     if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
-        return one.shape != other.shape or not torch.equal(one.nan_to_num(), other.nan_to_num())
+        return one.shape != other.shape or one.dtype != other.dtype or not _are_equal(one, other)
     if isinstance(one, torch.Tensor) or isinstance(other, torch.Tensor):
         return True
     return one != other and one == one and other == other  # noqa: PLR0124 - nan differs from itself
+
+
+def _are_equal(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return bool(((one == other) | (one.isnan() & other.isnan())).all())

@@ -45,6 +45,7 @@ from modelexport_exporter.user_code.factory import Factory, find_factory
 from modelexport_exporter.user_code.global_state import Guard
 from modelexport_exporter.user_code.meta_build import build_for_real, build_on_meta, seed
 from modelexport_exporter.user_code.named_callable import put_on_path
+from modelexport_exporter.user_code.state_arguments import with_state_arguments
 from modelexport_exporter.user_code.wrappers import unwrapped
 
 
@@ -72,6 +73,8 @@ def load_module(task: ExportTask, progress: ReportProgress = silent) -> LoadedMo
     guard = Guard()
     with guard.watching():
         loaded = _load(task, progress)
+    state = task.spec.model.state if task.spec.model is not None else []
+    loaded = replace(loaded, module=with_state_arguments(loaded.module, state))
     findings = (*loaded.findings, *guard.findings, *fused_paths(loaded.module))
     return replace(loaded, findings=findings)
 

@@ -53,7 +53,7 @@ def scaled_size(size: Size, factor: float | torch.SymFloat) -> Size:
     """
     if torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
         scaled = torch.as_tensor(size).to(torch.float64) * factor
-        return scaled.to(torch.int64)  # type: ignore[return-value]
+        return scaled.to(torch.int64)  # type: ignore[return-value, union-attr]
     return torch.sym_int(size * factor)
 
 
@@ -93,7 +93,8 @@ def inverse(factor: float | torch.SymFloat, like: Tensor) -> Tensor | float:
     if not isinstance(factor, torch.SymFloat | torch.SymInt):
         return 1 / factor
     one = torch.ones((), dtype=torch.float64, device=like.device)
-    return (one / (one * factor)).to(like.dtype)
+    found: Tensor = one / torch.mul(one, factor)  # type: ignore[arg-type]
+    return found.to(like.dtype)
 
 
 def number(size: Size, dtype: torch.dtype, device: torch.device) -> Tensor:

@@ -38,7 +38,7 @@ def _is_boolean(value: Any) -> bool:  # noqa: ANN401
 
 
 def _constant(value: Any) -> Any:  # noqa: ANN401
-    return op.Constant(value=ir.tensor(value)) if isinstance(value, int) else value
+    return op.Constant(value_int=value) if isinstance(value, int) else value
 
 
 def _shift_left(x: Any, places: Any) -> Any:  # noqa: ANN401

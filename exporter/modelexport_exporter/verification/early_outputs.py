@@ -24,6 +24,9 @@ class EarlyOutputs:
         self.seconds = 0.0
         """How long it took to compute the outputs that were used."""
 
+    def __bool__(self) -> bool:
+        return bool(self._kept)
+
     def has(self, arrays: Mapping[str, Array]) -> bool:
         """Return whether the outputs for these arrays are kept."""
         return digest_of(arrays) in self._kept

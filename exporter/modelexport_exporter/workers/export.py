@@ -17,6 +17,7 @@ import torch
 from modelexport_api.spec import Exporter, Weights
 from modelexport_api.status import Stage
 from modelexport_exporter.call import BoundInputs, bind_inputs
+from modelexport_exporter.call.state_entries import name_state_outputs
 from modelexport_exporter.checkpoint.load import LoadedModel, load_module
 from modelexport_exporter.convert.branches import ModelToCapture
 from modelexport_exporter.convert.by_size.capture_pieces import model_by_size
@@ -200,6 +201,7 @@ def optimizes(task: ExportTask) -> bool:
 
 def write(model: ir.Model, subject: Subject) -> Written:
     """Apply plugins and precision to a model, and write it."""
+    name_state_outputs(model, subject.bound_inputs.spec)
     subject.plugins.complete(model)
     task = subject.task
     with in_precision(model, subject.bound_inputs.spec, task) as (converted, kept):

@@ -125,6 +125,7 @@ class Verification:
 
     def over_all_samples(self, progress: ReportProgress) -> None:
         """Run the plan, within the budget. Raises NotDeterministic."""
+        check_no_memory(self._model)
         plan = self._samples.plan()
         for position, planned in enumerate(plan):
             for sample in self._scheduler.admissible(planned):
@@ -132,8 +133,6 @@ class Verification:
                 progress(Stage.VERIFY, position / len(plan), f"comparing at {where}")
                 self._run(sample)
                 release_memory()
-            if not position:
-                check_no_memory(self._model)
         for planned in self._samples.guarded():
             for sample in self._scheduler.admissible(planned):
                 self._run(sample)

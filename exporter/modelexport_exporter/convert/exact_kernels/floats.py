@@ -73,9 +73,9 @@ def one_bound(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | Non
     kinds = {*_WITH_KERNEL, ir.DataType.FLOAT16} if write.opset > _CLIP_OF_INPUTS else _WITH_KERNEL
     if x is None or sizes.dtype(x) not in kinds or write.opset < _CLIP_OF_INPUTS:
         return None
-    if (low is None) == (high is None):
-        return None
-    return write.op("Min", x, high) if low is None else write.op("Max", x, low)
+    if low is None and high is not None:
+        return write.op("Min", x, high)
+    return write.op("Max", x, low) if low is not None and high is None else None
 
 
 def norm_of_one(node: ir.Node, sizes: Magnitudes, write: Writer) -> ir.Value | None:

@@ -6,6 +6,7 @@ torch.export fixes factors to those of the example, since its operators take the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -51,7 +52,7 @@ _RESIZES: Mapping[str, Resize] = {
 def interpolate(
     x: Tensor,
     size: object = None,
-    scale_factor: object = None,
+    scale_factor: Any = None,  # noqa: ANN401
     mode: str = "nearest",
     align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,
@@ -64,7 +65,7 @@ def interpolate(
     if size is not None or not _has_open_factor(scale_factor):
         return NotImplemented
     several = isinstance(scale_factor, tuple | list)
-    factors = list(scale_factor) if several else [scale_factor] * (x.dim() - 2)  # type: ignore[call-overload]
+    factors: list[Any] = list(scale_factor if several else [scale_factor] * (x.dim() - 2))
     sizes = scaled_sizes(x.shape[2:], factors)
     if recompute_scale_factor or mode == "area":
         return F.interpolate(x, sizes, None, mode, align_corners, None, antialias)  # type: ignore[arg-type]

@@ -1,0 +1,46 @@
+"""Inputs and outputs of a file that are buffers of the model: its `model.state`."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+import torch
+
+from modelexport_api.spec import DType, Input, ModelExportSpec
+from modelexport_exporter.user_code.state_arguments import argument_of
+
+_PREFIX = "next_"
+
+
+def _paths(spec: ModelExportSpec) -> list[str]:
+    return spec.model.state if spec.model is not None else []
+
+
+def state_inputs(spec: ModelExportSpec, module: torch.nn.Module) -> list[Input]:
+    """Return the inputs that are buffers: as declared, else with the shape of the buffer."""
+    declared = {entry.name: entry for entry in spec.inputs}
+    return [
+        declared.get(argument_of(path)) or _input_of(path, module.get_buffer(path))
+        for path in _paths(spec)
+    ]
+
+
+def _input_of(path: str, buffer: torch.Tensor) -> Input:
+    dtype = DType(str(buffer.dtype).removeprefix("torch."))
+    return Input(name=argument_of(path), dtype=dtype, shape=list(buffer.shape))
+
+
+def outputs_with_state(spec: ModelExportSpec) -> list[str]:
+    """Return the names of all outputs; none where the spec names none."""
+    return [*spec.outputs, *_outputs_of(spec)] if spec.outputs else []
+
+
+def _outputs_of(spec: ModelExportSpec) -> list[str]:
+    return [f"{_PREFIX}{argument_of(path)}" for path in _paths(spec)]
+
+
+def name_state_outputs(model: ir.Model, spec: ModelExportSpec) -> None:
+    """Name the last outputs of a file after the buffers that they are."""
+    names = _outputs_of(spec)
+    if names and not spec.outputs:
+        for value, name in zip(model.graph.outputs[-len(names) :], names, strict=True):
+            value.name = name
