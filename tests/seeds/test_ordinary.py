@@ -65,6 +65,7 @@ CASES = (
     ),
     case("R4", "to_height_of_32", "ToHeightOf32", IMAGE, dims={"h": (4, 40), "w": (4, 40)}),
     case("R4", "whole_rows", "WholeRows", X, dims=ROWS),
+    case("R6", "experts", "Experts", X, integers("mode", low=0, high=3), dims=ROWS),
     case("R4", "upsample_by_tenth", "UpsampleByTenth", tensor("x", 1, 3, "n", 12), dims=SIZES),
 )
 

@@ -65,6 +65,7 @@ CASES = (
     ),
     numbers("C31", "int_and_float", "affine", TIMES, SHIFT),
     numbers("C31", "options", "Options", {"name": "options", "kind": "Int", "range": [0, 15]}),
+    numbers("C31", "steps", "Steps", {"name": "steps", "kind": "Int", "range": [0, 4]}),
     numbers("C31", "bool", "switched", {"name": "double", "kind": "Bool"}),
     Case(
         "C32",

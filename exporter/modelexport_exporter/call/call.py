@@ -68,6 +68,8 @@ class Call:
     """The user's own, for examples that cannot be random."""
     code_dir: Path | None = None
     """Of the user's code, for the message of a failure in it."""
+    chosen: frozenset[str] = frozenset()
+    """Inputs of kind Int that torch.export gets as tensors: forward gets one of few numbers."""
 
     @classmethod
     def of(cls, args: Iterable[Any], kwargs: Mapping[str, Any], dims: Mapping[str, Dim]) -> Call:
@@ -97,13 +99,17 @@ class Call:
     ) -> Arguments:
         """Return forward's `(args, kwargs)` for tensors by their names."""
         filled = [
-            _filled(slot.entry, values[slot.entry.name], numbers)
+            _filled(slot.entry, values[slot.entry.name], self._numbers(slot.entry, numbers))
             if isinstance(slot, Leaf)
             else copy.deepcopy(slot.value)
             for slot in self.slots
         ]
         args, kwargs = pytree.tree_unflatten(filled, self.structure)
         return args, kwargs
+
+    def _numbers(self, entry: Input, numbers: Numbers) -> Numbers:
+        chosen = numbers is Numbers.SYMBOLIC and entry.name in self.chosen
+        return Numbers.TENSORS if chosen else numbers
 
     def leaves(self, values: Mapping[str, torch.Tensor]) -> list[Any]:
         """Return the value of each leaf, in order; numbers are Python's."""
@@ -153,7 +159,12 @@ class Call:
             for name, dim in self.dims.items()
             if is_dynamic(dim)
         }
-        shapes = (_shape(slot, dims) for slot in self.slots)
+        shapes = (
+            None
+            if isinstance(slot, Leaf) and slot.entry.name in self.chosen
+            else _shape(slot, dims)
+            for slot in self.slots
+        )
         args, kwargs = _like(self.structure, shapes)
         return dict(inspect.signature(forward).bind(*args, **kwargs).arguments)
 

@@ -8,7 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from modelexport_exporter.torch_internals.bounded_integers import BoundedIntegers
 from modelexport_exporter.torch_internals.call_mode import CallMode, call_name
+
+MOST_VALUES = 16
+"""Of an integer of which forward needs the number itself."""
 
 
 def as_number(x: Tensor) -> Tensor:
@@ -30,15 +34,35 @@ class ForcedDecisions(CallMode):
         """bool [], one for each side that was taken."""
         self._integers: dict[int, Tensor] = {}
         """Integers of Python, which are tensors here, by their ids."""
+        self.bounded = BoundedIntegers()
+        """Integers of which forward may need the number itself: an index, the end of a range."""
 
     def begin(self) -> None:
         """Forget what an earlier run of forward decided."""
         self.taken.clear()
         self.conditions.clear()
         self._integers.clear()
+        self.bounded = BoundedIntegers()
+
+    def choose(self, x: Tensor, low: int, high: int) -> int:
+        """Return an integer of a range, by a decision for each but the last: whether x is it."""
+        for number in range(low, high):
+            if self._decide(x == number):
+                return number
+        return high
 
     def on_call(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Return what the function returns, numbers as tensors."""
+        known = self.bounded.range_of(args[0]) if func is Tensor.__index__ else None
+        if known is not None and known[1] - known[0] < MOST_VALUES:
+            number = self.choose(args[0], *known)
+            self.bounded.add(args[0], number, number)
+            return number
+        result = self._result(func, args, kwargs)
+        self.bounded.learn(func, args, kwargs.get("dim"), result)
+        return result
+
+    def _result(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
         if func in _NUMBERS:
             found = _NUMBERS[func](*args, **kwargs)
             if func is not torch.tensor:

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import torch
-
 from modelexport_api.reasons import Reason
 from modelexport_exporter.convert.branches import ModelToCapture, PartialGraph, SeveralGraphs
 from modelexport_exporter.convert.by_size.capture_pieces import (
@@ -20,6 +18,7 @@ from modelexport_exporter.convert.by_size.capture_pieces import (
     model_by_size,
     translated,
 )
+from modelexport_exporter.convert.by_value.chosen_numbers import with_chosen_numbers, with_numbers
 from modelexport_exporter.convert.by_value.join_paths import Path, joined
 from modelexport_exporter.convert.dynamo import rename_dims
 from modelexport_exporter.convert.fixed_sizes import running_line
@@ -39,12 +38,23 @@ def model_by_value(
 ) -> SeveralGraphs:
     """Return a model that takes the sides that forward takes. Raises ExportFailure.
 
-    Where they depend on sizes, too, the file has such a graph for each part of the sizes.
+    Where they depend on sizes, too, the file has such a graph for each part of the sizes. Where
+    forward needs the number itself (`range(n)`), an Int of few values has a path for each.
     """
-    graph = partial(_graph_of_paths, progress=progress)
-    return model_by_size(
-        subject, optimize=optimize, progress=progress, graph=graph, most=MOST_PIECES
+    by_size = partial(
+        model_by_size,
+        optimize=optimize,
+        progress=progress,
+        graph=partial(_graph_of_paths, progress=progress),
+        most=MOST_PIECES,
     )
+    try:
+        return by_size(subject)
+    except ExportFailure:
+        chosen = with_chosen_numbers(subject)
+        if chosen is None:
+            raise
+        return by_size(chosen)
 
 
 @dataclass(frozen=True)
@@ -127,19 +137,21 @@ def _captured(
             raise _too_many(lines)
 
     decisions = ForcedDecisions(sides, on_decision)
-    with _conditions_returned(subject.module, decisions):
+    with _conditions_returned(subject, decisions):
         captured = capture(subject, decisions)
     return _CapturedPath(tuple(decisions.taken), captured)
 
 
 @contextmanager
-def _conditions_returned(module: torch.nn.Module, decisions: ForcedDecisions) -> Iterator[None]:
+def _conditions_returned(subject: ModelToCapture, decisions: ForcedDecisions) -> Iterator[None]:
     """Let forward return its conditions after its outputs, while the block runs."""
+    module, call = subject.module, subject.bound_inputs.call
     plain = module.forward
 
     @functools.wraps(plain)
     def forward(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the user's function
         decisions.begin()
+        args, kwargs = with_numbers(call, decisions, args, kwargs)
         outputs = plain(*args, **kwargs)
         return outputs, tuple(decisions.conditions)
 

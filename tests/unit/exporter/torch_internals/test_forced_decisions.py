@@ -114,3 +114,42 @@ def test_an_integer_of_python_leaves_the_dtype_of_tensors_as_it_is() -> None:
         assert (X * (taken * 0.1)).dtype is torch.float32
         assert (torch.arange(3) * taken).dtype is torch.int64
         assert (torch.arange(3) * taken * 0.1).dtype is torch.float32
+
+
+@pytest.mark.parametrize(
+    ("sides", "number"), [((True,), 2), ((False, True), 3), ((False, False), 4)]
+)
+def test_an_integer_is_chosen_by_a_decision_for_each_value(
+    sides: tuple[bool, ...], number: int
+) -> None:
+    given = torch.tensor(3)
+    with ForcedDecisions(sides, lambda: None) as decisions:
+        assert decisions.choose(given, 2, 4) == number
+    assert decisions.taken == list(sides)
+    assert [bool(one) for one in decisions.conditions] == [False, True][: len(sides)]
+
+
+@pytest.mark.parametrize(
+    ("function", "values"),
+    [
+        (lambda x: [7, 8, 9][x.argmax()], 3),
+        (lambda x: [7, 8, 9][int(x.argmin(0))], 3),
+        (lambda x: "ab"[x.reshape(1, 3)[:, :2].argmax(dim=1)[0].item()], 2),
+        (lambda x: [*range(x.argmax(-1).long())], 3),
+    ],
+)
+def test_indices_of_few_values_are_chosen(
+    function: Callable[[Tensor], object], values: int
+) -> None:
+    found = set()
+    for place in range(values):
+        sides = [False] * place + [True] * (place < values - 1)
+        result, decisions = decided(function, *sides)
+        assert decisions.taken == sides
+        found.add(str(result))
+    assert len(found) == values
+
+
+def test_other_indices_are_not_chosen() -> None:
+    result, decisions = decided(lambda x: [4, 5, 6][(x > 0).sum()])
+    assert (result, decisions.taken) == (6, [])
