@@ -23,6 +23,7 @@ from modelexport_exporter.convert.exact_kernels import (
     not_a_number,
     places,
     scaled_products,
+    vector_products,
 )
 from modelexport_exporter.convert.exact_kernels.declared import Declared
 from modelexport_exporter.convert.exact_kernels.emptiness import (
@@ -167,4 +168,6 @@ def _rewrites(node: ir.Node, of_any: Sequence[Mapping[str, Rewrite]]) -> list[Re
     found = [table[node.op_type] for table in (*tables, *of_any) if node.op_type in table]
     if scaled_products.place_of_factor(node) is not None:
         found.append(scaled_products.keep_factor)
+    if vector_products.is_of_vector(node):
+        found.append(vector_products.product_of_vector)
     return found

@@ -133,7 +133,7 @@ def test_an_integer_is_chosen_by_a_decision_for_each_value(
     ("function", "values"),
     [
         (lambda x: [7, 8, 9][x.argmax()], 3),
-        (lambda x: [7, 8, 9][int(x.argmin(0))], 3),
+        (lambda x: [7, 8, 9][x.argmin(0).item()], 3),
         (lambda x: "ab"[x.reshape(1, 3)[:, :2].argmax(dim=1)[0].item()], 2),
         (lambda x: [*range(x.argmax(-1).long())], 3),
     ],
