@@ -241,9 +241,6 @@ CALLS: dict[str, list[Call]] = {
     # FFT
     **of("fft_fftfreq fft_rfftfreq", call(7)),
     **of("roll", Call((X,), open_dims=(0,))),
-    **of("kaiser_window", call(7)),
-    **of("kaiser_window.periodic", call(7, True)),
-    **of("kaiser_window.beta", call(7, True, 9.0)),
     **of("istft", call(torch.view_as_complex(SPECTRUM), 8, 4, None, torch.hann_window(8))),
     # Gamma functions
     **of("lgamma digamma", call(POSITIVE)),

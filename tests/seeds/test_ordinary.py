@@ -66,6 +66,8 @@ CASES = (
     case("R4", "to_height_of_32", "ToHeightOf32", IMAGE, dims={"h": (4, 40), "w": (4, 40)}),
     case("R4", "whole_rows", "WholeRows", X, dims=ROWS),
     case("R6", "experts", "Experts", X, integers("mode", low=0, high=3), dims=ROWS),
+    case("R4", "chunks", "Chunks", X, dims={"n": (1, 10)}),
+    case("R4", "framed", "Framed", tensor("x", 2, "n"), dims=SIZES),
     case("R4", "upsample_by_tenth", "UpsampleByTenth", tensor("x", 1, 3, "n", 12), dims=SIZES),
 )
 

@@ -22,6 +22,7 @@ from modelexport_exporter.call import BoundInputs, Numbers, register_classes
 from modelexport_exporter.convert.capture_failure import explain_capture
 from modelexport_exporter.convert.fixed_sizes import lines_that_fix_sizes
 from modelexport_exporter.convert.program_dims import check_numbers_kept
+from modelexport_exporter.convert.wrapped_forward import returning_tensors, wrapped_forward
 from modelexport_exporter.core.dims import used_dims
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import OUTPUT_NOT_FLATTENED
@@ -107,6 +108,7 @@ def _exported(
         accept_masks_as_given(),
         mode.decisions or nullcontext(),
         nullcontext() if mode.strict else capturing_calls(spec.export.rewrites.disabled),
+        nullcontext() if mode.strict else wrapped_forward(module, returning_tensors),
         nullcontext()
         if mode.strict
         else sizes_stay_symbolic(modules, tensors=mode.decisions is not None),

@@ -10,6 +10,7 @@ from modelexport_exporter.decompositions.ops import (
     bessel_functions,
     bits,
     clamping,
+    combinations,
     cumulative,
     divisions,
     double_norms,
@@ -39,6 +40,7 @@ from modelexport_exporter.decompositions.ops import (
     scatter_gather,
     searching,
     squeeze,
+    windows,
 )
 
 FAMILIES = (
@@ -48,6 +50,7 @@ FAMILIES = (
     bessel_functions.FAMILY,
     bits.FAMILY,
     clamping.FAMILY,
+    combinations.FAMILY,
     cumulative.FAMILY,
     divisions.FAMILY,
     double_norms.FAMILY,
@@ -78,6 +81,7 @@ FAMILIES = (
     scatter_gather.FAMILY,
     searching.FAMILY,
     squeeze.FAMILY,
+    windows.FAMILY,
 )
 DECOMPOSITIONS = {
     name: entry for family in FAMILIES for name, entry in family.decompositions.items()

@@ -13,10 +13,13 @@ import pytest
 from modelexport_exporter.decompositions.capture import CALLS
 from modelexport_exporter.decompositions.library import DECOMPOSITIONS
 from modelexport_exporter.torch_internals.operators import find_overload
-from repairs import captures, operators, scripts
+from repairs import captures, made_tensors, operators, scripts
 from repairs.check import Call, Function, find_problem
 
 IN_CI = {"aten::erfinv", "aten::clamp", "aten::relu", "aten::where.self", "aten::squeeze.dim"}
+
+
+OPERATORS = {**operators.CALLS, **made_tensors.CALLS}
 
 
 def nightly_but(names: Collection[str], always: Collection[str]) -> list[Any]:
@@ -36,7 +39,7 @@ def assert_needed(name: str, function: Function, call: Call) -> None:
 
 
 def test_every_repair_has_a_case() -> None:
-    assert set(operators.CALLS) == set(DECOMPOSITIONS)
+    assert set(OPERATORS) == set(DECOMPOSITIONS)
     assert {f"aten::{name}" for name in captures.CALLS} == {name for name, _ in CALLS.values()}
 
 
@@ -45,7 +48,7 @@ def test_torch_onnx_still_needs_the_decomposition(name: str) -> None:
     overload = find_overload(name)
     assert overload is not None
     function = operators.FUNCTIONS.get(name)
-    for call in operators.CALLS[name]:
+    for call in OPERATORS[name]:
         if function is None:
             applies = DECOMPOSITIONS[name].applies(*call.args, **call.kwargs)
             assert applies, "the library ignores it"

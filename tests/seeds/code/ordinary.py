@@ -207,3 +207,20 @@ class Experts(nn.Module):
     def forward(self, x: Tensor, mode: Tensor) -> tuple[Tensor, ...]:
         best = int(self.experts[0](x).mean(0).argmax())
         return self.experts[mode.item()](x), self.experts[best](x) * 2, torch.tensor(best)
+
+
+class Chunks(nn.Module):
+    """Three chunks, or fewer: four rows make two of two. Returns numbers of Python, too."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, int, int]:
+        parts = x.chunk(3)
+        return torch.stack([part.mean(0) for part in parts]), len(parts), parts[-1].shape[0]
+
+
+class Framed(nn.Module):
+    """A Hamming window over frames, and products of all pairs of bands."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        frames = F.pad(x, (0, 16)).unfold(-1, 16, 8) * torch.hamming_window(16)
+        bands = torch.fft.rfft(frames).abs()[..., :5].mean((0, 1))
+        return torch.combinations(bands, 2).prod(1) + torch.vander(bands[:3], 3).sum()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from modelexport_api.reasons import Reason
+from modelexport_exporter.call.call import Call
 from modelexport_exporter.convert.branches import ModelToCapture, PartialGraph, SeveralGraphs
 from modelexport_exporter.convert.by_size.capture_pieces import (
     Captured,
@@ -22,6 +21,7 @@ from modelexport_exporter.convert.by_value.chosen_numbers import with_chosen_num
 from modelexport_exporter.convert.by_value.join_paths import Path, joined
 from modelexport_exporter.convert.dynamo import rename_dims
 from modelexport_exporter.convert.fixed_sizes import running_line
+from modelexport_exporter.convert.wrapped_forward import wrapped_forward
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.user_frame import UserLine
 from modelexport_exporter.torch_internals.forced_decisions import ForcedDecisions
@@ -137,33 +137,24 @@ def _captured(
             raise _too_many(lines)
 
     decisions = ForcedDecisions(sides, on_decision)
-    with _conditions_returned(subject, decisions):
+    wrap = partial(_returning_conditions, subject.bound_inputs.call, decisions)
+    with wrapped_forward(subject.module, wrap):
         captured = capture(subject, decisions)
     return _CapturedPath(tuple(decisions.taken), captured)
 
 
-@contextmanager
-def _conditions_returned(subject: ModelToCapture, decisions: ForcedDecisions) -> Iterator[None]:
-    """Let forward return its conditions after its outputs, while the block runs."""
-    module, call = subject.module, subject.bound_inputs.call
-    plain = module.forward
+def _returning_conditions(
+    call: Call, decisions: ForcedDecisions, plain: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Return a function that returns forward's conditions after its outputs."""
 
-    @functools.wraps(plain)
     def forward(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the user's function
         decisions.begin()
         args, kwargs = with_numbers(call, decisions, args, kwargs)
         outputs = plain(*args, **kwargs)
         return outputs, tuple(decisions.conditions)
 
-    own = vars(module).get("forward")
-    module.forward = forward
-    try:
-        yield
-    finally:
-        if own is None:
-            del module.forward
-        else:
-            module.forward = own
+    return forward
 
 
 def _nothing_decided() -> ExportFailure:

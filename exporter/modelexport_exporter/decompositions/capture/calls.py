@@ -72,7 +72,9 @@ def chunk(x: Tensor, chunks: int, dim: int = 0) -> Result:
         each = size // chunks
         return tuple(x.narrow(dim, k * each, each) for k in range(chunks))
     each = (size + chunks - 1) // chunks
-    return _cut_at(x, dim, [torch.sym_min(k * each, size) for k in range(chunks + 1)])
+    # 4 in 3 chunks are 2 of 2: how many there are is a condition on the size.
+    count = next((k for k in range(1, chunks) if k * each >= size), chunks)
+    return _cut_at(x, dim, [torch.sym_min(k * each, size) for k in range(count + 1)])
 
 
 @CALLS.replaces("tensor_split", torch.tensor_split, Tensor.tensor_split)

@@ -1,4 +1,4 @@
-"""Frequencies, the Kaiser window and the inverse short-time transform, which ONNX does not have."""
+"""Frequencies and the inverse short-time transform, which ONNX does not have."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from modelexport_exporter.decompositions.ops.bessel_functions import i0
 from modelexport_exporter.decompositions.registry import Family
 
 FAMILY = Family("FFT", __doc__)
@@ -67,31 +66,6 @@ def fft_rfftfreq(
     pin_memory: bool | None = None,
 ) -> Tensor:
     return torch.arange(n // 2 + 1, device=device).to(dtype or torch.float32) / (n * d)
-
-
-@FAMILY.decomposes(
-    "aten::kaiser_window",
-    "aten::kaiser_window.periodic",
-    "aten::kaiser_window.beta",
-    method="i0(beta sqrt(1 - t²)) / i0(beta)",
-    accuracy="1e-6 (float32)",
-)
-def kaiser_window(
-    window_length: int,
-    periodic: bool = True,
-    beta: float = 12.0,
-    *,
-    dtype: torch.dtype | None = None,
-    layout: object = None,
-    device: torch.device | None = None,
-    pin_memory: bool | None = None,
-) -> Tensor:
-    last = window_length if periodic else window_length - 1
-    position = torch.arange(window_length, device=device).to(torch.float64)
-    t = 2 * position / max(last, 1) - 1
-    root = torch.sqrt((1 - t * t).clamp(min=0.0))
-    window = i0(beta * root) / i0(torch.full_like(root[:1], beta))
-    return window.to(dtype or torch.float32)
 
 
 @FAMILY.decomposes(
