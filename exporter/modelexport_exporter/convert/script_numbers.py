@@ -3,7 +3,8 @@
 torch's exporter makes tensors of the numbers, and float32 of what meets a float: 100,000,001 cents
 are 1,000,000.0 then, and not more than a million. Numbers that end in a comparison, or as an
 integer, are marked as float64 in the graph that torch.jit.script returns, and `script_sizes`
-computes with them. Others meet tensors, which have a dtype of their own.
+computes with them. One that meets a tensor is computed in float64, too, and then has its dtype:
+`x >= 0.3 * a + 0.7 * a` holds for an x of float32 that is a.
 
 Python's integers have no end. Products of values that a script reads are saturated where int64
 would wrap, so that a comparison with a number below 2^63 decides as Python does.
@@ -36,6 +37,7 @@ _READ_AS = {"FloatType": "f", "IntType": "i"}
 _READS = frozenset({_INT, "aten::IntImplicit"})
 _OF_INTEGERS = frozenset({"aten::add", "aten::sub", "aten::mul", "aten::neg"})
 _LARGEST = 2**63 - 1
+_ELEMENTWISE = frozenset({"aten::add", "aten::sub", "aten::mul", "aten::div"})
 _TO_INTEGERS = frozenset({_INT, "aten::floor", "aten::ceil"})
 _MAY_BE_FLOAT = frozenset({"FloatType", "NumberType", "TensorType"})
 _CONSTANT = "prim::Constant"
@@ -84,6 +86,8 @@ class _Widening:
                 self._carry_double(node)
             elif node.kind() == "prim::If":
                 self._choose_double(node)
+            elif _meets_tensor(node):
+                self._meet_tensor(node)
         products = [node for node in nodes if _may_overflow(node)]
         for node in products:
             self._saturate(node)
@@ -125,6 +129,12 @@ class _Widening:
             if self._numbers.is_computed(value):
                 for end in (block.returnNode() for block in branch.blocks()):
                     self._widen(end, place, end.inputsAt(place))
+
+    def _meet_tensor(self, node: Node) -> None:
+        """Let a node take in float64 what Python computed."""
+        for place, value in enumerate(list(node.inputs())):
+            if is_number(value) and self._numbers.is_computed(value):
+                self._widen(node, place, value)
 
     def _widen(self, node: Node, place: int, value: Value) -> None:
         """Let a node take a number as float64; one that meets tensors as well is computed twice."""
@@ -205,6 +215,12 @@ class _Widening:
 
     def _constant(self, value: object) -> Value:
         return self._graph.insertConstant(value)
+
+
+def _meets_tensor(node: Node) -> bool:
+    """Return whether a node computes or compares a tensor and another value."""
+    kinds = [value.type().kind() for value in node.inputs()]
+    return node.kind() in _COMPARISONS | _ELEMENTWISE and "TensorType" in kinds
 
 
 def _may_overflow(node: Node) -> bool:

@@ -206,6 +206,14 @@ class Literal(nn.Module):
         return x * 3 if x[0].item() * 3.0 > 1.23456789012 else x
 
 
+class Blend(nn.Module):
+    """A number of Python that tensors are compared and computed with, in their dtype."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        limit = 0.3 * x.max().item() + 0.7 * x.mean().item()
+        return (x >= limit).float() + (x - limit).eq(0.0).float() * 2
+
+
 @pytest.mark.parametrize(
     ("module", "numbers", "dtype"),
     [
@@ -220,6 +228,8 @@ class Literal(nn.Module):
         (SumOfHelper(), [1.05, 1.05], torch.float64),
         (Circle(), [0.3, 0.4], torch.float32),
         (Circle(), [1e-25, -1e-25], torch.float32),
+        *((Blend(), [one], torch.float32) for one in (0.8763296008110046, 0.3, 7.7)),
+        (Blend(), [0.8763296008110046], torch.float64),
         (Literal(), [1700000110.0], torch.float64),
         (Literal(), [0.41152263014], torch.float64),
         (Literal(), [0.41152263], torch.float64),
