@@ -1,4 +1,4 @@
-"""Calls of decomposed operators that make windows, combinations and powers."""
+"""Calls of decomposed operators that make windows, histograms, combinations and powers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import torch
 from repairs.check import Call
 
 X = torch.tensor([0.3, -1.7, 2.2, 0.9])
+EDGES = torch.linspace(-0.3, 1.1, 8)
+EDGES = torch.cat([EDGES, EDGES.nextafter(X[1]), EDGES.nextafter(X[2]), X])
 
 
 def _windows(names: str, *args: object) -> dict[str, list[Call]]:
@@ -26,6 +28,11 @@ CALLS: dict[str, list[Call]] = {
         Call((X, 3, True)),
         Call((X, 5)),
         Call((X, 2, True), open_dims=(0,)),
+    ],
+    "aten::histc": [
+        Call((EDGES, 7, -0.3, 1.1)),
+        Call((X, 4)),
+        Call((X[:1], 3)),
     ],
     "aten::vander": [Call((X,)), Call((X, 3)), Call((X, 6, True))],
 }

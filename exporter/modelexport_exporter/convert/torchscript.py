@@ -31,7 +31,7 @@ from modelexport_exporter.convert.capture import quiet
 from modelexport_exporter.convert.capture_failure import inputs_mismatch, run_eagerly
 from modelexport_exporter.convert.declared_numbers import with_single_precision
 from modelexport_exporter.convert.names import make_names_unique
-from modelexport_exporter.convert.script_dtypes import write_dtypes
+from modelexport_exporter.convert.script_dtypes import default_is_double, is_double, write_dtypes
 from modelexport_exporter.convert.script_loops import settle_loop_types
 from modelexport_exporter.convert.script_numbers import (
     compute_decisions_in_double,
@@ -82,11 +82,13 @@ def converted_torchscript(
     with TemporaryDirectory(dir=scratch, prefix=".torchscript-") as directory:
         path = Path(directory) / "converted.onnx"
         literals: dict[float, float] = {}
+        double = False
         if scripted:
             module = compile_script(module, call.example(bound_inputs.sizes.captured), code_dir)
             with script_symbolics(), plugins.register_symbolics():
                 dtypes = [getattr(torch, entry.dtype.value) for entry in call.inputs]
                 literals = adapt_script(module, spec.export.opset, dtypes, plugins.left_alone)
+                double = is_double(module, dtypes)
         try:
             called = torchscript_call(module, call, bound_inputs.sizes.captured)
         except RuntimeError as error:
@@ -100,6 +102,7 @@ def converted_torchscript(
                 script_symbolics(),
                 plugins.register_symbolics(),
                 rewriting_calls(plugins.left_alone, spec.export.opset),
+                default_is_double(double),
             ):
                 torch.onnx.export(
                     called.module,

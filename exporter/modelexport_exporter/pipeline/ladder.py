@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from modelexport_api.reasons import Reason
-from modelexport_api.spec import Exporter, Format, ModelExportSpec
+from modelexport_api.spec import Exporter, Format, InputKind, ModelExportSpec
 from modelexport_exporter.core.attempt import OLDEST_OF_DYNAMO, Attempt, failed_attempts
+from modelexport_exporter.core.pitfall import PitfallKind
 from modelexport_exporter.core.types import ROUTES, Rung
 
 ORDER = (
@@ -86,7 +87,7 @@ def hopeless(rung: Rung, spec: ModelExportSpec, attempts: Sequence[Attempt]) -> 
         Rung.DYNAMO_STRICT: _why_strict_cannot_help(failed.get(Rung.DYNAMO)),
         Rung.DYNAMO_BY_SIZE: _why_one_graph_holds(attempts),
         Rung.DYNAMO_UNOPTIMIZED: _why_unoptimized_cannot_help(spec, dynamo),
-        Rung.DYNAMO_BY_VALUE: _why_one_path_is_enough(dynamo),
+        Rung.DYNAMO_BY_VALUE: _why_one_path_is_enough(spec, dynamo),
     }
     return why.get(rung, "")
 
@@ -105,18 +106,33 @@ _MADE_A_GRAPH = frozenset(
 
 
 def _why_one_graph_holds(attempts: Sequence[Attempt]) -> str:
-    """Return why no graph is needed for other sizes; empty if one held for a part of them."""
+    """Return why no graph is needed for other sizes; empty if one held for a part of them.
+
+    Or if the code decides by a size: not every such decision is a condition of the graph.
+    """
     parts = any(
-        attempt.reason is Reason.DYNAMIC_DIM_SPECIALIZED or attempt.holds_for_some_sizes
+        attempt.reason is Reason.DYNAMIC_DIM_SPECIALIZED
+        or attempt.holds_for_some_sizes
+        or PitfallKind.SIZE_BRANCH in _kinds(attempt)
         for attempt in failed_attempts(attempts)
         if ROUTES[attempt.rung] is Exporter.DYNAMO
     )
     return "" if parts else "the graph does not depend on sizes"
 
 
-def _why_one_path_is_enough(dynamo: Sequence[Reason | None]) -> str:
-    """Return why no other path of forward is needed; empty if a decision may have failed."""
-    return "" if Reason.CAPTURE_FAILED in dynamo else "torch.export captured the graph"
+def _kinds(attempt: Attempt) -> set[PitfallKind]:
+    return {pitfall.kind for pitfall in attempt.pitfalls}
+
+
+def _why_one_path_is_enough(spec: ModelExportSpec, dynamo: Sequence[Reason | None]) -> str:
+    """Return why no other path of forward is needed; empty if a decision may have failed.
+
+    What forward does with a number of Python need not be in a graph that was captured.
+    """
+    decides = Reason.VERIFICATION_FAILED in dynamo and any(
+        entry.kind is InputKind.INT for entry in spec.inputs
+    )
+    return "" if decides or Reason.CAPTURE_FAILED in dynamo else "torch.export captured the graph"
 
 
 def _why_unoptimized_cannot_help(spec: ModelExportSpec, dynamo: Sequence[Reason | None]) -> str:

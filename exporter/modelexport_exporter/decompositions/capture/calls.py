@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812
-from torch import SymInt, Tensor
+from torch import SymFloat, SymInt, Tensor
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from modelexport_exporter.decompositions.capture.registry import (
@@ -49,6 +49,24 @@ def linspace(
     # From both ends, as eager does: both ends are exact.
     low, high = start + step * position, end - step * (last - position)
     return torch.where(position < steps // 2, low, torch.where(position == 0, low, high))
+
+
+@CALLS.replaces("arange", torch.arange)
+def arange(
+    start: float,
+    end: float | None = None,
+    step: float = 1,
+    *,
+    dtype: torch.dtype | None = None,
+    device: Any = None,  # noqa: ANN401
+    **_: object,
+) -> Result:
+    """Count the steps in double, as eager does: Range of ONNX counts in the dtype of the result."""
+    if not any(isinstance(number, SymFloat) for number in (start, end, step)):
+        return NotImplemented
+    first, last = (0, start) if end is None else (start, end)
+    places = torch.arange(math.ceil((last - first) / step), dtype=torch.float64, device=device)
+    return (first + step * places).to(dtype or torch.get_default_dtype())
 
 
 @CALLS.replaces("logspace", torch.logspace)

@@ -10,6 +10,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import Format
 from modelexport_api.status import Failure, Stage
 from modelexport_exporter.core.attempt import Attempt, most_informative
+from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.core.types import Rung
 from modelexport_exporter.pipeline.ladder import Step, attempt_deadline, next_step, summary
 from zoo.tasks import spec_for
@@ -30,6 +31,7 @@ UNSUPPORTED, CAPTURE, MISMATCH, NARROWED = (
     Reason.DYNAMIC_DIM_SPECIALIZED,
 )
 SPEC = spec_for("m:build")
+BY_A_SIZE = Pitfall(PitfallKind.SIZE_BRANCH, "`if n > 1`", "m.py:3", "Write both sides as one.")
 STAGES = {CAPTURE: Stage.CAPTURE, MISMATCH: Stage.VERIFY, Reason.OUT_OF_MEMORY: Stage.VERIFY}
 
 
@@ -70,6 +72,11 @@ def failed(rung: Rung, reason: Reason, stage: Stage | None = None, **more: Any) 
             id="wrong at the other sizes: a graph for each part",
         ),
         pytest.param(
+            [failed(rung, CAPTURE, pitfalls=(BY_A_SIZE,)) for rung in (D, S, SC)],
+            B,
+            id="not captured, and the code decides by a size",
+        ),
+        pytest.param(
             [failed(D, NARROWED), failed(S, NARROWED), failed(SC, CAPTURE), failed(B, NARROWED)],
             T,
             id="too many parts",
@@ -96,6 +103,15 @@ def failed(rung: Rung, reason: Reason, stage: Stage | None = None, **more: Any) 
 def test_next_rung(attempts: list[Attempt], expected: Rung | None) -> None:
     step = next_step(spec_for("m:build"), Format.STATE_DICT, attempts)
     assert (step.rung if step else None) is expected
+
+
+def test_a_number_may_decide_in_a_graph_that_was_captured() -> None:
+    wrong = [failed(rung, MISMATCH) for rung in (D, S, U, SC)]
+    for kind, expected in (("Int", V), ("Float", T)):
+        spec = spec_for("m:b", inputs=[{"name": "n", "kind": kind}], dims={})
+        step = next_step(spec, Format.STATE_DICT, wrong)
+        assert step is not None
+        assert step.rung is expected
 
 
 def climb(export: dict[str, Any], checkpoint: Format | None = None) -> list[Rung]:
