@@ -15,7 +15,9 @@ FLOAT = "aten::Float"
 """float(number), which torch.jit.script also writes where a Scalar becomes a float."""
 _IMPLICIT = "aten::FloatImplicit"
 """What is a float for the script is a tensor in Python."""
-_ARITHMETIC = frozenset({"aten::add", "aten::sub", "aten::mul", "aten::div", "aten::neg"})
+_ARITHMETIC = frozenset({"aten::add", "aten::sub", "aten::mul", "aten::div", "aten::neg"}) | {
+    "prim::abs"
+}
 _FUNCTIONS = frozenset(
     f"aten::{name}" for name in ("cos", "exp", "log", "log10", "sin", "sqrt", "tan", "tanh")
 )

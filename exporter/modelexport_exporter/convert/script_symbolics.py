@@ -65,6 +65,10 @@ def _contains(g: Value, values: Value, element: Value) -> Value:
     return g.op("Cast", g.op("ReduceMax", equal, keepdims_i=0), to_i=_BOOL)
 
 
+def _magnitude(g: Value, x: Value) -> Value:
+    return g.op("Abs", x)
+
+
 def _affine(g: Value, x: Value, weight: Value, bias: Value) -> Value:
     product = g.op("MatMul", x, g.op("Transpose", weight, perm_i=[1, 0]))
     return product if is_none(bias) else g.op("Add", product, bias)
@@ -110,6 +114,7 @@ def _rnn_cell(activation: str) -> Callable[..., Any]:
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "prim::abs": _magnitude,
     "aten::__contains_": _contains,
     "aten::gru_cell": _gru_cell,
     "aten::lstm_cell": _lstm_cell,

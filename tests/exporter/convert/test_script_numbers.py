@@ -63,6 +63,16 @@ class Mixed(nn.Module):
         return y + int(share * 10)
 
 
+class Magnitude(nn.Module):
+    """abs() of a float that decides, and of an integer."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        off = abs(x.item() - 0.1)
+        if off * 0.1 >= 0.03:
+            return torch.ones(2) * abs(int(x) - 3)
+        return torch.zeros(2) + off
+
+
 class Truncated(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return torch.arange(3) * int(x) + int(x.item()) + int(float(x) * 2)
@@ -132,6 +142,7 @@ class Product(nn.Module):
         *((Product(), number) for number in (2**62, -(10**6), -(10**6) - 1, -(2**40), -(2**62))),
         *((Inner(), number) for number in (0.1, 0.3)),
         *((Truncated(), number) for number in (2.7, -2.7, 3, -1, 2**24 + 1)),
+        *((Magnitude(), number) for number in (0.4, 0.40000004, -0.2, -0.1, -7.5)),
         *((Mixed(), number) for number in (3.0, 2.9999998, 5.5, -1.0)),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, nn.Module) else str(value),
