@@ -11,10 +11,12 @@ from modelexport_exporter.torch_internals.call_mode import call_name
 _PASS_ON = frozenset(
     {
         *("__getitem__", "select", "reshape", "view", "squeeze", "flatten", "to", "long", "int"),
-        *("item", "clone", "max", "min", "amax", "amin", "clamp", "contiguous"),
+        *("item", "clone", "amax", "amin", "contiguous"),
     }
 )
 """Calls whose results are among the values of their first argument."""
+_OF_TWO = frozenset({"max", "min"})
+"""The same, unless they are given another tensor."""
 _PLACES = frozenset({"argmax", "argmin"})
 
 
@@ -44,5 +46,7 @@ class BoundedIntegers:
             size = x.numel() if axis is None else x.shape[axis]  # type: ignore[index]
             if type(size) is int:
                 self.add(result, 0, size - 1)
-        elif name in _PASS_ON and (known := self.range_of(x)):
+        elif (name in _PASS_ON or (name in _OF_TWO and len(args) == 1)) and (
+            known := self.range_of(x)
+        ):
             self.add(result, *known)

@@ -151,5 +151,10 @@ def test_indices_of_few_values_are_chosen(
 
 
 def test_other_indices_are_not_chosen() -> None:
-    result, decisions = decided(lambda x: [4, 5, 6][(x > 0).sum()])
-    assert (result, decisions.taken) == (6, [])
+    for function in (
+        lambda x: [4, 5, 6][(x > 0).sum()],
+        lambda x: [4, 5, 6][x.argmin().max(torch.tensor(2))],
+        lambda x: [4, 5, 6][x.argmin().clamp(min=2)],
+    ):
+        result, decisions = decided(function)
+        assert (result, decisions.taken) == (6, [])
