@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,7 +19,10 @@ def wrapped_forward(
 ) -> Iterator[None]:
     """Let the module call what `wrap` makes of its forward, under the same signature."""
     plain, own = module.forward, vars(module).get("forward")
-    module.forward = functools.wraps(plain)(wrap(plain))
+    wrapped = functools.wraps(plain)(wrap(plain))
+    # That of the method: a function with a signature of its own also names its module.
+    wrapped.__signature__ = inspect.signature(plain)  # type: ignore[attr-defined]
+    module.forward = wrapped
     try:
         yield
     finally:

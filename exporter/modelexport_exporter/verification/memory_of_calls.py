@@ -54,7 +54,8 @@ def _call_after_another(model: ReferenceModel) -> list[torch.Tensor]:
 def _call(model: ReferenceModel, seed: int) -> list[torch.Tensor]:
     bound, device = model.bound_inputs, model.reference.device
     values = bound.call.example_values(bound.sizes.captured, seed)
-    with torch.no_grad():
+    with torch.no_grad(), torch.random.fork_rng():
+        torch.manual_seed(seed)  # random numbers are no memory
         outputs = model.reference.call({name: one.to(device) for name, one in values.items()})
     return [leaf.clone() for leaf in outputs]
 

@@ -45,7 +45,8 @@ def test_manifest_overrides_versions_of_domains(tmp_path: Path) -> None:
 
 def test_static_symbolic_method_is_used(tmp_path: Path) -> None:
     converted = export("my_relu", tmp_path)
-    assert converted.op_counts["Clip"] == 1
+    # Its Clip has one bound, which onnxruntime applies to infinities otherwise.
+    assert converted.op_counts["Max"] == 1
 
 
 def test_a_function_without_symbolic_is_inlined(tmp_path: Path) -> None:
