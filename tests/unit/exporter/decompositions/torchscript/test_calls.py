@@ -89,7 +89,6 @@ def test_a_disabled_operator_is_left_to_be_refused(disabled: str) -> None:
 @pytest.mark.parametrize(
     ("function", "named"),
     [
-        (lambda x, n: torch.histc(x, 4, -2, 2), "aten::histc"),
         (lambda x, n: torch.nextafter(x, x), "aten::nextafter"),
         (lambda x, n: torch.bitwise_and(n, 3), "aten::bitwise_and"),
     ],
