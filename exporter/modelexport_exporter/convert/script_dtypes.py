@@ -49,13 +49,9 @@ _OF_NO_VALUES = frozenset({"aten::empty", "aten::eye", "aten::ones", "aten::zero
 
 def is_double(compiled: Any, dtypes: Sequence[torch.dtype]) -> bool:  # noqa: ANN401
     """Return whether all floats of a compiled module are float64. `dtypes`: of its inputs."""
-    weights = [*compiled.parameters(), *compiled.buffers()]
-    known = [
-        dtype for dtype in (*dtypes, *(own.dtype for own in weights)) if dtype.is_floating_point
-    ]
-    if not known or any(dtype != torch.float64 for dtype in known):
-        return False
-    return not any(map(_makes_others, nodes_of(compiled.graph)))
+    weights = [own.dtype for own in (*compiled.parameters(), *compiled.buffers())]
+    floats = {dtype for dtype in (*dtypes, *weights) if dtype.is_floating_point}
+    return floats == {torch.float64} and not any(map(_makes_others, nodes_of(compiled.graph)))
 
 
 def _makes_others(node: Node) -> bool:

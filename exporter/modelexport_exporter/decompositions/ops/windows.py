@@ -13,11 +13,15 @@ from modelexport_exporter.decompositions.registry import Family
 FAMILY = Family("Windows", __doc__)
 
 
-def _angles(length: int, periodic: bool, device: torch.device | None) -> Tensor:
-    """Return 2 pi k / steps for each place k, in double; a periodic window has a step more."""
+def _centred(length: int, periodic: bool, device: torch.device | None) -> Tensor:
+    """Return 2 k / steps - 1 for each place k, in double; a periodic window has a step more."""
     steps = length if periodic else length - 1
-    places = torch.arange(length, device=device).to(torch.float64)
-    return places * (2 * math.pi / max(steps, 1))
+    return 2 * torch.arange(length, device=device).to(torch.float64) / max(steps, 1) - 1
+
+
+def _angles(length: int, periodic: bool, device: torch.device | None) -> Tensor:
+    """Return 2 pi k / steps for each place k, in double."""
+    return (_centred(length, periodic, device) + 1) * math.pi
 
 
 def _finished(window: Tensor, length: int, dtype: torch.dtype | None) -> Tensor:
@@ -84,7 +88,7 @@ def bartlett_window(
     device: torch.device | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor:
-    window = 1 - (_angles(window_length, periodic, device) / math.pi - 1).abs()
+    window = 1 - _centred(window_length, periodic, device).abs()
     return _finished(window, window_length, dtype)
 
 
@@ -105,9 +109,7 @@ def kaiser_window(
     device: torch.device | None = None,
     pin_memory: bool | None = None,
 ) -> Tensor:
-    last = window_length if periodic else window_length - 1
-    position = torch.arange(window_length, device=device).to(torch.float64)
-    t = 2 * position / max(last, 1) - 1
+    t = _centred(window_length, periodic, device)
     root = torch.sqrt((1 - t * t).clamp(min=0.0))
     window = i0(beta * root) / i0(torch.full_like(root[:1], beta))
     return window.to(dtype or torch.float32)
