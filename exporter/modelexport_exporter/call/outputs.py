@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import torch
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.errors import Incurable
 from modelexport_exporter.torch_internals import pytree
 
 
@@ -33,7 +33,7 @@ def flatten(value: object) -> Iterator[torch.Tensor]:
             _register_caches()
             yield from flatten(leaf)
         elif leaf is not None:
-            raise ExportFailure(
+            raise Incurable(
                 Reason.CONTRACT_VIOLATED,
                 f"an output of forward is a {type(leaf).__name__}, not a tensor",
                 "Return tensors only, in a tuple, list or dict.",
@@ -67,9 +67,9 @@ def _register_caches() -> None:
     module.register_dynamic_cache_export_support()
 
 
-def complex_output(dtype: torch.dtype) -> ExportFailure:
+def complex_output(dtype: torch.dtype) -> Incurable:
     """Return the failure of a model that returns complex numbers."""
-    return ExportFailure(
+    return Incurable(
         Reason.CONTRACT_VIOLATED,
         f"an output of forward is {str(dtype).removeprefix('torch.')}: ONNX models return no "
         "complex numbers",

@@ -7,20 +7,23 @@ declared inputs is InputsMismatch. What runs but cannot be captured is CaptureFa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import torch
 
 from modelexport_api.reasons import Reason
-from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.call import BoundInputs
+from modelexport_api.spec import Exporter, ModelExportSpec
+from modelexport_exporter.call import BoundInputs, flatten
 from modelexport_exporter.checkpoint.state_dict_mismatch import describe_shape
 from modelexport_exporter.core.dims import DimSizes
-from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure, RefusedCall
 from modelexport_exporter.core.foreign_messages import (
     CONSTRAINTS_VIOLATED,
+    INNER_WORDS,
     INVALID_RANGES,
+    NO_GPU,
     NO_SIZES_LEFT,
 )
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
@@ -73,7 +76,8 @@ def explain_capture(
         return _too_small(tiny, spec)
     refused = run_eagerly(module, bound_inputs)
     if refused is not None:
-        return inputs_mismatch(refused, bound_inputs, code_dir)
+        return inputs_mismatch(refused, module, bound_inputs, code_dir)
+    check_outputs(module, bound_inputs)
     where = _location(error, text, code_dir)
     place = f" at {where}" if where else ""
     sources = (where.source,) if where else ()
@@ -82,16 +86,16 @@ def explain_capture(
     ):
         return ExportFailure(
             Reason.CAPTURE_FAILED,
-            f"the forward pass decides by the values of a tensor{place}: {_first_lines(text)}",
+            f"the forward pass decides by the values of a tensor{place or _said(text)}",
             "Use torch.where or torch.cond instead of a Python if or loop over tensor values, "
-            "keep .item() and .tolist() out of forward, or set export.exporter: TorchScript.",
+            f"and keep .item() and .tolist() out of forward.{other_routes(spec)}",
             sources=sources,
         )
     return ExportFailure(
         Reason.CAPTURE_FAILED,
-        f"torch.export cannot capture the forward pass{place}: {_first_lines(text)}",
+        f"torch.export cannot capture the forward pass{place}{_said(text)}",
         "Write this line with torch operators only (no numpy, no Python values taken from "
-        "tensors), or set export.exporter: TorchScript.",
+        f"tensors).{other_routes(spec)}",
         sources=sources,
     )
 
@@ -116,7 +120,7 @@ def _too_small(names: list[str], spec: ModelExportSpec) -> ExportFailure:
             "cannot keep dynamic"
             for name in names
         ),
-        "Set max to 2 or more, declare a constant size, or set export.exporter: TorchScript.",
+        f"Set max to 2 or more, or declare a constant size.{other_routes(spec)}",
     )
 
 
@@ -132,21 +136,49 @@ def run_eagerly(module: torch.nn.Module, bound_inputs: BoundInputs) -> Exception
     return None
 
 
+def check_outputs(module: torch.nn.Module, bound_inputs: BoundInputs) -> None:
+    """Raise Incurable if forward returns something that a file cannot return."""
+    args, kwargs = bound_inputs.call.example(bound_inputs.sizes.captured)
+    with torch.no_grad():
+        deque(flatten(module(*args, **kwargs)), maxlen=0)
+
+
 def inputs_mismatch(
-    error: Exception, bound_inputs: BoundInputs, code_dir: Path | None
+    error: Exception, module: torch.nn.Module, bound_inputs: BoundInputs, code_dir: Path | None
 ) -> ExportFailure:
     """Return the failure of a model that cannot be called with the declared inputs."""
-    values = bound_inputs.call.example_values(bound_inputs.sizes.captured)
+    call = bound_inputs.call
+    values = call.example_values(bound_inputs.sizes.captured)
     given = ", ".join(f"{name}: {describe_shape(tensor)}" for name, tensor in values.items())
     frame = user_frame(error, code_dir)
     message = text_of(error)[:600]
-    return ExportFailure(
+    failure = ExportFailure(
         Reason.INPUTS_MISMATCH,
         f"the model cannot be called with the declared inputs ({given}): "
         f"{type(error).__name__}: {message}" + (f" ({frame})" if frame else ""),
+        _way_out(error, message),
+    )
+
+    def call_with(others: Mapping[str, torch.Tensor]) -> object:
+        args, kwargs = call.arguments(others)
+        return module(*args, **kwargs)
+
+    failure.refused = RefusedCall(values, call_with)
+    return failure
+
+
+def _way_out(error: Exception, message: str) -> str:
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return f"Add {error.name} to model.code, or to the exporter's image (podTemplate)."
+    if any(text in message for text in NO_GPU):
+        return (
+            "Take the device from the inputs (device=x.device), without .cuda(): the model is "
+            "captured on the CPU."
+        )
+    return (
         "inputs must list every tensor that forward needs, in its order or by the names of its "
         "parameters, with the dtype, shape and range that it expects; dims that depend on each "
-        "other must share one name.",
+        "other must share one name."
     )
 
 
@@ -219,6 +251,14 @@ def _location(error: Exception, text: str, code_dir: Path | None) -> UserLine | 
     return user_line(error, code_dir)
 
 
-def _first_lines(text: str) -> str:
+def other_routes(spec: ModelExportSpec) -> str:
+    """Return the advice to let other routes be tried, where they are not."""
+    pinned = spec.export.exporter is not Exporter.AUTO
+    return " Or leave export.exporter out: other routes are tried then." if pinned else ""
+
+
+def _said(text: str) -> str:
+    """Return what torch says of the model in its first lines, after a colon."""
     lines = [line.strip() for line in text.splitlines() if not _NOISE.match(line)]
-    return " ".join(" ".join(lines[:2]).split())[:500]
+    said = " ".join(INNER_WORDS.sub("", " ".join(lines[:2])).split())[:500].strip(" .")
+    return f": {said}" if said else ""

@@ -6,15 +6,13 @@ runs: the log call comes from inside that line.
 
 from __future__ import annotations
 
-import linecache
 import logging
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from modelexport_exporter.core.foreign_messages import SIZE_GUARD
-from modelexport_exporter.core.user_frame import UserLine, is_users, shorten
+from modelexport_exporter.core.user_frame import UserLine, running_line
 
 _LOGGER = "torch.fx.experimental.symbolic_shapes"
 
@@ -51,17 +49,3 @@ class _Listener(logging.Handler):
         line = running_line(self._code_dir)
         if line and line not in self._lines:
             self._lines.append(line)
-
-
-def running_line(code_dir: Path | None) -> UserLine | None:
-    """Return the innermost line of the user's own code that is running."""
-    frame = sys._getframe()  # noqa: SLF001 - the call stack has no other door
-    found = frame.f_back
-    while found is not None and not is_users(found.f_code.co_filename, code_dir):
-        found = found.f_back
-    if found is None:
-        return None
-    name = found.f_code.co_filename
-    source = linecache.getline(name, found.f_lineno).strip()
-    place = f"{shorten(name, code_dir)}:{found.f_lineno}"
-    return UserLine(place, found.f_code.co_name, source)

@@ -28,7 +28,7 @@ from modelexport_exporter.call import (
 )
 from modelexport_exporter.call.call import Arguments
 from modelexport_exporter.convert.capture import quiet
-from modelexport_exporter.convert.capture_failure import inputs_mismatch, run_eagerly
+from modelexport_exporter.convert.capture_failure import inputs_mismatch, other_routes, run_eagerly
 from modelexport_exporter.convert.declared_numbers import with_single_precision
 from modelexport_exporter.convert.names import make_names_unique
 from modelexport_exporter.convert.script_dtypes import default_is_double, is_double, write_dtypes
@@ -48,6 +48,7 @@ from modelexport_exporter.core.user_frame import UserLine, shorten, text_of, use
 from modelexport_exporter.decompositions import rewriting_calls
 from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
 from modelexport_exporter.diagnosis.operators.in_script import unsupported_in_model
+from modelexport_exporter.diagnosis.operators.support import Asked
 from modelexport_exporter.plugins.plugins import Plugins
 from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
 from modelexport_exporter.torch_internals.script_annotations import (
@@ -56,6 +57,7 @@ from modelexport_exporter.torch_internals.script_annotations import (
 )
 from modelexport_exporter.torch_internals.torchscript_graph import inline_calls
 
+_COMPILATION_UNIT = re.compile(r"__torch__\.| \(of Python compilation unit at: 0x\w+\)")
 _SCRIPT_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
 
@@ -78,7 +80,7 @@ def converted_torchscript(
     trains = spec.model is not None and spec.model.training
     refused = run_eagerly(module, bound_inputs)
     if refused is not None:
-        raise inputs_mismatch(refused, bound_inputs, code_dir) from refused
+        raise inputs_mismatch(refused, module, bound_inputs, code_dir) from refused
     with TemporaryDirectory(dir=scratch, prefix=".torchscript-") as directory:
         path = Path(directory) / "converted.onnx"
         literals: dict[float, float] = {}
@@ -206,12 +208,17 @@ def _not_compiled(error: Exception, code_dir: Path | None) -> ExportFailure:
     return ExportFailure(
         Reason.CAPTURE_FAILED,
         f"torch.jit.script cannot compile the forward pass{f' at {frame}' if frame else ''}: "
-        f"{text_of(error)[:400]}",
+        f"{_without_addresses(text_of(error))[:400]}",
         "TorchScript takes a typed subset of Python: annotate arguments that are no tensors, "
         "and keep to torch operators.",
         stage=Stage.CAPTURE,
         sources=(frame.source,) if frame else (),
     )
+
+
+def _without_addresses(text: str) -> str:
+    """Return the compiler's message without its own objects and the frames that it quotes."""
+    return _COMPILATION_UNIT.sub("", text).partition(': File "')[0]
 
 
 def _scripted_line(text: str, code_dir: Path | None) -> UserLine | None:
@@ -238,15 +245,17 @@ def _explain(
             "outputs must name every tensor that forward returns, in order, and no more.",
         )
     if isinstance(error, torch.onnx.errors.UnsupportedOperatorError):
-        operators = unsupported_in_model(module, *arguments, spec.export.opset, code_dir)
+        operators = unsupported_in_model(
+            module, *arguments, spec.export.opset, code_dir, asked=Asked.of(spec)
+        )
         if operators:
             return unsupported_failure(operators, Exporter.TORCH_SCRIPT, spec.export.opset)
         return ExportFailure(
             Reason.UNSUPPORTED_OPERATOR,
             f"the TorchScript route cannot translate the model to ONNX opset {spec.export.opset}: "
             f"{text[:500]}",
-            "Raise export.opset where the message names a later one, set export.exporter: Dynamo, "
-            "or write the line with operators that ONNX has.",
+            "Raise export.opset where the message names a later one, or write the line with "
+            f"operators that ONNX has.{other_routes(spec)}",
         )
     frame = user_line(error, code_dir)
     place = f" at {frame}" if frame else ""
@@ -254,7 +263,7 @@ def _explain(
         Reason.CONVERSION_FAILED,
         f"the TorchScript route cannot convert the model{place}: {type(error).__name__}: "
         f"{text[:500]}",
-        "Set export.exporter: Dynamo, or another export.opset; control flow over tensor values "
-        "needs torch.where.",
+        "Control flow over tensor values needs torch.where; another export.opset may have the "
+        f"operators.{other_routes(spec)}",
         sources=(frame.source,) if frame else (),
     )

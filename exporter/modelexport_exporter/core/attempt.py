@@ -58,8 +58,8 @@ class Attempt:
     seconds: float
     failure: Failure | None = None
     """None: it verified."""
-    not_deterministic: bool = False
-    """Whether eager PyTorch itself gave two answers to one sample."""
+    incurable: bool = False
+    """Whether it is a failure of the model itself, whatever the rung."""
     deferred: bool = False
     """Whether the worker deferred to the other route, which a plugin requires."""
     pitfalls: tuple[Pitfall, ...] = ()
@@ -79,7 +79,7 @@ class Attempt:
         """Return whether no other rung is tried after this one."""
         if self.deferred:
             return False
-        if self.failure is None or self.reason not in CURABLE or self.not_deterministic:
+        if self.failure is None or self.reason not in CURABLE or self.incurable:
             return True
         # What cannot be loaded cannot be loaded for another rung.
         return self.failure.stage in _BEFORE_CAPTURE

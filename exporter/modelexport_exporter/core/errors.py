@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
 from modelexport_api.reasons import Reason, is_retryable
 from modelexport_api.status import (
     FAILURE_HINT_LIMIT,
@@ -13,6 +17,16 @@ from modelexport_api.status import (
 from modelexport_exporter.core.pitfall import Pitfall
 
 OPS_LIMIT = 32
+
+
+@dataclass(frozen=True)
+class RefusedCall:
+    """A call of forward that raised, to be tried again with other inputs in the same process."""
+
+    values: Mapping[str, Any]
+    """The tensors, by the names of the graph's inputs."""
+    call: Callable[[Mapping[str, Any]], object]
+    """Calls forward with others."""
 
 
 class ExportFailure(Exception):  # noqa: N818 - "failure" is the API's word for it
@@ -37,6 +51,12 @@ class ExportFailure(Exception):  # noqa: N818 - "failure" is the API's word for 
         self.sources = sources
         """The lines of the user's code that the message names, `net.py:12`."""
         self.pitfalls: tuple[Pitfall, ...] = ()
+        self.refused: RefusedCall | None = None
+        """Stays in the process where it was raised."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what another process needs of it."""
+        return type(self), self.args, {**vars(self), "refused": None}
 
     def __str__(self) -> str:
         return f"{self.reason}: {self.message}"
@@ -57,7 +77,11 @@ class RouteFallback(ExportFailure):
     """Not a failure of the model: the other route comes first, because a plugin wants it."""
 
 
-class NotDeterministic(ExportFailure):
+class Incurable(ExportFailure):
+    """A failure of the model itself: no other rung can avoid it."""
+
+
+class NotDeterministic(Incurable):
     """Eager PyTorch gives two answers to one sample: no other rung can agree with it."""
 
 

@@ -35,6 +35,17 @@ OUTPUT_NOT_FLATTENED = ("pytree-flattenable", "not a known type")
 SIZE_GUARD = ("[guard added]", "Eq(")
 """Format and arguments of the log record for a size that becomes constant."""
 
+INNER_WORDS = re.compile(
+    r"\(unhinted: .*?\)(?=[ .]|$)\.?|\(Size-like symbols: [^)]*\)\.?|User Stack.*|"
+    r"The following call raised this error:.*|Please file an issue[^.]*\.?|"
+    r"Consider annotating your code using torch\._check\*?\(\)\.?|Explanation: | in file `[^`]*`|"
+    r"For the potential source, you can refer to the following model attribute: \w+\.|"
+    r"This typically means our tracing system encountered an op that we can't trace through\.|"
+    r"with `torch\._dynamo\.config\.\w+=\w+`"
+)
+"""What torch.export says of its own state and to its own developers."""
+NO_GPU = ("Found no NVIDIA driver", "not compiled with CUDA", "No CUDA GPUs are available")
+
 # torch.onnx.
 NO_ONNX_FUNCTION = "No ONNX function found"
 SURPLUS_OUTPUT_NAMES = re.compile(

@@ -27,6 +27,7 @@ class PitfallKind(StrEnum):
     PACKED_SEQUENCE = "PackedSequence"
     BAKED = "Baked"
     NOT_DETERMINISTIC = "NotDeterministic"
+    GRADIENT = "Gradient"
 
 
 CERTAIN = frozenset({PitfallKind.BAKED, PitfallKind.NOT_DETERMINISTIC})

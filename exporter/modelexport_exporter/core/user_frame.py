@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import sys
 import sysconfig
 import traceback
@@ -42,6 +43,20 @@ def user_line(error: BaseException, code_dir: Path | None) -> UserLine | None:
         return None
     last = frames[-1]
     return UserLine(f"{shorten(last.filename, code_dir)}:{last.lineno}", last.name, last.line or "")
+
+
+def running_line(code_dir: Path | None) -> UserLine | None:
+    """Return the innermost line of the user's own code that is running."""
+    frame = sys._getframe()  # noqa: SLF001 - the call stack has no other door
+    found = frame.f_back
+    while found is not None and not is_users(found.f_code.co_filename, code_dir):
+        found = found.f_back
+    if found is None:
+        return None
+    name = found.f_code.co_filename
+    source = linecache.getline(name, found.f_lineno).strip()
+    place = f"{shorten(name, code_dir)}:{found.f_lineno}"
+    return UserLine(place, found.f_code.co_name, source)
 
 
 def user_frame(error: BaseException, code_dir: Path | None) -> str:

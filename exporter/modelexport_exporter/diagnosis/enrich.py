@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import FAILURE_HINT_LIMIT, FAILURE_MESSAGE_LIMIT
-from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure, NotDeterministic
 from modelexport_exporter.core.pitfall import CERTAIN, Pitfall, PitfallKind
 
 _MOST = 3
@@ -40,6 +40,7 @@ _OF_DATA = frozenset(
 )
 _OF_TRANSLATION = frozenset(
     {
+        PitfallKind.GRADIENT,
         PitfallKind.INDEX_WRITE,
         PitfallKind.INDEX_READ,
         PitfallKind.INPUT_WRITE,
@@ -48,12 +49,15 @@ _OF_TRANSLATION = frozenset(
         PitfallKind.STATE,
     }
 )
+_UNLIKE_ITSELF = frozenset({PitfallKind.NOT_DETERMINISTIC, PitfallKind.RANDOM})
+"""What makes a model answer twice in two ways."""
 CAUSES: dict[Reason, frozenset[PitfallKind]] = {
     Reason.CAPTURE_FAILED: _OF_DATA | _OF_SIZES | _OF_TRANSLATION,
     Reason.CONVERSION_FAILED: _OF_TRANSLATION,
     Reason.DYNAMIC_DIM_SPECIALIZED: _OF_SIZES | {PitfallKind.NUMPY},
     Reason.CONTRACT_VIOLATED: frozenset({PitfallKind.PYTHON_NUMBER, PitfallKind.NUMPY}),
     Reason.VERIFICATION_FAILED: frozenset(PitfallKind),
+    Reason.ILL_CONDITIONED: _UNLIKE_ITSELF,
     Reason.RUNTIME_FAILED: _OF_SIZES | _OF_TRANSLATION | _OF_DATA,
 }
 """Which pitfalls can lead to which failure, where the message names no line."""
@@ -64,14 +68,18 @@ def enrich(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> ExportFailure
     causes = likely_causes(failure, pitfalls)
     if not causes:
         return failure
-    enriched = copy.copy(failure)
+    unlike_itself = _is_unlike_itself(pitfalls)
+    enriched = _as_not_deterministic(failure) if unlike_itself else copy.copy(failure)
     enriched.__cause__ = failure.__cause__
-    text = "; ".join(_describe(cause, failure.sources) for cause in causes)[:_ROOM]
+    unnamed = causes[0].source and causes[0].source not in failure.sources
+    leads = unlike_itself or (failure.reason is Reason.CAPTURE_FAILED and unnamed)
+    text = "; ".join(_describe(cause, () if leads else failure.sources) for cause in causes)[:_ROOM]
     message = failure.message[: FAILURE_MESSAGE_LIMIT - len(text) - 20].rstrip(".")
     enriched.pitfalls = tuple(causes)
-    enriched.message = f"{message}. Cause: {text}"
+    enriched.message = f"{text}; {message}" if leads else f"{message}. Cause: {text}"
     suggestions = list(dict.fromkeys(_suggested(cause) for cause in causes))
-    enriched.hint = " ".join([*suggestions, failure.hint])[:FAILURE_HINT_LIMIT]
+    general = "" if unlike_itself else failure.hint
+    enriched.hint = " ".join([*suggestions, general]).strip()[:FAILURE_HINT_LIMIT]
     enriched.args = (enriched.reason, enriched.message, enriched.hint)
     return enriched
 
@@ -80,6 +88,11 @@ def likely_causes(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> list[P
     """Return the pitfalls to blame, most certain first; none where nothing points at one."""
     if failure.reason not in CAUSES:
         return []
+    if failure.reason is Reason.ILL_CONDITIONED and not _is_unlike_itself(pitfalls):
+        return []
+    if _is_unlike_itself(pitfalls):
+        pitfalls = [pitfall for pitfall in pitfalls if pitfall.kind in _UNLIKE_ITSELF]
+        pitfalls = [pitfall for pitfall in pitfalls if pitfall.source] or pitfalls
     culprits = _one_a_line([pitfall for pitfall in pitfalls if pitfall.source in failure.sources])
     if culprits:
         return culprits[:_MOST]
@@ -87,6 +100,22 @@ def likely_causes(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> list[P
     seen = {pitfall.source for pitfall in possible if pitfall.kind in CERTAIN and pitfall.source}
     certain = [pitfall for pitfall in possible if pitfall.source in seen]
     return _one_a_line(certain or possible)[:_MOST]
+
+
+def _as_not_deterministic(failure: ExportFailure) -> NotDeterministic:
+    """Return the failure as one that no other rung can avoid."""
+    return NotDeterministic(
+        Reason.VERIFICATION_FAILED,
+        failure.message,
+        failure.hint,
+        stage=failure.stage,
+        ops=failure.ops,
+        sources=failure.sources,
+    )
+
+
+def _is_unlike_itself(pitfalls: Sequence[Pitfall]) -> bool:
+    return any(pitfall.kind is PitfallKind.NOT_DETERMINISTIC for pitfall in pitfalls)
 
 
 def _one_a_line(pitfalls: Sequence[Pitfall]) -> list[Pitfall]:

@@ -12,6 +12,7 @@ from modelexport_api.reasons import Reason
 from modelexport_exporter.call import BoundInputs
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
+from modelexport_exporter.diagnosis.accepted.describe import with_accepted_calls
 from modelexport_exporter.diagnosis.enrich import CAUSES, enrich
 from modelexport_exporter.diagnosis.pitfalls.running import running_pitfalls
 from modelexport_exporter.diagnosis.pitfalls.static import static_pitfalls
@@ -28,6 +29,9 @@ def explaining(
     try:
         yield
     except ExportFailure as failure:
+        if failure.refused is not None:
+            described = with_accepted_calls(failure, failure.refused, bound_inputs)
+            raise described from failure.__cause__
         if failure.reason not in CAUSES:
             raise
         run = failure.reason in _BY_RUNNING
@@ -36,9 +40,16 @@ def explaining(
 
 
 def find_pitfalls(
-    model: torch.nn.Module, bound_inputs: BoundInputs, code_dir: Path | None, *, run: bool = True
+    model: torch.nn.Module,
+    bound_inputs: BoundInputs,
+    code_dir: Path | None,
+    *,
+    run: bool = True,
+    not_deterministic: bool = False,
 ) -> tuple[Pitfall, ...]:
     """Return what the model's code shows, and with `run` what shows when it runs.
+
+    `not_deterministic`: whether the model was seen to answer twice in two ways.
 
     Never raises: an explanation must not take the place of the failure that it explains.
     """
@@ -49,7 +60,9 @@ def find_pitfalls(
             lines_known = any(pitfall.kind is PitfallKind.STATE for pitfall in found)
             found += tuple(
                 pitfall
-                for pitfall in running_pitfalls(model, bound_inputs, code_dir)
+                for pitfall in running_pitfalls(
+                    model, bound_inputs, code_dir, not_deterministic=not_deterministic
+                )
                 if not (lines_known and pitfall.kind is PitfallKind.STATE)
             )
     except Exception:  # noqa: BLE001 - the user's code may define anything

@@ -19,7 +19,7 @@ from modelexport_api.status import Failure, Stage
 from modelexport_exporter.core.attempt import Attempt, most_informative
 from modelexport_exporter.core.errors import (
     ExportFailure,
-    NotDeterministic,
+    Incurable,
     RouteFallback,
     printable,
 )
@@ -148,7 +148,7 @@ class ExportRun:
                 task.rung,
                 round(time.monotonic() - started, 3),
                 failure.describe(self.context.stage) if failure else None,
-                not_deterministic=isinstance(failure, NotDeterministic),
+                incurable=isinstance(failure, Incurable),
                 deferred=isinstance(failure, RouteFallback),
                 pitfalls=failure.pitfalls if failure else (),
                 holds_for_some_sizes=made is not None and bool(made.guards),

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from modelexport_api.reasons import Reason
 from modelexport_exporter.call import NUMBERS, Call, flatten
 from modelexport_exporter.call.tensors import to_array, to_tensor
-from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure, RefusedCall
 from modelexport_exporter.core.out_of_memory import is_out_of_memory
 from modelexport_exporter.core.user_frame import message_of, user_frame
 from modelexport_exporter.precision.noise import Simulation
@@ -146,7 +146,10 @@ class EagerReference:
         except ExportFailure:
             raise
         except Exception as error:
-            raise _failure(error, where, self._code_dir) from error
+            failure = _failure(error, where, self._code_dir)
+            if failure.reason is Reason.INPUTS_MISMATCH:
+                failure.refused = RefusedCall(values, self._call_elsewhere)
+            raise failure from error
 
     def accepts(self, arrays: Mapping[str, Array]) -> bool:
         """Return whether the module runs on these arrays, and returns no exceedingly large ones."""
@@ -202,6 +205,9 @@ class EagerReference:
         """Return the inputs as tensors on the model's device, by name."""
         names = self._call.input_names
         return {name: to_tensor(arrays[name]).to(self.device) for name in names}
+
+    def _call_elsewhere(self, values: Mapping[str, torch.Tensor]) -> object:
+        return self.call({name: value.to(self.device) for name, value in values.items()})
 
     def call(self, values: Mapping[str, torch.Tensor]) -> list[torch.Tensor]:
         """Return the output tensors in order; raises what the module raises."""

@@ -32,6 +32,7 @@ from modelexport_exporter.diagnosis.explain import find_pitfalls
 from modelexport_exporter.diagnosis.operators.in_program import find_unsupported
 from modelexport_exporter.diagnosis.operators.in_script import unsupported_in_model
 from modelexport_exporter.diagnosis.operators.skeleton import skeleton, skeleton_name
+from modelexport_exporter.diagnosis.operators.support import Asked
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
 from modelexport_exporter.plugins.plugins import Plugins, load_plugins
 
@@ -45,7 +46,7 @@ def diagnose_model(task: ExportTask, progress: ReportProgress) -> Diagnosis:
     progress(Stage.CAPTURE, 0.0, "running the model")
     refused = run_eagerly(copy.deepcopy(loaded.module), bound_inputs)
     if refused is not None:
-        raise inputs_mismatch(refused, bound_inputs, task.code_dir) from refused
+        raise inputs_mismatch(refused, loaded.module, bound_inputs, task.code_dir) from refused
     pitfalls = find_pitfalls(loaded.module, bound_inputs, task.code_dir)
     examination = _Examination(
         task, loaded, bound_inputs, plugins, pitfalls=pitfalls, progress=progress
@@ -168,6 +169,7 @@ class _Examination:
                 code_dir,
                 translated=self._plugins.translated,
                 provided=provided(),
+                asked=Asked.of(spec),
             )
 
     def _unsupported_in_script(self) -> list[UnsupportedOp]:
@@ -182,7 +184,12 @@ class _Examination:
                 rewriting_calls(self._plugins.left_alone, self._opset),
             ):
                 return unsupported_in_model(
-                    called.module, called.args, {}, self._opset, self._task.code_dir
+                    called.module,
+                    called.args,
+                    {},
+                    self._opset,
+                    self._task.code_dir,
+                    asked=Asked.of(self._bound_inputs.spec),
                 )
         except ExportFailure:
             raise

@@ -64,7 +64,12 @@ def verify_model(
     if outcome.summary.verdict is Verdict.VERIFIED:
         check_not_random(converted.model_path, converted.op_counts)
         return outcome
-    pitfalls = find_pitfalls(module, bound_inputs, task.code_dir)
+    pitfalls = find_pitfalls(
+        module,
+        bound_inputs,
+        task.code_dir,
+        not_deterministic=outcome.not_deterministic,
+    )
     if outcome.summary.verdict is not Verdict.MISMATCH:
         return replace(outcome, pitfalls=pitfalls)
     progress(Stage.VERIFY, 1.0, "searching for the first node that differs")

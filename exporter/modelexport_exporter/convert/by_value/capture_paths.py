@@ -20,10 +20,9 @@ from modelexport_exporter.convert.by_size.capture_pieces import (
 from modelexport_exporter.convert.by_value.chosen_numbers import with_chosen_numbers, with_numbers
 from modelexport_exporter.convert.by_value.join_paths import Path, joined
 from modelexport_exporter.convert.dynamo import rename_dims
-from modelexport_exporter.convert.fixed_sizes import running_line
 from modelexport_exporter.convert.wrapped_forward import wrapped_forward
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.user_frame import UserLine
+from modelexport_exporter.core.user_frame import UserLine, running_line
 from modelexport_exporter.torch_internals.forced_decisions import ForcedDecisions
 
 MOST_PATHS = 16

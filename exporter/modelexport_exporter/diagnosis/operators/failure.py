@@ -12,7 +12,7 @@ from modelexport_exporter.core.errors import ExportFailure
 _MESSAGE_BUDGET = 1800
 _HINTS = {
     Support.STANDARDISED: "{ops}: ONNX has it; raise export.opset or translate it in a plugin",
-    Support.DECOMPOSABLE: "{ops}: smaller operators compute it; set export.exporter to Auto",
+    Support.DECOMPOSABLE: "{ops}: smaller operators compute it",
     Support.NEEDS_PLUGIN: "{ops}: translate it in export.plugins, or write the line with other "
     "operators",
     Support.RUNTIME: "{ops}: onnxruntime must bring it (export.runtimeLibraries)",

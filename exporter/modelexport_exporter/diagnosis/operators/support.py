@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from modelexport_api.spec import Exporter
+from modelexport_api.spec import Exporter, ModelExportSpec
 from modelexport_api.status import Support
 from modelexport_exporter.diagnosis.operators.onnx_names import OnnxOperator, find_standard
 from modelexport_exporter.diagnosis.operators.runtime_operators import runtime_operator
@@ -31,7 +31,32 @@ Advice = Callable[[str], WayOut]
 """Returns the way out for an operator's name with its overload."""
 
 
-def advice_for(route: Exporter, opset: int, provided: Collection[str] = ()) -> Advice:
+@dataclass(frozen=True)
+class Asked:
+    """What the spec sets, and what advice may therefore undo."""
+
+    one_route: bool
+    """Whether export.exporter names one route: other ones are not tried."""
+    disabled: Collection[str]
+    """export.rewrites.disabled."""
+
+    @classmethod
+    def of(cls, spec: ModelExportSpec) -> Asked:
+        """Return it for a spec."""
+        return cls(spec.export.exporter is not Exporter.AUTO, spec.export.rewrites.disabled)
+
+    @property
+    def other_routes(self) -> str:
+        """Return the advice to let other routes be tried, if they are not."""
+        return " Leave export.exporter out, so that it is tried." if self.one_route else ""
+
+
+NOTHING_SET = Asked(one_route=False, disabled=())
+
+
+def advice_for(
+    route: Exporter, opset: int, provided: Collection[str] = (), asked: Asked = NOTHING_SET
+) -> Advice:
     """Return the advice for a route and an opset.
 
     `provided`: names of operators that this exporter rewrites unless that is disabled.
@@ -40,16 +65,11 @@ def advice_for(route: Exporter, opset: int, provided: Collection[str] = ()) -> A
     def advise(name: str) -> WayOut:
         base = without_overload(name)
         if base in provided or name in provided:
-            return WayOut(
-                Support.DECOMPOSABLE,
-                f"This exporter rewrites {base} with operators that ONNX has, but not in this "
-                "form or not here: remove it from export.rewrites.disabled, or see whether its "
-                "arguments are unusual.",
-            )
+            return _provided(base, asked)
         return (
-            _by_route(name, route, opset)
+            _by_route(name, route, opset, asked)
             or _by_standard(name, opset)
-            or _by_decomposition(name, route)
+            or _by_decomposition(name, route, asked)
             or _by_runtime(name)
             or _by_plugin(name)
         )
@@ -63,7 +83,22 @@ def without_overload(name: str) -> str:
     return f"{namespace}{separator}{rest.partition('.')[0]}"
 
 
-def _by_route(name: str, route: Exporter, opset: int) -> WayOut | None:
+def _provided(base: str, asked: Asked) -> WayOut:
+    if {"*", base} & set(asked.disabled):
+        return WayOut(
+            Support.DECOMPOSABLE,
+            f"This exporter computes {base} with operators that ONNX has: remove it from "
+            "export.rewrites.disabled.",
+        )
+    return WayOut(
+        Support.DECOMPOSABLE,
+        f"This exporter computes {base} with operators that ONNX has, but not for these "
+        "arguments: most such operators need matrices of a constant size, or other defaults "
+        "(docs/decompositions.md).",
+    )
+
+
+def _by_route(name: str, route: Exporter, opset: int, asked: Asked) -> WayOut | None:
     """Return the way out where another opset or the other route translates it already."""
     if route is Exporter.TORCH_SCRIPT:
         later = symbolics.first_opset(without_overload(name))
@@ -72,7 +107,7 @@ def _by_route(name: str, route: Exporter, opset: int) -> WayOut | None:
         if translation.has_function(name):
             return WayOut(
                 _kind(name),
-                "torch.export's route translates it: set export.exporter to Auto or Dynamo.",
+                f"torch.export's route translates it.{asked.other_routes}",
             )
     elif translation.has_function(name, opset):
         return WayOut(
@@ -84,7 +119,7 @@ def _by_route(name: str, route: Exporter, opset: int) -> WayOut | None:
     elif symbolics.is_registered(without_overload(name), min(opset, symbolics.NEWEST_SYMBOLIC)):
         return WayOut(
             _kind(name),
-            "The TorchScript route translates it: set export.exporter to Auto or TorchScript.",
+            f"The TorchScript route translates it.{asked.other_routes}",
         )
     return None
 
@@ -112,12 +147,12 @@ def _reachable(standard: OnnxOperator, opset: int) -> str:
     return ", but torch.onnx does not translate to it."
 
 
-def _by_decomposition(name: str, route: Exporter) -> WayOut | None:
+def _by_decomposition(name: str, route: Exporter, asked: Asked) -> WayOut | None:
     if route is Exporter.TORCH_SCRIPT and has_aten_decomposition(name):
         return WayOut(
             Support.DECOMPOSABLE,
-            "torch computes it from smaller operators on torch.export's route: set "
-            "export.exporter to Auto or Dynamo.",
+            "torch computes it from smaller operators on torch.export's route."
+            f"{asked.other_routes}",
         )
     return None
 

@@ -9,6 +9,7 @@ from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.diagnosis.pitfalls.forward_code import ForwardCode
 from modelexport_exporter.diagnosis.pitfalls.names import Kind
 
+_NO_WRITES = {"requires_grad_", "rename_", "share_memory_"}
 _PAST_THE_GRAPH = {"data", "detach"}
 
 
@@ -25,7 +26,7 @@ def find(code: ForwardCode) -> Iterator[Pitfall]:
                 yield _pitfall(code, node, "past the graph, into .data")
     for call in code.walk(ast.Call):
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-        if method.endswith("_") and not method.startswith("_"):
+        if method.endswith("_") and not method.startswith("_") and method not in _NO_WRITES:
             yield from _judged(code, call, call.func.value, inputs)
 
 

@@ -18,6 +18,7 @@ from modelexport_exporter.call.module_state import ModuleState
 from modelexport_exporter.core.dims import describe_sizes
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.core.user_frame import is_users, shorten, text_of
+from modelexport_exporter.diagnosis.pitfalls.random_draws import Outputs, find_draws
 from modelexport_exporter.diagnosis.tracing import Flattened, trace
 from modelexport_exporter.torch_internals import pytree
 from modelexport_exporter.torch_internals.torchscript_graph import TracerWarning
@@ -26,19 +27,35 @@ _RTOL, _ATOL = 1e-3, 1e-4
 _MOST_LINES = 8
 LARGEST_BYTES = 512 << 20
 """Models up to this size are copied and run."""
-Outputs = list[torch.Tensor]
+_READS_SOMETHING_ELSE = Pitfall(
+    PitfallKind.NOT_DETERMINISTIC,
+    "two calls of forward with the same inputs return different outputs, although no operator of "
+    "torch draws random numbers: it reads something besides its inputs",
+    "",
+    "Look for a clock, random numbers of Python or NumPy, a counter, or a list outside of the "
+    "module, and make it an input of forward.",
+)
 
 
 def running_pitfalls(
-    model: torch.nn.Module, bound_inputs: BoundInputs, code_dir: Path | None
+    model: torch.nn.Module,
+    bound_inputs: BoundInputs,
+    code_dir: Path | None,
+    *,
+    not_deterministic: bool = False,
 ) -> tuple[Pitfall, ...]:
-    """Return what two runs and a trace show; the model itself stays as it is."""
+    """Return what two runs and a trace show; the model itself stays as it is.
+
+    `not_deterministic`: whether the model was seen to answer twice in two ways.
+    """
     if isinstance(model, torch.jit.ScriptModule | torch.fx.GraphModule) or _is_large(model):
         return ()
     try:
-        twice = tuple(_run_twice(copy.deepcopy(model), bound_inputs))
+        twice = tuple(_run_twice(copy.deepcopy(model), bound_inputs, code_dir))
     except Exception:  # noqa: BLE001 - forward is the user's code
         return ()
+    if not twice and not_deterministic:
+        twice = (_READS_SOMETHING_ELSE,)
     if twice:
         return twice  # a trace cannot agree with what does not agree with itself
     try:
@@ -53,9 +70,14 @@ def _is_large(model: torch.nn.Module) -> bool:
     return sum(tensor.nbytes for tensor in tensors) > LARGEST_BYTES
 
 
-def _run_twice(model: torch.nn.Module, bound_inputs: BoundInputs) -> Iterator[Pitfall]:
+def _run_twice(
+    model: torch.nn.Module, bound_inputs: BoundInputs, code_dir: Path | None
+) -> Iterator[Pitfall]:
+    def run() -> Outputs:
+        return _run(model, bound_inputs, bound_inputs.sizes.captured)
+
     before = ModuleState(model)
-    first = _run(model, bound_inputs, bound_inputs.sizes.captured)
+    first = run()
     changed = before.changed(model)
     for path in changed[:_MOST_LINES]:
         yield Pitfall(
@@ -64,14 +86,10 @@ def _run_twice(model: torch.nn.Module, bound_inputs: BoundInputs) -> Iterator[Pi
             path,
             "Take it as an input of forward and return its new value.",
         )
-    second = _run(model, bound_inputs, bound_inputs.sizes.captured)
-    if not changed and not _agree(first, second):
-        yield Pitfall(
-            PitfallKind.NOT_DETERMINISTIC,
-            "two runs of the model at the same inputs give different outputs",
-            "",
-            "Take random numbers as an input of forward; see that dropout follows self.training.",
-        )
+    draws = () if changed else tuple(find_draws(model, run, _agree, code_dir))
+    yield from draws
+    if not changed and not draws and not _agree(first, run()):
+        yield _READS_SOMETHING_ELSE
 
 
 def _run(

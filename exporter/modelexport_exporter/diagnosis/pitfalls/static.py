@@ -10,6 +10,7 @@ import torch
 from modelexport_exporter.core.pitfall import Pitfall
 from modelexport_exporter.diagnosis.pitfalls import (
     branches,
+    gradients,
     indexing,
     input_writes,
     loops,
@@ -35,6 +36,7 @@ DETECTORS: tuple[Callable[[ForwardCode], Iterator[Pitfall]], ...] = (
     input_writes.find,
     type_checks.find,
     packed_sequences.find,
+    gradients.find,
 )
 
 

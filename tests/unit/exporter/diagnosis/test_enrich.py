@@ -10,13 +10,15 @@ from hypothesis import strategies as st
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
-from modelexport_exporter.core.errors import ExportFailure, NotDeterministic
+from modelexport_exporter.core.errors import ExportFailure, Incurable, NotDeterministic
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.diagnosis.enrich import enrich
 
 BRANCH = Pitfall(PitfallKind.DATA_BRANCH, "`if x > 0` decides", "m.py:3", "Write torch.where.")
 LOOP = Pitfall(PitfallKind.SIZE_LOOP, "`for row in x` runs", "m.py:7", "Compute all rows.")
 BAKED = Pitfall(PitfallKind.BAKED, "gives other outputs", "m.py:7", "Keep to tensors.")
+DRAWN = Pitfall(PitfallKind.NOT_DETERMINISTIC, "draws numbers", "m.py:9", "Take them.")
+UNLIKE = Pitfall(PitfallKind.NOT_DETERMINISTIC, "two calls differ", "", "Look for a clock.")
 NOISE = Pitfall(PitfallKind.RANDOM, "`torch.randn(3)` draws", "m.py:9", "Take it as an input.")
 
 
@@ -43,7 +45,30 @@ def test_which_lines_are_blamed(
         assert (pitfall.suggestion in enriched.hint) == (pitfall in causes)
         assert (pitfall.message in enriched.message) == (pitfall in causes)
     assert enriched.hint.endswith("Hint.")
-    assert enriched.message.startswith(message)
+    leads = reason is Reason.CAPTURE_FAILED and causes and causes[0].source not in sources
+    assert enriched.message.startswith(causes[0].source if leads else message)
+
+
+@pytest.mark.parametrize("reason", [Reason.VERIFICATION_FAILED, Reason.ILL_CONDITIONED])
+@pytest.mark.parametrize(
+    ("pitfalls", "first", "left_out"),
+    [
+        ([DRAWN, BRANCH], "m.py:9: draws numbers", BRANCH),
+        ([NOISE, UNLIKE], "m.py:9: `torch.randn(3)` draws", UNLIKE),
+        ([UNLIKE, LOOP], "two calls differ", LOOP),
+    ],
+)
+def test_random_numbers_lead_and_end_the_ladder(
+    reason: Reason, pitfalls: list[Pitfall], first: str, left_out: Pitfall
+) -> None:
+    enriched = enrich(ExportFailure(reason, "y differs", "Hint.", stage=Stage.VERIFY), pitfalls)
+    assert isinstance(enriched, Incurable)
+    assert enriched.reason is Reason.VERIFICATION_FAILED
+    assert enriched.stage is Stage.VERIFY
+    assert enriched.message.startswith(first)
+    assert enriched.message.endswith("y differs")
+    assert left_out.message not in enriched.message
+    assert "Hint." not in enriched.hint, "it is general, and the cause has its own"
 
 
 def test_a_failure_stays_what_it_is() -> None:

@@ -16,7 +16,7 @@ from modelexport_exporter.diagnosis.operators.in_script import (
     find_unsupported_in_script,
     unsupported_in_model,
 )
-from modelexport_exporter.diagnosis.operators.support import advice_for
+from modelexport_exporter.diagnosis.operators.support import Asked, advice_for
 
 HERE = "test_operators.py"
 
@@ -165,10 +165,16 @@ def test_an_autograd_function_with_a_symbolic_is_not_looked_into() -> None:
     [
         ("aten::special_i0e.default", Exporter.DYNAMO, 20, Support.NEEDS_PLUGIN, "--skeleton"),
         ("aten::max_unpool2d.default", Exporter.DYNAMO, 20, Support.STANDARDISED, "MaxUnpool"),
-        ("aten::linalg_det.default", Exporter.TORCH_SCRIPT, 17, Support.STANDARDISED, "Dynamo"),
+        (
+            "aten::linalg_det.default",
+            Exporter.TORCH_SCRIPT,
+            17,
+            Support.STANDARDISED,
+            "torch.export",
+        ),
         ("aten::grid_sampler.default", Exporter.TORCH_SCRIPT, 9, Support.STANDARDISED, "16"),
         ("aten::bitwise_and.Tensor", Exporter.TORCH_SCRIPT, 17, Support.STANDARDISED, "18"),
-        ("aten::histc.default", Exporter.TORCH_SCRIPT, 17, Support.DECOMPOSABLE, "Dynamo"),
+        ("aten::histc.default", Exporter.TORCH_SCRIPT, 17, Support.DECOMPOSABLE, "torch.export"),
         ("aten::cumprod.default", Exporter.DYNAMO, 20, Support.STANDARDISED, "newer than"),
         ("mine::fused.default", Exporter.DYNAMO, 20, Support.NEEDS_PLUGIN, "custom operator"),
         ("mine::bias_gelu.default", Exporter.DYNAMO, 20, Support.RUNTIME, "com.microsoft"),
@@ -181,10 +187,19 @@ def test_the_way_out(name: str, route: Exporter, opset: int, support: Support, s
     assert said in way_out.hint
 
 
-def test_a_rewrite_that_was_disabled_is_pointed_at() -> None:
-    way_out = advice_for(Exporter.DYNAMO, 20, {"aten::erfinv"})("aten::erfinv.default")
+@pytest.mark.parametrize("disabled", [["aten::erfinv"], ["*"], []])
+def test_a_rewrite_that_was_disabled_is_pointed_at(disabled: list[str]) -> None:
+    asked = Asked(one_route=False, disabled=disabled)
+    way_out = advice_for(Exporter.DYNAMO, 20, {"aten::erfinv"}, asked)("aten::erfinv.default")
     assert way_out.support is Support.DECOMPOSABLE
-    assert "rewrites.disabled" in way_out.hint
+    assert ("rewrites.disabled" in way_out.hint) == bool(disabled)
+
+
+@pytest.mark.parametrize("one_route", [True, False])
+def test_other_routes_are_advised_only_where_they_are_not_tried(one_route: bool) -> None:
+    asked = Asked(one_route=one_route, disabled=())
+    way_out = advice_for(Exporter.TORCH_SCRIPT, 17, (), asked)("aten::linalg_det.default")
+    assert ("export.exporter" in way_out.hint) == one_route
 
 
 def many(count: int) -> list[UnsupportedOp]:

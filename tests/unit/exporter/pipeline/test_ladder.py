@@ -96,7 +96,7 @@ def failed(rung: Rung, reason: Reason, stage: Stage | None = None, **more: Any) 
         pytest.param([failed(D, Reason.INPUTS_MISMATCH, Stage.CAPTURE)], None, id="inputs"),
         pytest.param([failed(D, Reason.OUT_OF_MEMORY)], None, id="memory"),
         pytest.param([failed(D, Reason.INTERRUPTED, Stage.CAPTURE)], None, id="interrupted"),
-        pytest.param([failed(D, MISMATCH, not_deterministic=True)], None, id="random"),
+        pytest.param([failed(D, MISMATCH, incurable=True)], None, id="random"),
         pytest.param([failed(D, CAPTURE, deferred=True)], SC, id="a plugin wants TorchScript"),
     ],
 )

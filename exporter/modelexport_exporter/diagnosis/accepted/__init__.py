@@ -1,0 +1,1 @@
+"""What forward accepts, after it refused a call that the spec declares."""

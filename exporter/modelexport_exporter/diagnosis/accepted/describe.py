@@ -1,0 +1,94 @@
+"""Says what forward accepts, in the failure of a call that it refused: by calls of the model."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable, Mapping
+
+import torch
+
+from modelexport_api.status import FAILURE_HINT_LIMIT, FAILURE_MESSAGE_LIMIT
+from modelexport_exporter.call import BoundInputs
+from modelexport_exporter.call.tensors import to_array, to_tensor
+from modelexport_exporter.core.errors import ExportFailure, RefusedCall
+from modelexport_exporter.diagnosis.accepted.sizes import Limit, limits_of_sizes
+from modelexport_exporter.diagnosis.accepted.values import Arrays, limits_of_values
+
+_SECONDS = 10.0
+"""For the whole search; a model that takes longer is refused without more words."""
+_ROOM = 300
+
+
+class _OutOfTimeError(Exception):
+    """The search takes too long."""
+
+
+def with_accepted_calls(
+    failure: ExportFailure, refused: RefusedCall, bound_inputs: BoundInputs
+) -> ExportFailure:
+    """Return the failure, with what forward accepts where that is found."""
+    limits = _limits(refused, bound_inputs)
+    if not limits:
+        return failure
+    text = "; ".join(limit.condition for limit in limits)[:_ROOM]
+    described = copy.copy(failure)
+    found = failure.message[: FAILURE_MESSAGE_LIMIT - len(text) - 30].rstrip(".")
+    described.message = f"{found}. Calls succeed with {text}"
+    described.hint = " ".join(limit.advice for limit in limits)[:FAILURE_HINT_LIMIT]
+    described.args = (described.reason, described.message, described.hint)
+    return described
+
+
+def _limits(refused: RefusedCall, bound_inputs: BoundInputs) -> list[Limit]:
+    """Return what accepted calls have in common: of values, else of sizes. Never raises.
+
+    Other sizes have other values, which may be accepted by chance: so values come first.
+    """
+    call, spec = bound_inputs.call, bound_inputs.spec
+    takes = _limited(refused.call)
+
+    def accepts_sizes(sizes: Mapping[str, int]) -> bool:
+        return takes(call.example_values(sizes))
+
+    def accepts_arrays(arrays: Arrays) -> bool:
+        return takes({name: to_tensor(array) for name, array in arrays.items()})
+
+    arrays = {name: to_array(value) for name, value in refused.values.items()}
+    ranges = {entry.name: entry.range for entry in call.inputs if entry.range}
+    try:
+        sizes = _sizes_of(refused.values, bound_inputs)
+        if takes(refused.values):
+            return []  # it depends on more than its inputs
+        return limits_of_values(accepts_arrays, arrays, ranges) or (
+            limits_of_sizes(accepts_sizes, spec.dims, sizes) if sizes else []
+        )
+    except Exception:  # noqa: BLE001 - an explanation never takes the place of the failure
+        return []
+
+
+def _limited(call: Callable[[Mapping[str, torch.Tensor]], object]) -> Callable[..., bool]:
+    until = time.monotonic() + _SECONDS
+
+    def takes(values: Mapping[str, torch.Tensor]) -> bool:
+        if time.monotonic() > until:
+            raise _OutOfTimeError
+        try:
+            with torch.no_grad():
+                call(values)
+        except Exception:  # noqa: BLE001 - whatever user code raises is a refusal
+            return False
+        return True
+
+    return takes
+
+
+def _sizes_of(values: Mapping[str, torch.Tensor], bound_inputs: BoundInputs) -> dict[str, int]:
+    """Return the sizes of the declared dims in these inputs."""
+    return {
+        size: value.shape[axis]
+        for entry in bound_inputs.call.inputs
+        for axis, size in enumerate(entry.shape)
+        for value in (values[entry.name],)
+        if isinstance(size, str) and axis < value.dim()
+    }

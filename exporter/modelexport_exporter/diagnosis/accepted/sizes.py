@@ -1,0 +1,256 @@
+"""Which of the declared sizes forward accepts, after it refused some: found by calls, pure.
+
+One dim is varied at a time, beside sizes that are accepted. What holds is described as a person
+would write it: a smallest or largest size, one size only, multiples of a number, equal dims.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from modelexport_api.spec import Dim
+from modelexport_exporter.core.dims import in_spread_order, is_dynamic
+
+Sizes = Mapping[str, int]
+Accepts = Callable[[Sizes], bool]
+
+_MOST_SIZES = 40
+"""Tried of one dim: all of a small range, a spread of a large one."""
+_MOST_DIMS = 6
+_LISTED = 5
+_ENOUGH = 3
+"""So many accepted sizes show a step between them."""
+_CONFIRMED = 2
+"""So many pairs of sizes confirm that two dims change together."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A condition on sizes that forward sets, and how the spec says so."""
+
+    condition: str
+    """`n from 9 on`"""
+    advice: str
+    """`Set dims.n.min: 9.`"""
+
+
+def limits_of_sizes(accepts: Accepts, dims: Mapping[str, Dim], refused: Sizes) -> list[Limit]:
+    """Return what the sizes of accepted calls have in common; empty if no call was accepted.
+
+    `accepts` may raise to end the search.
+    """
+    dynamic = {name: dims[name] for name in refused if is_dynamic(dims[name])}
+    names = list(dynamic)[:_MOST_DIMS]
+    accepted = dynamic and next(
+        (sizes for sizes in _others(dynamic, refused) if accepts(sizes)), None
+    )
+    if not accepted:
+        return []
+    alone = {name: _taken_alone(accepts, name, dynamic[name], accepted) for name in names}
+    fixed = [name for name in names if len(alone[name].taken) == 1 and alone[name].left]
+    tied = list(_ties(accepts, fixed, dynamic, accepted))
+    in_ties = {name for tie in tied for name in tie.names}
+    own = (_limit(name, alone[name]) for name in names if name not in in_ties)
+    return [*(tie.limit for tie in tied), *(limit for limit in own if limit)]
+
+
+def _others(dims: Mapping[str, Dim], refused: Sizes) -> Iterator[Sizes]:
+    """Yield other sizes than those refused, from which the search may start."""
+    for name, dim in dims.items():
+        for size in _spread(dim):
+            yield {**refused, name: size}
+    yield {**refused, **{name: dim.max for name, dim in dims.items()}}
+    low, high = max(dim.min for dim in dims.values()), min(dim.max for dim in dims.values())
+    for size in {high, (low + high) // 2, low}:
+        if low <= size <= high:
+            yield {**refused, **dict.fromkeys(dims, size)}
+
+
+def _spread(dim: Dim) -> list[int]:
+    return in_spread_order(dim)[:_MOST_SIZES]
+
+
+@dataclass(frozen=True)
+class _Taken:
+    """The sizes of one dim that were accepted and refused, the others as they are."""
+
+    taken: Sequence[int]
+    left: Sequence[int]
+
+
+def _taken_alone(accepts: Accepts, name: str, dim: Dim, accepted: Sizes) -> _Taken:
+    outcome = {accepted[name]: True}
+
+    def takes(size: int) -> bool:
+        if size not in outcome:
+            outcome[size] = accepts({**accepted, name: size})
+        return outcome[size]
+
+    for size in _spread(dim):
+        takes(size)
+    _find_neighbour(takes, outcome, dim)
+    step = _step(outcome)
+    for edge in _edges(outcome):
+        low, high = edge
+        while high - low > step:
+            middle = low + max((high - low) // 2 // step, 1) * step
+            low, high = (middle, high) if takes(middle) == takes(low) else (low, middle)
+    ordered = sorted(outcome)
+    return _Taken([one for one in ordered if outcome[one]], [o for o in ordered if not outcome[o]])
+
+
+def _find_neighbour(takes: Callable[[int], bool], outcome: Mapping[int, bool], dim: Dim) -> None:
+    """Find the nearest multiple where a spread of sizes met few accepted ones: 224 beside 448."""
+    taken = [size for size in outcome if outcome[size]]
+    if len(taken) >= _ENOUGH or not taken[0]:
+        return
+    common = math.gcd(*taken)
+    for step in (step for step in range(1, common + 1) if common % step == 0):
+        near = [size for size in (common - step, common + step) if dim.min <= size <= dim.max]
+        if any(takes(size) for size in near):
+            takes(common)
+            return
+
+
+def _edges(outcome: Mapping[int, bool]) -> list[tuple[int, int]]:
+    """Return the neighbours where all larger, or all smaller sizes are refused, if a gap is left.
+
+    Of sizes that share a step: the refused ones between multiples of a number are no edge.
+    """
+    taken = [size for size in sorted(outcome) if outcome[size]]
+    step = _step(outcome)
+    alike = [size for size in sorted(outcome) if (size - taken[0]) % step == 0]
+    below = [size for size in alike if size < taken[0]]
+    above = [size for size in alike if size > taken[-1]]
+    return [*((size, taken[0]) for size in below[-1:]), *((taken[-1], size) for size in above[:1])]
+
+
+def _step(outcome: Mapping[int, bool]) -> int:
+    """Return the largest number that divides all distances of accepted sizes.
+
+    1 for fewer than three, or if none between them was refused: those tried may share a factor.
+    """
+    taken = sorted(size for size in outcome if outcome[size])
+    between = any(taken[0] < size < taken[-1] for size in outcome if not outcome[size])
+    if len(taken) < _ENOUGH or not between:
+        return 1
+    return math.gcd(*(size - taken[0] for size in taken)) or 1
+
+
+def _limit(name: str, found: _Taken) -> Limit | None:
+    """Return what the accepted sizes of one dim have in common."""
+    taken, left = found.taken, found.left
+    if not left:
+        return None
+    if len(taken) == 1:
+        size = taken[0]
+        return Limit(f"{name} = {size} only", f"Write {size} for {name} in inputs[].shape.")
+    step = _step({**dict.fromkeys(taken, True), **dict.fromkeys(left, False)})
+    alike = [size for size in left if (size - taken[0]) % step == 0]
+    if any(taken[0] < size < taken[-1] for size in alike):
+        some, not_these = _listed(taken), _listed(left)
+        return Limit(f"{name} = {some}, not {not_these}", f"Declare in dims.{name} only such.")
+    bounds, advice = [], []
+    if any(size < taken[0] for size in alike):
+        bounds.append(f"from {taken[0]} on")
+        advice.append(f"dims.{name}.min: {taken[0]}")
+    if any(size > taken[-1] for size in alike):
+        bounds.append(f"up to {taken[-1]}")
+        advice.append(f"dims.{name}.max: {taken[-1]}")
+    said = f"{name} {' and '.join(bounds)}" if bounds else ""
+    wanted = f"Set {' and '.join(advice)}." if advice else ""
+    if len(alike) == len(left):
+        return Limit(said, wanted)
+    of_step = _of_step(name, taken[0], step)
+    padded = f"Let forward pad {name} to such a size, or declare one size in inputs[].shape."
+    return Limit(f"{said}, {of_step}" if said else of_step, f"{wanted} {padded}".strip())
+
+
+def _of_step(name: str, first: int, step: int) -> str:
+    rest = first % step
+    more = f"{rest} more than " if rest else ""
+    return f"{name} {more}a multiple of {step}"
+
+
+def _listed(sizes: Sequence[int]) -> str:
+    shown = ", ".join(map(str, sizes[:_LISTED]))
+    return shown if len(sizes) <= _LISTED else f"{shown}, …"
+
+
+@dataclass(frozen=True)
+class _Tie:
+    """Dims that change together only."""
+
+    names: Sequence[str]
+    limit: Limit
+
+
+def _ties(
+    accepts: Accepts, fixed: Sequence[str], dims: Mapping[str, Dim], accepted: Sizes
+) -> Iterator[_Tie]:
+    """Yield the dims that change together only: equal, or two by a constant or a factor."""
+    left = list(fixed)
+    for count in range(len(left), 1, -1):
+        for names in combinations(left, count):
+            rule = next(
+                (rule for rule in _rules(names, accepted) if _holds(accepts, rule, dims, accepted)),
+                None,
+            )
+            if rule is not None and set(names) <= set(left):
+                left = [name for name in left if name not in names]
+                yield _Tie(names, _described(rule))
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """Each of the others = factor * the first + more."""
+
+    first: str
+    others: Sequence[str]
+    factor: int
+    more: int
+
+    def sizes(self, first: int) -> dict[str, int]:
+        """Return all sizes for one of the first."""
+        return {self.first: first, **dict.fromkeys(self.others, self.factor * first + self.more)}
+
+
+def _rules(names: Sequence[str], accepted: Sizes) -> Iterator[_Rule]:
+    sizes = [accepted[name] for name in names]
+    first, others = names[0], names[1:]
+    if len(set(sizes)) == 1:
+        yield _Rule(first, others, 1, 0)
+    elif len(others) == 1:
+        yield _Rule(first, others, 1, sizes[1] - sizes[0])
+        if sizes[0] and sizes[1] % sizes[0] == 0:
+            yield _Rule(first, others, sizes[1] // sizes[0], 0)
+
+
+def _holds(accepts: Accepts, rule: _Rule, dims: Mapping[str, Dim], accepted: Sizes) -> bool:
+    """Return whether other sizes that follow the rule are accepted."""
+    changed = (rule.sizes(size) for size in _spread(dims[rule.first]))
+    within = [
+        sizes
+        for sizes in changed
+        if sizes[rule.first] != accepted[rule.first]
+        and all(dims[name].min <= size <= dims[name].max for name, size in sizes.items())
+    ]
+    tried = within[:_CONFIRMED]
+    return bool(tried) and all(accepts({**accepted, **sizes}) for sizes in tried)
+
+
+def _described(rule: _Rule) -> Limit:
+    names = [rule.first, *rule.others]
+    listed = f"{', '.join(names[:-1])} and {names[-1]}"
+    if rule.factor == 1 and not rule.more:
+        return Limit(f"{listed} equal", f"Give {listed} one name in inputs[].shape.")
+    (other,) = rule.others
+    sign = "+" if rule.more > 0 else "-"
+    by_sum = f"{rule.first} {sign} {abs(rule.more)}"
+    text = f"{rule.factor} * {rule.first}" if rule.factor != 1 else by_sum
+    return Limit(
+        f"{other} = {text}", f"Let forward make {other} of what has {rule.first}, or fix both."
+    )

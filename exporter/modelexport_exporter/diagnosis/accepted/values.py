@@ -1,0 +1,119 @@
+"""Which values of an input forward accepts, after it refused some: found by calls, pure.
+
+The arrays of the refused call are changed one input at a time: without NaN and infinity, clipped
+from above, from below, and masks with at least one true in each row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelexport_exporter.diagnosis.accepted.sizes import Limit
+
+Array = NDArray[Any]
+Arrays = Mapping[str, Array]
+Accepts = Callable[[Arrays], bool]
+
+_HALVINGS = 40
+_STEPS = 8
+_DIGITS = 3
+"""Of a bound between floating-point numbers."""
+
+
+def limits_of_values(
+    accepts: Accepts, refused: Arrays, ranges: Mapping[str, Sequence[float]]
+) -> list[Limit]:
+    """Return a bound of one input within which the same call is accepted; empty if none is found.
+
+    `ranges`: those that inputs declare. `accepts` may raise to end the search.
+    """
+    for name, array in refused.items():
+
+        def takes(one: Array, name: str = name) -> bool:
+            return accepts({**refused, name: one})
+
+        found = _limit(name, array, takes, ranges.get(name)) if array.size else None
+        if found is not None:
+            return [found]
+    return []
+
+
+def _limit(
+    name: str, array: Array, accepts: Callable[[Array], bool], declared: Sequence[float] | None
+) -> Limit | None:
+    if array.dtype == np.bool_:
+        if not array.ndim or not accepts(_with_true_in_each_row(array)):
+            return None
+        return Limit(
+            f"{name} with a true value in each row",
+            f"Let verification.sampler draw {name}, or let forward take a row without any.",
+        )
+    finite = np.isfinite(array)
+    if not finite.all():
+        without = accepts(np.where(finite, array, np.zeros_like(array)))
+        advice = f"Declare range for input {name}."
+        return Limit(f"{name} without NaN and infinity", advice) if without else None
+    low, high = declared or (array.min().item(), array.max().item())
+    for upper in (True, False):
+        bound = _Bound(low, high, upper=upper).search(array, accepts)
+        if bound is not None:
+            side = f"up to {bound:g}" if upper else f"from {bound:g} on"
+            limits = f"[{low:g}, {bound:g}]" if upper else f"[{bound:g}, {high:g}]"
+            return Limit(f"{name} {side}", f"Set range: {limits} for input {name}.")
+    return None
+
+
+def _with_true_in_each_row(mask: Array) -> Array:
+    changed = mask.copy()
+    changed[..., :1] = True
+    return changed
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """A search for the largest, or smallest, value that is accepted, between two others."""
+
+    low: float
+    high: float
+    upper: bool
+
+    def search(self, array: Array, accepts: Callable[[Array], bool]) -> float | None:
+        """Return the bound; None if no clipped array is accepted."""
+        whole = bool(np.issubdtype(array.dtype, np.integer))
+
+        def takes(bound: float) -> bool:
+            limits = (None, bound) if self.upper else (bound, None)
+            return accepts(np.clip(array, *limits).astype(array.dtype))
+
+        accepted = self._first(takes, whole=whole)
+        if accepted is None:
+            return None
+        refused = array.max().item() if self.upper else array.min().item()
+        for _ in range(_HALVINGS):
+            middle = (accepted + refused) / 2
+            if whole:
+                middle = math.floor(middle) if self.upper else math.ceil(middle)
+            if middle in {accepted, refused}:
+                break
+            accepted, refused = (middle, refused) if takes(middle) else (accepted, middle)
+        return accepted if whole else self._rounded(accepted, takes)
+
+    def _first(self, takes: Callable[[float], bool], *, whole: bool) -> float | None:
+        """Return some bound that is accepted: round ones first, then ever nearer to the end."""
+        refused, end = (self.high, self.low) if self.upper else (self.low, self.high)
+        span = end - refused
+        nearer = [refused + span * (1 - 0.5**step) for step in range(1, _STEPS)]
+        ordered = [0, 1, -1, *(map(round, nearer) if whole else nearer), end]
+        within = [value for value in ordered if self.low <= value <= self.high]
+        return next((value for value in within if value != refused and takes(value)), None)
+
+    def _rounded(self, bound: float, takes: Callable[[float], bool]) -> float:
+        """Return the bound with few digits, where that is accepted, too."""
+        short = float(f"{bound:.{_DIGITS}g}")
+        return short if abs(bound - short) <= abs(bound) * 1e-2 and takes(short) else bound

@@ -1,0 +1,27 @@
+"""Gradients that forward takes: a file has the forward pass only."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
+from modelexport_exporter.diagnosis.pitfalls.forward_code import ForwardCode
+from modelexport_exporter.diagnosis.pitfalls.names import Kind
+
+_FUNCTIONS = ("torch.autograd.grad", "torch.autograd.backward", "torch.autograd.functional.")
+
+
+def find(code: ForwardCode) -> Iterator[Pitfall]:
+    """Yield calls of torch.autograd, and `loss.backward()`."""
+    for call in code.walk(ast.Call):
+        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        backward = method == "backward" and code.names.kind_of(call.func.value) is Kind.TENSOR
+        if backward or code.dotted(call.func).startswith(_FUNCTIONS):
+            yield Pitfall(
+                PitfallKind.GRADIENT,
+                f"`{code.text(call)}` takes a gradient in forward, which no route captures",
+                code.place(call),
+                "Write the derivative as a formula of tensors, or use torch.func.grad of a "
+                "function without modules that change.",
+            )
