@@ -16,6 +16,7 @@ import torch
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Exporter, ModelExportSpec
 from modelexport_exporter.call import BoundInputs, flatten
+from modelexport_exporter.call.raised_errors import way_out
 from modelexport_exporter.checkpoint.state_dict_mismatch import describe_shape
 from modelexport_exporter.core.dims import DimSizes
 from modelexport_exporter.core.errors import ExportFailure, RefusedCall
@@ -23,7 +24,6 @@ from modelexport_exporter.core.foreign_messages import (
     CONSTRAINTS_VIOLATED,
     INNER_WORDS,
     INVALID_RANGES,
-    NO_GPU,
     NO_SIZES_LEFT,
 )
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
@@ -156,7 +156,12 @@ def inputs_mismatch(
         Reason.INPUTS_MISMATCH,
         f"the model cannot be called with the declared inputs ({given}): "
         f"{type(error).__name__}: {message}" + (f" ({frame})" if frame else ""),
-        _way_out(error, message),
+        way_out(
+            error,
+            "inputs must list every tensor that forward needs, in its order or by the names of its "
+            "parameters, with the dtype, shape and range that it expects; dims that depend on each "
+            "other must share one name.",
+        ),
     )
 
     def call_with(others: Mapping[str, torch.Tensor]) -> object:
@@ -165,21 +170,6 @@ def inputs_mismatch(
 
     failure.refused = RefusedCall(values, call_with)
     return failure
-
-
-def _way_out(error: Exception, message: str) -> str:
-    if isinstance(error, ModuleNotFoundError) and error.name:
-        return f"Add {error.name} to model.code, or to the exporter's image (podTemplate)."
-    if any(text in message for text in NO_GPU):
-        return (
-            "Take the device from the inputs (device=x.device), without .cuda(): the model is "
-            "captured on the CPU."
-        )
-    return (
-        "inputs must list every tensor that forward needs, in its order or by the names of its "
-        "parameters, with the dtype, shape and range that it expects; dims that depend on each "
-        "other must share one name."
-    )
 
 
 def explain_constraints(

@@ -17,7 +17,7 @@ from modelexport_api.spec import Input, InputKind, ModelExportSpec
 from modelexport_api.status import TensorInfo
 from modelexport_exporter.convert.capture_failure import dim_label, requested_range
 from modelexport_exporter.core.dims import DimSizes
-from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure, Incurable
 from modelexport_exporter.core.types import ContractFinding
 from modelexport_exporter.onnx_file.read_back import ArtifactFacts
 
@@ -61,13 +61,13 @@ def _check_opset(spec: ModelExportSpec, facts: ArtifactFacts) -> None:
 def _check_outputs(spec: ModelExportSpec, facts: ArtifactFacts) -> None:
     names = [output.name for output in facts.outputs]
     if not names:
-        raise ExportFailure(
+        raise Incurable(
             Reason.CONTRACT_VIOLATED,
             "the model returns no tensor",
             "forward must return a tensor, or a tuple, list or dict of tensors.",
         )
     if spec.outputs and names != spec.outputs:
-        raise ExportFailure(
+        raise Incurable(
             Reason.CONTRACT_VIOLATED,
             f"outputs: requested {', '.join(spec.outputs)} ({len(spec.outputs)}), got "
             f"{', '.join(names)} ({len(names)})",

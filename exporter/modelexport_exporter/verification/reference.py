@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.call import NUMBERS, Call, flatten
+from modelexport_exporter.call.raised_errors import way_out
 from modelexport_exporter.call.tensors import to_array, to_tensor
 from modelexport_exporter.core.errors import ExportFailure, RefusedCall
 from modelexport_exporter.core.out_of_memory import is_out_of_memory
@@ -243,6 +244,9 @@ def _failure(error: Exception, where: str, code_dir: Path | None) -> ExportFailu
         Reason.INPUTS_MISMATCH,
         f"the original model fails at {where}, which the spec declares: {text}"
         + (f" ({frame})" if frame else ""),
-        "Declare in dims only sizes that the model supports, and in inputs[].range the values that "
-        "it accepts (for example token ids below the size of the vocabulary).",
+        way_out(
+            error,
+            "Declare in dims only sizes that the model supports, and in inputs[].range the values "
+            "that it accepts (for example token ids below the size of the vocabulary).",
+        ),
     )

@@ -8,6 +8,7 @@ The line that is to blame ends in a comment with the kind's name.
 from __future__ import annotations
 
 import random
+import time
 
 import numpy as np
 import torch
@@ -234,3 +235,38 @@ class Harmless(nn.Module):
         print("shape", y.shape)
         total = sum(kept)
         return {"y": y + torch.arange(width // 2), "x": x * self.scale, "total": total}
+
+
+class TakesGradient(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = x.detach().requires_grad_(True)
+        return torch.autograd.grad(y.sin().sum(), y)[0]  # Gradient
+
+
+class GoesBackward(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = x.sin().sum()
+        y.backward()  # Gradient
+        return y
+
+
+class ReadsClock(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * (time.time() % 10)  # Random
+
+
+class Gumbel(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return F.gumbel_softmax(x)
+
+
+class SeededNoise(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        torch.manual_seed(3)
+        return x + torch.randn(x.shape)  # Random
+
+
+class UnusedNoise(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        noise = torch.randn(x.shape)  # Random
+        return x + 0 * noise

@@ -44,10 +44,8 @@ def limits_of_sizes(accepts: Accepts, dims: Mapping[str, Dim], refused: Sizes) -
     """
     dynamic = {name: dims[name] for name in refused if is_dynamic(dims[name])}
     names = list(dynamic)[:_MOST_DIMS]
-    accepted = dynamic and next(
-        (sizes for sizes in _others(dynamic, refused) if accepts(sizes)), None
-    )
-    if not accepted:
+    accepted = next((sizes for sizes in _others(dynamic, refused) if accepts(sizes)), None)
+    if accepted is None:
         return []
     alone = {name: _taken_alone(accepts, name, dynamic[name], accepted) for name in names}
     fixed = [name for name in names if len(alone[name].taken) == 1 and alone[name].left]
@@ -59,6 +57,8 @@ def limits_of_sizes(accepts: Accepts, dims: Mapping[str, Dim], refused: Sizes) -
 
 def _others(dims: Mapping[str, Dim], refused: Sizes) -> Iterator[Sizes]:
     """Yield other sizes than those refused, from which the search may start."""
+    if not dims:
+        return
     for name, dim in dims.items():
         for size in _spread(dim):
             yield {**refused, name: size}

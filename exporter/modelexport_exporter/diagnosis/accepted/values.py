@@ -1,7 +1,7 @@
 """Which values of an input forward accepts, after it refused some: found by calls, pure.
 
 The arrays of the refused call are changed one input at a time: without NaN and infinity, clipped
-from above, from below, and masks with at least one true in each row.
+from above, from below, masks with at least one true in each row, and ones of another dtype.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ Accepts = Callable[[Arrays], bool]
 
 _HALVINGS = 40
 _STEPS = 8
+_DTYPES = ("int64", "float32", "bool")
 _DIGITS = 3
 """Of a bound between floating-point numbers."""
 
@@ -45,6 +46,19 @@ def limits_of_values(
 
 
 def _limit(
+    name: str, array: Array, accepts: Callable[[Array], bool], declared: Sequence[float] | None
+) -> Limit | None:
+    return _of_values(name, array, accepts, declared) or next(
+        (
+            Limit(f"{name} of type {dtype}", f"Set dtype: {dtype} for input {name}.")
+            for dtype in _DTYPES
+            if dtype != array.dtype and accepts(np.ones_like(array, np.dtype(dtype)))
+        ),
+        None,
+    )
+
+
+def _of_values(
     name: str, array: Array, accepts: Callable[[Array], bool], declared: Sequence[float] | None
 ) -> Limit | None:
     if array.dtype == np.bool_:
@@ -89,7 +103,7 @@ class _Bound:
 
         def takes(bound: float) -> bool:
             limits = (None, bound) if self.upper else (bound, None)
-            return accepts(np.clip(array, *limits).astype(array.dtype))
+            return accepts(np.asarray(np.clip(array, *limits), array.dtype))
 
         accepted = self._first(takes, whole=whole)
         if accepted is None:

@@ -27,6 +27,8 @@ _DROPOUTS = (
     torch.nn.FeatureAlphaDropout,
 )
 _FAR = 1_000_003
+_RUNS = 5
+"""Choices among few may agree by chance."""
 _MOST = 3
 
 
@@ -37,11 +39,9 @@ def find_draws(
     code_dir: Path | None,
 ) -> Iterator[Pitfall]:
     """Yield the lines that draw random numbers on which the outputs of `run` depend."""
-    first, drawn = _run(run, 1, code_dir)
-    if not drawn:
-        return
-    second, _ = _run(run, _FAR, code_dir)
-    if agree(first, second):
+    first, drawn = _run(run, 0, code_dir)
+    others = (_run(run, seed * _FAR, code_dir)[0] for seed in range(1, _RUNS)) if drawn else ()
+    if all(agree(first, other) for other in others):
         return
     dropouts = [
         name

@@ -29,8 +29,8 @@ LARGEST_BYTES = 512 << 20
 """Models up to this size are copied and run."""
 _READS_SOMETHING_ELSE = Pitfall(
     PitfallKind.NOT_DETERMINISTIC,
-    "two calls of forward with the same inputs return different outputs, although no operator of "
-    "torch draws random numbers: it reads something besides its inputs",
+    "two calls of forward with the same inputs return different outputs: it reads something "
+    "besides its inputs",
     "",
     "Look for a clock, random numbers of Python or NumPy, a counter, or a list outside of the "
     "module, and make it an input of forward.",

@@ -76,6 +76,20 @@ def found(
             {"mask with a true value in each row"},
             id="a mask",
         ),
+        pytest.param(
+            lambda a: a["ids"].dtype == np.int64 and a["ids"].max() < 40,
+            {"ids": FLOATS},
+            {"ids": (0, 40)},
+            {"ids of type int64": "Set dtype: int64 for input ids."},
+            id="ids as floats",
+        ),
+        pytest.param(
+            lambda a: a["k"] <= 4,
+            {"k": np.array(7)},
+            {"k": (1, 9)},
+            {"k up to 4": "Set range: [1, 4] for input k."},
+            id="a number",
+        ),
         pytest.param(lambda _: False, {"x": FLOATS, "ids": IDS}, {}, {}, id="whatever the values"),
         pytest.param(lambda _: False, {"x": np.zeros((0, 3))}, {}, {}, id="no elements"),
     ],
@@ -100,7 +114,7 @@ def test_integer_bounds_are_exact(bound: int, refused: int) -> None:
 
 def test_dtypes_stay() -> None:
     def accepts(arrays: Arrays) -> bool:
-        assert arrays["x"].dtype == np.float16
-        return bool(arrays["x"].max() < 1)
+        return arrays["x"].dtype == np.float16 and bool(arrays["x"].max() < 1)
 
-    assert found(accepts, {"x": np.array([3.0], np.float16)}, x=(0, 5))
+    assert "x from" not in str(found(accepts, {"x": np.array([3.0], np.float16)}, x=(0, 5)))
+    assert "x up to" in str(found(accepts, {"x": np.array([3.0], np.float16)}, x=(0, 5)))

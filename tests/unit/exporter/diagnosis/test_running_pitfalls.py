@@ -50,6 +50,41 @@ def test_random_numbers(model: nn.Module) -> None:
     assert [pitfall.kind for pitfall in found(model.eval())] == [PitfallKind.NOT_DETERMINISTIC]
 
 
+@pytest.mark.parametrize(
+    ("model", "line"),
+    [
+        (zoo.Gumbel(), "F.gumbel_softmax"),
+        (zoo.SeededNoise(), "return x + torch.randn(x.shape)  # Random"),
+    ],
+)
+def test_draws_of_libraries_and_after_a_seed_are_seen(model: nn.Module, line: str) -> None:
+    (pitfall,) = found(model)
+    assert pitfall.kind is PitfallKind.NOT_DETERMINISTIC
+    assert pitfall.source.startswith("pitfalls.py:")
+    number = int(pitfall.source.rpartition(":")[2])
+    assert line in (CODE / "pitfalls.py").read_text().splitlines()[number - 1]
+
+
+def test_numbers_that_no_output_depends_on_are_no_pitfall() -> None:
+    assert found(zoo.UnusedNoise()) == ()
+
+
+def test_a_dropout_layer_in_train_mode_is_named() -> None:
+    model = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5))
+    (pitfall,) = found(model.train())
+    assert "layer 1 is in train mode" in pitfall.message
+    assert found(model.eval()) == ()
+
+
+def test_a_model_that_was_seen_to_differ_reads_something_else() -> None:
+    spec = spec_for("pitfalls:any", inputs=ROWS)
+    model = nn.Linear(4, 4)
+    bound = bind_inputs(spec, model, CODE)
+    (pitfall,) = running_pitfalls(model, bound, CODE, not_deterministic=True)
+    assert pitfall.kind is PitfallKind.NOT_DETERMINISTIC
+    assert "besides its inputs" in pitfall.message
+
+
 def test_state_that_changes_is_named_and_left_alone() -> None:
     model = zoo.CountsItself()
     pitfalls = found(model)

@@ -1,0 +1,210 @@
+"""The table: each model, how it is declared, and what its refusal must say and advise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from modelexport_api.reasons import Reason
+
+R = Reason
+
+
+@dataclass(frozen=True)
+class Case:
+    """A refusal."""
+
+    factory: str
+    """The class in `code/refused.py`."""
+    inputs: Sequence[Mapping[str, Any]]
+    dims: Mapping[str, tuple[int, int]]
+    reason: Reason
+    says: Sequence[str]
+    """Each must be in the message."""
+    advises: str
+    """Must be in the hint."""
+    line: str = ""
+    """Code whose line must be named, `refused.py:17`; empty: no line of the model is at fault."""
+    spec: Mapping[str, Any] = field(default_factory=dict)
+    mended: Mapping[str, Any] | None = None
+    """What the hint advises, as fields of the spec: with them the export must succeed."""
+    attempts: int | None = None
+    """On how many rungs it may fail; None: on any number, and the case is a nightly one."""
+
+    def __str__(self) -> str:
+        return self.factory
+
+
+def tensor(
+    name: str, *shape: int | str, dtype: str = "float32", limits: Sequence[float] = (-3, 3)
+) -> dict[str, Any]:
+    """Return an input as the spec declares it."""
+    return {"name": name, "shape": list(shape), "dtype": dtype, "range": list(limits)}
+
+
+def ids(name: str, *shape: int | str, most: int) -> dict[str, Any]:
+    """Return an input of integers from 0."""
+    return tensor(name, *shape, dtype="int64", limits=(0, most))
+
+
+ROWS = [tensor("x", "b", 4)]
+B = {"b": (1, 8)}
+WAVES = [tensor("x", "b", 1, "n")]
+TRAINING = {"model": {"training": True}}
+
+OF_DECLARATIONS = [
+    Case(
+        "Reflects", WAVES, {**B, "n": (1, 64)}, R.INPUTS_MISMATCH, ["n from 9 on"], "dims.n.min: 9",
+        line="reflect", mended={"dims": {"n": {"min": 9, "max": 64}}}, attempts=1,
+    ),
+    Case(
+        "Convolves", WAVES, {**B, "n": (1, 4000)}, R.INPUTS_MISMATCH, ["n from 9 on"],
+        "dims.n.min: 9", line="self.layer(x).mean(-1)", attempts=1,
+    ),
+    Case(
+        "FixedWidth", [tensor("x", "b", "n", 8)], {**B, "n": (1, 16)}, R.INPUTS_MISMATCH,
+        ["n = 12 only"], "12 for n", line="self.layer(x.reshape",
+        mended={"inputs": [tensor("x", "b", 12, 8)], "dims": {"n": None}}, attempts=1,
+    ),
+    Case(
+        "Positions", [tensor("x", "b", "n", 8)], {**B, "n": (1, 200)}, R.INPUTS_MISMATCH,
+        ["n up to 128"], "dims.n.max: 128", line="self.table[: x.shape[1]]",
+        mended={"dims": {"n": {"min": 1, "max": 128}}}, attempts=1,
+    ),
+    Case(
+        "Embeds", [ids("ids", "b", "n", most=120)], {**B, "n": (1, 16)}, R.INPUTS_MISMATCH,
+        ["ids up to 99"], "range: [0, 99]", line="self.table(ids).sum(1)",
+        mended={"inputs": [ids("ids", "b", "n", most=99)]}, attempts=1,
+    ),
+    Case(
+        "Product", [tensor("a", "n", "k"), tensor("b", "m", "p")],
+        {"n": (1, 8), "k": (1, 8), "m": (1, 8), "p": (1, 8)}, R.INPUTS_MISMATCH,
+        ["k and m equal"], "one name", line="return a @ b",
+        mended={"inputs": [tensor("a", "n", "k"), tensor("b", "k", "p")], "dims": {"m": None}},
+    ),
+    Case(
+        "Pairs", [tensor("x", "b", "n", 8)], {**B, "n": (1, 16)}, R.INPUTS_MISMATCH,
+        ["n a multiple of 2"], "pad n", line="x.shape[1] // 2", attempts=1,
+    ),
+    Case(
+        "Patches", [tensor("x", "b", 3, "h", "w")], {**B, "h": (16, 64), "w": (16, 64)},
+        R.INPUTS_MISMATCH, ["h a multiple of 16", "w a multiple of 16"], "pad h",
+        line="assert height", attempts=1,
+    ),
+    Case(
+        "Pixels", ROWS, B, R.INPUTS_MISMATCH, ["must not be negative", "x from 0 on"],
+        "range: [0, 3]", line="raise ValueError",
+        mended={"inputs": [tensor("x", "b", 4, limits=(0, 3))]}, attempts=1,
+    ),
+    Case(
+        "TrainsOnOneRow", ROWS, B, R.INPUTS_MISMATCH, ["b from 2 on"], "dims.b.min: 2",
+        line="self.norm(x)", spec=TRAINING, attempts=1,
+    ),
+    Case(
+        "Channels", [tensor("x", "b", 4, 8, 8)], B, R.INPUTS_MISMATCH,
+        ["to have 3 channels, but got 4"], "shape", line="three = self.layer(x)", attempts=1,
+    ),
+    Case("TakesTwo", ROWS, B, R.INPUTS_MISMATCH, ["'mask'"], "inputs", attempts=1),
+    Case(
+        "OneOutput", ROWS, B, R.CONTRACT_VIOLATED, ["requested a, b (2)", "(1)"], "outputs",
+        spec={"outputs": ["a", "b"]}, mended={"outputs": ["a"]}, attempts=1,
+    ),
+]  # fmt: skip
+OF_CODE = [
+    Case(
+        "Misspelled", ROWS, B, R.INPUTS_MISMATCH, ["no attribute 'layr'"], "whatever the inputs",
+        line="self.layr(x)", attempts=1,
+    ),
+    Case(
+        "NeedsLibrary", ROWS, B, R.INPUTS_MISMATCH, ["a_library_that_nobody_has"], "model.code",
+        line="import a_library", attempts=1,
+    ),
+    Case(
+        "MovesToGpu", ROWS, B, R.INPUTS_MISMATCH, ["NVIDIA"], "x.device", line="x.cuda()",
+        attempts=1,
+    ),
+    Case("ReturnsText", ROWS, B, R.CONTRACT_VIOLATED, ["a str"], "tensors only", attempts=1),
+    Case("ReturnsComplex", ROWS, B, R.CONTRACT_VIOLATED, ["complex64"], "view_as_real", attempts=1),
+    Case(
+        "TakesGradient", ROWS, B, R.CAPTURE_FAILED, ["takes a gradient"], "formula",
+        line="torch.autograd.grad",
+    ),
+    Case(
+        "ChoosesByHash", ROWS, B, R.CAPTURE_FAILED, ["Python number"], "tensor",
+        line="float(x.abs()",
+    ),
+    Case(
+        "LooksUp", [*ROWS, ids("ids", "b", most=9)], B, R.CAPTURE_FAILED, ["ids.tolist()"],
+        "tensor", line="ids.tolist()",
+    ),
+    Case(
+        "MostCommon", [ids("ids", "b", "n", most=5)], {**B, "n": (1, 16)}, R.CAPTURE_FAILED,
+        ["ids.tolist()"], "tensor", line="Counter(row)",
+    ),
+    Case(
+        "CallsFunction", ROWS, B, R.CAPTURE_FAILED, ["numpy"], "torch", line="np.sort",
+    ),
+    Case(
+        "CachesByValue", [*ROWS, ids("ids", "b", most=9)], B, R.CAPTURE_FAILED, ["int(i)"],
+        "tensor", line="weight_of(int(i))",
+    ),
+    Case(
+        "PowerOfTwo", [tensor("x", "b", "n")], {**B, "n": (1, 32)}, R.DYNAMIC_DIM_SPECIALIZED,
+        ["dim 1 (n)"], "size", line="bit_length()",
+    ),
+]  # fmt: skip
+OF_STATE_AND_CHANCE = [
+    Case(
+        "SeededNoise", ROWS, B, R.VERIFICATION_FAILED, ["draws random numbers"], "as an input",
+        line="torch.randn_like", attempts=1,
+    ),
+    Case(
+        "Gumbel", ROWS, B, R.VERIFICATION_FAILED, ["draws random numbers"], "as an input",
+        line="F.gumbel_softmax", attempts=1,
+    ),
+    Case(
+        "DropsInTraining", ROWS, B, R.VERIFICATION_FAILED, ["dropout layer drop", "train mode"],
+        "Leave out model.training", spec=TRAINING, mended={"model": {"training": False}},
+        attempts=1,
+    ),
+    Case(
+        "ReadsClock", ROWS, B, R.VERIFICATION_FAILED, ["another value in each call"],
+        "as an input", line="time.time()", attempts=1,
+    ),
+    Case(
+        "PythonNoise", ROWS, B, R.VERIFICATION_FAILED, ["draws random numbers"], "as an input",
+        line="random.uniform", attempts=1,
+    ),
+    Case(
+        "Counts", ROWS, B, R.VERIFICATION_FAILED, ["remembers its earlier calls", "calls"],
+        "as an input", line="self.calls += 1", attempts=1,
+    ),
+    Case(
+        "Remembers", ROWS, B, R.VERIFICATION_FAILED, ["remembers its earlier calls", "last"],
+        "as an input", line="self.last = y.detach()", attempts=1,
+    ),
+]  # fmt: skip
+OF_OPERATORS = [
+    Case(
+        "Singular", [tensor("x", "b", 6, 6)], B, R.UNSUPPORTED_OPERATOR, ["aten::linalg_svd"],
+        "--skeleton", line="torch.linalg.svd",
+    ),
+    Case(
+        "Factor", [tensor("x", "n", "k")], {"n": (2, 8), "k": (2, 8)}, R.UNSUPPORTED_OPERATOR,
+        ["aten::linalg_cholesky"], "constant size", line="torch.linalg.cholesky",
+    ),
+    Case(
+        "Eigen", [tensor("x", "b", 4, 4)], B, R.UNSUPPORTED_OPERATOR, ["aten::linalg_eigvals"],
+        "--skeleton", line="torch.linalg.eigvals",
+    ),
+    Case(
+        "LeastSquares", [tensor("x", "b", 6, 3), tensor("y", "b", 6, 1)], B,
+        R.UNSUPPORTED_OPERATOR, ["aten::linalg_lstsq"], "--skeleton", line="torch.linalg.lstsq",
+    ),
+    Case(
+        "Cancels", [tensor("x", "b", 64)], B, R.ILL_CONDITIONED, ["change with rounding"],
+        "differences of large numbers", attempts=1,
+    ),
+]  # fmt: skip
+CASES = [*OF_DECLARATIONS, *OF_CODE, *OF_STATE_AND_CHANCE, *OF_OPERATORS]

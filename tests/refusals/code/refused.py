@@ -1,0 +1,287 @@
+"""Models that are refused as they are declared, or that no file can hold; one class each."""
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from functools import lru_cache
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F  # noqa: N812
+
+
+class Reflects(nn.Module):
+    def forward(self, x):
+        return F.pad(x, (8, 8), mode="reflect").mean(-1)
+
+
+class Convolves(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Conv1d(1, 4, 9, stride=2)
+
+    def forward(self, x):
+        return self.layer(x).mean(-1)
+
+
+class FixedWidth(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(96, 5)
+
+    def forward(self, x):
+        return self.layer(x.reshape(x.shape[0], -1))
+
+
+class Positions(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(128, 8))
+
+    def forward(self, x):
+        return x + self.table[: x.shape[1]]
+
+
+class Embeds(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(100, 8)
+
+    def forward(self, ids):
+        return self.table(ids).sum(1)
+
+
+class Product(nn.Module):
+    def forward(self, a, b):
+        return a @ b
+
+
+class Pairs(nn.Module):
+    def forward(self, x):
+        return x.reshape(x.shape[0], x.shape[1] // 2, 2, 8).sum(2)
+
+
+class Patches(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Conv2d(3, 8, 16, 16)
+
+    def forward(self, x):
+        height, width = x.shape[2:]
+        assert height % 16 == 0 and width % 16 == 0, "no multiple of the patch size"
+        return self.layer(x).flatten(2).mean(-1)
+
+
+class Pixels(nn.Module):
+    def forward(self, x):
+        if (x < 0).any():
+            raise ValueError("pixels must not be negative")
+        return x.sqrt()
+
+
+class TrainsOnOneRow(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(4, track_running_stats=False)
+
+    def forward(self, x):
+        return self.norm(x)
+
+
+class Channels(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Conv2d(3, 4, 3)
+
+    def forward(self, x):
+        three = self.layer(x)
+        return three.relu()
+
+
+class TakesTwo(nn.Module):
+    def forward(self, x, mask):
+        return x * mask
+
+
+class Misspelled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.layr(x)
+
+
+class NeedsLibrary(nn.Module):
+    def forward(self, x):
+        import a_library_that_nobody_has
+
+        return a_library_that_nobody_has.rearrange(x)
+
+
+class MovesToGpu(nn.Module):
+    def forward(self, x):
+        return x.cuda() * 2
+
+
+class ReturnsText(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 3)
+
+    def forward(self, x):
+        return ["abc"[place] for place in self.layer(x).argmax(-1).tolist()]
+
+
+class ReturnsComplex(nn.Module):
+    def forward(self, x):
+        return torch.fft.fft(x)
+
+
+class OneOutput(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+
+class SeededNoise(nn.Module):
+    def forward(self, x):
+        torch.manual_seed(7)
+        return x + torch.randn_like(x)
+
+
+class Gumbel(nn.Module):
+    def forward(self, x):
+        return F.gumbel_softmax(x, tau=0.5, hard=True)
+
+
+class DropsInTraining(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+        self.drop = nn.Dropout(0.3)
+
+    def forward(self, x):
+        return self.drop(self.layer(x))
+
+
+class ReadsClock(nn.Module):
+    def forward(self, x):
+        return x * (time.time() % 10)
+
+
+class PythonNoise(nn.Module):
+    def forward(self, x):
+        return x * random.uniform(0.5, 2)
+
+
+class Counts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x):
+        self.calls += 1
+        return x / self.calls
+
+
+class Remembers(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.last = None
+
+    def forward(self, x):
+        y = x if self.last is None or self.last.shape != x.shape else x + 0.5 * self.last
+        self.last = y.detach()
+        return y
+
+
+class TakesGradient(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 1)
+
+    def forward(self, x):
+        with torch.enable_grad():
+            y = x.detach().requires_grad_(True)
+            energy = self.layer(torch.tanh(y)).sum()
+            (gradient,) = torch.autograd.grad(energy, y)
+        return gradient
+
+
+class ChoosesByHash(nn.Module):
+    def forward(self, x):
+        scale = float(x.abs().max())
+        return x * (hash(str(scale)) % 7)
+
+
+class LooksUp(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = {str(number): float(number) ** 0.5 for number in range(10)}
+
+    def forward(self, x, ids):
+        return x * torch.tensor([self.table[str(i)] for i in ids.tolist()])[:, None]
+
+
+class MostCommon(nn.Module):
+    def forward(self, ids):
+        return torch.tensor([Counter(row).most_common(1)[0][0] for row in ids.tolist()])
+
+
+class SortsInNumpy(torch.autograd.Function):
+    @staticmethod
+    def forward(_ctx, x):
+        return torch.from_numpy(np.sort(x.detach().numpy(), axis=-1))
+
+
+class CallsFunction(nn.Module):
+    def forward(self, x):
+        return SortsInNumpy.apply(x * 2)
+
+
+@lru_cache
+def weight_of(number: int) -> float:
+    return 1 / (1 + number)
+
+
+class CachesByValue(nn.Module):
+    def forward(self, x, ids):
+        weights = [weight_of(int(i)) for i in ids]
+        return x * torch.tensor(weights)[:, None]
+
+
+class Singular(nn.Module):
+    def forward(self, x):
+        return torch.linalg.svd(x)[1]
+
+
+class Factor(nn.Module):
+    def forward(self, x):
+        square = x.T @ x + torch.eye(x.shape[1])
+        return torch.linalg.cholesky(square)
+
+
+class Eigen(nn.Module):
+    def forward(self, x):
+        return torch.linalg.eigvals(x).real.sort(-1).values
+
+
+class LeastSquares(nn.Module):
+    def forward(self, x, y):
+        return torch.linalg.lstsq(x, y).solution
+
+
+class Cancels(nn.Module):
+    def forward(self, x):
+        y = x + 1e4
+        return 1 / ((y * y).mean(-1) - y.mean(-1) ** 2)
+
+
+class PowerOfTwo(nn.Module):
+    def forward(self, x):
+        length = 1 << (x.shape[1] - 1).bit_length()
+        return F.pad(x, (0, length - x.shape[1]))
