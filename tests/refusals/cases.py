@@ -181,6 +181,14 @@ OF_STATE_AND_CHANCE = [
         "as an input", line="self.calls += 1", attempts=1,
     ),
     Case(
+        "KeepsFirst", ROWS, B, R.VERIFICATION_FAILED, ["changes the module", "memory"],
+        "as an input", line="self.kept[x.shape] = x.mean()", attempts=1,
+    ),
+    Case(
+        "Permutes", [tensor("x", "b", 12)], B, R.VERIFICATION_FAILED, ["draws random numbers"],
+        "as an input", line="torch.randperm", attempts=1,
+    ),
+    Case(
         "Remembers", ROWS, B, R.VERIFICATION_FAILED, ["remembers its earlier calls", "last"],
         "as an input", line="self.last = y.detach()", attempts=1,
     ),

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Iterator
+from typing import Any
+
 import torch
 
 from modelexport_exporter.torch_internals.tensors_and_buffers import write_count
@@ -12,6 +16,7 @@ class ModuleState:
 
     def __init__(self, module: torch.nn.Module) -> None:
         self._values = _state(module)
+        self._contents = [(held, copy.copy(held)) for _name, held in _containers(module)]
 
     def changed(self, module: torch.nn.Module) -> list[str]:
         """Return what is another now: `buffer memory`, `attribute encoder.count`."""
@@ -19,7 +24,10 @@ class ModuleState:
         return [name for name in after if name not in before or _differ(before[name], after[name])]
 
     def restore(self, module: torch.nn.Module) -> None:
-        """Give buffers and plain attributes their values of that time, where they are others."""
+        """Give buffers, plain attributes and containers their values of that time."""
+        for held, content in self._contents:
+            if _ids(held) != _ids(content):
+                _refill(held, content)
         for name in self.changed(module):
             kind, _, path = name.partition(" ")
             if name in self._values and kind in {"buffer", "attribute"}:
@@ -40,9 +48,16 @@ def _state(module: torch.nn.Module) -> dict[str, object]:
                 state[f"attribute {f'{path}.{name}'.lstrip('.')}"] = value
             elif isinstance(value, torch.Tensor):
                 state[f"attribute {f'{path}.{name}'.lstrip('.')}"] = value.detach().clone()
-            elif isinstance(value, list | dict | set) and not name.startswith("_"):
-                state[f"length of {f'{path}.{name}'.lstrip('.')}"] = len(value)
+    state |= {f"length of {name}": len(held) for name, held in _containers(module)}
     return state
+
+
+def _containers(module: torch.nn.Module) -> Iterator[tuple[str, Any]]:
+    """Yield the lists, dicts and sets that are attributes of parts of the module."""
+    for path, part in module.named_modules():
+        for name, value in vars(part).items():
+            if isinstance(value, list | dict | set) and not name.startswith("_"):
+                yield f"{path}.{name}".lstrip("."), value
 
 
 def _parameters(module: torch.nn.Module) -> list[tuple[str, torch.Tensor]]:
@@ -56,6 +71,19 @@ def _differ(one: object, other: object) -> bool:
     if isinstance(one, torch.Tensor) or isinstance(other, torch.Tensor):
         return True
     return one != other and one == one and other == other  # noqa: PLR0124 - nan differs from itself
+
+
+def _ids(held: Any) -> list[int]:  # noqa: ANN401 - a list, a dict or a set
+    elements = [*held, *held.values()] if isinstance(held, dict) else held
+    return [id(element) for element in elements]
+
+
+def _refill(held: Any, content: Any) -> None:  # noqa: ANN401
+    if isinstance(held, list):
+        held[:] = content
+    else:
+        held.clear()
+        held.update(content)
 
 
 def _are_equal(one: torch.Tensor, other: torch.Tensor) -> bool:

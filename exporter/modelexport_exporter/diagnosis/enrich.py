@@ -49,7 +49,7 @@ _OF_TRANSLATION = frozenset(
         PitfallKind.STATE,
     }
 )
-_UNLIKE_ITSELF = frozenset({PitfallKind.NOT_DETERMINISTIC, PitfallKind.RANDOM})
+_UNLIKE_ITSELF = frozenset({PitfallKind.NOT_DETERMINISTIC, PitfallKind.RANDOM, PitfallKind.STATE})
 """What makes a model answer twice in two ways."""
 CAUSES: dict[Reason, frozenset[PitfallKind]] = {
     Reason.CAPTURE_FAILED: _OF_DATA | _OF_SIZES | _OF_TRANSLATION,
@@ -58,6 +58,7 @@ CAUSES: dict[Reason, frozenset[PitfallKind]] = {
     Reason.CONTRACT_VIOLATED: frozenset({PitfallKind.PYTHON_NUMBER, PitfallKind.NUMPY}),
     Reason.VERIFICATION_FAILED: frozenset(PitfallKind),
     Reason.ILL_CONDITIONED: _UNLIKE_ITSELF,
+    Reason.UNSUPPORTED_OPERATOR: _UNLIKE_ITSELF,
     Reason.RUNTIME_FAILED: _OF_SIZES | _OF_TRANSLATION | _OF_DATA,
 }
 """Which pitfalls can lead to which failure, where the message names no line."""
@@ -88,9 +89,10 @@ def likely_causes(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> list[P
     """Return the pitfalls to blame, most certain first; none where nothing points at one."""
     if failure.reason not in CAUSES:
         return []
-    if failure.reason is Reason.ILL_CONDITIONED and not _is_unlike_itself(pitfalls):
+    unlike_itself = _is_unlike_itself(pitfalls)
+    if CAUSES[failure.reason] is _UNLIKE_ITSELF and not unlike_itself:
         return []
-    if _is_unlike_itself(pitfalls):
+    if unlike_itself:
         pitfalls = [pitfall for pitfall in pitfalls if pitfall.kind in _UNLIKE_ITSELF]
         pitfalls = [pitfall for pitfall in pitfalls if pitfall.source] or pitfalls
     culprits = _one_a_line([pitfall for pitfall in pitfalls if pitfall.source in failure.sources])

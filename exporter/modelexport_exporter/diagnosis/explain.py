@@ -10,6 +10,7 @@ import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.call import BoundInputs
+from modelexport_exporter.call.module_state import ModuleState
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.diagnosis.accepted.describe import with_accepted_calls
@@ -26,9 +27,11 @@ def explaining(
     model: torch.nn.Module, bound_inputs: BoundInputs, code_dir: Path | None
 ) -> Iterator[None]:
     """Add the lines that caused it to a failure of the block."""
+    before = ModuleState(model)
     try:
         yield
     except ExportFailure as failure:
+        before.restore(model)
         if failure.refused is not None:
             described = with_accepted_calls(failure, failure.refused, bound_inputs)
             raise described from failure.__cause__
@@ -47,24 +50,23 @@ def find_pitfalls(
     run: bool = True,
     not_deterministic: bool = False,
 ) -> tuple[Pitfall, ...]:
-    """Return what the model's code shows, and with `run` what shows when it runs.
+    """Return what the model's code shows, and what shows when it runs twice.
 
-    `not_deterministic`: whether the model was seen to answer twice in two ways.
+    `run`: whether a trace of it runs elsewhere, too. `not_deterministic`: whether the model was
+    seen to answer twice in two ways.
 
     Never raises: an explanation must not take the place of the failure that it explains.
     """
     found: tuple[Pitfall, ...] = ()
     try:
         found += static_pitfalls(model, code_dir)
-        if run:
-            lines_known = any(pitfall.kind is PitfallKind.STATE for pitfall in found)
-            found += tuple(
-                pitfall
-                for pitfall in running_pitfalls(
-                    model, bound_inputs, code_dir, not_deterministic=not_deterministic
-                )
-                if not (lines_known and pitfall.kind is PitfallKind.STATE)
-            )
+        lines_known = any(pitfall.kind is PitfallKind.STATE for pitfall in found)
+        seen = running_pitfalls(
+            model, bound_inputs, code_dir, traced=run, not_deterministic=not_deterministic
+        )
+        found += tuple(
+            pitfall for pitfall in seen if not (lines_known and pitfall.kind is PitfallKind.STATE)
+        )
     except Exception:  # noqa: BLE001 - the user's code may define anything
         return found
     return found

@@ -26,9 +26,9 @@ def check_no_memory(model: ReferenceModel) -> None:
         if not changed:
             return
         alone, after_another = _call_alone(model), _call_after_another(model)
+        if len(alone) == len(after_another) and all(map(_agree, alone, after_another)):
+            return
     except Exception:  # noqa: BLE001 - what the user's code raises is reported where it is compared
-        return
-    if len(alone) == len(after_another) and all(map(_agree, alone, after_another)):
         return
     kept = ", ".join(changed[:_LISTED]) + (" and more" if len(changed) > _LISTED else "")
     raise NotDeterministic(

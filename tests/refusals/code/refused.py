@@ -199,6 +199,22 @@ class Remembers(nn.Module):
         return y
 
 
+class KeepsFirst(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.kept = {}
+
+    def forward(self, x):
+        if x.shape not in self.kept:
+            self.kept[x.shape] = x.mean()
+        return x - self.kept[x.shape]
+
+
+class Permutes(nn.Module):
+    def forward(self, x):
+        return x[:, torch.randperm(12)[:6]]
+
+
 class TakesGradient(nn.Module):
     def __init__(self):
         super().__init__()

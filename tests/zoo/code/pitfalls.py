@@ -270,3 +270,14 @@ class UnusedNoise(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         noise = torch.randn(x.shape)  # Random
         return x + 0 * noise
+
+
+class KeepsFirst(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = None
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.first is None:
+            self.first = x.mean(0)  # State
+        return x - self.first

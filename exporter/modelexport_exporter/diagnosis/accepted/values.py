@@ -48,14 +48,17 @@ def limits_of_values(
 def _limit(
     name: str, array: Array, accepts: Callable[[Array], bool], declared: Sequence[float] | None
 ) -> Limit | None:
-    return _of_values(name, array, accepts, declared) or next(
-        (
-            Limit(f"{name} of type {dtype}", f"Set dtype: {dtype} for input {name}.")
-            for dtype in _DTYPES
-            if dtype != array.dtype and accepts(np.ones_like(array, np.dtype(dtype)))
-        ),
-        None,
-    )
+    return _of_values(name, array, accepts, declared) or _of_dtypes(name, array, accepts)
+
+
+def _of_dtypes(name: str, array: Array, accepts: Callable[[Array], bool]) -> Limit | None:
+    """Return another dtype that is accepted, where ones of its own are not."""
+    if accepts(np.ones_like(array)):
+        return None
+    for dtype in _DTYPES:
+        if dtype != array.dtype and accepts(np.ones_like(array, np.dtype(dtype))):
+            return Limit(f"{name} of type {dtype}", f"Set dtype: {dtype} for input {name}.")
+    return None
 
 
 def _of_values(

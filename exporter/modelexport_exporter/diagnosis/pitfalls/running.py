@@ -42,11 +42,13 @@ def running_pitfalls(
     bound_inputs: BoundInputs,
     code_dir: Path | None,
     *,
+    traced: bool = True,
     not_deterministic: bool = False,
 ) -> tuple[Pitfall, ...]:
     """Return what two runs and a trace show; the model itself stays as it is.
 
-    `not_deterministic`: whether the model was seen to answer twice in two ways.
+    `traced`: whether to trace it. `not_deterministic`: whether the model was seen to answer twice
+    in two ways.
     """
     if isinstance(model, torch.jit.ScriptModule | torch.fx.GraphModule) or _is_large(model):
         return ()
@@ -58,6 +60,8 @@ def running_pitfalls(
         twice = (_READS_SOMETHING_ELSE,)
     if twice:
         return twice  # a trace cannot agree with what does not agree with itself
+    if not traced:
+        return ()
     try:
         return tuple(_trace_elsewhere(copy.deepcopy(model), bound_inputs, code_dir))
     except Exception:  # noqa: BLE001
@@ -79,6 +83,14 @@ def _run_twice(
     before = ModuleState(model)
     first = run()
     changed = before.changed(model)
+    if changed and _remembers(model, before, bound_inputs):
+        yield Pitfall(
+            PitfallKind.NOT_DETERMINISTIC,
+            f"the model remembers its earlier calls: forward changes its {changed[0]}, and returns "
+            "other outputs for the same inputs after another call",
+            "",
+            "Take what it keeps as an input of forward, and return its new value.",
+        )
     for path in changed[:_MOST_LINES]:
         yield Pitfall(
             PitfallKind.STATE,
@@ -90,6 +102,19 @@ def _run_twice(
     yield from draws
     if not changed and not draws and not _agree(first, run()):
         yield _READS_SOMETHING_ELSE
+
+
+def _remembers(model: torch.nn.Module, before: ModuleState, bound_inputs: BoundInputs) -> bool:
+    def run(seed: int) -> Outputs:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)  # random numbers are no memory
+            return _run(model, bound_inputs, bound_inputs.sizes.captured, seed)
+
+    before.restore(model)
+    alone = run(1)
+    before.restore(model)
+    run(0)
+    return not _agree(alone, run(1))
 
 
 def _run(

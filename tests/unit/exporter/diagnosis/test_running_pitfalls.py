@@ -85,10 +85,16 @@ def test_a_model_that_was_seen_to_differ_reads_something_else() -> None:
     assert "besides its inputs" in pitfall.message
 
 
+def test_a_model_that_remembers_differs_from_itself() -> None:
+    pitfall, *_state = found(zoo.KeepsFirst())
+    assert pitfall.kind is PitfallKind.NOT_DETERMINISTIC
+    assert "attribute first" in pitfall.message
+
+
 def test_state_that_changes_is_named_and_left_alone() -> None:
     model = zoo.CountsItself()
     pitfalls = found(model)
-    assert {pitfall.source for pitfall in pitfalls} == {"buffer count", "attribute calls"}
+    assert {pitfall.source for pitfall in pitfalls} == {"", "buffer count", "attribute calls"}
     assert (model.calls, model.count) == (0, torch.zeros(()))
 
 
