@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -16,7 +15,9 @@ class ModuleState:
 
     def __init__(self, module: torch.nn.Module) -> None:
         self._values = _state(module)
-        self._contents = [(held, copy.copy(held)) for _name, held in _containers(module)]
+        self._contents = {
+            name: (held, copy.copy(held)) for name, held in _containers(module).items()
+        }
 
     def changed(self, module: torch.nn.Module) -> list[str]:
         """Return what is another now: `buffer memory`, `attribute encoder.count`."""
@@ -25,16 +26,17 @@ class ModuleState:
 
     def restore(self, module: torch.nn.Module) -> None:
         """Give buffers, plain attributes and containers their values of that time."""
-        for held, content in self._contents:
+        now = _containers(module)
+        for name, (held, content) in self._contents.items():
+            if now.get(name) is not held:  # torch.export leaves a copy
+                _set(module, name, held)
             if _ids(held) != _ids(content):
                 _refill(held, content)
         for name in self.changed(module):
             kind, _, path = name.partition(" ")
             if name in self._values and kind in {"buffer", "attribute"}:
-                owner, _, own = path.rpartition(".")
                 value = self._values[name]
-                kept = value.clone() if isinstance(value, torch.Tensor) else value
-                setattr(module.get_submodule(owner), own, kept)
+                _set(module, path, value.clone() if isinstance(value, torch.Tensor) else value)
 
 
 def _state(module: torch.nn.Module) -> dict[str, object]:
@@ -48,16 +50,25 @@ def _state(module: torch.nn.Module) -> dict[str, object]:
                 state[f"attribute {f'{path}.{name}'.lstrip('.')}"] = value
             elif isinstance(value, torch.Tensor):
                 state[f"attribute {f'{path}.{name}'.lstrip('.')}"] = value.detach().clone()
-    state |= {f"length of {name}": len(held) for name, held in _containers(module)}
+    for name, held in _containers(module).items():
+        kind = next(kind for kind in (list, dict, set) if isinstance(held, kind))
+        state[f"{kind.__name__} {name}"] = len(held)
     return state
 
 
-def _containers(module: torch.nn.Module) -> Iterator[tuple[str, Any]]:
-    """Yield the lists, dicts and sets that are attributes of parts of the module."""
-    for path, part in module.named_modules():
-        for name, value in vars(part).items():
-            if isinstance(value, list | dict | set) and not name.startswith("_"):
-                yield f"{path}.{name}".lstrip("."), value
+def _containers(module: torch.nn.Module) -> dict[str, Any]:
+    """Return the lists, dicts and sets that are attributes of parts of the module."""
+    return {
+        f"{path}.{name}".lstrip("."): value
+        for path, part in module.named_modules()
+        for name, value in vars(part).items()
+        if isinstance(value, list | dict | set) and not name.startswith("_")
+    }
+
+
+def _set(module: torch.nn.Module, path: str, value: object) -> None:
+    owner, _, own = path.rpartition(".")
+    setattr(module.get_submodule(owner), own, value)
 
 
 def _parameters(module: torch.nn.Module) -> list[tuple[str, torch.Tensor]]:

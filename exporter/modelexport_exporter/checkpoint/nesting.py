@@ -126,6 +126,18 @@ def _nothing_found(checkpoint: object) -> ExportFailure:
         for name, value in (checkpoint.items() if isinstance(checkpoint, Mapping) else ())
         if value and _is_state_dict(value)
     ]
+    lazy = [
+        str(name)
+        for name, value in (checkpoint.items() if isinstance(checkpoint, Mapping) else ())
+        if type(value).__name__ == "UninitializedParameter"
+    ]
+    if lazy:
+        return ExportFailure(
+            Reason.STATE_DICT_MISMATCH,
+            f"{lazy[0]} has no value: it belongs to a lazy module, such as nn.LazyLinear, that was "
+            "never called before the checkpoint was saved",
+            "Call the model once before torch.save, or give the module its sizes.",
+        )
     advice = f"source.stateDictKey: {nested[0]} would take the one it has. " if nested else ""
     return ExportFailure(
         Reason.STATE_DICT_MISMATCH,

@@ -49,7 +49,9 @@ _OF_TRANSLATION = frozenset(
         PitfallKind.STATE,
     }
 )
-_UNLIKE_ITSELF = frozenset({PitfallKind.NOT_DETERMINISTIC, PitfallKind.RANDOM, PitfallKind.STATE})
+_UNLIKE_ITSELF = frozenset(
+    {PitfallKind.NOT_DETERMINISTIC, PitfallKind.RANDOM, PitfallKind.STATE, PitfallKind.INPUT_WRITE}
+)
 """What makes a model answer twice in two ways."""
 CAUSES: dict[Reason, frozenset[PitfallKind]] = {
     Reason.CAPTURE_FAILED: _OF_DATA | _OF_SIZES | _OF_TRANSLATION,
@@ -95,6 +97,7 @@ def likely_causes(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> list[P
     if unlike_itself:
         pitfalls = [pitfall for pitfall in pitfalls if pitfall.kind in _UNLIKE_ITSELF]
         pitfalls = [pitfall for pitfall in pitfalls if pitfall.source] or pitfalls
+    pitfalls = [pitfall for pitfall in pitfalls if pitfall.message not in failure.message]
     culprits = _one_a_line([pitfall for pitfall in pitfalls if pitfall.source in failure.sources])
     if culprits:
         return culprits[:_MOST]

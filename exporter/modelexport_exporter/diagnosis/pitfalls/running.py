@@ -80,9 +80,9 @@ def _run_twice(
     def run() -> Outputs:
         return _run(model, bound_inputs, bound_inputs.sizes.captured)
 
-    before = ModuleState(model)
+    before, weights = ModuleState(model), copy.deepcopy(dict(model.named_parameters()))
     first = run()
-    changed = before.changed(model)
+    changed = before.changed(model) or _written(model, weights)
     if changed and _remembers(model, before, bound_inputs):
         yield Pitfall(
             PitfallKind.NOT_DETERMINISTIC,
@@ -102,6 +102,15 @@ def _run_twice(
     yield from draws
     if not changed and not draws and not _agree(first, run()):
         yield _READS_SOMETHING_ELSE
+
+
+def _written(model: torch.nn.Module, before: Mapping[str, torch.Tensor]) -> list[str]:
+    """Return the parameters that have other values: writes into `.data` are not counted."""
+    return [
+        f"parameter {name}"
+        for name, own in model.named_parameters()
+        if name in before and not torch.equal(own, before[name])
+    ]
 
 
 def _remembers(model: torch.nn.Module, before: ModuleState, bound_inputs: BoundInputs) -> bool:
