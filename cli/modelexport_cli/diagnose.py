@@ -131,6 +131,9 @@ def _print_verdict(diagnosis: Diagnosis, console: Console) -> None:
         print_value(console, "Verdict", "no route can export this model as it is", "bold red")
     elif diagnosis.hinders:
         print_value(console, "Verdict", "the export would fail: see the pitfalls", "bold red")
+    elif diagnosis.predicted_attempt is not None:
+        text = f"the export is expected to use the attempt {diagnosis.predicted_attempt}"
+        print_value(console, "Verdict", text, "bold green")
     else:
         text = f"no problem found; the export is expected to use the route {route.value}"
         print_value(console, "Verdict", text, "bold green")

@@ -129,7 +129,7 @@ def _nothing_found(checkpoint: object) -> ExportFailure:
     lazy = [
         str(name)
         for name, value in (checkpoint.items() if isinstance(checkpoint, Mapping) else ())
-        if type(value).__name__ == "UninitializedParameter"
+        if type(value).__name__.endswith("UninitializedParameter")
     ]
     if lazy:
         return ExportFailure(

@@ -65,6 +65,11 @@ class Diagnosis(ApiModel):
     predicted_route: Exporter | None = Field(
         default=None, description="The route that `run` is expected to take; none: it would fail."
     )
+    predicted_attempt: str | None = Field(
+        default=None,
+        description="Where neither route is open as such: the attempt that converts the model all "
+        "the same, such as DynamoByValue with a graph for each side of a decision.",
+    )
     failure: Failure | None = Field(
         default=None, description="Why the model could not even be looked at."
     )

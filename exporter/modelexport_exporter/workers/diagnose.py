@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import torch
 
@@ -24,7 +27,7 @@ from modelexport_exporter.core.diagnosis import (
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.pitfall import CERTAIN, Pitfall, PitfallKind
-from modelexport_exporter.core.types import ExportTask, ReportProgress
+from modelexport_exporter.core.types import ROUTES, ExportTask, ReportProgress, Rung
 from modelexport_exporter.core.user_frame import text_of, user_frame
 from modelexport_exporter.decompositions import decomposing, prepared, provided, rewriting_calls
 from modelexport_exporter.diagnosis.enrich import enrich
@@ -35,6 +38,7 @@ from modelexport_exporter.diagnosis.operators.skeleton import skeleton, skeleton
 from modelexport_exporter.diagnosis.operators.support import Asked
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
 from modelexport_exporter.plugins.plugins import Plugins, load_plugins
+from modelexport_exporter.workers.export import StageClock, Subject, convert
 
 
 @older_torch()
@@ -52,6 +56,10 @@ def diagnose_model(task: ExportTask, progress: ReportProgress) -> Diagnosis:
         task, loaded, bound_inputs, plugins, pitfalls=pitfalls, progress=progress
     )
     routes = examination.diagnose_routes()
+    predicted, attempt = predict_route(routes, pitfalls), None
+    if predicted is None:
+        attempt = examination.other_attempt(routes)
+        predicted = ROUTES[attempt] if attempt else None
     return Diagnosis(
         format=loaded.format,
         factory=task.spec.model.factory if task.spec.model else None,
@@ -73,7 +81,8 @@ def diagnose_model(task: ExportTask, progress: ReportProgress) -> Diagnosis:
             )
             for pitfall in pitfalls
         ],
-        predicted_route=predict_route(routes, pitfalls),
+        predicted_route=predicted,
+        predicted_attempt=attempt.value if attempt else None,
     )
 
 
@@ -146,6 +155,38 @@ class _Examination:
             for route, find in known.items()
             if only in {Exporter.AUTO, route}
         ]
+
+    def other_attempt(self, routes: Sequence[RouteDiagnosis]) -> Rung | None:
+        """Return the attempt that converts the model although both routes have obstacles.
+
+        Those are a script, and several graphs in one file: for ranges of sizes, or for the sides
+        of decisions. Whether the file is right is shown by an export only.
+        """
+        failed = {found.route: found.failure for found in routes if found.failure is not None}
+        captured = failed.get(Exporter.DYNAMO)
+        asked = {found.route for found in routes if not found.unsupported}
+        kinds = {pitfall.kind for pitfall in self._pitfalls}
+        by_size = captured is not None and (
+            captured.reason is Reason.DYNAMIC_DIM_SPECIALIZED or PitfallKind.SIZE_BRANCH in kinds
+        )
+        rungs = {
+            Rung.SCRIPT: Exporter.TORCH_SCRIPT in asked,
+            Rung.DYNAMO_BY_SIZE: by_size,
+            Rung.DYNAMO_BY_VALUE: captured is not None and captured.reason is Reason.CAPTURE_FAILED,
+        }
+        return next((rung for rung, open_ in rungs.items() if open_ and self._converts(rung)), None)
+
+    def _converts(self, rung: Rung) -> bool:
+        self._progress(Stage.CONVERT, 0.5, f"trying {rung.value}")
+        with TemporaryDirectory(prefix="diagnose-") as directory:
+            task = replace(self._task, rung=rung, output_dir=Path(directory))
+            loaded = replace(self._loaded, module=copy.deepcopy(self._loaded.module))
+            subject = Subject(task, loaded, self._bound_inputs, self._plugins)
+            try:
+                convert(subject, None, StageClock(), self._progress)
+            except Exception:  # noqa: BLE001 - whatever it is, the attempt does not convert it
+                return False
+        return True
 
     def _diagnose(self, route: Exporter, find: Callable[[], list[UnsupportedOp]]) -> RouteDiagnosis:
         self._progress(Stage.CAPTURE, 0.5, f"checking the {route.value} route")

@@ -94,7 +94,7 @@ def export(
         plugins.check_route(task, lambda: run_eagerly(loaded.module, bound_inputs))
     subject = Subject(task, loaded, bound_inputs, plugins)
     with explaining(loaded.module, bound_inputs, task.code_dir):
-        written = _convert(subject, on_translation, clock, progress)
+        written = convert(subject, on_translation, clock, progress)
         return check(subject, written, clock, progress)
 
 
@@ -137,12 +137,13 @@ def describe_rung(rung: Rung) -> str:
     return f"{route} ({version})" if rung.value == route else f"{route} ({rung.value}, {version})"
 
 
-def _convert(
+def convert(
     subject: Subject,
     on_translation: OnTranslation | None,
     clock: StageClock,
     progress: ReportProgress,
 ) -> Written:
+    """Convert the model by the task's rung, and write the file. Raises ExportFailure."""
     task, loaded, bound_inputs = subject.task, subject.loaded, subject.bound_inputs
     rung = task.rung
     if ROUTES[rung] is Exporter.TORCH_SCRIPT:

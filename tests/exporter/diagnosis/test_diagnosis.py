@@ -27,8 +27,16 @@ pytestmark = pytest.mark.usefixtures("torch_workers")
 ROWS: list[dict[str, Any]] = [{"name": "x", "shape": ["batch", 4]}]
 
 
-def looked_at(factory: str, directory: Path, **spec: Any) -> Diagnosis:  # noqa: ANN401
-    torch.save({"weight": torch.ones(4)}, directory / "model.pt")
+WEIGHTS = {"weight": torch.ones(4)}
+
+
+def looked_at(
+    factory: str,
+    directory: Path,
+    weights: dict[str, torch.Tensor] = WEIGHTS,
+    **spec: Any,  # noqa: ANN401
+) -> Diagnosis:
+    torch.save(weights, directory / "model.pt")
     made = spec_for(factory, **{"inputs": ROWS, **spec})
     return diagnose_model(task_for(made, directory / "model.pt", directory), lambda *_: None)
 
@@ -67,9 +75,23 @@ def test_a_branch_over_values_stops_both_routes(tmp_path: Path) -> None:
     assert dynamo.failure.reason is Reason.CAPTURE_FAILED
     assert "torch.where" in dynamo.failure.hint
     assert script.is_open
-    assert diagnosis.predicted_route is None
+    assert diagnosis.predicted_attempt == "Script", "which keeps both sides of the branch"
+    assert diagnosis.predicted_route is Exporter.TORCH_SCRIPT
     kinds = {found.kind for found in diagnosis.pitfalls}
     assert {PitfallKind.DATA_BRANCH, PitfallKind.BAKED} <= kinds
+
+
+def test_numpy_on_values_stops_all_attempts(tmp_path: Path) -> None:
+    diagnosis = looked_at("awkward:UsesNumpy", tmp_path, export={"exporter": "Dynamo"})
+    assert diagnosis.predicted_attempt is None
+    assert diagnosis.predicted_route is None
+    assert diagnosis.exit_code is ExitCode.EXPORT
+
+
+def test_a_model_that_remembers_its_calls_is_hindered(tmp_path: Path) -> None:
+    diagnosis = looked_at("pitfalls:KeepsFirst", tmp_path, weights={})
+    assert diagnosis.hinders
+    assert PitfallKind.NOT_DETERMINISTIC in {found.kind for found in diagnosis.pitfalls}
 
 
 def test_a_dim_that_would_specialise(tmp_path: Path) -> None:

@@ -48,6 +48,13 @@ CASES = {
         ("mine::fused.default", "encoder.0", "m.py:7", "Translate it.", "no problem found"),
     ),
     "no route": (Diagnosis(routes=[CLOSED]), 13, ("no route can export",)),
+    "another attempt": (
+        Diagnosis(
+            routes=[CLOSED], predicted_route=Exporter.DYNAMO, predicted_attempt="DynamoByValue"
+        ),
+        0,
+        ("expected to use the attempt DynamoByValue",),
+    ),
     "random": (
         Diagnosis(routes=[OPEN], pitfalls=[RANDOM], predicted_route=Exporter.TORCH_SCRIPT),
         13,

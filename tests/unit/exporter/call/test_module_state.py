@@ -1,0 +1,54 @@
+"""What calls change on a module is named, and can be undone."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from modelexport_exporter.call.module_state import ModuleState
+
+
+class Part(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("count", torch.zeros(()))
+        self.calls = 0
+        self.last: torch.Tensor | None = None
+        self.seen: list[torch.Tensor] = []
+        self.cache: dict[int, torch.Tensor] = OrderedDict({0: torch.ones(1)})
+        self.sizes = {1}
+
+
+CHANGES: dict[str, Callable[[Any], object]] = {
+    "buffer part.count": lambda part: part.count.add_(1),
+    "attribute part.calls": lambda part: setattr(part, "calls", 1),
+    "attribute part.last": lambda part: setattr(part, "last", torch.ones(2)),
+    "list part.seen": lambda part: part.seen.append(torch.ones(2)),
+    "dict part.cache": lambda part: part.cache.setdefault(5, torch.ones(2)),
+    "set part.sizes": lambda part: part.sizes.add(2),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_is_named_and_undone(name: str) -> None:
+    model = nn.ModuleDict({"part": Part()})
+    before = ModuleState(model)
+    assert before.changed(model) == []
+    for _ in range(2):
+        CHANGES[name](model["part"])
+        assert before.changed(model) == [name]
+        before.restore(model)
+        assert before.changed(model) == []
+
+
+def test_another_tensor_under_the_same_key_is_undone() -> None:
+    part = Part()
+    first, before = part.cache[0], ModuleState(part)
+    part.cache[0] = torch.zeros(3)
+    before.restore(part)
+    assert part.cache[0] is first
