@@ -67,7 +67,7 @@ def _check_outputs(spec: ModelExportSpec, facts: ArtifactFacts) -> None:
             "forward must return a tensor, or a tuple, list or dict of tensors.",
         )
     if spec.outputs and names != spec.outputs:
-        raise Incurable(
+        raise ExportFailure(
             Reason.CONTRACT_VIOLATED,
             f"outputs: requested {', '.join(spec.outputs)} ({len(spec.outputs)}), got "
             f"{', '.join(names)} ({len(names)})",

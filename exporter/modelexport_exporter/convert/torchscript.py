@@ -41,7 +41,7 @@ from modelexport_exporter.convert.script_operators import write_missing_operator
 from modelexport_exporter.convert.script_returns import begin_returns_with_values
 from modelexport_exporter.convert.script_sizes import compute_script_sizes_in_double
 from modelexport_exporter.convert.script_symbolics import script_symbolics
-from modelexport_exporter.core.errors import ExportFailure, Incurable
+from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import SURPLUS_OUTPUT_NAMES
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.user_frame import UserLine, shorten, text_of, user_line
@@ -238,7 +238,7 @@ def _explain(
     text = text_of(error)
     surplus = SURPLUS_OUTPUT_NAMES.search(text)
     if surplus:
-        return Incurable(
+        return ExportFailure(
             Reason.CONTRACT_VIOLATED,
             f"outputs: requested {', '.join(spec.outputs)} ({len(spec.outputs)}), but forward "
             f"returns {surplus.group(1)}",

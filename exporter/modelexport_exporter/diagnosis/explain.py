@@ -9,9 +9,9 @@ from pathlib import Path
 import torch
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.call import BoundInputs
+from modelexport_exporter.call import BoundInputs, flatten
 from modelexport_exporter.call.module_state import ModuleState
-from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure, Incurable
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.diagnosis.accepted.describe import with_accepted_calls
 from modelexport_exporter.diagnosis.enrich import CAUSES, enrich
@@ -37,9 +37,28 @@ def explaining(
             raise described from failure.__cause__
         if failure.reason not in CAUSES:
             raise
+        if failure.reason is Reason.CONTRACT_VIOLATED and _returns_another_number(
+            model, bound_inputs
+        ):
+            text = failure.message, failure.hint
+            raise Incurable(failure.reason, *text, stage=failure.stage) from failure.__cause__
         run = failure.reason in _BY_RUNNING
         pitfalls = find_pitfalls(model, bound_inputs, code_dir, run=run)
         raise enrich(failure, pitfalls) from failure.__cause__
+
+
+def _returns_another_number(model: torch.nn.Module, bound_inputs: BoundInputs) -> bool:
+    """Return whether forward returns more or fewer tensors than the spec has names for."""
+    spec = bound_inputs.spec
+    if not spec.outputs or (spec.model is not None and spec.model.state):
+        return False
+    args, kwargs = bound_inputs.call.example(bound_inputs.sizes.captured)
+    try:
+        with torch.no_grad():
+            returned = list(flatten(model(*args, **kwargs)))
+    except Exception:  # noqa: BLE001 - an explanation never takes the place of the failure
+        return False
+    return len(returned) != len(spec.outputs)
 
 
 def find_pitfalls(

@@ -80,10 +80,15 @@ def _of_values(
     for upper in (True, False):
         bound = _Bound(low, high, upper=upper).search(array, accepts)
         if bound is not None:
-            side = f"up to {bound:g}" if upper else f"from {bound:g} on"
-            limits = f"[{low:g}, {bound:g}]" if upper else f"[{bound:g}, {high:g}]"
+            side = f"up to {_text(bound)}" if upper else f"from {_text(bound)} on"
+            low, high = (low, bound) if upper else (bound, high)
+            limits = f"[{_text(low)}, {_text(high)}]"
             return Limit(f"{name} {side}", f"Set range: {limits} for input {name}.")
     return None
+
+
+def _text(number: float) -> str:
+    return str(int(number)) if float(number).is_integer() else f"{number:.9g}"
 
 
 def _with_true_in_each_row(mask: Array) -> Array:

@@ -84,6 +84,13 @@ def found(
             id="ids as floats",
         ),
         pytest.param(
+            lambda a: a["ids"].max() < 1_234_567,
+            {"ids": np.array([3, 2_000_000])},
+            {"ids": (0, 9_999_999)},
+            {"ids up to 1234566": "Set range: [0, 1234566] for input ids."},
+            id="hashes",
+        ),
+        pytest.param(
             lambda a: a["k"] <= 4,
             {"k": np.array(7)},
             {"k": (1, 9)},
