@@ -121,14 +121,11 @@ def _keys(checkpoint: object) -> str:
 
 
 def _nothing_found(checkpoint: object) -> ExportFailure:
-    nested = [
-        str(name)
-        for name, value in (checkpoint.items() if isinstance(checkpoint, Mapping) else ())
-        if value and _is_state_dict(value)
-    ]
+    entries = checkpoint.items() if isinstance(checkpoint, Mapping) else ()
+    nested = [str(name) for name, value in entries if value and _is_state_dict(value)]
     lazy = [
         str(name)
-        for name, value in (checkpoint.items() if isinstance(checkpoint, Mapping) else ())
+        for name, value in entries
         if type(value).__name__.endswith("UninitializedParameter")
     ]
     if lazy:

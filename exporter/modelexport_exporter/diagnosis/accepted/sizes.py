@@ -1,7 +1,7 @@
 """Which of the declared sizes forward accepts, after it refused some: found by calls, pure.
 
-One dim is varied at a time, beside sizes that are accepted. What holds is described as a person
-would write it: a smallest or largest size, one size only, multiples of a number, equal dims.
+One dim is varied at a time; the other sizes are those of an accepted call. The result is a smallest
+or largest size, a single size, multiples of a number, or dims that must be equal.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _taken_alone(accepts: Accepts, name: str, dim: Dim, accepted: Sizes) -> _Tak
 
 
 def _find_neighbour(takes: Callable[[int], bool], outcome: Mapping[int, bool], dim: Dim) -> None:
-    """Find the nearest multiple where a spread of sizes met few accepted ones: 224 beside 448."""
+    """Search for a step between accepted sizes, if few were found: 224, after 448 was accepted."""
     taken = [size for size in outcome if outcome[size]]
     if len(taken) >= _ENOUGH or not taken[0]:
         return
