@@ -92,23 +92,22 @@ def _sweep(
     dims: Mapping[str, Dim], others: Mapping[str, int], named: Sequence[int], swept: str
 ) -> Iterator[dict[str, int]]:
     """Yield all sizes of a dim; the others are in between at first, then at random."""
-    place = list(dims).index(swept)
+    random = np.random.default_rng(list(dims).index(swept))
     ordered = dict.fromkeys((*likely_sizes(dims[swept], named), *in_spread_order(dims[swept])))
     for step, size in enumerate(ordered):
-        kept = others if step < KEPT else _random_sizes(dims, others, [place, step])
+        kept = others if step < KEPT else _random_sizes(dims, others, random)
         yield {**kept, swept: size}
 
 
 def _random_sizes(
-    dims: Mapping[str, Dim], others: Mapping[str, int], seed: Sequence[int]
+    dims: Mapping[str, Dim], others: Mapping[str, int], random: np.random.Generator
 ) -> dict[str, int]:
     """Return sizes of all dims that are uniform in their logarithm: small ones cost less."""
-    rng = np.random.default_rng(seed)
-    drawn = {
-        name: round(float(np.exp(rng.uniform(np.log(max(dim.min, 1)), np.log(dim.max)))))
-        for name, dim in dims.items()
-    }
-    return {**others, **{name: max(size, dims[name].min) for name, size in drawn.items()}}
+    sizes = dict(others)
+    for name, dim in dims.items():
+        low, high = math.log(max(dim.min, 1)), math.log(dim.max)
+        sizes[name] = max(round(math.exp(random.uniform(low, high))), dim.min)
+    return sizes
 
 
 def sizes_together(spec: ModelExportSpec) -> Iterator[Sample]:

@@ -40,7 +40,7 @@ def shapes_at_all(
     try:
         if model.functions:
             model = inliner.inline_local_functions(model)
-        found = _Pass(model, combinations)
+        found = _Pass(model, _shapes_of_inputs(model.graph, combinations))
     except Exception:  # noqa: BLE001 - a file that this does not understand is no error
         return None
     outputs = {entry.name: found.shapes.get(entry.name) for entry in model.graph.output}
@@ -54,6 +54,28 @@ def shapes_at_all(
     ]
 
 
+def values_at_all(model: onnx.ModelProto, given: Mapping[str, Values]) -> dict[str, Values] | None:
+    """Return the outputs by name, [combinations or 1, …]; None if one of them is not known.
+
+    `given`: the inputs, [combinations, …].
+    """
+    try:
+        values = _Pass(model, {}, given).values
+    except Exception:  # noqa: BLE001 - a file that this does not understand is no error
+        return None
+    names = [entry.name for entry in model.graph.output]
+    return {name: values[name] for name in names} if values.keys() >= set(names) else None
+
+
+def _shapes_of_inputs(
+    graph: onnx.GraphProto, combinations: Sequence[Mapping[str, int]]
+) -> dict[str, Shape]:
+    return {
+        entry.name: tuple(_size_of(dim, combinations) for dim in entry.type.tensor_type.shape.dim)
+        for entry in graph.input
+    }
+
+
 def _at(size: Size, place: int) -> int | None:
     return None if size is None else int(size[place if len(size) > 1 else 0])
 
@@ -61,13 +83,18 @@ def _at(size: Size, place: int) -> int | None:
 class _Pass:
     """What is known of each value of a graph."""
 
-    def __init__(self, model: onnx.ModelProto, combinations: Sequence[Mapping[str, int]]) -> None:
-        self.shapes: dict[str, Shape | None] = {}
-        self._values: dict[str, Values] = {}
+    def __init__(
+        self,
+        model: onnx.ModelProto,
+        shapes: Mapping[str, Shape],
+        values: Mapping[str, Values] | None = None,
+    ) -> None:
+        """`shapes`, `values`: of the inputs, where they are known."""
+        self.shapes: dict[str, Shape | None] = dict(shapes)
+        self.values: dict[str, Values] = {}
         self._opset = next(own.version for own in model.opset_import if own.domain in _OWN)
-        for entry in model.graph.input:
-            dims = entry.type.tensor_type.shape.dim
-            self.shapes[entry.name] = tuple(_size_of(dim, combinations) for dim in dims)
+        for name, value in (values or {}).items():
+            self._add_value(name, value)
         for tensor in model.graph.initializer:
             self._add_constant(tensor.name, tensor)
         for node in model.graph.node:
@@ -78,7 +105,11 @@ class _Pass:
         self.shapes[name] = tuple(map(number, tensor.dims))
         external = tensor.data_location == onnx.TensorProto.EXTERNAL
         if not external and prod(tensor.dims) <= MOST_ELEMENTS:
-            self._values[name] = numpy_helper.to_array(tensor)[None]
+            self._add_value(name, numpy_helper.to_array(tensor)[None])
+
+    def _add_value(self, name: str, value: Values) -> None:
+        self.values[name] = value
+        self.shapes[name] = tuple(map(number, value.shape[1:]))
 
     def _visit(self, node: onnx.NodeProto) -> None:
         attributes = {own.name: helper.get_attribute_value(own) for own in node.attribute}
@@ -88,7 +119,7 @@ class _Pass:
         given = Operands(
             node,
             [self.shapes.get(name) for name in node.input],
-            [self._values.get(name) for name in node.input],
+            [self.values.get(name) for name in node.input],
             attributes,
         )
         try:
@@ -96,8 +127,7 @@ class _Pass:
         except (UnknownError, ValueError, IndexError, TypeError, KeyError):
             self._visit_shapes(given)
         else:
-            self._values[node.output[0]] = value
-            self.shapes[node.output[0]] = tuple(map(number, value.shape[1:]))
+            self._add_value(node.output[0], value)
 
     def _visit_shapes(self, given: Operands) -> None:
         try:

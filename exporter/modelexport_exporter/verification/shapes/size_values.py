@@ -1,12 +1,13 @@
 """Values that a file computes from sizes, at many sizes at once.
 
-Arithmetic runs in onnxruntime's own kernels, one node at a time, on arrays with a row for each
-combination of sizes: float32 rounds as it does in the file.
+Arrays have a row for each combination of sizes. Integers are computed by numpy; other arithmetic
+runs in onnxruntime's own kernels, one node at a time: float32 rounds as it does in the file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 
 import numpy as np
 import onnx
@@ -33,6 +34,39 @@ ELEMENTWISE = frozenset(
         *("Where", "Min", "Max", "Abs", "Neg", "Sign", "Reciprocal"),
     ]
 )
+
+
+def _quotient(one: Values, other: Values) -> Values:
+    """Return the quotient, rounded towards zero."""
+    rounded_down = (one % other != 0) & ((one < 0) != (other < 0))
+    found: Values = one // other + rounded_down
+    return found
+
+
+_OF_INTEGERS: dict[str, Callable[..., Values]] = {
+    "Add": np.add,
+    "Sub": np.subtract,
+    "Mul": np.multiply,
+    "Div": _quotient,
+    "Mod": np.mod,
+    "Min": np.minimum,
+    "Max": np.maximum,
+    "Equal": np.equal,
+    "Less": np.less,
+    "LessOrEqual": np.less_equal,
+    "Greater": np.greater,
+    "GreaterOrEqual": np.greater_equal,
+    "And": np.logical_and,
+    "Or": np.logical_or,
+    "Not": np.logical_not,
+    "Neg": np.negative,
+    "Abs": np.abs,
+    "Where": np.where,
+}
+"""What numpy computes as ONNX defines it, wrapping included."""
+_DIVIDING = frozenset({"Div", "Mod"})
+_OF_MANY = frozenset({"Min", "Max"})
+"""Operators of any number of operands."""
 _NOTHING_LOGGED = 4
 
 
@@ -58,6 +92,18 @@ def _elementwise(node: onnx.NodeProto, values: Sequence[Values], opset: int) -> 
         f"i{place}": value.reshape(len(value), *(1,) * (rank - value.ndim), *value.shape[1:])
         for place, value in enumerate(values)
     }
+    compute = _OF_INTEGERS.get(node.op_type)
+    if compute is None or any(value.dtype.kind not in "bi" for value in values):
+        return _by_kernel(node, feeds, opset)
+    if node.op_type in _DIVIDING and not values[1].all():
+        raise UnknownError  # onnxruntime's kernel ends the process
+    if node.op_type == "Mod" and any(own.i for own in node.attribute):
+        return _by_kernel(node, feeds, opset)
+    aligned = list(feeds.values())
+    return reduce(compute, aligned) if node.op_type in _OF_MANY else np.asarray(compute(*aligned))
+
+
+def _by_kernel(node: onnx.NodeProto, feeds: Mapping[str, Values], opset: int) -> Values:
     alone = onnx.NodeProto()
     alone.CopyFrom(node)
     alone.input[:], alone.output[:] = list(feeds), ["o"]
@@ -160,14 +206,14 @@ def _filled(given: Operands) -> Values:
     return np.full((1, *shape), value.reshape(-1)[0], value.dtype)
 
 
-def _reduced(reduce: Callable[..., Values]) -> Callable[[Operands], Values]:
+def _reduced(compute: Callable[..., Values]) -> Callable[[Operands], Values]:
     def rule(given: Operands) -> Values:
         data, axes = known(given.value(0)), given.axes(1)
         if given.attributes.get("noop_with_empty_axes") and not axes:
             raise UnknownError
         places = tuple(_place(axis, data) for axis in axes or range(data.ndim - 1))
         keep = bool(given.attributes.get("keepdims", 1))
-        return np.asarray(reduce(data, axis=places, keepdims=keep)).astype(data.dtype)
+        return np.asarray(compute(data, axis=places, keepdims=keep)).astype(data.dtype)
 
     return rule
 

@@ -12,7 +12,9 @@ import onnxruntime
 import pytest
 from onnx import parser
 
+from modelexport_api.reasons import Reason
 from modelexport_api.spec import Input
+from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.verification.seeking.size_decisions import (
     MOST_FOUND,
@@ -115,20 +117,71 @@ def test_the_probe_holds_nothing_else() -> None:
     assert "Neg" not in [node.op_type for node in probe.graph.node]
 
 
-def test_few_samples_are_taken_of_what_differs_at_each_size() -> None:
-    def run(shapes: Mapping[str, Any], _where: str) -> list[tuple[str, Any]]:
-        return [("y", shapes["modelexport_shape_of_x"])]
-
-    found = SizeDecisions(INPUTS[:1], run)
-    samples = [Sample({"n": n, "m": 1}, Values.NORMAL, 0) for n in range(100)]
-    assert len(list(found.among(samples, 60.0))) == MOST_FOUND
+EACH_SIZE = (
+    "n = Shape<start = 0, end = 1>(x) k = Constant<value = int64 {0}>() found = Greater(n, k)"
+)
 
 
-def test_time_ends_the_search() -> None:
-    found = SizeDecisions(INPUTS[:1], lambda shapes, _where: list(shapes.items()))
-    samples = [Sample({"n": n, "m": 1}, Values.NORMAL, 0) for n in range(100)]
+def rows(sizes: range) -> list[Sample]:
+    return [Sample({"n": n, "m": 1}, Values.NORMAL, 0) for n in sizes]
+
+
+def which_row(shapes: Mapping[str, Any], _where: str) -> list[tuple[str, Any]]:
+    """Decide otherwise at each size, which the probe itself does not: it is not understood."""
+    return [("y", shapes["modelexport_shape_of_x"])]
+
+
+@pytest.fixture
+def not_understood() -> SizeDecisions:
+    probe = size_probe_of(model(EACH_SIZE))
+    assert probe is not None
+    found = SizeDecisions(INPUTS[:1], probe, which_row)
+    found.add({"n": 100, "m": 1})
+    return found
+
+
+def test_few_samples_are_taken_of_what_differs_at_each_size(not_understood: SizeDecisions) -> None:
+    assert len(list(not_understood.among(rows(range(100)), 60.0))) == MOST_FOUND
+
+
+def test_time_ends_the_search(not_understood: SizeDecisions) -> None:
     times = iter([0.0, 0.5, 2.0])
-    assert len(list(found.among(samples, 1.0, lambda: next(times)))) == 16
+    assert len(list(not_understood.among(rows(range(100)), 1.0, lambda: next(times)))) == 16
+
+
+def test_decisions_at_many_sizes_need_no_run_each(tmp_path: Path) -> None:
+    runs: list[str] = []
+
+    def counted(path: Path) -> Any:  # noqa: ANN401
+        run = opened(path)
+
+        def counting(arrays: Mapping[str, Any], where: str) -> list[tuple[str, Any]]:
+            runs.append(where)
+            return list(run(arrays, where))
+
+        return counting
+
+    onnx.save(model(RULES["a remainder"]), tmp_path / "m.onnx")
+    found = size_decisions_of(tmp_path / "m.onnx", INPUTS, counted)
+    assert found is not None
+    found.add({"n": 1, "m": 1})
+    samples = [
+        Sample({"n": n, "m": m}, Values.NORMAL, 0) for n in range(1, 200) for m in range(1, 97)
+    ]
+    (first, *_others) = found.among(samples, 60.0)
+    assert first.dims == {"n": 97, "m": 1}
+    assert len(runs) == 1
+
+
+def test_sizes_that_the_runtime_refuses_are_no_decision() -> None:
+    def refuse(shapes: Mapping[str, Any], _where: str) -> list[tuple[str, Any]]:
+        raise ExportFailure(Reason.RUNTIME_FAILED, "refused")
+
+    probe = size_probe_of(model(EACH_SIZE))
+    assert probe is not None
+    found = SizeDecisions(INPUTS[:1], probe, refuse)
+    found.add({"n": 1, "m": 1})
+    assert list(found.among(rows(range(100)), 60.0)) == []
 
 
 @pytest.mark.parametrize(
