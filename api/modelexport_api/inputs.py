@@ -35,6 +35,8 @@ class InputKind(StrEnum):
     TENSOR = "Tensor"
     SEQUENCE = "Sequence"
     OPTIONAL = "Optional"
+    ATTENTION_MASK = "AttentionMask"
+    PADDING_MASK = "PaddingMask"
     INT = "Int"
     FLOAT = "Float"
     BOOL = "Bool"
@@ -54,7 +56,9 @@ class Input(ApiModel):
         default=InputKind.TENSOR,
         description="Tensor: one tensor. Sequence: a list of `length` tensors of this shape, "
         "each of them an input: `xs.0`, `xs.1`. Optional: a tensor for a parameter of forward "
-        "that is Optional; consumers of the file must always provide it. Int, Float, Bool: a "
+        "that is Optional; consumers of the file must always provide it. AttentionMask: a tensor "
+        "of which each row (its last dim) has a true element, or a 1. PaddingMask: a tensor of "
+        "which each row has a false element, or a 0. Int, Float, Bool: a "
         "Python number that becomes a 0-dim input. Constant: `value`, fixed in the file.",
     )
     dtype: DType = Field(

@@ -29,6 +29,7 @@ NEEDS_FACTORY = (
     Format.DISTRIBUTED_CHECKPOINT,
 )
 SCALARS = (InputKind.INT, InputKind.FLOAT, InputKind.BOOL, InputKind.CONSTANT)
+MASKS = (InputKind.ATTENTION_MASK, InputKind.PADDING_MASK)
 NOT_TENSORS = (InputKind.SEQUENCE, InputKind.OPTIONAL)
 TRITON_URI = (
     rf"^(s3://[^/]+|file://)/(.*/)?([A-Za-z0-9_]|{PLACEHOLDER})([A-Za-z0-9_.-]|{PLACEHOLDER})*/?$"
@@ -105,6 +106,14 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
         message="kinds Int, Float, Bool and Constant have no shape",
         holds=lambda spec: all(
             entry.kind not in SCALARS or not entry.shape for entry in spec.inputs
+        ),
+    ),
+    Rule(
+        path=("inputs",),
+        cel="self.all(i, !(i.kind in ['AttentionMask', 'PaddingMask']) || !has(i.range))",
+        message="kinds AttentionMask and PaddingMask have no range: their elements are 0 and 1",
+        holds=lambda spec: all(
+            entry.kind not in MASKS or entry.range is None for entry in spec.inputs
         ),
     ),
     Rule(

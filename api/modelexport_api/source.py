@@ -33,6 +33,9 @@ class AddressingStyle(StrEnum):
     VIRTUAL = "Virtual"
 
 
+WeightPattern = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+
+
 class Source(ApiModel):
     """The checkpoint to export, or several checkpoints of one architecture."""
 
@@ -71,6 +74,20 @@ class Source(ApiModel):
         description="Path of the state_dict inside a checkpoint that contains other entries, "
         "such as `model` or `state.ema`. If not set: the whole checkpoint, or its only entry "
         "named state_dict, model_state_dict, model or module.",
+    )
+    unused_weights: list[WeightPattern] = Field(
+        default_factory=list,
+        max_length=64,
+        description="Tensors of the checkpoint that the module does not have and does not need, "
+        "such as the head of a training task: names, in which * stands for any characters "
+        "(`head.*`). If not set: every tensor must have its place in the module.",
+    )
+    factory_weights: list[WeightPattern] = Field(
+        default_factory=list,
+        max_length=64,
+        description="Tensors of the module that the checkpoint does not hold and that keep the "
+        "values that the factory gives them, such as a computed table: names, in which * stands "
+        "for any characters. If not set: the checkpoint must hold every tensor.",
     )
     allow_pickle: bool = Field(
         default=False,

@@ -16,6 +16,7 @@ from seeds.case import Array, Case
 
 _COMPOSITES = [size for size in range(4, 200) if any(size % d == 0 for d in range(2, size))]
 _NUMBERS = {"Int": "int64", "Float": "float32", "Bool": "bool"}
+_KEPT = {"AttentionMask": True, "PaddingMask": False}
 _BITS = {"float16": np.float16, "float32": np.float32, "float64": np.float64}
 
 
@@ -59,6 +60,10 @@ def _draw(
     for entry in (leaf for declared in inputs for leaf in _leaves(declared)):
         shape = tuple(sizes.get(size, size) for size in entry.get("shape", ()))
         feed[entry["name"]] = _one(entry, shape, rng, floats)
+        if entry.get("kind") in _KEPT:  # at a place of each row that is drawn, too
+            rows = feed[entry["name"]].reshape(-1, shape[-1])
+            places = rng.integers(0, shape[-1], len(rows))
+            rows[np.arange(len(rows)), places] = _KEPT[entry["kind"]]
     return feed
 
 

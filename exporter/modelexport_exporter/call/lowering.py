@@ -20,6 +20,7 @@ from modelexport_exporter.call.user_example import call_by_example
 from modelexport_exporter.call.user_sampler import find_sampler
 from modelexport_exporter.core.dims import DimSizes
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.sampling.masks import is_mask
 from modelexport_exporter.torch_internals.pytree import captured_structure, tree_leaves
 
 NUMBER_DTYPES = {
@@ -94,6 +95,8 @@ def _slots(entry: Input) -> Any:  # noqa: ANN401
         if entry.kind is InputKind.INT and entry.range is None:
             fixed["range"] = list(_INTEGERS)
         return Leaf(entry.model_copy(update=fixed))
+    if is_mask(entry):
+        return Leaf(entry.model_copy(update={"range": [0.0, 1.0]}))
     return Leaf(entry)
 
 

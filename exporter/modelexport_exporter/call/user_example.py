@@ -22,6 +22,7 @@ from modelexport_exporter.call.outputs import register_classes
 from modelexport_exporter.call.tensors import TORCH_DTYPES
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
+from modelexport_exporter.sampling.masks import is_mask
 from modelexport_exporter.torch_internals import pytree
 from modelexport_exporter.user_code.named_callable import Named, describe_error, find_callable
 
@@ -145,6 +146,8 @@ def _range(entry: Input, tensor: torch.Tensor) -> list[float] | None:
 
     Floats of both signs are drawn as if the example were normal.
     """
+    if is_mask(entry):
+        return [0.0, 1.0]
     if entry.range is not None or tensor.dtype is torch.bool or not tensor.numel():
         return entry.range
     plain = tensor.detach().to(torch.float64)

@@ -9,7 +9,7 @@ under one of its names, and under several only with the same value.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -17,6 +17,7 @@ import torch
 from modelexport_api.reasons import Reason
 from modelexport_exporter.checkpoint.state_dict_mismatch import Mismatch, describe_shape
 from modelexport_exporter.checkpoint.versions import as_of_today, with_versions
+from modelexport_exporter.checkpoint.weight_patterns import factory_finding, matching
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.types import ContractFinding
@@ -30,11 +31,17 @@ class CannotAssignError(Exception):
 
 
 def bind_weights(
-    module: torch.nn.Module, state: State, *, assign: bool, versions: Versions | None = None
+    module: torch.nn.Module,
+    state: State,
+    *,
+    assign: bool,
+    versions: Versions | None = None,
+    from_factory: Sequence[str] = (),
 ) -> tuple[ContractFinding, ...]:
     """Load the state_dict into the module; return what had to be adapted.
 
-    `versions`: of the modules that wrote the state, where the checkpoint has them.
+    `versions`: of the modules that wrote the state, where the checkpoint has them. `from_factory`:
+    patterns of names that the state may lack.
     """
     tied = _tied_names(module)
     state = _without_known_buffers(module, state)
@@ -50,13 +57,15 @@ def bind_weights(
             raise CannotAssignError from error
         raise mismatch.failure() from error
     missing = _really_missing(keys.missing_keys, tied, state)
+    kept = matching(missing, from_factory)
+    missing = [name for name in missing if name not in kept]
     if missing or keys.unexpected_keys:
         raise Mismatch.of(
             module, state, tied, missing=missing, unexpected=keys.unexpected_keys
         ).failure()
     if assign:
         _tie_again(module, tied, state)
-    return findings
+    return (*findings, factory_finding(kept)) if kept else findings
 
 
 def _load(module: torch.nn.Module, state: State, *, assign: bool) -> Any:  # noqa: ANN401

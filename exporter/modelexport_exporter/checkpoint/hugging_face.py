@@ -18,8 +18,14 @@ from typing import Any
 import torch
 
 from modelexport_api.reasons import Reason
+from modelexport_api.spec import Source
 from modelexport_exporter.checkpoint.files import CONFIG
 from modelexport_exporter.checkpoint.state_dict_mismatch import Mismatch, describe_shape
+from modelexport_exporter.checkpoint.weight_patterns import (
+    factory_finding,
+    matching,
+    unused_finding,
+)
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.types import ContractFinding
@@ -35,9 +41,12 @@ _FACTORY_HINT = (
 
 
 def load_hugging_face(
-    directory: Path, state: Mapping[str, Any], kwargs: Mapping[str, Any]
+    directory: Path, state: Mapping[str, Any], kwargs: Mapping[str, Any], source: Source
 ) -> tuple[torch.nn.Module, tuple[ContractFinding, ...]]:
-    """Return the model that the directory's config describes, with the weights in `state`."""
+    """Return the model that the directory's config describes, with the weights in `state`.
+
+    `source`: names the weights that only one of both may have.
+    """
     content = _read_config(directory / CONFIG)
     transformers = _transformers()
     config_class = _config_class(transformers, content)
@@ -67,7 +76,7 @@ def load_hugging_face(
             f"describes: {type(error).__name__}: {text_of(error)[:500]}",
             f"Correct {CONFIG} or model.kwargs (given: {', '.join(kwargs) or 'none'}).",
         ) from error
-    findings = _check_loaded(model, info, state)
+    findings = _check_loaded(model, info, state, source)
     _return_tuples(model, transformers.utils.ModelOutput)
     return model, findings
 
@@ -165,21 +174,30 @@ def _arguments(model_class: Any, left: dict[str, Any]) -> dict[str, Any]:  # noq
 
 
 def _check_loaded(
-    model: torch.nn.Module, info: Mapping[str, Any], state: Mapping[str, Any]
+    model: torch.nn.Module, info: Mapping[str, Any], state: Mapping[str, Any], source: Source
 ) -> tuple[ContractFinding, ...]:
     missing, unexpected = sorted(info["missing_keys"]), sorted(info["unexpected_keys"])
     different = tuple(
         f"{name}: {tuple(stored)} in the checkpoint, {tuple(wanted)} in the module"
         for name, stored, wanted in sorted(info["mismatched_keys"])
     )
+    unused = matching(unexpected, source.unused_weights)
+    kept = matching(missing, source.factory_weights)
+    missing = [name for name in missing if name not in kept]
+    unexpected = [name for name in unexpected if name not in unused]
     wrong = [name for name in unexpected if not is_a_head(model, name)]
     detail = "; ".join(str(item) for item in info["error_msgs"])
     if missing or different or wrong or detail:
         raise Mismatch(tuple(missing), tuple(wrong), different, detail=detail).failure()
+    declared = (
+        *([unused_finding(unused)] if unused else []),
+        *([factory_finding(kept)] if kept else []),
+    )
     if not unexpected:
-        return ()
+        return declared
     listed = ", ".join(f"{name} {describe_shape(state.get(name))}" for name in unexpected[:4])
     return (
+        *declared,
         ContractFinding(
             subject="weights",
             requested=f"{len(unexpected)} more tensors in the checkpoint ({listed})",

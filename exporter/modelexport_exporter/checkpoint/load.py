@@ -8,7 +8,7 @@ for the reference that the artifact is compared with.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from modelexport_exporter.checkpoint.hugging_face import load_hugging_face
 from modelexport_exporter.checkpoint.key_prefixes import fit_names
 from modelexport_exporter.checkpoint.layout import Detected, Layout
 from modelexport_exporter.checkpoint.read_state import read_module, read_state
+from modelexport_exporter.checkpoint.weight_patterns import without_unused
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.types import (
@@ -109,7 +110,7 @@ def _without_factory(
         progress(Stage.LOAD, 0.5, "building the model with transformers")
         seed()
         kwargs = model.kwargs if model is not None else {}
-        module, findings = load_hugging_face(task.checkpoint, state, kwargs)
+        module, findings = load_hugging_face(task.checkpoint, state, kwargs, spec.source)
         return LoadedModel(detected.format, module, findings=findings)
     if task.checkpoint.is_file() and detected.layout in {Layout.ZIP, Layout.LEGACY_PICKLE}:
         message = FactoryProgress(f"calling factory code that {task.checkpoint.name} names")
@@ -125,35 +126,51 @@ def _with_factory(task: ExportTask, detected: Detected, progress: ReportProgress
     state = read_state(task.checkpoint, detected, task.spec)
     assert task.spec.model is not None
     progress(Stage.LOAD, 0.5, FactoryProgress(f"calling factory {task.spec.model.factory}"))
-    only_part = detected.format is Format.LIGHTNING
-    module, findings = build_with_weights(factory, state, only_part=only_part)
+    source = task.spec.source
+    module, findings = build_with_weights(
+        factory,
+        state,
+        only_part=detected.format is Format.LIGHTNING,
+        unused=source.unused_weights,
+        from_factory=source.factory_weights,
+    )
     return LoadedModel(detected.format, module, findings=findings)
 
 
 def build_with_weights(
-    factory: Factory, state: Mapping[str, Any], *, only_part: bool = False
+    factory: Factory,
+    state: Mapping[str, Any],
+    *,
+    only_part: bool = False,
+    unused: Sequence[str] = (),
+    from_factory: Sequence[str] = (),
 ) -> tuple[torch.nn.Module, tuple[ContractFinding, ...]]:
-    """Build without memory for the weights where that works, otherwise as the factory does."""
+    """Build without memory for the weights where that works, otherwise as the factory does.
+
+    `only_part`: whether the state is that of a larger module. `unused`, `from_factory`: patterns of
+    names that only the state, or only the module, may have.
+    """
     versions = versions_of(state)
+
+    def bind(module: torch.nn.Module, *, assign: bool) -> tuple[ContractFinding, ...]:
+        own = frozenset(module.state_dict(keep_vars=True))
+        used, left_out = without_unused(own, state, unused)
+        fitting, renamed = fit_names(own, used, only_part=only_part)
+        bound = bind_weights(
+            module, fitting, assign=assign, versions=versions, from_factory=from_factory
+        )
+        return *left_out, *renamed, *bound
+
     module = build_on_meta(factory)
     if module is not None:
-        fitting, renamed = _fit_names(module, state, only_part=only_part)
         try:
-            findings = bind_weights(module, fitting, assign=True, versions=versions)
+            findings = bind(module, assign=True)
         except CannotAssignError:
             findings = ()
         if not tensors_on_meta(module):
-            return module, renamed + findings
+            return module, findings
     module = build_for_real(factory)
-    fitting, renamed = _fit_names(module, state, only_part=only_part)
-    findings = bind_weights(module, fitting, assign=False, versions=versions)
-    return module, renamed + findings
-
-
-def _fit_names(
-    module: torch.nn.Module, state: Mapping[str, Any], *, only_part: bool
-) -> tuple[Mapping[str, Any], tuple[ContractFinding, ...]]:
-    return fit_names(frozenset(module.state_dict(keep_vars=True)), state, only_part=only_part)
+    return module, bind(module, assign=False)
 
 
 def _ready(module: torch.nn.Module, *, training: bool) -> torch.nn.Module:

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from modelexport_api.reasons import Reason
+from modelexport_exporter.checkpoint.weight_patterns import as_patterns
 from modelexport_exporter.core.errors import ExportFailure
 
 SHOWN = 4
@@ -85,9 +86,21 @@ class Mismatch:
             )
         if self.different:
             return "Give the factory the sizes that the checkpoint was trained with: model.kwargs."
+        if bool(self.missing) == bool(self.unexpected):
+            return (
+                "Check that model.factory and model.kwargs build the module that was trained; "
+                "where the weights are nested in the checkpoint, set source.stateDictKey."
+            )
+        field, names = (
+            ("unusedWeights", self.unexpected)
+            if self.unexpected
+            else ("factoryWeights", self.missing)
+        )
+        why = "does not need them" if self.unexpected else "computes them itself"
         return (
-            "Check that model.factory and model.kwargs build the module that was trained; where "
-            "the weights are nested in the checkpoint, set source.stateDictKey."
+            "Check that model.factory and model.kwargs build the module that was trained. If it "
+            f"{why}, set source.{field}: {as_patterns(names)}; or save the state_dict of the "
+            "factory's own module."
         )
 
 

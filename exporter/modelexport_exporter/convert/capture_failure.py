@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 
 from modelexport_api.reasons import Reason
-from modelexport_api.spec import Exporter, ModelExportSpec
+from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.call import BoundInputs, flatten
 from modelexport_exporter.call.raised_errors import way_out
 from modelexport_exporter.checkpoint.state_dict_mismatch import describe_shape
@@ -88,14 +88,14 @@ def explain_capture(
             Reason.CAPTURE_FAILED,
             f"the forward pass decides by the values of a tensor{place or _said(text)}",
             "Use torch.where or torch.cond instead of a Python if or loop over tensor values, "
-            f"and keep .item() and .tolist() out of forward.{other_routes(spec)}",
+            "and keep .item() and .tolist() out of forward.",
             sources=sources,
         )
     return ExportFailure(
         Reason.CAPTURE_FAILED,
         f"torch.export cannot capture the forward pass{place}{_said(text)}",
         "Write this line with torch operators only (no numpy, no Python values taken from "
-        f"tensors).{other_routes(spec)}",
+        "tensors).",
         sources=sources,
     )
 
@@ -120,7 +120,7 @@ def _too_small(names: list[str], spec: ModelExportSpec) -> ExportFailure:
             "cannot keep dynamic"
             for name in names
         ),
-        f"Set max to 2 or more, or declare a constant size.{other_routes(spec)}",
+        "Set max to 2 or more, or declare a constant size.",
     )
 
 
@@ -239,12 +239,6 @@ def _location(error: Exception, text: str, code_dir: Path | None) -> UserLine | 
         filename, line, function, source = frames[-1]
         return UserLine(f"{shorten(filename, code_dir)}:{line}", function, source.strip())
     return user_line(error, code_dir)
-
-
-def other_routes(spec: ModelExportSpec) -> str:
-    """Return the advice to let other routes be tried, where they are not."""
-    pinned = spec.export.exporter is not Exporter.AUTO
-    return " Or leave export.exporter out: other routes are tried then." if pinned else ""
 
 
 def _said(text: str) -> str:

@@ -35,7 +35,7 @@ def check_file(path: Path) -> None:
         raise ExportFailure(
             Reason.CONTRACT_VIOLATED,
             f"the ONNX checker refuses the exported file: {error}",
-            "Try export.optimize: false, the other export.exporter, or another export.opset.",
+            "Another export.opset may avoid it.",
         )
 
 
@@ -54,7 +54,7 @@ def _check_opset(spec: ModelExportSpec, facts: ArtifactFacts) -> None:
             Reason.CONTRACT_VIOLATED,
             f"opset: requested {spec.export.opset}, got {facts.opset}: the graph has operators "
             "that could not be converted",
-            f"Set export.opset to {facts.opset}, or export.exporter: TorchScript for an older one.",
+            f"Set export.opset to {facts.opset}.",
         )
 
 

@@ -17,7 +17,6 @@ from torch.export import ExportedProgram
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Exporter, ModelExportSpec
 from modelexport_exporter.convert.capture import quiet
-from modelexport_exporter.convert.capture_failure import other_routes
 from modelexport_exporter.convert.double_constants import keep_constants_double
 from modelexport_exporter.convert.names import make_names_unique
 from modelexport_exporter.convert.program_dims import symbol_names
@@ -36,7 +35,6 @@ from modelexport_exporter.core.user_frame import innermost
 from modelexport_exporter.decompositions import decomposing, prepared, provided
 from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
 from modelexport_exporter.diagnosis.operators.in_program import find_unsupported
-from modelexport_exporter.diagnosis.operators.support import Asked
 from modelexport_exporter.plugins.plugins import Plugins
 from modelexport_exporter.torch_internals.onnxscript_matcher import (
     compare_constants_exactly,
@@ -152,7 +150,7 @@ def _optimizer_failure(error: Exception) -> ExportFailure:
     return ExportFailure(
         Reason.CONVERSION_FAILED,
         f"torch.onnx cannot optimize the translated graph: {type(error).__name__}: {text}",
-        "Set export.optimize: false, or export.exporter: TorchScript.",
+        "Another export.opset may avoid it.",
     )
 
 
@@ -193,7 +191,7 @@ def _explain(
             code_dir,
             translated=plugins.translated,
             provided=provided(),
-            asked=Asked.of(spec),
+            disabled=spec.export.rewrites.disabled,
         )
         if operators:
             return unsupported_failure(operators, Exporter.DYNAMO, spec.export.opset)
@@ -204,5 +202,5 @@ def _explain(
         Reason.CONVERSION_FAILED,
         f"torch.onnx cannot translate the captured graph{where}: {type(cause).__name__}: {text}",
         "If the operator is named, write that line of the model with simpler operators; another "
-        f"export.opset may have it.{other_routes(spec)}",
+        "export.opset may have it.",
     )

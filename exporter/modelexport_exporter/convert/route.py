@@ -33,6 +33,6 @@ def check_route(task: ExportTask, checkpoint: Format, module: torch.nn.Module) -
         raise kind(
             Reason.CAPTURE_FAILED,
             "the model is compiled by TorchScript, which torch.export does not accept",
-            "Set export.exporter: TorchScript, or let model.factory return the module itself.",
+            "Let model.factory return the module itself, which is not compiled.",
             stage=Stage.CAPTURE,
         )

@@ -58,8 +58,7 @@ def check_sizes_read(read: Read, names: Mapping[str, str], spec: ModelExportSpec
                 Reason.DYNAMIC_DIM_SPECIALIZED,
                 f"the translation of an operator makes a size constant: {condition.text} in the "
                 f"graph, and not at {example}",
-                "Set export.exporter: TorchScript, or compute this size in forward with torch "
-                "operators.",
+                "Compute this size in forward with torch operators.",
             )
 
 

@@ -28,7 +28,7 @@ from modelexport_exporter.call import (
 )
 from modelexport_exporter.call.call import Arguments
 from modelexport_exporter.convert.capture import quiet
-from modelexport_exporter.convert.capture_failure import inputs_mismatch, other_routes, run_eagerly
+from modelexport_exporter.convert.capture_failure import inputs_mismatch, run_eagerly
 from modelexport_exporter.convert.declared_numbers import with_single_precision
 from modelexport_exporter.convert.names import make_names_unique
 from modelexport_exporter.convert.script_dtypes import default_is_double, is_double, write_dtypes
@@ -48,7 +48,6 @@ from modelexport_exporter.core.user_frame import UserLine, shorten, text_of, use
 from modelexport_exporter.decompositions import rewriting_calls
 from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
 from modelexport_exporter.diagnosis.operators.in_script import unsupported_in_model
-from modelexport_exporter.diagnosis.operators.support import Asked
 from modelexport_exporter.plugins.plugins import Plugins
 from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
 from modelexport_exporter.torch_internals.script_annotations import (
@@ -246,7 +245,11 @@ def _explain(
         )
     if isinstance(error, torch.onnx.errors.UnsupportedOperatorError):
         operators = unsupported_in_model(
-            module, *arguments, spec.export.opset, code_dir, asked=Asked.of(spec)
+            module,
+            *arguments,
+            spec.export.opset,
+            code_dir,
+            disabled=spec.export.rewrites.disabled,
         )
         if operators:
             return unsupported_failure(operators, Exporter.TORCH_SCRIPT, spec.export.opset)
@@ -255,7 +258,7 @@ def _explain(
             f"the TorchScript route cannot translate the model to ONNX opset {spec.export.opset}: "
             f"{text[:500]}",
             "Raise export.opset where the message names a later one, or write the line with "
-            f"operators that ONNX has.{other_routes(spec)}",
+            "operators that ONNX has.",
         )
     frame = user_line(error, code_dir)
     place = f" at {frame}" if frame else ""
@@ -264,6 +267,6 @@ def _explain(
         f"the TorchScript route cannot convert the model{place}: {type(error).__name__}: "
         f"{text[:500]}",
         "Control flow over tensor values needs torch.where; another export.opset may have the "
-        f"operators.{other_routes(spec)}",
+        "operators.",
         sources=(frame.source,) if frame else (),
     )

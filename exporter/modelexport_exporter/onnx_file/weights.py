@@ -106,8 +106,8 @@ def _require_some(present: dict[str, str], export: Export) -> None:
             Reason.CONTRACT_VIOLATED,
             f"export.weights is {export.weights.value}, but no parameter is left in the graph "
             "under its own name",
-            "The module has no parameters, or the exporter folded all of them: set "
-            "export.optimize: false.",
+            "The module has no parameters, or the exporter folded all of them: leave "
+            "export.weights out.",
         )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
-from modelexport_api.spec import Layout
+from modelexport_api.spec import Format, Layout
 from modelexport_api.status import Failure, Stage
 from modelexport_exporter.core.attempt import Attempt, most_informative
 from modelexport_exporter.core.errors import (
@@ -97,7 +97,7 @@ class ExportRun:
             if result is not None:
                 return result
             shutil.rmtree(task.output_dir)
-        raise self._summarize_failures()
+        raise self._summarize_failures(form)
 
     def _try_rung(self, task: ExportTask, fetched: FetchedCheckpoint) -> PodResult | None:
         """Return the result if this rung's file was verified and published, else None."""
@@ -159,15 +159,20 @@ class ExportRun:
             message = f"{task.rung.value}: {failure.reason}: {printable(failure.message)}"
             self.context.log.log("warning", message)
 
-    def _summarize_failures(self) -> ExportFailure:
+    def _summarize_failures(self, checkpoint: Format | None) -> ExportFailure:
         """Return the most informative failure, with the reasons of the other rungs."""
-        attempts = self._record.attempts
-        failure = most_informative(self.context.spec, attempts).failure
+        spec, attempts = self.context.spec, self._record.attempts
+        failure = most_informative(spec, attempts).failure
         assert failure is not None
         tried = ladder.summary(attempts)
         message = f"{failure.message} (tried {tried})" if tried else failure.message
+        advice = (failure.hint, ladder.other_routes(spec, checkpoint, attempts))
         return ExportFailure(
-            failure.reason, message, failure.hint, stage=failure.stage, ops=tuple(failure.ops)
+            failure.reason,
+            message,
+            " ".join(filter(None, advice)),
+            stage=failure.stage,
+            ops=tuple(failure.ops),
         )
 
     def publish_failure(self, failure: Failure) -> str:

@@ -160,6 +160,17 @@ def attempt_deadline(now: float, deadline: float) -> float:
     return now + (deadline - now) / 2
 
 
+def other_routes(
+    spec: ModelExportSpec, checkpoint: Format | None, attempts: Sequence[Attempt]
+) -> str:
+    """Return the advice to let other routes be tried; empty where none is left."""
+    export = spec.export.model_copy(update={"exporter": Exporter.AUTO})
+    any_route = spec.model_copy(update={"export": export})
+    if next_step(any_route, checkpoint, attempts) is None:
+        return ""
+    return "Or leave export.exporter out: another route is tried then."
+
+
 def summary(attempts: Sequence[Attempt]) -> str:
     """Return `Dynamo: CaptureFailed; Trace: VerificationFailed`; empty for a single attempt."""
     failed = failed_attempts(attempts)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from modelexport_api.reasons import Reason
-from modelexport_api.spec import Exporter, Precision
+from modelexport_api.spec import Precision
 from modelexport_api.status import Stage, Verdict
 from modelexport_exporter.core import entry_points
 from modelexport_exporter.core.accuracy_loss import describe_refusal
@@ -119,9 +119,7 @@ class Workers:
             if outcome.summary.verdict is Verdict.INCOMPLETE:
                 reason, message, hint = describe_incomplete(outcome)
                 raise ExportFailure(reason, message, hint, stage=Stage.VERIFY)
-            message, hint = describe_mismatch(
-                outcome, one_route=task.spec.export.exporter is not Exporter.AUTO
-            )
+            message, hint = describe_mismatch(outcome)
             precision = task.spec.export.precision
             if precision is not Precision.NATIVE:
                 loss, hint = describe_refusal(precision, outcome.losses, outcome.summary.max_noise)

@@ -25,6 +25,7 @@ from modelexport_exporter.sampling.magnitudes import (
     spread_floats,
     spread_integers,
 )
+from modelexport_exporter.sampling.masks import draw_mask, is_mask
 from modelexport_exporter.sampling.rows import (
     alike,
     close_integers,
@@ -83,7 +84,7 @@ def _make_alike(inputs: Sequence[Input], arrays: Mapping[str, Array]) -> dict[st
     made = dict(arrays)
     for entry in inputs:
         own = arrays[entry.name]
-        if entry.dtype not in COMPARABLE or not own.size:
+        if entry.dtype not in COMPARABLE or not own.size or is_mask(entry):
             continue
         if entry.dtype in first:
             low, high = range_of(entry)
@@ -153,6 +154,8 @@ def _arrange(entry: Input, sample: Sample, rng: np.random.Generator) -> Array:
     def drawn(values: Values) -> Array:
         return _draw_input(entry, replace(sample, values=values), rng)
 
+    if is_mask(entry):
+        return draw_mask(entry, sample, rng).astype(NUMPY_DTYPES[entry.dtype])
     if sample.values is Values.EACH and entry.dtype not in FLOATS:
         low, high = integer_range(entry)
         each = each_integer(low, high, concrete_shape(entry, sample.dims), sample.seed)

@@ -21,6 +21,7 @@ from modelexport_exporter.core.errors import ExportFailure, RefusedCall
 from modelexport_exporter.core.out_of_memory import is_out_of_memory
 from modelexport_exporter.core.user_frame import message_of, user_frame
 from modelexport_exporter.precision.noise import Simulation
+from modelexport_exporter.sampling.masks import masks_hold
 from modelexport_exporter.torch_internals.tf32 import forbid_tf32
 from modelexport_exporter.verification.early_outputs import EarlyOutputs
 from modelexport_exporter.verification.numerics.arithmetic_dtype import (
@@ -153,7 +154,12 @@ class EagerReference:
             raise failure from error
 
     def accepts(self, arrays: Mapping[str, Array]) -> bool:
-        """Return whether the module runs on these arrays, and returns no exceedingly large ones."""
+        """Return whether the module runs on these arrays, and returns no exceedingly large ones.
+
+        Whether they are inputs of the model: each row of a mask keeps an element.
+        """
+        if not masks_hold(self._call.inputs, arrays):
+            return False
         values = self.values(arrays)
         started = time.monotonic()
         try:

@@ -98,11 +98,8 @@ def describe_incomplete(outcome: VerificationOutcome) -> tuple[Reason, str, str]
     return reason, message, hint
 
 
-def describe_mismatch(outcome: VerificationOutcome, *, one_route: bool = False) -> tuple[str, str]:
-    """Return message and hint for an outcome whose verdict is Mismatch.
-
-    `one_route`: whether the spec asks for one route, so that others may help.
-    """
+def describe_mismatch(outcome: VerificationOutcome) -> tuple[str, str]:
+    """Return message and hint for an outcome whose verdict is Mismatch."""
     found = outcome.first_problem
     if found is None:
         msg = "the outcome has no mismatch"
@@ -120,7 +117,7 @@ def describe_mismatch(outcome: VerificationOutcome, *, one_route: bool = False) 
     if NO_TOLERANCE.issuperset(kinds):
         message += f"; only in {' and '.join(kinds)}, where no tolerance applies"
     message = f"{message}.{_describe_blame(outcome)}"
-    hint = _choose_hint(outcome, failed, kinds, one_route=one_route)
+    hint = _choose_hint(outcome, failed, kinds)
     return message, hint + _describe_repro(outcome)
 
 
@@ -145,10 +142,7 @@ def _choose_hint(
     outcome: VerificationOutcome,
     failed: list[SampleComparison],
     kinds: Sequence[ProblemKind],
-    *,
-    one_route: bool,
 ) -> str:
-    other_routes = " Or leave export.exporter out: other routes are tried then." * one_route
     agreeing = _list_sizes([entry for entry in outcome.samples if not entry.differs])
     failing = _list_sizes(failed)
     if ProblemKind.GOLDEN in kinds:
@@ -172,11 +166,11 @@ def _choose_hint(
         return (
             f"It agrees at {_join(agreeing)} and differs at {_join(failing)}: a number that "
             "depends on a size was fixed during the export (int(), .item(), a Python branch or "
-            f"loop over a shape). Compute it with tensors.{other_routes}"
+            f"loop over a shape). Compute it with tensors."
         )
     advice = (
         "The file does not compute what the model computes, and was not published. An operator is "
-        f"converted wrongly: write the operation with other operators.{other_routes}"
+        "converted wrongly: write the operation with other operators."
     )
     if all(entry.values in NOT_FINITE for entry in failed):
         advice += " If no input holds NaN or infinity, declare inputs[].range, which excludes them."

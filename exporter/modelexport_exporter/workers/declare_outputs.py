@@ -186,6 +186,6 @@ def _false(found: Contradiction) -> ExportFailure:
         Reason.CONTRACT_VIOLATED,
         f"the file declares a shape that it does not return: {found}",
         "A consumer that reads the shape from the file computes something else. Return tensors of "
-        "the declared shape, or export the model with the other route (export.exporter).",
+        "the declared shape.",
         stage=Stage.VERIFY,
     )

@@ -35,7 +35,6 @@ from modelexport_exporter.diagnosis.explain import find_pitfalls
 from modelexport_exporter.diagnosis.operators.in_program import find_unsupported
 from modelexport_exporter.diagnosis.operators.in_script import unsupported_in_model
 from modelexport_exporter.diagnosis.operators.skeleton import skeleton, skeleton_name
-from modelexport_exporter.diagnosis.operators.support import Asked
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
 from modelexport_exporter.plugins.plugins import Plugins, load_plugins
 from modelexport_exporter.workers.export import StageClock, Subject, convert
@@ -210,7 +209,7 @@ class _Examination:
                 code_dir,
                 translated=self._plugins.translated,
                 provided=provided(),
-                asked=Asked.of(spec),
+                disabled=spec.export.rewrites.disabled,
             )
 
     def _unsupported_in_script(self) -> list[UnsupportedOp]:
@@ -230,7 +229,7 @@ class _Examination:
                     {},
                     self._opset,
                     self._task.code_dir,
-                    asked=Asked.of(self._bound_inputs.spec),
+                    disabled=self._bound_inputs.spec.export.rewrites.disabled,
                 )
         except ExportFailure:
             raise

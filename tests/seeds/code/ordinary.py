@@ -25,6 +25,27 @@ class MaskedEncoder(nn.Module):
         return (hidden * kept).sum(1) / kept.sum(1).clamp(min=1.0)
 
 
+class PaddedEncoder(nn.Module):
+    """Vectors whose padding the caller marks, through torch's own encoder."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
+        self.encoder = nn.TransformerEncoder(layer, 2)
+
+    def forward(self, x: Tensor, padding: Tensor) -> Tensor:
+        kept = (~padding).unsqueeze(-1).to(x.dtype)
+        return (self.encoder(x, src_key_padding_mask=padding) * kept).sum(1) / kept.sum(1)
+
+
+class LastOfEachRow(nn.Module):
+    """The vector of the last token that is no padding; a row of padding only is an error."""
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        last = mask.sum(1) - 1
+        return x[torch.arange(len(x), device=x.device), torch.where(last < 0, x.shape[1], last)]
+
+
 class RareLabels(nn.Module):
     """Labels with probabilities of their own, from a half to one in a million."""
 

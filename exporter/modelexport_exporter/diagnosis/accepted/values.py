@@ -1,7 +1,8 @@
 """Which values of an input forward accepts, after it refused some: found by calls, pure.
 
 The arrays of the refused call are changed one input at a time: without NaN and infinity, clipped
-from above, from below, masks with at least one true in each row, and ones of another dtype.
+from above, from below, masks with at least one true, or false, in each row, and ones of another
+dtype.
 """
 
 from __future__ import annotations
@@ -64,13 +65,10 @@ def _of_dtypes(name: str, array: Array, accepts: Callable[[Array], bool]) -> Lim
 def _of_values(
     name: str, array: Array, accepts: Callable[[Array], bool], declared: Sequence[float] | None
 ) -> Limit | None:
-    if array.dtype == np.bool_:
-        if not array.ndim or not accepts(_with_true_in_each_row(array)):
-            return None
-        return Limit(
-            f"{name} with a true value in each row",
-            f"Let verification.sampler draw {name}, or let forward take a row without any.",
-        )
+    if array.ndim and array.dtype.kind in "bi" and np.isin(array, (0, 1)).all():
+        mask = _of_masks(name, array, accepts)
+        if mask is not None or array.dtype == np.bool_:
+            return mask
     finite = np.isfinite(array)
     if not finite.all():
         without = accepts(np.where(finite, array, np.zeros_like(array)))
@@ -91,10 +89,17 @@ def _text(number: float) -> str:
     return str(int(number)) if float(number).is_integer() else f"{number:.9g}"
 
 
-def _with_true_in_each_row(mask: Array) -> Array:
-    changed = mask.copy()
-    changed[..., :1] = True
-    return changed
+def _of_masks(name: str, array: Array, accepts: Callable[[Array], bool]) -> Limit | None:
+    """Return what each row of a mask has to hold; None if that does not help."""
+    for kept, what, kind in ((True, "true", "AttentionMask"), (False, "false", "PaddingMask")):
+        mask = array.copy()
+        mask[..., :1] = kept
+        if not (mask == kept).all() and accepts(mask):
+            element = what if array.dtype == np.bool_ else str(int(kept))
+            return Limit(
+                f"a {element} in each row of {name}", f"Set kind: {kind} for input {name}."
+            )
+    return None
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from torch.export import ExportedProgram
 
 from modelexport_api.spec import Exporter
 from modelexport_api.status import UnsupportedOp
-from modelexport_exporter.diagnosis.operators.support import NOTHING_SET, Asked, advice_for
+from modelexport_exporter.diagnosis.operators.support import advice_for
 from modelexport_exporter.diagnosis.operators.uses import OperatorUse, grouped, source_line
 from modelexport_exporter.torch_internals.operators import OpOverload, schema_of
 from modelexport_exporter.torch_internals.translation import decompose, translates
@@ -29,7 +29,7 @@ def find_unsupported(
     *,
     translated: Collection[object] = (),
     provided: Collection[str] = (),
-    asked: Asked = NOTHING_SET,
+    disabled: Collection[str] = (),
 ) -> list[UnsupportedOp]:
     """Return one entry for each operator without a translation.
 
@@ -37,7 +37,7 @@ def find_unsupported(
     that is disabled.
     """
     uses = _uses(program, opset, code_dir, translated)
-    return grouped(uses, advice_for(Exporter.DYNAMO, opset, provided, asked))
+    return grouped(uses, advice_for(Exporter.DYNAMO, opset, provided, disabled))
 
 
 def _uses(

@@ -7,7 +7,7 @@ branches and autograd functions are walked too.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import torch
 
 from modelexport_api.spec import Exporter
 from modelexport_api.status import UnsupportedOp
-from modelexport_exporter.diagnosis.operators.support import NOTHING_SET, Asked, advice_for
+from modelexport_exporter.diagnosis.operators.support import advice_for
 from modelexport_exporter.diagnosis.operators.uses import OperatorUse, grouped, source_line
 from modelexport_exporter.diagnosis.tracing import PREFIX, graph_of
 from modelexport_exporter.torch_internals.symbolics import PYTHON_OP, is_registered
@@ -37,7 +37,7 @@ def find_unsupported_in_script(
     *,
     module: torch.nn.Module | None = None,
     provided: frozenset[str] = frozenset(),
-    asked: Asked = NOTHING_SET,
+    disabled: Collection[str] = (),
 ) -> list[UnsupportedOp]:
     """Return one entry for each operator without a symbolic function.
 
@@ -49,7 +49,7 @@ def find_unsupported_in_script(
         for node in _nodes(inline_functions(graph))
         if not _has_symbolic(node, opset)
     )
-    return grouped(uses, advice_for(Exporter.TORCH_SCRIPT, opset, provided, asked))
+    return grouped(uses, advice_for(Exporter.TORCH_SCRIPT, opset, provided, disabled))
 
 
 def _nodes(block: Any) -> Iterator[Any]:  # noqa: ANN401 - torch's graphs are untyped
@@ -128,8 +128,8 @@ def unsupported_in_model(
     opset: int,
     code_dir: Path | None = None,
     *,
-    asked: Asked = NOTHING_SET,
+    disabled: Collection[str] = (),
 ) -> list[UnsupportedOp]:
     """Return the same for a module that is traced at these arguments; a script is not run."""
     graph = graph_of(module, args, kwargs)
-    return find_unsupported_in_script(graph, opset, code_dir, module=module, asked=asked)
+    return find_unsupported_in_script(graph, opset, code_dir, module=module, disabled=disabled)

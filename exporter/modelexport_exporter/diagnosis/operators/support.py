@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from modelexport_api.spec import Exporter, ModelExportSpec
+from modelexport_api.spec import Exporter
 from modelexport_api.status import Support
 from modelexport_exporter.diagnosis.operators.onnx_names import OnnxOperator, find_standard
 from modelexport_exporter.diagnosis.operators.runtime_operators import runtime_operator
@@ -31,45 +31,22 @@ Advice = Callable[[str], WayOut]
 """Returns the way out for an operator's name with its overload."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What the spec sets, and what advice may therefore undo."""
-
-    one_route: bool
-    """Whether export.exporter names one route: other ones are not tried."""
-    disabled: Collection[str]
-    """export.rewrites.disabled."""
-
-    @classmethod
-    def of(cls, spec: ModelExportSpec) -> Asked:
-        """Return it for a spec."""
-        return cls(spec.export.exporter is not Exporter.AUTO, spec.export.rewrites.disabled)
-
-    @property
-    def other_routes(self) -> str:
-        """Return the advice to let other routes be tried, if they are not."""
-        return " Leave export.exporter out, so that it is tried." if self.one_route else ""
-
-
-NOTHING_SET = Asked(one_route=False, disabled=())
-
-
 def advice_for(
-    route: Exporter, opset: int, provided: Collection[str] = (), asked: Asked = NOTHING_SET
+    route: Exporter, opset: int, provided: Collection[str] = (), disabled: Collection[str] = ()
 ) -> Advice:
     """Return the advice for a route and an opset.
 
-    `provided`: names of operators that this exporter rewrites unless that is disabled.
+    `provided`: names of operators that this exporter rewrites, unless the spec disabled that.
     """
 
     def advise(name: str) -> WayOut:
         base = without_overload(name)
         if base in provided or name in provided:
-            return _provided(base, asked)
+            return _provided(base, disabled)
         return (
-            _by_route(name, route, opset, asked)
+            _by_route(name, route, opset)
             or _by_standard(name, opset)
-            or _by_decomposition(name, route, asked)
+            or _by_decomposition(name, route)
             or _by_runtime(name)
             or _by_plugin(name)
         )
@@ -83,8 +60,8 @@ def without_overload(name: str) -> str:
     return f"{namespace}{separator}{rest.partition('.')[0]}"
 
 
-def _provided(base: str, asked: Asked) -> WayOut:
-    if {"*", base} & set(asked.disabled):
+def _provided(base: str, disabled: Collection[str]) -> WayOut:
+    if {"*", base} & set(disabled):
         return WayOut(
             Support.DECOMPOSABLE,
             f"This exporter computes {base} with operators that ONNX has: remove it from "
@@ -98,7 +75,7 @@ def _provided(base: str, asked: Asked) -> WayOut:
     )
 
 
-def _by_route(name: str, route: Exporter, opset: int, asked: Asked) -> WayOut | None:
+def _by_route(name: str, route: Exporter, opset: int) -> WayOut | None:
     """Return the way out where another opset or the other route translates it already."""
     if route is Exporter.TORCH_SCRIPT:
         later = symbolics.first_opset(without_overload(name))
@@ -107,7 +84,7 @@ def _by_route(name: str, route: Exporter, opset: int, asked: Asked) -> WayOut | 
         if translation.has_function(name):
             return WayOut(
                 _kind(name),
-                f"torch.export's route translates it.{asked.other_routes}",
+                "torch.export's route translates it.",
             )
     elif translation.has_function(name, opset):
         return WayOut(
@@ -119,7 +96,7 @@ def _by_route(name: str, route: Exporter, opset: int, asked: Asked) -> WayOut | 
     elif symbolics.is_registered(without_overload(name), min(opset, symbolics.NEWEST_SYMBOLIC)):
         return WayOut(
             _kind(name),
-            f"The TorchScript route translates it.{asked.other_routes}",
+            "The TorchScript route translates it.",
         )
     return None
 
@@ -147,12 +124,11 @@ def _reachable(standard: OnnxOperator, opset: int) -> str:
     return ", but torch.onnx does not translate to it."
 
 
-def _by_decomposition(name: str, route: Exporter, asked: Asked) -> WayOut | None:
+def _by_decomposition(name: str, route: Exporter) -> WayOut | None:
     if route is Exporter.TORCH_SCRIPT and has_aten_decomposition(name):
         return WayOut(
             Support.DECOMPOSABLE,
-            "torch computes it from smaller operators on torch.export's route."
-            f"{asked.other_routes}",
+            "torch computes it from smaller operators on torch.export's route.",
         )
     return None
 

@@ -56,8 +56,8 @@ def _data_loop(code: ForwardCode, loop: ast.For | ast.While, what: str) -> Pitfa
         PitfallKind.DATA_LOOP,
         f"`{what}` runs as often as a tensor's values say: a trace keeps the number of the capture",
         code.place(loop),
-        "Use torch.while_loop, or let torch.jit.script keep the loop (export.exporter: "
-        "TorchScript, with the count as an input of kind Int).",
+        "Use torch.while_loop, or take the count as an input of kind Int, so that "
+        "torch.jit.script keeps the loop.",
     )
 
 

@@ -21,6 +21,5 @@ def find(code: ForwardCode) -> Iterator[Pitfall]:
                 "can translate, for one layer that gets and unpacks it at once",
                 code.place(call),
                 "Run the layer on the padded batch and mask what follows each length: "
-                "torch.where(torch.arange(n)[:, None] < lengths, y, 0); or export with "
-                "export.exporter: TorchScript.",
+                "torch.where(torch.arange(n)[:, None] < lengths, y, 0).",
             )

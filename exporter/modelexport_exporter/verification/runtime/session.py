@@ -45,13 +45,10 @@ _NO_KERNEL_HINT = (
     "onnxruntime has no kernel for this operator in this element type, on this provider. Export "
     "the model in float32, raise export.opset, or verify on another provider."
 )
-_INVALID_HINT = (
-    "Try the other route (export.exporter), another export.opset, or export.optimize: false."
-)
+_INVALID_HINT = "Another export.opset may avoid it."
 _FIXED_HINT = (
     "Eager PyTorch runs these inputs: a size or a branch was fixed during the export. Make the "
-    "code independent of sizes, declare only sizes that are used, or try the other route "
-    "(export.exporter) or export.optimize: false."
+    "code independent of sizes, or declare only sizes that are used."
 )
 
 

@@ -38,6 +38,7 @@ from modelexport_exporter.sampling.inject import (
     sample_count,
 )
 from modelexport_exporter.sampling.lookups import Lookups, look_up
+from modelexport_exporter.sampling.masks import is_mask
 from modelexport_exporter.sampling.not_finite import inject_not_finite, takes_nan
 from modelexport_exporter.verification.samples.code_constants import code_constants
 from modelexport_exporter.verification.samples.every_size import (
@@ -236,8 +237,9 @@ class SampleSource:
             return self.golden[sample.seed].inputs
         if self.sampler is not None:
             return call_sampler(self.sampler, self.spec.inputs, sample, self.code_dir)
-        arrays = draw(self.spec.inputs, sample)
-        return self._with_numbers(sample, arrays)
+        drawn = draw(self.spec.inputs, sample)
+        masks = {entry.name: drawn[entry.name] for entry in self.spec.inputs if is_mask(entry)}
+        return {**self._with_numbers(sample, drawn), **masks}
 
     def _with_numbers(self, sample: Sample, arrays: dict[str, Array]) -> dict[str, Array]:
         """Return drawn arrays with the numbers that the kind of sample puts into them."""

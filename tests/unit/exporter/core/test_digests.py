@@ -23,6 +23,7 @@ VERSIONS = {"modelexport": "1"}
 THE_WORK = {
     *("mode", "outputs", "dims.min", "dims.max"),
     *("source.format", "source.stateDictKey", "source.allowPickle"),
+    *("source.unusedWeights", "source.factoryWeights"),
     *("model.factory", "model.kwargs", "model.exampleInputs", "model.state", "model.training"),
     *(f"inputs.{name}" for name in ("name", "kind", "dtype", "shape", "length", "range", "value")),
     *("export.exporter", "export.opset", "export.customOpsets", "export.optimize"),

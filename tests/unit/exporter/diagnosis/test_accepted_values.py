@@ -73,8 +73,22 @@ def found(
             lambda a: bool(a["mask"].any(-1).all()),
             {"mask": np.zeros((2, 3), np.bool_)},
             {},
-            {"mask with a true value in each row"},
+            {"a true in each row of mask": "Set kind: AttentionMask for input mask."},
             id="a mask",
+        ),
+        pytest.param(
+            lambda a: bool(a["mask"].any(-1).all()),
+            {"mask": np.zeros((2, 3), np.int64)},
+            {"mask": (0, 1)},
+            {"a 1 in each row of mask": "Set kind: AttentionMask for input mask."},
+            id="a mask of integers",
+        ),
+        pytest.param(
+            lambda a: not a["mask"].all(-1).any(),
+            {"mask": np.ones((2, 3), np.bool_)},
+            {},
+            {"a false in each row of mask": "Set kind: PaddingMask for input mask."},
+            id="a mask of padding",
         ),
         pytest.param(
             lambda a: a["ids"].dtype == np.int64 and a["ids"].max() < 40,

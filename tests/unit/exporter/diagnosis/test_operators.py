@@ -16,7 +16,7 @@ from modelexport_exporter.diagnosis.operators.in_script import (
     find_unsupported_in_script,
     unsupported_in_model,
 )
-from modelexport_exporter.diagnosis.operators.support import Asked, advice_for
+from modelexport_exporter.diagnosis.operators.support import advice_for
 
 HERE = "test_operators.py"
 
@@ -189,17 +189,9 @@ def test_the_way_out(name: str, route: Exporter, opset: int, support: Support, s
 
 @pytest.mark.parametrize("disabled", [["aten::erfinv"], ["*"], []])
 def test_a_rewrite_that_was_disabled_is_pointed_at(disabled: list[str]) -> None:
-    asked = Asked(one_route=False, disabled=disabled)
-    way_out = advice_for(Exporter.DYNAMO, 20, {"aten::erfinv"}, asked)("aten::erfinv.default")
+    way_out = advice_for(Exporter.DYNAMO, 20, {"aten::erfinv"}, disabled)("aten::erfinv.default")
     assert way_out.support is Support.DECOMPOSABLE
     assert ("rewrites.disabled" in way_out.hint) == bool(disabled)
-
-
-@pytest.mark.parametrize("one_route", [True, False])
-def test_other_routes_are_advised_only_where_they_are_not_tried(one_route: bool) -> None:
-    asked = Asked(one_route=one_route, disabled=())
-    way_out = advice_for(Exporter.TORCH_SCRIPT, 17, (), asked)("aten::linalg_det.default")
-    assert ("export.exporter" in way_out.hint) == one_route
 
 
 def many(count: int) -> list[UnsupportedOp]:

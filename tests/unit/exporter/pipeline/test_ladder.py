@@ -12,7 +12,13 @@ from modelexport_api.status import Failure, Stage
 from modelexport_exporter.core.attempt import Attempt, most_informative
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.core.types import Rung
-from modelexport_exporter.pipeline.ladder import Step, attempt_deadline, next_step, summary
+from modelexport_exporter.pipeline.ladder import (
+    Step,
+    attempt_deadline,
+    next_step,
+    other_routes,
+    summary,
+)
 from zoo.tasks import spec_for
 
 D, S, B, U, SC, V, T = (
@@ -192,3 +198,31 @@ def test_a_failure_that_ended_the_ladder_is_reported() -> None:
 
 def test_an_attempt_leaves_time_to_the_others() -> None:
     assert attempt_deadline(100.0, 300.0) == 200.0
+
+
+@pytest.mark.parametrize(
+    ("asked", "attempts", "advised"),
+    [
+        pytest.param({"exporter": "TorchScript"}, [failed(T, MISMATCH)], True, id="one is left"),
+        pytest.param({"exporter": "Dynamo"}, [failed(D, UNSUPPORTED)], True, id="the older one"),
+        pytest.param({}, [failed(D, UNSUPPORTED), failed(SC, CAPTURE)], False, id="not asked for"),
+        pytest.param(
+            {"exporter": "Dynamo", "opset": 22},
+            [failed(D, UNSUPPORTED)],
+            False,
+            id="no other route writes this opset",
+        ),
+        pytest.param(
+            {"exporter": "Dynamo"},
+            [failed(D, Reason.INPUTS_MISMATCH)],
+            False,
+            id="no route can mend it",
+        ),
+    ],
+)
+def test_other_routes_are_advised_where_they_are_not_tried(
+    asked: dict[str, Any], attempts: list[Attempt], *, advised: bool
+) -> None:
+    spec = spec_for("m:build", export=asked)
+    further = attempts if asked else [*attempts, failed(T, CAPTURE)]
+    assert bool(other_routes(spec, Format.STATE_DICT, further)) == advised
