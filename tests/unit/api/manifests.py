@@ -89,6 +89,12 @@ INVALID: list[tuple[str, dict[str, Any], str, str]] = [
         "range must be [smallest, largest]",
     ),
     (
+        "mask with a range",
+        changed(inputs=[{**X, "kind": "PaddingMask", "range": [0, 1]}]),
+        "spec.inputs",
+        "AttentionMask and PaddingMask have no range",
+    ),
+    (
         "two outputs of the same name",
         changed(outputs=["y", "y"]),
         "spec.outputs",
