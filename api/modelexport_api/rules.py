@@ -10,6 +10,7 @@ import re
 
 from modelexport_api.rule import Rule, find_violations
 from modelexport_api.rules_batch import BATCH_RULES, PLACEHOLDER
+from modelexport_api.sizes import dim_of
 from modelexport_api.spec import (
     DType,
     Exporter,
@@ -35,11 +36,16 @@ TRITON_URI = (
     rf"^(s3://[^/]+|file://)/(.*/)?([A-Za-z0-9_]|{PLACEHOLDER})([A-Za-z0-9_.-]|{PLACEHOLDER})*/?$"
 )
 """A directory whose name is valid as a model name in Triton's URLs."""
+_DIM_OF = r"string(d).find('[^\\d *]\\w*')"
+"""The dim of an entry of `shape`, which may be an expression such as `2 * n - 1`.
+
+The API server estimates what a rule costs by the length of its regular expressions.
+"""
 NOT_IN_ONNX = (DType.COMPLEX64, DType.COMPLEX128, DType.STRING)
 
 
 def _dim_names(spec: ModelExportSpec) -> set[str]:
-    return {dim for entry in spec.inputs for dim in entry.shape if isinstance(dim, str)}
+    return {dim_of(dim) for entry in spec.inputs for dim in entry.shape if isinstance(dim, str)}
 
 
 def _unique(names: list[str]) -> bool:
@@ -119,13 +125,14 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
     Rule(
         path=(),
         cel="self.inputs.all(i, i.shape.all(d, "
-        "type(d) == int || (has(self.dims) && string(d) in self.dims)))",
+        f"type(d) == int || (has(self.dims) && {_DIM_OF} in self.dims)))",
         message="every name in inputs[].shape must be defined in dims, with its max (and min)",
         holds=lambda spec: _dim_names(spec) <= set(spec.dims),
     ),
     Rule(
         path=(),
-        cel="!has(self.dims) || self.dims.all(n, self.inputs.exists(i, i.shape.exists(d, d == n)))",
+        cel="!has(self.dims) || self.dims.all(n, self.inputs.exists(i, "
+        f"i.shape.exists(d, type(d) == string && {_DIM_OF} == n)))",
         message="every dim in dims must be used in the shape of an input",
         holds=lambda spec: set(spec.dims) <= _dim_names(spec),
     ),

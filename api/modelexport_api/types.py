@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StringConstraints
 
+from modelexport_api.sizes import FORM
+
 Uri = Annotated[
     str,
     StringConstraints(pattern=r"^(s3://[^/]+/.*|file:///.*)$", max_length=2048),
@@ -18,6 +20,8 @@ Identifier = Annotated[
 DimName = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", min_length=1, max_length=63)
 ]
+SizeOfDim = Annotated[str, StringConstraints(pattern=FORM, min_length=1, max_length=63)]
+"""A dim's name, or an expression of it: `n - 1`."""
 DimSize = Annotated[int, Field(ge=0, le=2**31 - 1)]
 ModuleName = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.]*$", min_length=1, max_length=256)

@@ -10,7 +10,7 @@ from bed.control_plane import ControlPlane
 from bed.processes import BedError
 from cluster.applying import apply, check_refused
 from modelexport_api.resource import parse
-from unit.api.manifests import BATCHES, INVALID, VALID, changed
+from unit.api.manifests import ACCEPTED, INVALID, VALID, changed
 
 pytestmark = pytest.mark.control_plane
 
@@ -33,8 +33,8 @@ def test_the_api_server_rejects_with_field_and_rule(
     check_refused(cluster, namespace, manifest, field, words)
 
 
-@pytest.mark.parametrize("manifest", [row[1] for row in BATCHES], ids=[row[0] for row in BATCHES])
-def test_the_api_server_accepts_batches(
+@pytest.mark.parametrize("manifest", [row[1] for row in ACCEPTED], ids=[row[0] for row in ACCEPTED])
+def test_the_api_server_accepts_them(
     cluster: ControlPlane, namespace: str, manifest: dict[str, Any]
 ) -> None:
     assert apply(cluster, namespace, manifest)["spec"] == parse(manifest).spec.to_wire()

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from modelexport_api.sizes import size_at
 from seeds.case import Array, Case
 
 _COMPOSITES = [size for size in range(4, 200) if any(size % d == 0 for d in range(2, size))]
@@ -58,7 +59,7 @@ def _draw(
 ) -> dict[str, Array]:
     feed: dict[str, Array] = {}
     for entry in (leaf for declared in inputs for leaf in _leaves(declared)):
-        shape = tuple(sizes.get(size, size) for size in entry.get("shape", ()))
+        shape = tuple(size_at(size, sizes) for size in entry.get("shape", ()))
         feed[entry["name"]] = _one(entry, shape, rng, floats)
         if entry.get("kind") in _KEPT:  # at a place of each row that is drawn, too
             rows = feed[entry["name"]].reshape(-1, shape[-1])

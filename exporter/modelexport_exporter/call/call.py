@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch.export import Dim as TorchDim
 
+from modelexport_api.sizes import DimExpression, dim_of
 from modelexport_api.spec import Dim, Input, InputKind
 from modelexport_exporter.call.tensors import to_tensor
 from modelexport_exporter.call.user_sampler import Sampler, call_sampler
@@ -174,7 +175,7 @@ class Call:
             entry.name: {
                 axis: size
                 for axis, size in enumerate(entry.shape)
-                if isinstance(size, str) and is_dynamic(self.dims[size])
+                if isinstance(size, str) and is_dynamic(self.dims[dim_of(size)])
             }
             for entry in self.inputs
         }
@@ -194,11 +195,18 @@ def _shape(slot: Leaf | Constant, dims: Mapping[str, TorchDim]) -> Any:  # noqa:
     if slot.entry.kind is InputKind.INT:
         return TorchDim.DYNAMIC
     axes = {
-        axis: dims[size]
+        axis: _derived(DimExpression.parse(size), dims)
         for axis, size in enumerate(slot.entry.shape)
-        if isinstance(size, str) and size in dims
+        if isinstance(size, str) and dim_of(size) in dims
     }
     return axes or None
+
+
+def _derived(size: DimExpression, dims: Mapping[str, TorchDim]) -> TorchDim:
+    """Return torch's Dim for a size; torch knows no arithmetic of 1 and 0."""
+    found: TorchDim = dims[size.dim]
+    found = found * size.factor if size.factor != 1 else found
+    return found + size.offset if size.offset else found
 
 
 def _like(structure: pytree.TreeSpec, leaves: Iterator[Any]) -> Any:  # noqa: ANN401

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelexport_api.reasons import Reason
+from modelexport_api.sizes import DimExpression
 from modelexport_api.spec import Input, ModelExportSpec
 from modelexport_exporter.core.errors import ExportFailure
 
@@ -128,11 +129,12 @@ def _fitting(
         if isinstance(size, int):
             fits, wanted = got == size, str(size)
         else:
-            dim = spec.dims[size]
-            known = dims.setdefault(size, got)
-            fits = known == got and dim.min <= got <= dim.max
-            wanted = f"{size}, {dim.min}..{dim.max}" + (
-                f" ({known} before)" if known != got else ""
+            expression = DimExpression.parse(size)
+            dim, own = spec.dims[expression.dim], expression.dim_at(got)
+            known = dims.setdefault(expression.dim, -1 if own is None else own)
+            fits = known == own and dim.min <= own <= dim.max
+            wanted = f"{size}, {expression.at(dim.min)}..{expression.at(dim.max)}" + (
+                f" ({expression.at(known)} before)" if known != own else ""
             )
         if not fits:
             raise _invalid(

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from modelexport_api.reasons import Reason
+from modelexport_api.sizes import DimExpression
 from modelexport_api.spec import DType, Input, InputKind, ModelExportSpec
 from modelexport_exporter.call.call import Call, Constant, Leaf
 from modelexport_exporter.call.nesting import Branch, build, nest
@@ -80,6 +81,21 @@ def _check_values(spec: ModelExportSpec) -> None:
                 f"input {entry.name} is of kind {entry.kind.value} and has a value",
                 "Remove value, or set kind: Constant to fix it in the file.",
             )
+        for size in entry.shape:
+            _check_size(entry, size, spec)
+
+
+def _check_size(entry: Input, size: int | str, spec: ModelExportSpec) -> None:
+    if isinstance(size, int):
+        return
+    dim = DimExpression.parse(size)
+    least = spec.dims[dim.dim].min
+    if dim.at(least) < 0:
+        raise ExportFailure(
+            Reason.INVALID_MANIFEST,
+            f"input {entry.name}: {size} is {dim.at(least)} at {dim.dim} = {least}",
+            f"Set dims.{dim.dim}.min: {-dim.offset} or more.",
+        )
 
 
 def _slots(entry: Input) -> Any:  # noqa: ANN401

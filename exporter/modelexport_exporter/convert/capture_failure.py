@@ -14,6 +14,7 @@ from pathlib import Path
 import torch
 
 from modelexport_api.reasons import Reason
+from modelexport_api.sizes import dim_of
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.call import BoundInputs, flatten
 from modelexport_exporter.call.raised_errors import way_out
@@ -194,8 +195,8 @@ def dim_label(name: str, spec: ModelExportSpec) -> str:
     """Return `input x dim 0 (batch)` for the first place where the dim is used."""
     for entry in spec.inputs:
         for axis, size in enumerate(entry.shape):
-            if size == name:
-                return f"input {entry.name} dim {axis} ({name})"
+            if isinstance(size, str) and dim_of(size) == name:
+                return f"input {entry.name} dim {axis} ({size})"
     return f"dim {name}"
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import onnx
 
 from modelexport_api.reasons import Reason
+from modelexport_api.sizes import dim_of, size_at
 from modelexport_api.spec import Input, InputKind, ModelExportSpec
 from modelexport_api.status import TensorInfo
 from modelexport_exporter.convert.capture_failure import dim_label, requested_range
@@ -112,16 +113,21 @@ def _check_input(
         )
     sizes = DimSizes.of(spec)
     for axis, (size, got) in enumerate(zip(entry.shape, tensor.shape, strict=True)):
-        if isinstance(size, str) and sizes.is_dynamic(size):
+        if isinstance(size, str) and sizes.is_dynamic(dim_of(size)):
             if isinstance(got, int):
-                raise _specialized(entry, axis, size, got, spec)
+                raise _specialized(entry, axis, dim_of(size), got, spec)
             wanted: int | str = size
         else:
-            wanted = sizes.lowest[size] if isinstance(size, str) else size
-        if got != wanted:
+            wanted = size_at(size, sizes.lowest)
+        if not _is_same(got, wanted):
             yield ContractFinding(
                 subject=f"input {entry.name} dim {axis}", requested=str(wanted), obtained=str(got)
             )
+
+
+def _is_same(got: int | str, wanted: int | str) -> bool:
+    """Return whether two sizes are the same, however they are written: `2*n`, `2 * n`."""
+    return str(got).replace(" ", "") == str(wanted).replace(" ", "")
 
 
 def _specialized(

@@ -44,7 +44,7 @@ from modelexport_exporter.torch_internals.python_floats import python_floats_are
 from modelexport_exporter.torch_internals.size_functions import TRANSLATIONS
 from modelexport_exporter.torch_internals.symbolic_sizes import (
     deferred_conditions,
-    rename_symbols,
+    rename_size,
     sizes_read_as_numbers,
 )
 
@@ -164,7 +164,7 @@ def rename_dims(model: ir.Model, names: Mapping[str, str]) -> None:
 
 def _renamed(dim: int | ir.SymbolicDim, names: Mapping[str, str]) -> str | int | ir.SymbolicDim:
     named = isinstance(dim, ir.SymbolicDim) and dim.value
-    return rename_symbols(str(named), names) if named else dim
+    return rename_size(str(named), names) if named else dim
 
 
 def _values(model: ir.Model) -> Iterator[ir.Value]:

@@ -16,10 +16,10 @@ from torch.export.graph_signature import ConstantArgument
 from torch.export.graph_signature import InputKind as InputOfProgram
 
 from modelexport_api.reasons import Reason
+from modelexport_api.sizes import DimExpression, dim_of, size_at
 from modelexport_api.spec import Input, InputKind, ModelExportSpec
 from modelexport_exporter.call.tensors import TORCH_DTYPES
 from modelexport_exporter.checkpoint.bind_weights import describe_dtype
-from modelexport_exporter.convert.capture_failure import dim_label, requested_range
 from modelexport_exporter.core.dims import DimSizes
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.torch_internals.symbolic_sizes import size_expression
@@ -36,18 +36,43 @@ class SizeInProgram:
 
 
 def symbol_names(program: ExportedProgram, spec: ModelExportSpec) -> dict[str, str]:
-    """Check all dims, and return the declared name of each of the program's symbols."""
+    """Check all dims, and return what each of the program's symbols is: `n`, or `n - 1`.
+
+    Of sizes `n` and `n - 1` torch.export takes one for a symbol, and writes the other with it.
+    """
     names: dict[str, str] = {}
     dims = DimSizes.of(spec)
     for size in sizes_in_program(program, spec):
-        if isinstance(size.declared, str) and dims.is_dynamic(size.declared):
-            _check_dynamic(size, program, spec)
-            symbol = size_expression(size.obtained)
-            if names.setdefault(symbol, size.declared) != size.declared:
+        if isinstance(size.declared, str) and dims.is_dynamic(dim_of(size.declared)):
+            symbol, meaning = _meaning(size, program, spec)
+            if names.setdefault(symbol, meaning) != meaning:
                 raise _specialized(size, f"always equal to {names[symbol]}", spec)
         elif not isinstance(size.obtained, torch.SymInt):
             _check_constant(size, dims)
     return names
+
+
+def _meaning(
+    size: SizeInProgram, program: ExportedProgram, spec: ModelExportSpec
+) -> tuple[str, str]:
+    """Return the symbol of a size, and what it stands for. Raises ExportFailure."""
+    assert isinstance(size.declared, str)
+    if not isinstance(size.obtained, torch.SymInt):
+        raise _specialized(size, str(size.obtained), spec)
+    declared, dim = DimExpression.parse(size.declared), spec.dims[dim_of(size.declared)]
+    obtained = size_expression(size.obtained)
+    for known, values in program.range_constraints.items():
+        narrower = values.lower > declared.at(dim.min) or values.upper < declared.at(dim.max)
+        if str(known) == obtained and narrower:
+            raise _specialized(size, f"{values.lower}..{values.upper}", spec)
+    try:
+        written = DimExpression.parse(obtained)
+    except ValueError:
+        written = None
+    meaning = declared.solved_for(written) if written is not None else None
+    if written is None or meaning is None:
+        raise _specialized(size, f"only sizes of the form {obtained}", spec)
+    return written.dim, str(meaning)
 
 
 def sizes_in_program(program: ExportedProgram, spec: ModelExportSpec) -> Iterator[SizeInProgram]:
@@ -104,24 +129,9 @@ def check_numbers_kept(program: ExportedProgram, spec: ModelExportSpec) -> None:
             )
 
 
-def _check_dynamic(size: SizeInProgram, program: ExportedProgram, spec: ModelExportSpec) -> None:
-    assert isinstance(size.declared, str)
-    if not isinstance(size.obtained, torch.SymInt):
-        raise _specialized(size, str(size.obtained), spec)
-    symbol = size_expression(size.obtained)
-    dim = spec.dims[size.declared]
-    for known, values in program.range_constraints.items():
-        if str(known) == symbol:
-            if values.lower > dim.min or values.upper < dim.max:
-                raise _specialized(size, f"{values.lower}..{values.upper}", spec)
-            return
-    if not symbol.isidentifier():
-        raise _specialized(size, f"only sizes of the form {symbol}", spec)
-
-
 def _check_constant(size: SizeInProgram, dims: DimSizes) -> None:
     declared = size.declared
-    wanted = dims.lowest[declared] if isinstance(declared, str) else declared
+    wanted = size_at(declared, dims.lowest)
     if size.obtained != wanted:
         raise _mismatch(
             f"input {size.entry.name} dim {size.axis}: declared {wanted}, the program takes "
@@ -131,10 +141,11 @@ def _check_constant(size: SizeInProgram, dims: DimSizes) -> None:
 
 def _specialized(size: SizeInProgram, obtained: str, spec: ModelExportSpec) -> ExportFailure:
     assert isinstance(size.declared, str)
+    declared, dim = DimExpression.parse(size.declared), spec.dims[dim_of(size.declared)]
     return ExportFailure(
         Reason.DYNAMIC_DIM_SPECIALIZED,
-        f"{dim_label(size.declared, spec)}: requested {requested_range(size.declared, spec)}, "
-        f"got {obtained}",
+        f"input {size.entry.name} dim {size.axis} ({size.declared}): requested "
+        f"{declared.at(dim.min)}..{declared.at(dim.max)}, got {obtained}",
         "Declare in dims only the sizes that the program was captured for, or capture it again "
         "with torch.export.Dim for this dim.",
     )

@@ -18,6 +18,7 @@ import torch
 from torch.export import ExportedProgram
 
 from modelexport_api.reasons import Reason
+from modelexport_api.sizes import dim_of, is_derived
 from modelexport_api.spec import Dim, ModelExportSpec
 from modelexport_exporter.convert.failing_sizes import failing_sizes
 from modelexport_exporter.convert.size_expressions import FUNCTIONS
@@ -66,8 +67,7 @@ def conditions_read(read: Read, names: Mapping[str, str]) -> Iterator[Condition]
     """Yield the conditions that sizes are the numbers that a translation read."""
     for expression, (symbols, number) in read.items():
         if all(symbol in names for symbol in symbols):
-            dims = tuple(names[symbol] for symbol in symbols)
-            yield Condition(f"({expression}) == {number!r}", symbols, dims, "")
+            yield Condition.of(f"({expression}) == {number!r}", symbols, names)
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,17 @@ class Condition:
     symbols: tuple[str, ...]
     dims: tuple[str, ...]
     line: str
+
+    @staticmethod
+    def of(
+        expression: str, symbols: Sequence[str], names: Mapping[str, str], line: str = ""
+    ) -> Condition:
+        """Return a condition of symbols that have these names; `n - 1` is written out."""
+        dims = tuple(names[symbol] for symbol in symbols)
+        if any(is_derived(dim) for dim in dims):
+            expression = rename_symbols(expression, dict(zip(symbols, dims, strict=True)))
+            dims = symbols = tuple(dict.fromkeys(map(dim_of, dims)))
+        return Condition(expression, tuple(symbols), dims, line)
 
     @staticmethod
     def on_dims(text: str) -> Condition:
@@ -109,7 +120,7 @@ def conditions_of(
     for found, stack in deferred:
         if all(symbol in names for symbol in found[1]):
             line = source_line(stack, code_dir)
-            yield Condition(*found, tuple(names[symbol] for symbol in found[1]), line)
+            yield Condition.of(*found, names, line)
     for node in program.graph.nodes:
         if node.target is not torch.ops.aten._assert_scalar.default:  # noqa: SLF001
             continue
@@ -118,7 +129,7 @@ def conditions_of(
         # A condition on values raises in eager, too.
         if stated is not None and all(symbol in names for symbol in stated[1]):
             line = source_line(str(node.meta.get("stack_trace") or ""), code_dir)
-            yield Condition(*stated, tuple(names[symbol] for symbol in stated[1]), line)
+            yield Condition.of(*stated, names, line)
 
 
 def guard_of(condition: Condition, failing: Sequence[dict[str, int]]) -> SizeGuard:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from modelexport_api.sizes import DimExpression, dim_of, size_at
 from modelexport_api.spec import Dim, Input, ModelExportSpec
 
 _PRIMES = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73)
@@ -64,13 +65,13 @@ def is_dynamic(dim: Dim) -> bool:
 
 def used_dims(inputs: Sequence[Input]) -> list[str]:
     """Return the names of the dims, each once, in the order of their first use."""
-    names = (size for entry in inputs for size in entry.shape if isinstance(size, str))
+    names = (dim_of(size) for entry in inputs for size in entry.shape if isinstance(size, str))
     return list(dict.fromkeys(names))
 
 
 def concrete_shape(entry: Input, sizes: Mapping[str, int]) -> tuple[int, ...]:
     """Return the input's shape at the given sizes."""
-    return tuple(size if isinstance(size, int) else sizes[size] for size in entry.shape)
+    return tuple(size_at(size, sizes) for size in entry.shape)
 
 
 def sizes_between(dims: Mapping[str, Dim], avoided: Iterable[int] = ()) -> dict[str, int]:
@@ -124,15 +125,27 @@ def _capture_sizes(spec: ModelExportSpec) -> dict[str, int]:
     taken = {size for entry in spec.inputs for size in entry.shape if isinstance(size, int)}
     sizes: dict[str, int] = {}
     for name in used_dims(spec.inputs):
-        sizes[name] = _capture_size(spec.dims[name], taken)
-        taken.add(sizes[name])
+        derived = derived_sizes(spec.inputs, name)
+        sizes[name] = _capture_size(spec.dims[name], taken, derived)
+        taken |= {sizes[name], *(own.at(sizes[name]) for own in derived)}
     return sizes
 
 
-def _capture_size(dim: Dim, taken: set[int]) -> int:
+def derived_sizes(inputs: Sequence[Input], dim: str) -> list[DimExpression]:
+    """Return the expressions of a dim, such as `n - 1`, that occur in the shapes of inputs."""
+    sizes = (size for entry in inputs for size in entry.shape if isinstance(size, str))
+    found = dict.fromkeys(DimExpression.parse(size) for size in sizes)
+    return [own for own in found if own.dim == dim and not own.is_plain]
+
+
+def _capture_size(dim: Dim, taken: set[int], derived: Sequence[DimExpression]) -> int:
+    def is_free(size: int) -> bool:
+        further = [own.at(size) for own in derived]
+        return taken.isdisjoint([size, *further]) and min(further, default=_SMALL) >= _SMALL
+
     allowed = [size for size in _candidates(dim) if dim.min <= size <= dim.max]
     fallback = min(max(dim.min, _SMALL), dim.max)
-    return next((size for size in allowed if size not in taken), fallback)
+    return next(filter(is_free, allowed), fallback)
 
 
 def _candidates(dim: Dim) -> Iterator[int]:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from modelexport_api.reasons import Reason
+from modelexport_api.sizes import is_derived
 from modelexport_api.spec import Exporter, Format, InputKind, ModelExportSpec
 from modelexport_exporter.core.attempt import OLDEST_OF_DYNAMO, Attempt, failed_attempts
 from modelexport_exporter.core.pitfall import PitfallKind
@@ -85,7 +86,7 @@ def hopeless(rung: Rung, spec: ModelExportSpec, attempts: Sequence[Attempt]) -> 
         return "the operators have no translation on this route"
     why = {
         Rung.DYNAMO_STRICT: _why_strict_cannot_help(failed.get(Rung.DYNAMO)),
-        Rung.DYNAMO_BY_SIZE: _why_one_graph_holds(attempts),
+        Rung.DYNAMO_BY_SIZE: _why_one_graph_holds(spec, attempts),
         Rung.DYNAMO_UNOPTIMIZED: _why_unoptimized_cannot_help(spec, dynamo),
         Rung.DYNAMO_BY_VALUE: _why_one_path_is_enough(spec, dynamo),
     }
@@ -105,11 +106,13 @@ _MADE_A_GRAPH = frozenset(
 )
 
 
-def _why_one_graph_holds(attempts: Sequence[Attempt]) -> str:
+def _why_one_graph_holds(spec: ModelExportSpec, attempts: Sequence[Attempt]) -> str:
     """Return why no graph is needed for other sizes; empty if one held for a part of them.
 
     Or if the code decides by a size: not every such decision is a condition of the graph.
     """
+    if any(is_derived(size) for entry in spec.inputs for size in entry.shape):
+        return "torch.export states no parts of sizes that follow from others"
     parts = any(
         attempt.reason is Reason.DYNAMIC_DIM_SPECIALIZED
         or attempt.holds_for_some_sizes

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from modelexport_api.sizes import dim_of
+from modelexport_api.spec import InputKind
 from modelexport_api.status import Artifact, TensorInfo
 from modelexport_exporter.report.report import Report
 
@@ -110,7 +112,7 @@ def _sizes(spec: dict[str, Any], inputs: Sequence[TensorInfo]) -> dict[str, int]
     """Return a size for each dynamic dim that can be a variable."""
     dims: dict[str, Any] = spec.get("dims", {})
     names = dict.fromkeys(
-        length for tensor in inputs for length in tensor.shape if isinstance(length, str)
+        _name_in(length) for tensor in inputs for length in tensor.shape if isinstance(length, str)
     )
     return {
         name: max(1, int(dims.get(name, {}).get("min", 1)))
@@ -125,14 +127,23 @@ _TAKEN = frozenset({"np", "ort", "session", "feed", "outputs", "name", "value", 
 def _length(length: int | str, sizes: dict[str, int]) -> str:
     if isinstance(length, int):
         return str(length)
-    return length if length in sizes else "1"
+    return length if _name_in(length) in sizes else "1"
+
+
+def _name_in(length: str) -> str:
+    """Return the dim of `n` and of `n - 1`; other text as it is."""
+    try:
+        return dim_of(length)
+    except ValueError:
+        return length
 
 
 def _lowest(spec: dict[str, Any]) -> dict[str, float | int]:
     """Return what to fill an input with whose range does not hold 0."""
     found: dict[str, float | int] = {}
     for entry in spec.get("inputs", []):
-        low, high = entry.get("range") or (0, 0)
+        kept = entry.get("kind") == InputKind.ATTENTION_MASK.value
+        low, high = (1, 1) if kept else entry.get("range") or (0, 0)
         if low > 0 or high < 0:
             whole = "int" in str(entry.get("dtype", "float32"))
             found[str(entry.get("name"))] = int(low) if whole else float(low)

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from modelexport_api.sizes import DimExpression, dim_of
 from modelexport_api.status import Artifact, TensorInfo
 from modelexport_exporter.report.report import Finding, Report
 
 AT_ONCE = 12
 """Terms that are shown without a click; so are all that differ."""
-_TENSORS = frozenset({"Tensor", "Optional"})
+_TENSORS = frozenset({"Tensor", "Optional", "AttentionMask", "PaddingMask"})
 
 
 @dataclass(frozen=True)
@@ -104,15 +105,17 @@ def _fits(asked: list[int | str], obtained: list[int | str], dims: dict[str, Any
     if len(asked) != len(obtained):
         return not asked  # the example's shape
     return all(
-        want == got or (isinstance(want, str) and got == _only_size(dims.get(want)))
+        str(want).replace(" ", "") == str(got).replace(" ", "")
+        or (isinstance(want, str) and got == _only_size(want, dims))
         for want, got in zip(asked, obtained, strict=True)
     )
 
 
-def _only_size(dim: dict[str, Any] | None) -> int | None:
+def _only_size(size: str, dims: dict[str, Any]) -> int | None:
+    dim = dims.get(dim_of(size))
     if dim is None or dim.get("min", 1) != dim.get("max"):
         return None
-    return int(dim["max"])
+    return DimExpression.parse(size).at(int(dim["max"]))
 
 
 def _outputs(asked: list[str], artifact: Artifact | None) -> Iterator[Term]:

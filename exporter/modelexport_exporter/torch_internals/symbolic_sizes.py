@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+import sympy
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx.experimental import _config
@@ -60,7 +61,23 @@ def _as_python(expression: Any) -> tuple[str, tuple[str, ...]] | None:  # noqa: 
 
 def rename_symbols(expression: str, names: Mapping[str, str]) -> str:
     """Return an expression such as `2*s77` with other names for its symbols."""
-    return _IDENTIFIER.sub(lambda match: names.get(match.group(), match.group()), expression)
+
+    def renamed(match: re.Match[str]) -> str:
+        name = names.get(match.group(), match.group())
+        return name if name.isidentifier() else f"({name})"
+
+    return _IDENTIFIER.sub(renamed, expression)
+
+
+def rename_size(expression: str, names: Mapping[str, str]) -> str:
+    """Return the same for a size, short where a name is an expression: `n` for `(n - 1) + 1`."""
+    text = rename_symbols(expression, names)
+    if all(name.isidentifier() for name in names.values()):
+        return text
+    try:
+        return str(sympy.sympify(text))
+    except (sympy.SympifyError, TypeError, AttributeError):
+        return text
 
 
 def treat_0_and_1_as_any_size() -> AbstractContextManager[None]:

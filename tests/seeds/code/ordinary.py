@@ -46,6 +46,20 @@ class LastOfEachRow(nn.Module):
         return x[torch.arange(len(x), device=x.device), torch.where(last < 0, x.shape[1], last)]
 
 
+class SpeedsAlongAPath(nn.Module):
+    """One number less than points."""
+
+    def forward(self, x: Tensor, seconds: Tensor) -> Tensor:
+        return (x[1:] - x[:-1]).norm(dim=1) / seconds
+
+
+class BothHalves(nn.Module):
+    """Two rows for each of the other input, and one before them."""
+
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        return torch.cat([y[:1], y[1:] + x.repeat_interleave(2, 0)])
+
+
 class RareLabels(nn.Module):
     """Labels with probabilities of their own, from a half to one in a million."""
 

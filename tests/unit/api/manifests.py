@@ -33,7 +33,7 @@ def changed(**spec: Any) -> dict[str, Any]:  # noqa: ANN401 - any part of a mani
 
 X = {"name": "image", "shape": ["batch", 1, 8, 8]}
 EACH = {"uri": "s3://models/onnx/{stem}/"}
-BATCHES: list[tuple[str, dict[str, Any]]] = [
+ACCEPTED: list[tuple[str, dict[str, Any]]] = [
     ("a glob", changed(source={"uri": "s3://m/[ab]/fold-*.pt"}, destination=EACH)),
     ("a list", changed(source={"uris": ["s3://m/a?.pt", "s3://m/b.pt"]}, destination=EACH)),
     (
@@ -48,6 +48,12 @@ BATCHES: list[tuple[str, dict[str, Any]]] = [
         ),
     ),
     ("one checkpoint, named in its destination", changed(destination=EACH)),
+    (
+        "sizes that follow from a dim",
+        changed(inputs=[{"name": "a", "shape": ["batch", "batch - 1", "2 * batch + 1", 3]}]),
+    ),
+    ("a dim that occurs in an expression only", changed(inputs=[{**X, "shape": ["batch - 1"]}])),
+    ("a mask", changed(inputs=[X, {"name": "m", "kind": "AttentionMask", "shape": ["batch", 9]}])),
 ]
 # (test id, manifest, expected field, expected part of the message)
 INVALID: list[tuple[str, dict[str, Any], str, str]] = [
@@ -67,6 +73,12 @@ INVALID: list[tuple[str, dict[str, Any], str, str]] = [
     (
         "undefined dim",
         changed(inputs=[{"name": "image", "shape": ["n", "batch"]}]),
+        "spec",
+        "must be defined in dims",
+    ),
+    (
+        "expression of an undefined dim",
+        changed(inputs=[{"name": "image", "shape": ["batch", "n - 1"]}]),
         "spec",
         "must be defined in dims",
     ),

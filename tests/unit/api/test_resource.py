@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from modelexport_api.resource import ManifestError, one_document, parse
-from unit.api.manifests import BATCHES, INVALID, VALID, X, changed
+from unit.api.manifests import ACCEPTED, INVALID, VALID, X, changed
 
 
 def test_valid_manifest_is_parsed_with_defaults() -> None:
@@ -104,6 +104,6 @@ def test_documents_that_are_not_manifests_are_rejected(text: str, words: str) ->
         parse(one_document(text))
 
 
-@pytest.mark.parametrize("manifest", [row[1] for row in BATCHES], ids=[row[0] for row in BATCHES])
-def test_batches_are_valid(manifest: dict[str, Any]) -> None:
+@pytest.mark.parametrize("manifest", [row[1] for row in ACCEPTED], ids=[row[0] for row in ACCEPTED])
+def test_manifests_are_valid(manifest: dict[str, Any]) -> None:
     assert parse(manifest).spec.to_wire()["source"].items() >= manifest["spec"]["source"].items()

@@ -14,6 +14,7 @@ from modelexport_exporter.call.tensors import to_array, to_tensor
 from modelexport_exporter.core.errors import ExportFailure, RefusedCall
 from modelexport_exporter.diagnosis.accepted.sizes import Limit, limits_of_sizes
 from modelexport_exporter.diagnosis.accepted.values import Arrays, limits_of_values
+from modelexport_exporter.verification.shapes.observed import sizes_of
 
 _SECONDS = 10.0
 """For the whole search; a model that takes longer is refused without more words."""
@@ -85,10 +86,5 @@ def _limited(call: Callable[[Mapping[str, torch.Tensor]], object]) -> Callable[.
 
 def _sizes_of(values: Mapping[str, torch.Tensor], bound_inputs: BoundInputs) -> dict[str, int]:
     """Return the sizes of the declared dims in these inputs."""
-    return {
-        size: value.shape[axis]
-        for entry in bound_inputs.call.inputs
-        for axis, size in enumerate(entry.shape)
-        for value in (values[entry.name],)
-        if isinstance(size, str) and axis < value.dim()
-    }
+    arrays = {name: to_array(value) for name, value in values.items()}
+    return sizes_of(bound_inputs.call.inputs, arrays)

@@ -251,6 +251,4 @@ def _described(rule: _Rule) -> Limit:
     sign = "+" if rule.more > 0 else "-"
     by_sum = f"{rule.first} {sign} {abs(rule.more)}"
     text = f"{rule.factor} * {rule.first}" if rule.factor != 1 else by_sum
-    return Limit(
-        f"{other} = {text}", f"Let forward make {other} of what has {rule.first}, or fix both."
-    )
+    return Limit(f"{other} = {text}", f"Write {text} for {other} in inputs[].shape.")

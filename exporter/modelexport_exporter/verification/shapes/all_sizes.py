@@ -14,6 +14,7 @@ import numpy as np
 import onnx
 from onnx import helper, inliner, numpy_helper
 
+from modelexport_exporter.verification.shapes.expressions import evaluate
 from modelexport_exporter.verification.shapes.file_shapes import Known
 from modelexport_exporter.verification.shapes.shape_rules import shapes_of
 from modelexport_exporter.verification.shapes.size_values import MOST_ELEMENTS, value_of
@@ -150,6 +151,5 @@ def _size_of(
 ) -> Size:
     if dim.HasField("dim_value"):
         return number(dim.dim_value)
-    if all(dim.dim_param in sizes for sizes in combinations):
-        return np.array([sizes[dim.dim_param] for sizes in combinations], np.int64)
-    return None
+    sizes = [evaluate(dim.dim_param, own) for own in combinations]
+    return np.array(sizes, np.int64) if dim.dim_param and None not in sizes else None

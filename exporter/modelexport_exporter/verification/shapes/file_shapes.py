@@ -13,6 +13,8 @@ from pathlib import Path
 import onnx
 import onnxruntime
 
+from modelexport_exporter.verification.shapes.expressions import evaluate
+
 SMALL = 256
 """Elements of a constant that may be a shape, and stays."""
 _NOTHING_LOGGED = 4
@@ -48,8 +50,8 @@ class FileShapes:
         model.CopyFrom(self._model)
         for value in model.graph.input:
             for dim in value.type.tensor_type.shape.dim:
-                if dim.dim_param in sizes:
-                    dim.dim_value = sizes[dim.dim_param]
+                if (size := evaluate(dim.dim_param, sizes)) is not None:
+                    dim.dim_value = size
         options = onnxruntime.SessionOptions()
         options.log_severity_level = _NOTHING_LOGGED
         options.intra_op_num_threads = 1

@@ -8,6 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from modelexport_api.sizes import DimExpression
 from modelexport_api.spec import Input
 
 Array = NDArray[Any]
@@ -64,11 +65,11 @@ def sizes_of(inputs: Iterable[Input], arrays: Mapping[str, Array]) -> dict[str, 
         array = arrays.get(entry.name)
         if array is None or array.ndim != len(entry.shape):
             continue
-        sizes |= {
-            dim: size
-            for dim, size in zip(entry.shape, array.shape, strict=True)
-            if isinstance(dim, str)
-        }
+        for declared, size in zip(entry.shape, array.shape, strict=True):
+            expression = DimExpression.parse(declared) if isinstance(declared, str) else None
+            own = expression.dim_at(size) if expression is not None else None
+            if expression is not None and own is not None:
+                sizes[expression.dim] = own
     return sizes
 
 

@@ -106,3 +106,27 @@ def test_pickles_are_not_read(tmp_path: Path) -> None:
     np.savez(path, x=np.array([object()]))
     with pytest.raises(ExportFailure, match="cannot be read"):
         read_golden(path, SPEC)
+
+
+@pytest.mark.parametrize(
+    ("x", "gaps", "said"),
+    [
+        pytest.param((4,), (3,), "", id="fits"),
+        pytest.param((4,), (4,), "dim 0 is declared as n - 1, 0..7 (3 before)", id="another n"),
+        pytest.param((9,), (8,), "dim 0 is declared as n, 1..8", id="outside of the range"),
+    ],
+)
+def test_a_size_that_follows_from_a_dim(
+    x: tuple[int], gaps: tuple[int], said: str, tmp_path: Path
+) -> None:
+    wire = SPEC.to_wire()
+    wire["inputs"] = [{"name": "x", "shape": ["n"]}, {"name": "gaps", "shape": ["n - 1"]}]
+    wire["dims"] = {"n": {"min": 1, "max": 8}}
+    spec = ModelExportSpec.model_validate(wire)
+    path = npz(tmp_path, x=np.zeros(x, np.float32), gaps=np.zeros(gaps, np.float32))
+    if not said:
+        assert read_golden(path, spec)[0].dims == {"n": 4}
+        return
+    with pytest.raises(ExportFailure) as raised:
+        read_golden(path, spec)
+    assert said in raised.value.message

@@ -107,3 +107,18 @@ def test_what_is_only_reported(changed: dict[str, Any], subject: str, obtained: 
     (finding,) = check_contract(SPEC, facts(**changed))
     assert finding.subject == subject
     assert finding.obtained.startswith(obtained)
+
+
+@pytest.mark.parametrize("written", ["2*batch + 1", "2 * batch + 1"])
+def test_an_expression_is_what_it_says(written: str) -> None:
+    spec = spec_for(
+        inputs=[
+            {"name": "ids", "dtype": "int64", "shape": ["batch", 8]},
+            {"name": "mask", "dtype": "bool", "shape": ["2 * batch + 1", 8]},
+        ],
+        outputs=["logits"],
+    )
+    made = (tensor("ids", "int64"), tensor("mask", "bool", written, 8))
+    assert check_contract(spec, facts(inputs=made)) == ()
+    with pytest.raises(ExportFailure, match=r"input mask dim 0 \(batch\): .* got 7"):
+        check_contract(spec, facts(inputs=(made[0], tensor("mask", "bool", 7, 8))))

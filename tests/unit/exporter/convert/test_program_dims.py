@@ -10,7 +10,8 @@ from torch import nn
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.convert.program_dims import check_numbers_kept
+from modelexport_exporter.call import bind_inputs
+from modelexport_exporter.convert.program_dims import check_numbers_kept, symbol_names
 from modelexport_exporter.core.errors import ExportFailure
 
 
@@ -48,3 +49,51 @@ def test_a_number_that_the_graph_keeps() -> None:
 def test_inputs_that_are_not_given_are_no_numbers() -> None:
     program = torch.export.export(Repeated(), (torch.ones(3), 0, torch.ones(3)))
     check_numbers_kept(program, spec_with(X, {"name": "scale", "shape": [3]}))
+
+
+class Gaps(nn.Module):
+    def forward(self, x: torch.Tensor, gaps: torch.Tensor) -> torch.Tensor:
+        return (x[1:] - x[:-1]) / gaps
+
+
+class OnlyGaps(nn.Module):
+    def forward(self, gaps: torch.Tensor) -> torch.Tensor:
+        return gaps * 2
+
+
+def with_dims(*inputs: Mapping[str, object]) -> ModelExportSpec:
+    dims = {"n": {"min": 2, "max": 9}}
+    return ModelExportSpec.model_validate({**spec_with(*inputs).to_wire(), "dims": dims})
+
+
+N, ONE_LESS = {"name": "x", "shape": ["n"]}, {"name": "gaps", "shape": ["n - 1"]}
+
+
+@pytest.mark.parametrize(
+    ("module", "inputs"), [(Gaps(), [N, ONE_LESS]), (OnlyGaps(), [ONE_LESS])], ids=["both", "one"]
+)
+def test_a_size_that_follows_from_a_dim(
+    module: nn.Module, inputs: list[Mapping[str, object]]
+) -> None:
+    bound = bind_inputs(with_dims(*inputs), module, None)
+    args, _ = bound.call.example(bound.sizes.captured)
+    shapes = bound.call.dynamic_shapes(module.forward)
+    program = torch.export.export(module, tuple(args), dynamic_shapes=shapes)
+    names = symbol_names(program, bound.spec)
+    assert list(names.values()) == ["n - 1"]
+
+
+def test_a_size_that_follows_otherwise() -> None:
+    bound = bind_inputs(with_dims(N, ONE_LESS), Gaps(), None)
+    args, _ = bound.call.example(bound.sizes.captured)
+    shapes = bound.call.dynamic_shapes(Gaps().forward)
+    program = torch.export.export(Gaps(), tuple(args), dynamic_shapes=shapes)
+    other = with_dims(N, {"name": "gaps", "shape": ["n - 2"]})
+    with pytest.raises(ExportFailure, match=r"gaps dim 0 \(n - 2\): requested 0..7, got 1..8"):
+        symbol_names(program, other)
+
+
+def test_a_size_below_zero_is_refused() -> None:
+    with pytest.raises(ExportFailure, match=r"gaps: n - 3 is -1 at n = 2") as raised:
+        bind_inputs(with_dims(N, {"name": "gaps", "shape": ["n - 3"]}), Gaps(), None)
+    assert raised.value.hint == "Set dims.n.min: 3 or more."

@@ -35,6 +35,8 @@ def test_every_size_is_inside_its_range(ranges: list[list[int]]) -> None:
         pytest.param(
             ["a", "b"], {"a": (2, 3), "b": (2, 3)}, {"a": 3, "b": 2}, id="no room but enough"
         ),
+        pytest.param(["a", "a - 2"], {"a": (2, 9)}, {"a": 5}, id="what is derived is free, too"),
+        pytest.param(["a", "b", "2 * a"], {"a": (1, 9), "b": (6, 9)}, {"a": 3, "b": 7}, id="twice"),
     ],
 )
 def test_sizes(
@@ -47,5 +49,5 @@ def test_sizes(
     assert DimSizes.of(spec).captured == expected
     assert used_dims(spec.inputs) == list(dims)
     assert concrete_shape(spec.inputs[0], expected) == tuple(
-        size if isinstance(size, int) else expected[size] for size in shape
+        size if isinstance(size, int) else eval(size, dict(expected)) for size in shape
     )

@@ -200,6 +200,17 @@ def test_an_attempt_leaves_time_to_the_others() -> None:
     assert attempt_deadline(100.0, 300.0) == 200.0
 
 
+def test_graphs_for_parts_of_sizes_need_dims_of_their_own() -> None:
+    derived = spec_for(
+        "m:build",
+        inputs=[{"name": "x", "shape": ["n", "n - 1"]}],
+        dims={"n": {"min": 2, "max": 9}},
+    )
+    attempts = [failed(D, NARROWED), failed(S, CAPTURE), failed(SC, CAPTURE)]
+    assert next_step(SPEC, Format.STATE_DICT, attempts) == Step(B)
+    assert next_step(derived, Format.STATE_DICT, attempts) != Step(B)
+
+
 @pytest.mark.parametrize(
     ("asked", "attempts", "advised"),
     [

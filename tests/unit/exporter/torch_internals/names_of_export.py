@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import sympy  # type: ignore[import-untyped]
+import sympy
 import torch
 from onnxscript.rewriter import _matcher
 from torch._subclasses.fake_tensor import FakeTensorMode
