@@ -89,7 +89,9 @@ class Mismatch:
         if bool(self.missing) == bool(self.unexpected):
             return (
                 "Check that model.factory and model.kwargs build the module that was trained; "
-                "where the weights are nested in the checkpoint, set source.stateDictKey."
+                "where the weights are nested in the checkpoint, set source.stateDictKey. Weights "
+                "that only one of both needs are named in source.unusedWeights and "
+                "source.factoryWeights."
             )
         field, names = (
             ("unusedWeights", self.unexpected)

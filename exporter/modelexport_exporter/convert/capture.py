@@ -23,12 +23,13 @@ from modelexport_exporter.convert.capture_failure import explain_capture
 from modelexport_exporter.convert.fixed_sizes import lines_that_fix_sizes
 from modelexport_exporter.convert.program_dims import check_numbers_kept
 from modelexport_exporter.convert.wrapped_forward import returning_tensors, wrapped_forward
-from modelexport_exporter.core.dims import used_dims
+from modelexport_exporter.core.dims import has_derived_sizes, used_dims
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import OUTPUT_NOT_FLATTENED
 from modelexport_exporter.core.user_frame import UserLine, is_users, message_of
 from modelexport_exporter.decompositions import capturing_calls
 from modelexport_exporter.torch_internals.attention_masks import accept_masks_as_given
+from modelexport_exporter.torch_internals.derived_dims import both_bounds_known
 from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
 from modelexport_exporter.torch_internals.forced_decisions import ForcedDecisions
 from modelexport_exporter.torch_internals.symbolic_numbers import sizes_stay_symbolic
@@ -106,6 +107,7 @@ def _exported(
         torch.no_grad(),
         set_onnx_export_flags(dynamic=bool(used_dims(spec.inputs))),
         accept_masks_as_given(),
+        both_bounds_known() if has_derived_sizes(spec.inputs) else nullcontext(),
         mode.decisions or nullcontext(),
         nullcontext() if mode.strict else capturing_calls(spec.export.rewrites.disabled),
         nullcontext() if mode.strict else wrapped_forward(module, returning_tensors),

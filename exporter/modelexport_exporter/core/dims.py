@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from modelexport_api.sizes import DimExpression, dim_of, size_at
+from modelexport_api.sizes import DimExpression, dim_of, is_derived, size_at
 from modelexport_api.spec import Dim, Input, ModelExportSpec
 
 _PRIMES = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73)
@@ -136,6 +136,11 @@ def derived_sizes(inputs: Sequence[Input], dim: str) -> list[DimExpression]:
     sizes = (size for entry in inputs for size in entry.shape if isinstance(size, str))
     found = dict.fromkeys(DimExpression.parse(size) for size in sizes)
     return [own for own in found if own.dim == dim and not own.is_plain]
+
+
+def has_derived_sizes(inputs: Sequence[Input]) -> bool:
+    """Return whether a size of an input is an expression of a dim."""
+    return any(is_derived(size) for entry in inputs for size in entry.shape)
 
 
 def _capture_size(dim: Dim, taken: set[int], derived: Sequence[DimExpression]) -> int:

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from modelexport_api.reasons import Reason
-from modelexport_api.sizes import is_derived
 from modelexport_api.spec import Exporter, Format, InputKind, ModelExportSpec
 from modelexport_exporter.core.attempt import OLDEST_OF_DYNAMO, Attempt, failed_attempts
+from modelexport_exporter.core.dims import has_derived_sizes
 from modelexport_exporter.core.pitfall import PitfallKind
 from modelexport_exporter.core.types import ROUTES, Rung
 
@@ -111,7 +111,7 @@ def _why_one_graph_holds(spec: ModelExportSpec, attempts: Sequence[Attempt]) -> 
 
     Or if the code decides by a size: not every such decision is a condition of the graph.
     """
-    if any(is_derived(size) for entry in spec.inputs for size in entry.shape):
+    if has_derived_sizes(spec.inputs):
         return "torch.export states no parts of sizes that follow from others"
     parts = any(
         attempt.reason is Reason.DYNAMIC_DIM_SPECIALIZED

@@ -10,6 +10,7 @@ import sympy
 import torch
 from onnxscript.rewriter import _matcher
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.symbolic_shapes import DimConstraints
 from torch.onnx._internal.exporter import _building, _flags, _registration
 
 from modelexport_exporter.torch_internals.decomposition_table import decomposition_table
@@ -120,6 +121,10 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
     "torch.onnx._internal.exporter._building._determine_input_dtype": lambda determine: (
         parameters(determine) == ["param", "arg", "type_binding"]
     ),
+    "torch.fx.experimental.symbolic_shapes.DimConstraints._process_derived_dim_roots": (
+        lambda process: parameters(process) == ["self", "results", "name_to_dim"]
+    ),
+    "'_process_derived_dim_roots'": lambda name: hasattr(DimConstraints, name),
     "torch.utils._sympy.printers.PythonPrinter": lambda printer: (
         printer().doprint(sympy.Ne(sympy.Symbol("n"), 50)) == "n != 50"
     ),
