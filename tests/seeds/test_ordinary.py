@@ -50,6 +50,15 @@ CASES = (
         dims={"n": (2, 40)},
     ),
     case(
+        "R1 R4",
+        "padded_steps",
+        "PaddedSteps",
+        tensor("x", 2, "n", 16),
+        {**tensor("padding", 2, "n", dtype="bool"), "kind": "PaddingMask"},
+        tensor("gaps", "n - 1", low=0.1, high=5),
+        dims={"n": (2, 30)},
+    ),
+    case(
         "R4",
         "both_halves",
         "BothHalves",

@@ -46,6 +46,15 @@ class LastOfEachRow(nn.Module):
         return x[torch.arange(len(x), device=x.device), torch.where(last < 0, x.shape[1], last)]
 
 
+class PaddedSteps(PaddedEncoder):
+    """Differences of an encoder's rows, one less than there are rows."""
+
+    def forward(self, x: Tensor, padding: Tensor, gaps: Tensor) -> Tensor:  # type: ignore[override]
+        kept = (~padding).unsqueeze(-1).to(x.dtype)
+        hidden = self.encoder(x, src_key_padding_mask=padding) * kept
+        return (hidden[:, 1:] - hidden[:, :-1]) / gaps[:, None]
+
+
 class SpeedsAlongAPath(nn.Module):
     """One number less than points."""
 
