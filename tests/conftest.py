@@ -14,7 +14,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 import hypothesis
 import pytest
 
-pytest_plugins = ["bed.fixtures", "parallel", "sweeps"]
+pytest_plugins = ["bed.fixtures", "parallel"]
 
 # A machine that does something else meanwhile is no failure.
 hypothesis.settings.register_profile("patient", deadline=None)
