@@ -70,6 +70,11 @@ def is_derived(size: int | str) -> bool:
     return isinstance(size, str) and not DimExpression.parse(size).is_plain
 
 
+def is_same_size(one: int | str, other: int | str) -> bool:
+    """Return whether two sizes are the same, however they are written: `2*n`, `2 * n`."""
+    return str(one).replace(" ", "") == str(other).replace(" ", "")
+
+
 def size_at(size: int | str, sizes: Mapping[str, int]) -> int:
     """Return what an entry of `shape` is, where the dims have these sizes."""
     if isinstance(size, int):

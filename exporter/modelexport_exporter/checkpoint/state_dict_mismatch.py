@@ -9,11 +9,8 @@ from typing import Any
 import torch
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.checkpoint.weight_patterns import as_patterns
+from modelexport_exporter.checkpoint.weight_patterns import as_patterns, listed
 from modelexport_exporter.core.errors import ExportFailure
-
-SHOWN = 4
-"""How many names of each kind are listed."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +129,4 @@ def _surplus_prefix(state: Mapping[str, Any], own: Mapping[str, Any]) -> str:
 
 
 def _listed(title: str, names: tuple[str, ...], separator: str = ", ") -> str:
-    if not names:
-        return ""
-    more = f"{separator}and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return f"{title}: {separator.join(names[:SHOWN])}{more}"
+    return f"{title}: {listed(names, separator)}" if names else ""

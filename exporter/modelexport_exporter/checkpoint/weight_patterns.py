@@ -14,7 +14,7 @@ from typing import Any
 from modelexport_exporter.core.types import ContractFinding
 
 SHOWN = 4
-"""How many names a finding lists."""
+"""How many names are listed."""
 _FEWEST = 2
 """Names that begin alike and are advised as one pattern."""
 
@@ -39,7 +39,7 @@ def unused_finding(names: Sequence[str]) -> ContractFinding:
     """Return the finding on weights of the checkpoint that are left out."""
     return ContractFinding(
         "weights",
-        f"{_counted(names)} more in the checkpoint ({_listed(names)})",
+        f"{_counted(names)} more in the checkpoint ({listed(names)})",
         "left out, as source.unusedWeights says",
     )
 
@@ -48,7 +48,7 @@ def factory_finding(names: Sequence[str]) -> ContractFinding:
     """Return the finding on weights that the checkpoint lacks."""
     return ContractFinding(
         "weights",
-        f"{_counted(names)} that the checkpoint lacks ({_listed(names)})",
+        f"{_counted(names)} that the checkpoint lacks ({listed(names)})",
         "the factory's values, as source.factoryWeights says",
     )
 
@@ -81,6 +81,7 @@ def _counted(names: Sequence[str]) -> str:
     return "1 tensor" if len(names) == 1 else f"{len(names)} tensors"
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = f", and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return f"{', '.join(names[:SHOWN])}{more}"
+def listed(names: Sequence[str], separator: str = ", ") -> str:
+    """Return the first few names, and how many more there are."""
+    more = f"{separator}and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"{separator.join(names[:SHOWN])}{more}"

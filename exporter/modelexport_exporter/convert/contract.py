@@ -13,7 +13,7 @@ from pathlib import Path
 import onnx
 
 from modelexport_api.reasons import Reason
-from modelexport_api.sizes import dim_of, size_at
+from modelexport_api.sizes import dim_of, is_same_size, size_at
 from modelexport_api.spec import Input, InputKind, ModelExportSpec
 from modelexport_api.status import TensorInfo
 from modelexport_exporter.convert.capture_failure import dim_label, requested_range
@@ -119,15 +119,10 @@ def _check_input(
             wanted: int | str = size
         else:
             wanted = size_at(size, sizes.lowest)
-        if not _is_same(got, wanted):
+        if not is_same_size(got, wanted):
             yield ContractFinding(
                 subject=f"input {entry.name} dim {axis}", requested=str(wanted), obtained=str(got)
             )
-
-
-def _is_same(got: int | str, wanted: int | str) -> bool:
-    """Return whether two sizes are the same, however they are written: `2*n`, `2 * n`."""
-    return str(got).replace(" ", "") == str(wanted).replace(" ", "")
 
 
 def _specialized(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from modelexport_api.sizes import DimExpression, dim_of
+from modelexport_api.sizes import DimExpression, dim_of, is_same_size
 from modelexport_api.status import Artifact, TensorInfo
 from modelexport_exporter.report.report import Finding, Report
 
@@ -105,8 +105,7 @@ def _fits(asked: list[int | str], obtained: list[int | str], dims: dict[str, Any
     if len(asked) != len(obtained):
         return not asked  # the example's shape
     return all(
-        str(want).replace(" ", "") == str(got).replace(" ", "")
-        or (isinstance(want, str) and got == _only_size(want, dims))
+        is_same_size(want, got) or (isinstance(want, str) and got == _only_size(want, dims))
         for want, got in zip(asked, obtained, strict=True)
     )
 

@@ -166,7 +166,7 @@ def _choose_hint(
         return (
             f"It agrees at {_join(agreeing)} and differs at {_join(failing)}: a number that "
             "depends on a size was fixed during the export (int(), .item(), a Python branch or "
-            f"loop over a shape). Compute it with tensors."
+            "loop over a shape). Compute it with tensors."
         )
     advice = (
         "The file does not compute what the model computes, and was not published. An operator is "

@@ -217,8 +217,8 @@ class Completeness:
         compare: Callable[[Found], None],
     ) -> None:
         """Compare sizes at which the file decides otherwise than at all sizes before."""
-        for result in results:
-            decisions.add(result.dims)
+        if results:
+            decisions.add([result.dims for result in results])
         many = self._samples.many_sizes()
         for sample in decisions.among(many, DECISIONS_SECONDS, self._clock):
             if _differ(results):

@@ -49,10 +49,10 @@ class SizeDecisions:
         """Whether the probe's nodes are understood without the runtime."""
         self._met = [{_REFUSED} for _ in probe.graph.output]
 
-    def add(self, dims: Mapping[str, int]) -> None:
+    def add(self, sizes: Sequence[Mapping[str, int]]) -> None:
         """Note that the file ran at these sizes."""
-        decided = self._one_by_one([dims])
-        if self._at_once and self._together([dims]) != decided:
+        decided = self._one_by_one(sizes)
+        if self._at_once and self._together(sizes) != decided:
             self._at_once = False
         for output, decisions in enumerate(decided):
             self._met[output].update(decisions)

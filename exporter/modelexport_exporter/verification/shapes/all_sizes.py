@@ -151,5 +151,9 @@ def _size_of(
 ) -> Size:
     if dim.HasField("dim_value"):
         return number(dim.dim_value)
-    sizes = [evaluate(dim.dim_param, own) for own in combinations]
-    return np.array(sizes, np.int64) if dim.dim_param and None not in sizes else None
+    found: list[int] = []
+    for sizes in combinations:
+        if (size := evaluate(dim.dim_param, sizes)) is None:
+            return None
+        found.append(size)
+    return np.array(found, np.int64)

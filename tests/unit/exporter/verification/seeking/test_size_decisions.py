@@ -75,7 +75,7 @@ def decisions(path: Path, rule: str) -> SizeDecisions | None:
 def test_sizes_of_each_side_are_found(rule: str, tmp_path: Path) -> None:
     found = decisions(tmp_path / "m.onnx", rule)
     assert found is not None
-    found.add({"n": 2, "m": 3})
+    found.add([{"n": 2, "m": 3}])
     sizes = [{"n": n, "m": m} for n in range(16) for m in range(16)]
     samples = found.among([Sample(own, Values.NORMAL, 0) for own in sizes], 60.0)
     file = opened(tmp_path / "m.onnx")
@@ -136,7 +136,7 @@ def not_understood() -> SizeDecisions:
     probe = size_probe_of(model(EACH_SIZE))
     assert probe is not None
     found = SizeDecisions(INPUTS[:1], probe, which_row)
-    found.add({"n": 100, "m": 1})
+    found.add([{"n": 100, "m": 1}])
     return found
 
 
@@ -164,7 +164,7 @@ def test_decisions_at_many_sizes_need_no_run_each(tmp_path: Path) -> None:
     onnx.save(model(RULES["a remainder"]), tmp_path / "m.onnx")
     found = size_decisions_of(tmp_path / "m.onnx", INPUTS, counted)
     assert found is not None
-    found.add({"n": 1, "m": 1})
+    found.add([{"n": 1, "m": 1}])
     samples = [
         Sample({"n": n, "m": m}, Values.NORMAL, 0) for n in range(1, 200) for m in range(1, 97)
     ]
@@ -180,7 +180,7 @@ def test_sizes_that_the_runtime_refuses_are_no_decision() -> None:
     probe = size_probe_of(model(EACH_SIZE))
     assert probe is not None
     found = SizeDecisions(INPUTS[:1], probe, refuse)
-    found.add({"n": 1, "m": 1})
+    found.add([{"n": 1, "m": 1}])
     assert list(found.among(rows(range(100)), 60.0)) == []
 
 
