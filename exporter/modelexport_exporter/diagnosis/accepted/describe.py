@@ -16,7 +16,7 @@ from modelexport_exporter.diagnosis.accepted.sizes import Limit, limits_of_sizes
 from modelexport_exporter.diagnosis.accepted.values import Arrays, limits_of_values
 from modelexport_exporter.verification.shapes.observed import sizes_of
 
-_SECONDS = 10.0
+_SECONDS = 30.0
 """For the whole search; a model that takes longer is refused without more words."""
 _ROOM = 300
 

@@ -19,7 +19,7 @@ from types import CodeType, FunctionType, ModuleType
 
 import torch
 
-from modelexport_exporter.core.user_frame import is_users
+from modelexport_exporter.core.user_frame import is_below, is_users
 
 LARGEST = 10_000_000
 MOST = 64
@@ -72,10 +72,9 @@ def _is_own(module: ModuleType, code_dir: Path | None) -> bool:
 
 def _others(files: Collection[str], code_dir: Path | None) -> Iterator[ModuleType]:
     """Yield the other files of the user's code that are imported."""
-    for name, own in list(sys.modules.items()) if code_dir is not None else ():
+    for name, own in list(sys.modules.items()):
         filename = getattr(own, "__file__", None)
-        users = isinstance(filename, str) and Path(filename).is_relative_to(code_dir or "")
-        if users and name not in files:
+        if isinstance(filename, str) and is_below(filename, code_dir) and name not in files:
             yield own
 
 
