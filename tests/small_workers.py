@@ -96,6 +96,13 @@ def imported(_report: ReportProgress) -> set[str]:
     return {*sys.modules}
 
 
+def may_use_a_gpu(_report: ReportProgress) -> bool:
+    """Return whether the process that this one was forked from left CUDA alone."""
+    import torch
+
+    return not torch.cuda._is_in_bad_fork()
+
+
 def act(name: str, report: ReportProgress | None = None) -> object:
     """Do what user code does at its worst."""
     actions: dict[str, Callable[[], object]] = {

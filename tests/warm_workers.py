@@ -15,6 +15,7 @@ import os
 import tempfile
 import warnings
 from typing import Any
+from unittest import mock
 
 import torch
 
@@ -44,9 +45,13 @@ _schemas.op_signature_from_function = functools.cache(_schemas.op_signature_from
 
 
 def _export_once() -> None:
-    """Export a model, so that workers find filled what torch imports and caches on the way."""
+    """Export a model, so that workers find filled what torch imports and caches on the way.
+
+    Once torch has counted the GPUs, no fork of the process can use one.
+    """
     size = torch.export.Dim("n", min=2, max=9)
-    with warnings.catch_warnings(), tempfile.TemporaryDirectory() as directory:
+    no_gpu = mock.patch.object(torch._C, "_cuda_getDeviceCount", return_value=0)
+    with no_gpu, warnings.catch_warnings(), tempfile.TemporaryDirectory() as directory:
         warnings.simplefilter("ignore")
         torch.onnx.export(
             torch.nn.Linear(4, 4),

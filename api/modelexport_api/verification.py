@@ -73,6 +73,11 @@ class Verification(ApiModel):
         description="Measure the latency of eager PyTorch, torch.compile and onnxruntime after "
         "the verification.",
     )
+    benchmark_seconds: Annotated[int, Field(ge=1, le=3600)] | None = Field(
+        default=None,
+        description="How long the latency may be measured. If not set: a tenth of the export's "
+        "time, 2 s at least and 60 s at most. torch.compile is measured only if 10 s are left.",
+    )
 
 
 class ArtifactToVerify(ApiModel):

@@ -1,33 +1,32 @@
-"""Plans the benchmark: sizes, number of calls, and what is left out and why. Pure.
+"""Plans the benchmark: its time, sizes, number of calls, and what is left out and why. Pure.
 
-Guarantees that a benchmark is short compared with the export: about a second for a tiny model, at
-most BUDGET_SECONDS for any, and a quarter of the export's time for torch.compile.
+A measurement belongs to an export, of which it takes a tenth: the sizes are the largest whose calls
+fit into that time, as calls at smaller sizes show.
 """
 
 from __future__ import annotations
 
 import shutil
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from modelexport_api.spec import Provider
 from modelexport_api.status import Latency, LatencyFigures
+from modelexport_exporter.core.dims import describe_sizes
 
-BUDGET_SECONDS = 20.0
-"""For eager and onnxruntime together, including the load of the model."""
-DEADLINE_SECONDS = 60.0
-"""The worker is killed after this time."""
+SHARE = 0.1
+"""Of the time that the export took until then: what all measurements may take together."""
+LEAST_SECONDS, MOST_SECONDS = 2.0, 60.0
 SETTLED_SECONDS = 1.0
 """Minimal time of all calls together, in seconds, unless MOST_ROUNDS were made."""
+LEAST_ROUNDS = 5
+"""A median of fewer calls is none."""
 FEW_ROUNDS = 20
 """A p95 of fewer calls would be the slowest of them."""
 MOST_ROUNDS = 200
 COMPILED_ROUNDS = 30
-SLOW_CALL_SECONDS = 1.0
-"""The largest sizes are measured if a call there is expected to take less."""
-COMPILE_SHARE = 0.25
-COMPILE_AT_MOST = 30.0
 COMPILE_AT_LEAST = 10.0
 """With less, inductor compiles nothing on a CPU: imports and one call of g++ need most of it."""
 MEMORY_FACTOR = 3
@@ -40,21 +39,69 @@ class Benchmark:
 
     latency: Latency | None
     left_out: tuple[str, ...] = ()
+    seconds: float | None = None
+    """That all measurements took."""
 
 
-def sizes_to_measure(
-    small: Mapping[str, int], large: Mapping[str, int], seconds: float, growth: float
-) -> tuple[dict[str, int], str]:
-    """Return the sizes, and why they are not the largest that dims declares.
+def benchmark_seconds(exported_seconds: float, asked: int | None) -> float:
+    """Return how long all measurements may take together.
 
-    `seconds`: of a call at the small ones. `growth`: the ratio of elements, large to small.
+    `exported_seconds`: what the export has taken so far. `asked`: by the spec.
     """
-    expected = seconds * max(growth, 1.0)
-    if expected <= SLOW_CALL_SECONDS:
-        return dict(large), ""
-    return dict(small), (
-        f"latency at the largest sizes: a call would take about {expected:.0f} s; measured at "
-        "smaller ones"
+    if asked is not None:
+        return float(asked)
+    return min(max(SHARE * exported_seconds, LEAST_SECONDS), MOST_SECONDS)
+
+
+def growing_sizes(captured: Mapping[str, int], highest: Mapping[str, int]) -> list[dict[str, int]]:
+    """Return the sizes of the capture, and those doubled until all are the highest."""
+    steps = [dict(captured)]
+    while any(size < highest[name] for name, size in steps[-1].items()):
+        last = steps[-1].items()
+        steps.append({name: min(max(2 * size, 1), highest[name]) for name, size in last})
+    return steps
+
+
+def largest_affordable(
+    steps: Sequence[Mapping[str, int]],
+    elements: Callable[[Mapping[str, int]], int],
+    round_of: Callable[[Mapping[str, int]], float],
+    seconds_left: Callable[[], float],
+) -> tuple[dict[str, int] | None, str]:
+    """Return the largest sizes at which LEAST_ROUNDS fit into the time, and why no larger ones.
+
+    `elements`: of the inputs, which cost grows with. `round_of`: makes the calls of a round, and
+    returns their seconds. None if not even the smallest sizes fit.
+    """
+    chosen, seconds = dict(steps[0]), round_of(steps[0])
+    if seconds * LEAST_ROUNDS > seconds_left():
+        return None, _too_slow(chosen, seconds, max(seconds_left(), 0.0))
+    for smaller, larger in pairwise(steps):
+        expected = seconds * elements(larger) / max(elements(smaller), 1)
+        # The first calls at a size cost more, and are not measured.
+        if expected * (LEAST_ROUNDS + 2) > seconds_left():
+            return chosen, _not_at(larger, f"would take about {expected:.3g} s", chosen)
+        found = round_of(larger)
+        if found * LEAST_ROUNDS > seconds_left():
+            return chosen, _not_at(larger, f"take {found:.3g} s", chosen)
+        chosen, seconds = dict(larger), found
+    return chosen, ""
+
+
+_FIELD = "verification.benchmarkSeconds"
+
+
+def _too_slow(sizes: Mapping[str, int], seconds: float, left: float) -> str:
+    return (
+        f"latency: a call of both takes {seconds:.3g} s at {describe_sizes(sizes)}, and "
+        f"{LEAST_ROUNDS} do not fit into the {left:.1f} s that are left ({_FIELD} sets the time)"
+    )
+
+
+def _not_at(larger: Mapping[str, int], why: str, chosen: Mapping[str, int]) -> str:
+    return (
+        f"latency at larger sizes: a call of both at {describe_sizes(larger)} {why}; measured at "
+        f"{describe_sizes(chosen)} ({_FIELD} sets the time)"
     )
 
 
@@ -90,17 +137,13 @@ def memory_problem(weight_bytes: int, free_bytes: int) -> str:
     )
 
 
-def compile_seconds(exported_seconds: float, provider: str) -> tuple[float, str]:
-    """Return how long torch.compile may take, or 0 and why it is not tried.
-
-    `exported_seconds`: what the export has taken so far.
-    """
+def compile_problem(seconds_left: float, provider: str) -> str:
+    """Return why torch.compile is not measured in this time; empty where it is."""
     if provider == Provider.CPU.value and not any(map(shutil.which, ("g++", "clang++", "c++"))):
-        return 0.0, "torch.compile: there is no C++ compiler, which it needs on a CPU"
-    allowed = min(COMPILE_AT_MOST, COMPILE_SHARE * exported_seconds)
-    if allowed < COMPILE_AT_LEAST:
-        return 0.0, (
-            f"torch.compile: may take {allowed:.1f} s here ({COMPILE_SHARE:.0%} of what the export "
-            f"took), and takes {COMPILE_AT_LEAST:.0f} s at least"
-        )
-    return allowed, ""
+        return "torch.compile: there is no C++ compiler, which it needs on a CPU"
+    if seconds_left >= COMPILE_AT_LEAST:
+        return ""
+    return (
+        f"torch.compile: takes {COMPILE_AT_LEAST:.0f} s at least, and {max(seconds_left, 0.0):.1f} "
+        f"s are left ({_FIELD} sets the time)"
+    )

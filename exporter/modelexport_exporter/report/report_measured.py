@@ -38,6 +38,9 @@ class Measured(ApiModel):
     precision_losses: list[ReportedLoss] = Field(default_factory=list)
     providers: list[ReportedFallback] = Field(default_factory=list)
     not_measured: list[str] = Field(default_factory=list)
+    latency_seconds: float | None = Field(
+        default=None, description="How long the latency was measured, in seconds."
+    )
 
 
 def measured(outcome: VerificationOutcome | None, benchmark: Benchmark | None) -> Measured:
@@ -63,4 +66,9 @@ def measured(outcome: VerificationOutcome | None, benchmark: Benchmark | None) -
             for entry in (outcome.fallbacks if outcome else ())
         ],
         not_measured=list(benchmark.left_out) if benchmark else [],
+        latency_seconds=_rounded(benchmark.seconds) if benchmark else None,
     )
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 3)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -20,13 +20,13 @@ from modelexport_api.status import Latency, LatencyFigures, Stage
 from modelexport_exporter.call.tensors import to_tensor
 from modelexport_exporter.checkpoint.load import silent
 from modelexport_exporter.core.benchmark_plan import (
-    BUDGET_SECONDS,
     COMPILED_ROUNDS,
     Benchmark,
     enough,
     figures,
+    growing_sizes,
+    largest_affordable,
     memory_problem,
-    sizes_to_measure,
 )
 from modelexport_exporter.core.dims import DimSizes
 from modelexport_exporter.core.machine import free_memory
@@ -44,9 +44,14 @@ Timed = Callable[[], float]
 
 
 @older_torch()
-def measure(task: ExportTask, converted: ConvertedModel, progress: ReportProgress) -> Benchmark:
-    """Return the latency of eager and onnxruntime, or why there is none."""
-    started = time.monotonic()
+def measure(
+    task: ExportTask, converted: ConvertedModel, seconds: float, progress: ReportProgress
+) -> Benchmark:
+    """Return the latency of eager and onnxruntime, or why there is none.
+
+    `seconds`: for all of it, the load of the model included.
+    """
+    until = time.monotonic() + seconds
     progress(Stage.VERIFY, 1.0, "measuring latency")
     size = sum(file.size_bytes for file in converted.files)
     problem = memory_problem(size, free_memory())
@@ -54,16 +59,16 @@ def measure(task: ExportTask, converted: ConvertedModel, progress: ReportProgres
         return Benchmark(None, (problem,))
     bench = _Bench(task, converted)
     dims = DimSizes.of(bench.spec)
-    sizes, wanted = dims.captured, dims.highest
-    small = (bench.eager(sizes), bench.onnx(sizes))
-    for call in small:
-        call()  # cold
-    growth = volume(bench.spec.inputs, wanted) / max(volume(bench.spec.inputs, sizes), 1)
-    slowest = max(min(call(), call(), call()) for call in small)
-    chosen, note = sizes_to_measure(sizes, wanted, slowest, growth)
-    calls = (bench.eager(chosen), bench.onnx(chosen))
-    eager, onnx = _alternate(calls, started + BUDGET_SECONDS)
-    latency = Latency(dims=chosen, eager=figures(eager), onnx=figures(onnx))
+    sizes, note = largest_affordable(
+        growing_sizes(dims.captured, dims.highest),
+        lambda sizes: volume(bench.spec.inputs, sizes),
+        bench.warm_round,
+        lambda: until - time.monotonic(),
+    )
+    if sizes is None:
+        return Benchmark(None, (note,))
+    eager, onnx = _alternate((bench.eager(sizes), bench.onnx(sizes)), until)
+    latency = Latency(dims=sizes, eager=figures(eager), onnx=figures(onnx))
     return Benchmark(latency, (note,) if note else ())
 
 
@@ -72,15 +77,19 @@ def measure_compiled(
     task: ExportTask,
     converted: ConvertedModel,
     sizes: dict[str, int],
+    seconds: float,
     progress: ReportProgress,
 ) -> LatencyFigures:
-    """Return the latency of the module compiled by torch.compile at these sizes."""
+    """Return the latency of the module compiled by torch.compile at these sizes.
+
+    `seconds`: for all of it; whoever waits for this process ends it then.
+    """
+    until = time.monotonic() + seconds
     progress(Stage.VERIFY, 1.0, "compiling with torch.compile to measure it")
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(task.output_dir.parent / "inductor"))
     bench = _Bench(task, converted, with_session=False)
-    call = bench.eager(sizes, compiled=True)
-    (seconds,) = _alternate((call,), time.monotonic() + BUDGET_SECONDS, COMPILED_ROUNDS)
-    return figures(seconds)
+    (taken,) = _alternate((bench.eager(sizes, compiled=True),), until, COMPILED_ROUNDS)
+    return figures(taken)
 
 
 def _alternate(
@@ -116,7 +125,14 @@ class _Bench:
                 production=True,
             )
 
-    def onnx(self, sizes: dict[str, int]) -> Timed:
+    def warm_round(self, sizes: Mapping[str, int]) -> float:
+        """Return the seconds of one call of eager and one of onnxruntime, after one of each."""
+        calls = (self.eager(sizes), self.onnx(sizes))
+        for call in calls:
+            call()
+        return sum(call() for call in calls)
+
+    def onnx(self, sizes: Mapping[str, int]) -> Timed:
         """Return the artifact's call at these sizes: arrays in, arrays out."""
         arrays = {**self._arrays(sizes), **self._weights}
 
@@ -127,7 +143,7 @@ class _Bench:
 
         return call
 
-    def eager(self, sizes: dict[str, int], *, compiled: bool = False) -> Timed:
+    def eager(self, sizes: Mapping[str, int], *, compiled: bool = False) -> Timed:
         """Return the module's call at these sizes: tensors in, tensors out."""
         original = self._original
         device = original.reference.device
@@ -147,6 +163,6 @@ class _Bench:
 
         return call
 
-    def _arrays(self, sizes: dict[str, int]) -> dict[str, Any]:
-        drawn = self._samples.arrays(Sample(sizes, Values.NORMAL, 0))
+    def _arrays(self, sizes: Mapping[str, int]) -> dict[str, Any]:
+        drawn = self._samples.arrays(Sample(dict(sizes), Values.NORMAL, 0))
         return {entry.name: drawn[entry.name] for entry in self.spec.inputs}

@@ -10,13 +10,22 @@ from modelexport_exporter.isolation import worker
 
 @pytest.mark.usefixtures("torch_workers")
 def test_a_worker_finds_everything_imported_and_onnxruntime_missing() -> None:
-    found = worker.run(
-        "small_workers:imported",
+    found = _run("small_workers:imported")
+    assert isinstance(found, set)
+    assert "warm_workers" in found
+    assert "onnxruntime" not in found
+
+
+@pytest.mark.usefixtures("torch_workers")
+def test_a_worker_may_use_a_gpu() -> None:
+    assert _run("small_workers:may_use_a_gpu") is True
+
+
+def _run(entry: str) -> object:
+    return worker.run(
+        entry,
         (),
         on_progress=lambda *_: None,
         on_output=lambda _: None,
         memory=MemoryWatch(),
     )
-    assert isinstance(found, set)
-    assert "warm_workers" in found
-    assert "onnxruntime" not in found

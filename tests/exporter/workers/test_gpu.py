@@ -115,6 +115,6 @@ def test_tf32_is_off_on_both_sides(tmp_path: Path) -> None:
 
 def test_latency_is_measured_on_the_gpu(tmp_path: Path) -> None:
     task, converted = exported(tmp_path, catalog.DIGITS, "CUDA")
-    found = measure(task, converted, silent)
+    found = measure(task, converted, 60.0, silent)
     assert found.latency is not None
     assert found.latency.dims == {"batch": 64}

@@ -29,6 +29,7 @@ THE_WORK = {
     *("export.exporter", "export.opset", "export.customOpsets", "export.optimize"),
     *("export.precision", "export.unsupportedOps", "export.plugins", "export.rewrites.disabled"),
     *("export.weights", "export.parameterNames", "verification.benchmark"),
+    "verification.benchmarkSeconds",
     *("verification.allowIncomplete", "verification.provider", "verification.sampler"),
     *("verification.tolerance.atol", "verification.tolerance.rtol"),
 }
