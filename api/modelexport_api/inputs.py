@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from modelexport_api.base import ApiModel
-from modelexport_api.types import AnyJson, DimSize, Finite, Identifier, SizeOfDim
+from modelexport_api.types import AnyJson, Finite, Identifier, Shape
 
 
 class DType(StrEnum):
@@ -66,9 +66,8 @@ class Input(ApiModel):
         description="Element type of a tensor. With model.exampleInputs, the example's element "
         "type.",
     )
-    shape: list[DimSize | SizeOfDim] = Field(
+    shape: Shape = Field(
         default_factory=list,
-        max_length=16,
         description="Shape of a tensor: a number for each constant dim, a name from `dims` for "
         "each dynamic dim, or an expression of one: `n - 1`, `2 * n`. [] is a scalar or, with "
         "model.exampleInputs, the example's shape.",

@@ -163,6 +163,13 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
         holds=lambda spec: not set(spec.outputs) & {entry.name for entry in spec.inputs},
     ),
     Rule(
+        path=(),
+        cel="!has(self.outputShapes) || "
+        "(has(self.outputs) && self.outputShapes.all(o, o in self.outputs))",
+        message="every name in outputShapes must be listed in outputs",
+        holds=lambda spec: set(spec.output_shapes) <= set(spec.outputs),
+    ),
+    Rule(
         path=("dims",),
         cel="self.all(n, n.matches('^[A-Za-z_][A-Za-z0-9_]*$') && n.size() <= 63)",
         message="the name of a dim must start with a letter or _, followed by letters, digits and "

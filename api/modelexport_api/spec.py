@@ -22,7 +22,7 @@ from modelexport_api.export import (
 )
 from modelexport_api.inputs import Dim, DType, Input, InputKind
 from modelexport_api.source import AddressingStyle, Code, Format, Model, Source, Storage
-from modelexport_api.types import DimName, FreeForm, Identifier
+from modelexport_api.types import DimName, FreeForm, Identifier, Shape
 from modelexport_api.verification import (
     ArtifactToVerify,
     Mode,
@@ -89,6 +89,15 @@ class ModelExportSpec(ApiModel):
         default_factory=list,
         max_length=256,
         description="Names of the outputs, in order. If not set, the exporter chooses them.",
+    )
+    output_shapes: dict[Identifier, Shape] = Field(
+        default_factory=dict,
+        max_length=64,
+        description="Shapes by the names of outputs: a number for each constant dim, a name from "
+        "`dims` or an expression of one (`n - 1`), or another name for a size that depends on "
+        "values, such as the number of boxes found. The file declares them, and the export fails "
+        "with ContractViolated if a run returns another shape. Outputs without an entry get the "
+        "shapes that the exporter finds.",
     )
     export: Export = Field(default_factory=Export)
     verification: Verification = Field(default_factory=Verification)

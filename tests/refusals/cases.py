@@ -110,6 +110,12 @@ OF_DECLARATIONS = [
         "OneOutput", ROWS, B, R.CONTRACT_VIOLATED, ["requested a, b (2)", "(1)"], "outputs",
         spec={"outputs": ["a", "b"]}, mended={"outputs": ["a"]}, attempts=1,
     ),
+    Case(
+        "KeepsSome", ROWS, B, R.CONTRACT_VIOLATED,
+        ["spec.outputShapes", "output y dim 0: declared b, returned "], "depends on values",
+        spec={"outputs": ["y"], "outputShapes": {"y": ["b", 4]}},
+        mended={"outputShapes": {"y": ["kept", 4]}}, attempts=1,
+    ),
 ]  # fmt: skip
 OF_CODE = [
     Case(

@@ -30,6 +30,7 @@ from modelexport_exporter.core.types import (
 from modelexport_exporter.precision.losses import Losses
 from modelexport_exporter.precision.noise import Simulation
 from modelexport_exporter.verification.flags_met import FlagsMet
+from modelexport_exporter.verification.further_runs import MAX_RUNS, may_explain
 from modelexport_exporter.verification.numerics.arithmetic_dtype import EXACT, Arithmetic
 from modelexport_exporter.verification.numerics.compare import compare_output
 from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstimate
@@ -49,18 +50,6 @@ Named = list[tuple[str, Array]]
 RunFile = Callable[[Mapping[str, Array], str], Named]
 """Runs the artifact on arrays by input name; the text describes them in a failure's message."""
 
-MAX_RUNS = 24
-RUNS_TO_FIND_UNSETTLED = 3
-"""If an output has elements that depend on rounding, so many runs find one of them."""
-RUNS_TO_SETTLE = 9
-"""So many find most of them."""
-FEW = 4
-"""So many elements that differ may be near an edge or a half; MAX_RUNS find one that moves in
-every 8th run: by three runs a mean that is equal to a threshold moves to one side only, at 1/8."""
-RUNS_TO_MEASURE_NOISE = 5
-"""So many runs measure the noise of an output without such elements; more hardly raise it."""
-HOPELESS = 100.0
-"""An error of so many limits is not explained by one more run."""
 DTYPES_SECONDS = 0.05
 """The dtypes of mixed arithmetic are determined for each sample where that takes no longer."""
 
@@ -251,7 +240,7 @@ class Comparator:
     def _is_explainable(self, compared: list[OutputComparison], runs: int) -> bool:
         """Return whether one more run, after `runs`, may explain what differs."""
         return any(
-            _explainable(output, runs)
+            may_explain(output, runs)
             for output in compared
             if output.output not in self._mismatched
         )
@@ -342,14 +331,3 @@ def _differs(outputs: list[OutputComparison]) -> bool:
 def _is_unsettled(outputs: list[OutputComparison]) -> bool:
     """Return whether outputs agree only because some elements depend on rounding."""
     return not _differs(outputs) and any(output.unsettled for output in outputs)
-
-
-def _explainable(output: OutputComparison, runs: int) -> bool:
-    """Return whether one more run, after `runs`, may show that rounding causes the difference."""
-    if not output.problem or output.problem.kind is ProblemKind.DTYPE:
-        return False
-    if output.errors <= FEW:
-        return True
-    if runs < RUNS_TO_FIND_UNSETTLED or output.unsettled:
-        return runs < RUNS_TO_SETTLE
-    return runs < RUNS_TO_MEASURE_NOISE and output.max_abs_error <= HOPELESS * output.limit

@@ -8,7 +8,7 @@ changed: a false number of its own is refused, a false name is a finding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from modelexport_api.spec import Mode
 from modelexport_api.status import Stage
 from modelexport_exporter.convert.contract import checker_error
 from modelexport_exporter.core.dims import is_dynamic
-from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure, Incurable
 from modelexport_exporter.core.machine import free_memory
 from modelexport_exporter.core.types import ContractFinding, ConvertedModel, ExportTask, WrittenFile
 from modelexport_exporter.onnx_file.output_shapes import write_with_shapes
@@ -61,10 +61,11 @@ def redeclare(
     """
     sources = _sources(converted, stated)
     false = [found for source in sources for found in contradictions(source, observed.runs)]
+    asked = _asked(task, observed)
     if task.spec.mode is Mode.VERIFY:
         return Redeclared(_with_findings(converted, false), stated)
     dims = [name for name, dim in task.spec.dims.items() if is_dynamic(dim)]
-    wanted = _changes(converted, true_shapes(sources, observed.runs, dims))
+    wanted = _changes(converted, true_shapes([asked, *sources], observed.runs, dims))
     if not wanted and not false:
         return Redeclared(converted, stated)
     path = converted.model_path
@@ -74,11 +75,41 @@ def redeclare(
         changed = _described(converted, file, wanted)
         shapes = stated if false else _shapes_of_same(candidate, changed, observed, opened)
         if shapes is None:
-            return Redeclared(converted, stated)
+            return Redeclared(_with_other_shapes(converted, asked), stated)
         candidate.replace(path)  # sessions keep the file before
         return Redeclared(changed, shapes, verify_again=bool(false))
     finally:
         candidate.unlink(missing_ok=True)
+
+
+def _asked(task: ExportTask, observed: ObservedShapes) -> dict[str, Declared]:
+    """Return the shapes of the spec. Raises ExportFailure if a run returned another one."""
+    asked: dict[str, Declared] = {
+        name: tuple(shape) for name, shape in task.spec.output_shapes.items()
+    }
+    for found in contradictions(asked, observed.runs):
+        raise Incurable(
+            Reason.CONTRACT_VIOLATED,
+            f"spec.outputShapes declares a shape that the model does not return: {found}",
+            "Correct the shape, or remove the entry: the exporter then declares what it finds. "
+            "A name that is not in dims stands for a size that depends on values.",
+            stage=Stage.VERIFY,
+        )
+    return asked
+
+
+def _with_other_shapes(converted: ConvertedModel, asked: Mapping[str, Declared]) -> ConvertedModel:
+    """Return the description of a file that could not be written again, with findings."""
+    findings = tuple(
+        ContractFinding(f"output {tensor.name}", _text(asked[tensor.name]), _text(tensor.shape))
+        for tensor in converted.outputs
+        if tensor.name in asked and tuple(tensor.shape) != asked[tensor.name]
+    )
+    return replace(converted, findings=(*converted.findings, *findings))
+
+
+def _text(shape: Sequence[int | str]) -> str:
+    return f"[{', '.join(map(str, shape))}]"
 
 
 def check_true(

@@ -13,7 +13,8 @@ import onnxruntime
 import pytest
 import torch
 
-from modelexport_exporter.convert.script_operators import DEFINITIONS, write_missing_operators
+from modelexport_exporter.convert.script_definitions import DEFINITIONS
+from modelexport_exporter.convert.script_operators import write_missing_operators
 from modelexport_exporter.convert.script_symbolics import script_symbolics
 from modelexport_exporter.convert.torchscript import adapt_script, adapt_translation
 from modelexport_exporter.decompositions import rewriting_calls

@@ -142,6 +142,11 @@ class ReturnsComplex(nn.Module):
         return torch.fft.fft(x)
 
 
+class KeepsSome(nn.Module):
+    def forward(self, x):
+        return x[x[:, 0] > 0]
+
+
 class OneOutput(nn.Module):
     def forward(self, x):
         return x * 2

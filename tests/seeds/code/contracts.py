@@ -71,6 +71,14 @@ class Positive(nn.Module):
         return torch.nonzero(x > 0), x + 1
 
 
+class Found(nn.Module):
+    """The rows that begin with a positive number, where they are, and the others."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        found = x[:, 0] > 0
+        return x[found], torch.nonzero(found), x[~found]
+
+
 class Halves(nn.Module):
     """Every other row, twice the columns, and both dims in one."""
 

@@ -53,6 +53,10 @@ ACCEPTED: list[tuple[str, dict[str, Any]]] = [
         changed(inputs=[{"name": "a", "shape": ["batch", "batch - 1", "2 * batch + 1", 3]}]),
     ),
     ("a dim that occurs in an expression only", changed(inputs=[{**X, "shape": ["batch - 1"]}])),
+    (
+        "shapes of outputs",
+        changed(outputs=["boxes"], outputShapes={"boxes": ["found", "batch", "2 * batch", 4]}),
+    ),
     ("a mask", changed(inputs=[X, {"name": "m", "kind": "AttentionMask", "shape": ["batch", 9]}])),
 ]
 # (test id, manifest, expected field, expected part of the message)
@@ -144,6 +148,18 @@ INVALID: list[tuple[str, dict[str, Any], str, str]] = [
     ),
     ("http source", changed(source={"uri": "https://host/k"}), "spec.source.uri", ""),
     ("no inputs", changed(inputs=[]), "spec.inputs", ""),
+    (
+        "the shape of an output without a name",
+        changed(outputShapes={"boxes": ["batch"]}),
+        "spec",
+        "must be listed in outputs",
+    ),
+    (
+        "a size of an output that is no name",
+        changed(outputShapes={"logits": ["batch size"]}),
+        "spec.outputShapes",
+        "",
+    ),
     ("no destination", changed(destination=None), "spec.destination", ""),
     (
         "factory without a colon",
