@@ -66,6 +66,7 @@ CASES = (
         tensor("y", "2 * n + 1", 16),
         dims=ROWS,
     ),
+    case("R4", "whole_weeks", "WholeWeeks", tensor("x", "n", "days"), dims={**ROWS, "days": (1, 30)}),
     case("R2", "rare_labels", "RareLabels", X, dims=ROWS, rtol=1e-3),
     case("R2", "rare_gates", "RareGates", X, dims=ROWS, rtol=1e-3),
     case("R3", "sparse_scores", "SparseScores", X, dims=ROWS, tied=True),

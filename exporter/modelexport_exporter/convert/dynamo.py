@@ -21,7 +21,10 @@ from modelexport_exporter.convert.double_constants import keep_constants_double
 from modelexport_exporter.convert.names import make_names_unique
 from modelexport_exporter.convert.program_dims import symbol_names
 from modelexport_exporter.convert.program_outputs import check_outputs
-from modelexport_exporter.convert.size_arithmetic import compute_sizes_in_double
+from modelexport_exporter.convert.size_arithmetic import (
+    compute_sizes_in_double,
+    round_quotients_down,
+)
 from modelexport_exporter.convert.size_guards import (
     Condition,
     check_sizes_read,
@@ -100,7 +103,8 @@ def translate(
     # A copy, as every checkpoint of a batch gets one: copying orders attributes.
     decomposed = converted.exported_program
     assert decomposed is not None
-    model = compute_sizes_in_double(converted.model.clone(), decomposed)
+    model = round_quotients_down(converted.model.clone(), decomposed)
+    model = compute_sizes_in_double(model, decomposed)
     model = keep_constants_double(model, decomposed)
     return Translation(model, names, inputs, spec.outputs, tuple(conditions))
 

@@ -1,17 +1,21 @@
-"""Numbers that a program computes from sizes, in the double precision that Python computes in.
+"""Numbers that a program computes from sizes, as Python computes them.
 
-torch.onnx writes them as float32: `int(n * 0.58)` is then off by one at n = 50, where the product
-in double is 28.999999999999996.
+In double precision: torch.onnx writes them as float32, and `int(n * 0.58)` is then off by one at
+n = 50, where the product in double is 28.999999999999996. Quotients are rounded down: ONNX's Div
+rounds integers towards zero, and `-(-n // 7)` is then one window short.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 
 import numpy as np
 import onnx_ir as ir
 import torch
 from torch.export import ExportedProgram
+
+from modelexport_exporter.torch_internals.symbolic_sizes import may_be_negative
 
 _UNARY = frozenset({"Floor", "Ceil", "Round", "Sqrt", "Neg", "Abs", "Identity", "Squeeze"})
 """Operators that a translation may add to a number before it becomes an integer again."""
@@ -28,6 +32,31 @@ def compute_sizes_in_double(model: ir.Model, program: ExportedProgram) -> ir.Mod
     if numbers:
         _Widening(model.graph, numbers).run()
     return model
+
+
+def round_quotients_down(model: ir.Model, program: ExportedProgram) -> ir.Model:
+    """Return the model, the quotients of sizes that may be negative rounded as Python does."""
+    names = {
+        node.name
+        for node in program.graph.nodes
+        if node.target is operator.floordiv and any(map(_may_be_negative, node.args))
+    }
+    for node in list(model.graph):
+        if node.op_type == "Div" and node.outputs[0].name in names:
+            # Mod follows the sign of the divisor, so that what is divided is a multiple of it.
+            rest = ir.node("Mod", list(node.inputs))
+            multiple = ir.node("Sub", [node.inputs[0], rest.outputs[0]])
+            for made in (rest, multiple):
+                made.outputs[0].type = ir.TensorType(ir.DataType.INT64)
+            model.graph.insert_before(node, [rest, multiple])
+            node.replace_input_with(0, multiple.outputs[0])
+    return model
+
+
+def _may_be_negative(operand: object) -> bool:
+    """Return whether an operand, a node of the program or a number, may be below zero."""
+    value = operand.meta.get("val") if isinstance(operand, torch.fx.Node) else operand
+    return not isinstance(value, int | torch.SymInt) or may_be_negative(value)
 
 
 class _Widening:

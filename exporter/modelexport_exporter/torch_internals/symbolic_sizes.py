@@ -26,6 +26,13 @@ def size_expression(size: object) -> str:
     return str(size.node.expr) if isinstance(size, torch.SymInt) else str(size)
 
 
+def may_be_negative(size: int | torch.SymInt) -> bool:
+    """Return whether an integer made of sizes is below zero for some of them."""
+    if not isinstance(size, torch.SymInt):
+        return size < 0
+    return bool(size.node.shape_env.bound_sympy(size.node.expr).lower < 0)
+
+
 def condition_of(asserted: object) -> tuple[str, tuple[str, ...]] | None:
     """Return a condition on sizes as Python, with its symbols; None for one that is known."""
     return _as_python(asserted.node.expr) if isinstance(asserted, torch.SymBool) else None

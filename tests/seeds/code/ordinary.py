@@ -253,6 +253,17 @@ class Experts(nn.Module):
         return self.experts[mode.item()](x), self.experts[best](x) * 2, torch.tensor(best)
 
 
+class WholeWeeks(nn.Module):
+    """Days in weeks, of which the last may be short: quotients of negative sizes."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        n, days = x.shape
+        weeks = -(-days // 7)
+        profile = F.pad(x, (0, -days % 7)).view(n, weeks, 7).sum(1)
+        season = profile.repeat(1, weeks)[:, :days]
+        return x - season, torch.roll(profile, shifts=-(days % 7), dims=1)
+
+
 class Chunks(nn.Module):
     """Three chunks, or fewer: four rows make two of two. Returns numbers of Python, too."""
 
