@@ -50,6 +50,7 @@ TENTHS = torch.arange(0.0, 1.0, 0.1, dtype=torch.float32).half()
 INTS = torch.tensor([[4, -6, 9], [3, 8, -5]])
 BOOLS, OTHER_BOOLS = X > 0, X > 1
 BYTES = torch.tensor([[0, 3, 1], [0, 0, 2]], dtype=torch.uint8)
+BAGS_OF_32_BITS = (torch.tensor([1, 0, 0, 1], dtype=torch.int32), torch.tensor([0, 3]).int())
 SQUARE = torch.tensor([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 5.0]])
 LOWER = torch.linalg.cholesky(SQUARE)
 RIGHT = X.mT.contiguous()
@@ -345,12 +346,18 @@ CALLS: dict[str, list[Call]] = {
     **of("logaddexp2", call(FAR, -FAR)),
     **of("frexp.Tensor", call(X)),
     **of("sign sgn", call(WITH_NAN)),
+    # Bags of embeddings
+    **of("embedding_bag embedding_bag.padding_idx", call(X, *BAGS_OF_32_BITS)),
     # Squeezing
     **of("squeeze.dim squeeze_copy.dim", call(X, 1)),
     **of("squeeze.dims", script(ONE_SIZED, [0, 1])),
 }
 
 FUNCTIONS = {
+    "aten::embedding_bag": lambda *args: torch.ops.aten.embedding_bag(*args)[0],
+    "aten::embedding_bag.padding_idx": lambda *args: torch.ops.aten.embedding_bag.padding_idx(
+        *args, False, 1, False, None, False, 1
+    )[0],
     "aten::roll": lambda x: x.roll(x.shape[0] // 2, 0),
     "aten::bitwise_and.Scalar": lambda x: x.bitwise_and(x.shape[0]),
     "aten::bitwise_or.Scalar": lambda x: x.bitwise_or(x.shape[0]),
@@ -359,4 +366,4 @@ FUNCTIONS = {
     "aten::__or__.Scalar": lambda x: x | x.shape[0],
     "aten::__xor__.Scalar": lambda x: x ^ x.shape[0],
 }
-"""What calls the operator with arguments that follow a size."""
+"""What calls the operator with arguments that follow a size, or compares one of its results."""

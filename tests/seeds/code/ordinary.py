@@ -253,6 +253,21 @@ class Experts(nn.Module):
         return self.experts[mode.item()](x), self.experts[best](x) * 2, torch.tensor(best)
 
 
+class BagsOfHashes(nn.Module):
+    """Hashes of 32 bits in bags of four, the last may be shorter; weighted bags with padding."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.items = nn.EmbeddingBag(64, 8, mode="max")
+        self.history = nn.EmbeddingBag(10, 8, mode="sum", padding_idx=0)
+
+    def forward(self, ids: Tensor, history: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+        places = (((ids >> 16) ^ ids) * 0x45D9F3B) & 63
+        starts = torch.arange(0, ids.shape[0], 4, dtype=places.dtype)
+        items = self.items(places, starts)
+        return items, self.history(history, per_sample_weights=weights)
+
+
 class WholeWeeks(nn.Module):
     """Days in weeks, of which the last may be short: quotients of negative sizes."""
 
