@@ -30,7 +30,8 @@ def may_be_negative(size: int | torch.SymInt) -> bool:
     """Return whether an integer made of sizes is below zero for some of them."""
     if not isinstance(size, torch.SymInt):
         return size < 0
-    return bool(size.node.shape_env.bound_sympy(size.node.expr).lower < 0)
+    environment = size.node.shape_env
+    return environment is None or bool(environment.bound_sympy(size.node.expr).lower < 0)
 
 
 def condition_of(asserted: object) -> tuple[str, tuple[str, ...]] | None:
