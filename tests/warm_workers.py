@@ -13,11 +13,10 @@ import gc
 import importlib
 import os
 import tempfile
+import threading
 import warnings
 from typing import Any
 from unittest import mock
-
-import torch
 
 from modelexport_exporter.core import machine
 
@@ -47,11 +46,17 @@ _schemas.op_signature_from_function = functools.cache(_schemas.op_signature_from
 def _export_once() -> None:
     """Export a model, so that workers find filled what torch imports and caches on the way.
 
-    Once torch has counted the GPUs, no fork of the process can use one.
+    Once torch has counted the GPUs, no fork of the process can use one; no fork survives a thread,
+    such as the one that watches bars of progress.
     """
+    # Not earlier: numpy, which it imports, starts no threads only where `preload` imports it.
+    import torch
+
+    bars: Any = importlib.import_module("tqdm").tqdm
     size = torch.export.Dim("n", min=2, max=9)
     no_gpu = mock.patch.object(torch._C, "_cuda_getDeviceCount", return_value=0)
-    with no_gpu, warnings.catch_warnings(), tempfile.TemporaryDirectory() as directory:
+    no_watch = mock.patch.object(bars, "monitor_interval", 0)
+    with no_gpu, no_watch, warnings.catch_warnings(), tempfile.TemporaryDirectory() as directory:
         warnings.simplefilter("ignore")
         torch.onnx.export(
             torch.nn.Linear(4, 4),
@@ -64,6 +69,7 @@ def _export_once() -> None:
 
 
 _export_once()
+assert threading.active_count() == 1
 # As long as the process lives: as many pytest processes are as busy as this one.
 machine.sharing_cpus(int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))).__enter__()
 gc.freeze()

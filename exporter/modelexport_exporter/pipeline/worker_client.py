@@ -149,7 +149,7 @@ class Workers:
         asked = task.spec.verification.benchmark_seconds
         seconds = benchmark_seconds(begun - self.started, asked)
         try:
-            # It ends by itself, unless a call or the load of the model takes longer than all.
+            # It stops at the limit itself, unless a call or loading the model exceeds the limit.
             deadline, entry = self._within(seconds + OVERTIME_SECONDS), entry_points.BENCHMARK
             found = self._work(deadline, entry, task, converted, seconds)
         except ExportFailure as failure:

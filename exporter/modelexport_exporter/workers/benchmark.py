@@ -49,7 +49,7 @@ def measure(
 ) -> Benchmark:
     """Return the latency of eager and onnxruntime, or why there is none.
 
-    `seconds`: for all of it, the load of the model included.
+    `seconds`: time limit of the whole measurement, loading the model included.
     """
     until = time.monotonic() + seconds
     progress(Stage.VERIFY, 1.0, "measuring latency")
@@ -82,7 +82,7 @@ def measure_compiled(
 ) -> LatencyFigures:
     """Return the latency of the module compiled by torch.compile at these sizes.
 
-    `seconds`: for all of it; whoever waits for this process ends it then.
+    `seconds`: time limit of the whole measurement; the caller kills the process at it.
     """
     until = time.monotonic() + seconds
     progress(Stage.VERIFY, 1.0, "compiling with torch.compile to measure it")

@@ -49,10 +49,8 @@ class Machine:
 
     def __init__(self, fixed: float, each: float, seconds: float) -> None:
         self.fixed, self.each, self.left = fixed, each, seconds
-        self.tried: list[int] = []
 
     def round_of(self, sizes: Mapping[str, int]) -> float:
-        self.tried.append(sizes["n"])
         seconds = self.fixed + self.each * sizes["n"]
         self.left -= 2 * seconds  # cold and warm
         return seconds
