@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from repairs.check import Call, Function
 
@@ -21,6 +22,8 @@ class _Projected(nn.LSTM):
 
 torch.manual_seed(0)
 _LSTM = _Projected().eval()
+_RNN = nn.RNN(4, 5).eval()
+_RELU_RNN = nn.RNN(4, 5, nonlinearity="relu").eval()
 
 
 def _crop(x: Tensor, rows: Tensor) -> Tensor:
@@ -28,6 +31,13 @@ def _crop(x: Tensor, rows: Tensor) -> Tensor:
     torch._check(count >= 0)
     torch._check(count <= x.shape[2])
     return F.interpolate(x[:, :, :count], (4, 4), mode="bilinear", antialias=True)
+
+
+def _repacked(total: int | None) -> Function:
+    def repack(x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        return pad_packed_sequence(pack_padded_sequence(x, lengths), total_length=total)
+
+    return repack
 
 
 def _max_pool(dims: int) -> Function:
@@ -89,5 +99,15 @@ CALLS: dict[str, tuple[Function, Call]] = {
     "avg_pool2d": (_avg_pool(2), Call((IMAGE,), open_dims=(2, 3))),
     "avg_pool3d": (_avg_pool(3), Call((VOLUME,), open_dims=(3, 4))),
     "lstm": (lambda x: _LSTM(x)[0], Call((ROWS[:, None],), open_dims=(0,))),
+    "rnn_tanh": (lambda x: _RNN(x)[0], Call((ROWS[:, None],), open_dims=(0,))),
+    "rnn_relu": (lambda x: _RELU_RNN(x)[0], Call((ROWS[:, None],), open_dims=(0,))),
+    "_pack_padded_sequence": (
+        _repacked(None),
+        Call((ROWS.reshape(5, 2, 2), torch.tensor([4, 2])), open_dims=(0,)),
+    ),
+    "_pad_packed_sequence": (
+        _repacked(30),
+        Call((ROWS.reshape(5, 2, 2), torch.tensor([4, 2])), open_dims=(0,)),
+    ),
 }
 """By the operator's name."""

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from modelexport_api.reasons import Reason
-from seeds.case import Case, array, integers, refused, tensor
+from seeds.case import Case, array, integers, tensor
 from seeds.harness import Bench, each
 
 BOTH = {"time": (1, 30), "n": (1, 9)}
@@ -99,20 +98,29 @@ CASES = (
         export={"opset": 11},
         nightly=True,
     ),
-    Case(
-        "A49",
-        "packed",
-        "recurrent:Packed",
-        (tensor("x", "n", 8, 5), integers("lengths", "n", low=1, high=8)),
-        {"n": (1, 9)},
-        feeds=({"x": array([[[0.5] * 5] * 8] * 4), "lengths": array([1, 8, 3, 3], dtype="int64")},),
-        or_refused=refused(
-            Reason.CAPTURE_FAILED,
-            Reason.CONVERSION_FAILED,
-            Reason.VERIFICATION_FAILED,
-            Reason.RUNTIME_FAILED,
-            words=["recurrent.py"],
-        ),
+    *(
+        Case(
+            "A49",
+            f"packed_{name}",
+            f"recurrent:{factory}",
+            (tensor("x", "n", "time", 5), integers("lengths", "n", low=1, high=8)),
+            {"n": (1, 9), "time": (8, 16)},
+            feeds=(
+                {
+                    "x": array([[[0.5] * 5] * 8] * 4),
+                    "lengths": array([1, 8, 3, 3], dtype="int64"),
+                },
+            ),
+            nightly=nightly,
+        )
+        for name, factory, nightly in (
+            ("lstm", "packed_lstm", False),
+            ("both_ways", "packed_both_ways", False),
+            ("gru", "packed_gru", False),
+            ("rnn", "packed_rnn", True),
+            ("projected", "packed_projected", True),
+            ("and_decoded", "PackedAndDecoded", False),
+        )
     ),
 )
 

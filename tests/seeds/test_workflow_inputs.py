@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from modelexport_api.reasons import Reason
-from seeds.case import Case, integers, refused, tensor
+from seeds.case import Case, integers, tensor
 from seeds.harness import Bench, each
 
 ROWS = tensor("x", "batch", 6)
@@ -120,13 +119,6 @@ CASES = (
         "input_kinds:packed",
         (tensor("x", "batch", 5, 6), integers("lengths", "batch", low=1, high=5)),
         FEW,
-        or_refused=refused(
-            Reason.CAPTURE_FAILED,
-            Reason.CONVERSION_FAILED,
-            Reason.UNSUPPORTED_OPERATOR,
-            Reason.VERIFICATION_FAILED,
-            Reason.DYNAMIC_DIM_SPECIALIZED,
-        ),
     ),
 )
 

@@ -24,7 +24,6 @@ class PitfallKind(StrEnum):
     INPUT_WRITE = "InputWrite"
     TYPE_CHECK = "TypeCheck"
     EXPORT_BRANCH = "ExportBranch"
-    PACKED_SEQUENCE = "PackedSequence"
     BAKED = "Baked"
     NOT_DETERMINISTIC = "NotDeterministic"
     GRADIENT = "Gradient"

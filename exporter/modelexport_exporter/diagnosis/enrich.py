@@ -44,7 +44,6 @@ _OF_TRANSLATION = frozenset(
         PitfallKind.INDEX_WRITE,
         PitfallKind.INDEX_READ,
         PitfallKind.INPUT_WRITE,
-        PitfallKind.PACKED_SEQUENCE,
         PitfallKind.DATA_LOOP,
         PitfallKind.STATE,
     }

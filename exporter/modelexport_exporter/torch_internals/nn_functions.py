@@ -1,6 +1,7 @@
-"""Pools of torch.nn.functional as the operators that the tracer records.
+"""Functions of torch.nn as the operators below them, which captures and traces record.
 
-The public functions of these names are Python: they choose between two operators, or read sizes.
+The public functions of these names are Python: pools choose between two operators, or read sizes;
+those of packed sequences sort the sequences before and after.
 """
 
 from __future__ import annotations
@@ -13,3 +14,5 @@ adaptive_avg_pool2d = torch._C._nn.adaptive_avg_pool2d  # noqa: SLF001
 adaptive_avg_pool3d = torch._C._nn.adaptive_avg_pool3d  # noqa: SLF001
 adaptive_max_pool2d = torch._C._nn.adaptive_max_pool2d  # noqa: SLF001
 adaptive_max_pool3d = torch._C._nn.adaptive_max_pool3d  # noqa: SLF001
+pack_padded_sequence = torch._VF._pack_padded_sequence  # noqa: SLF001
+pad_packed_sequence = torch._VF._pad_packed_sequence  # noqa: SLF001

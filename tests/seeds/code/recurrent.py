@@ -73,15 +73,57 @@ class CellOverTime(nn.Module):
 class Packed(nn.Module):
     """Sequences of unlike lengths."""
 
-    def __init__(self) -> None:
+    def __init__(self, net: nn.RNNBase, **padding: float) -> None:
         super().__init__()
-        self.net = nn.LSTM(5, 6, batch_first=True)
+        self.net = net
+        self.padding = padding
 
     def forward(self, x: Tensor, lengths: Tensor):
-        packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
-        answer, (h, _) = self.net(packed)
-        padded, _ = pad_packed_sequence(answer, batch_first=True, total_length=x.size(1))
-        return padded, h
+        packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
+        answer, state = self.net(packed)
+        padded, ended = pad_packed_sequence(answer, batch_first=True, **self.padding)
+        return padded, ended, state
+
+
+class PackedAndDecoded(nn.Module):
+    """The state of an encoder of unlike lengths begins a decoder, which sees what was encoded."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = nn.Linear(5, 6)
+        self.encoder = nn.LSTM(6, 4, num_layers=2, batch_first=True)
+        self.decoder = nn.LSTM(5, 4, num_layers=2, batch_first=True)
+
+    def forward(self, x: Tensor, lengths: Tensor):
+        lengths, order = lengths.sort(descending=True)
+        packed = pack_padded_sequence(self.embed(x[order]), lengths, batch_first=True)
+        answer, state = self.encoder(packed)
+        memory, _ = pad_packed_sequence(answer, batch_first=True, total_length=x.size(1))
+        decoded, _ = self.decoder(x[order], state)
+        scores = decoded @ memory.mT
+        known = torch.arange(x.size(1)) < lengths[:, None]
+        return (scores.masked_fill(~known[:, None], -1e9).softmax(-1) @ memory)[order.argsort()]
+
+
+def packed_lstm() -> nn.Module:
+    return Packed(nn.LSTM(5, 6, batch_first=True))
+
+
+def packed_both_ways() -> nn.Module:
+    return Packed(nn.LSTM(5, 6, num_layers=2, bidirectional=True, batch_first=True))
+
+
+def packed_gru() -> nn.Module:
+    net = nn.GRU(5, 6, num_layers=2, bidirectional=True, batch_first=True)
+    return Packed(net, padding_value=-1.0, total_length=20)
+
+
+def packed_rnn() -> nn.Module:
+    return Packed(nn.RNN(5, 6, nonlinearity="relu", bias=False, batch_first=True))
+
+
+def packed_projected() -> nn.Module:
+    return Packed(nn.LSTM(5, 6, proj_size=3, bidirectional=True, batch_first=True))
 
 
 class Tagger(nn.Module):

@@ -192,16 +192,6 @@ class ExportsOtherwise(nn.Module):
         return x * 3
 
 
-class Packs(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.rnn = nn.GRU(4, 4)
-
-    def forward(self, x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        packed = nn.utils.rnn.pack_padded_sequence(x, lengths)  # PackedSequence
-        return self.rnn(packed)[1]
-
-
 class Harmless(nn.Module):
     """Everything here is right in a graph too."""
 

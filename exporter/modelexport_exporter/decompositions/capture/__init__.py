@@ -5,11 +5,12 @@ from __future__ import annotations
 from modelexport_exporter.decompositions.capture import (
     calls,
     convolutions,
+    packed,
     pools,
     recurrent,
     resizing,
 )
 
-_MODULES = (calls, convolutions, pools, recurrent, resizing)
+_MODULES = (calls, convolutions, packed, pools, recurrent, resizing)
 CALLS = {name: entry for module in _MODULES for name, entry in module.CALLS.items()}
 """From a function of torch to its operator's name and what is called in its place."""

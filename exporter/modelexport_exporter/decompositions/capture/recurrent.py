@@ -1,46 +1,86 @@
-"""LSTM layers with a projection (`proj_size`), which ONNX's LSTM does not have, as loops of cells.
+"""Recurrent layers that torch.export would unroll at the example's length, as loops of cells.
 
-Each direction of each layer becomes one Scan over the sequence, whatever its length.
+These are LSTM layers with a projection (`proj_size`), which ONNX's LSTM does not have, and nn.RNN.
+Each direction of each layer becomes one Scan over the sequence, whatever its length. torch has its
+own loops for the other LSTM layers and for GRU.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from modelexport_exporter.decompositions.capture.registry import Replacements, Result
+from modelexport_exporter.decompositions.capture.registry import Replacements, Result, is_open
 from modelexport_exporter.torch_internals.operators import scan
 
 CALLS = Replacements()
+
+_Direction = Callable[..., tuple[Tensor, list[Tensor]]]
+"""From steps, first state, weights and whether there are biases to outputs and last state."""
 
 
 @CALLS.replaces("lstm", torch.lstm)
 def lstm(x: Tensor, hx: Any, *arguments: Any) -> Result:  # noqa: ANN401
     if not _is_projected(hx):
         return NotImplemented
-    weights, biases, layers, dropout, train, bidirectional, batch_first = arguments
+    return _layers(_lstm_direction, x, hx, *arguments)
+
+
+@CALLS.replaces("rnn_tanh", torch.rnn_tanh)
+def rnn_tanh(x: Tensor, hx: Tensor, *arguments: Any) -> Result:  # noqa: ANN401
+    return _rnn(torch.tanh, x, hx, arguments)
+
+
+@CALLS.replaces("rnn_relu", torch.rnn_relu)
+def rnn_relu(x: Tensor, hx: Tensor, *arguments: Any) -> Result:  # noqa: ANN401
+    return _rnn(torch.relu, x, hx, arguments)
+
+
+def _rnn(
+    activation: Callable[[Tensor], Tensor], x: Tensor, hx: Tensor, arguments: tuple[Any, ...]
+) -> Result:
+    batch_first = arguments[-1]
+    if not isinstance(batch_first, bool) or not is_open(x.shape[1 if batch_first else 0]):
+        return NotImplemented
+    return _layers(partial(_rnn_direction, activation), x, (hx,), *arguments)
+
+
+def _layers(
+    direction: _Direction,
+    x: Tensor,
+    first: Sequence[Tensor],
+    weights: list[Tensor],
+    biases: bool,
+    layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool,
+) -> Result:
+    """Return the outputs of the last layer, and the last states of all layers."""
     if train and dropout:
         return NotImplemented
     directions = 2 if bidirectional else 1
-    each = 5 if biases else 3
+    each = len(weights) // (layers * directions)
     steps = x.transpose(0, 1) if batch_first else x
-    hidden, cells = [], []
+    ended = []
     for layer in range(layers):
         outputs = []
         for k in range(layer * directions, (layer + 1) * directions):
             params = weights[k * each : (k + 1) * each]
-            last, (h, c) = _direction(
-                steps, hx[0][k], hx[1][k], params, reverse=k % directions == 1
+            output, state = direction(
+                steps, [part[k] for part in first], params, biases, reverse=k % directions == 1
             )
-            outputs.append(last)
-            hidden.append(h)
-            cells.append(c)
+            outputs.append(output)
+            ended.append(state)
         steps = torch.cat(outputs, -1)
     output = steps.transpose(0, 1) if batch_first else steps
-    return output, torch.stack(hidden), torch.stack(cells)
+    return output, *(torch.stack(parts) for parts in zip(*ended, strict=True))
 
 
 def _is_projected(hx: Any) -> bool:  # noqa: ANN401
@@ -48,12 +88,18 @@ def _is_projected(hx: Any) -> bool:  # noqa: ANN401
     return isinstance(hx, tuple | list) and len(hx) == 2 and hx[0].shape[-1] != hx[1].shape[-1]
 
 
-def _direction(
-    steps: Tensor, h: Tensor, c: Tensor, params: list[Tensor], *, reverse: bool
+def _lstm_direction(
+    steps: Tensor,
+    state: list[Tensor],
+    weights: list[Tensor],
+    biases: bool,
+    *,
+    reverse: bool,
 ) -> tuple[Tensor, list[Tensor]]:
     """Return one direction of one layer: its outputs, and its last hidden state and cell."""
-    weight_ih, weight_hh, *biases, weight_hr = params
-    bias = biases[0] + biases[1] if biases else None
+    weight_ih, weight_hh, *added, weight_hr = weights
+    # A scan refuses states and weights that share memory.
+    weight_hh, weight_hr = weight_hh.clone(), weight_hr.clone()
 
     def step(state: list[Tensor], gates: Tensor) -> tuple[list[Tensor], Tensor]:
         h, c = state
@@ -62,8 +108,28 @@ def _direction(
         h = F.linear(torch.sigmoid(o) * torch.tanh(c), weight_hr)
         return [h, c], h.clone()
 
-    gates = F.linear(steps, weight_ih, bias)
-    # A scan refuses states and weights that share memory.
-    weight_hh, weight_hr = weight_hh.clone(), weight_hr.clone()
-    state, outputs = scan(step, [h.clone(), c.clone()], gates, dim=0, reverse=reverse)
+    gates = F.linear(steps, weight_ih, added[0] + added[1] if biases else None)
+    state, outputs = scan(step, [part.clone() for part in state], gates, dim=0, reverse=reverse)
+    return outputs, state
+
+
+def _rnn_direction(
+    activation: Callable[[Tensor], Tensor],
+    steps: Tensor,
+    state: list[Tensor],
+    weights: list[Tensor],
+    biases: bool,
+    *,
+    reverse: bool,
+) -> tuple[Tensor, list[Tensor]]:
+    """Return one direction of one layer: its outputs, and its last hidden state."""
+    weight_ih, weight_hh, *added = weights
+    weight_hh = weight_hh.clone()
+
+    def step(state: list[Tensor], sums: Tensor) -> tuple[list[Tensor], Tensor]:
+        h = activation(sums + F.linear(state[0], weight_hh))
+        return [h], h.clone()
+
+    sums = F.linear(steps, weight_ih, added[0] + added[1] if biases else None)
+    state, outputs = scan(step, [state[0].clone()], sums, dim=0, reverse=reverse)
     return outputs, state

@@ -15,7 +15,6 @@ from modelexport_exporter.diagnosis.pitfalls import (
     input_writes,
     loops,
     numpy_in_forward,
-    packed_sequences,
     python_numbers,
     random_numbers,
     shape_arithmetic,
@@ -35,7 +34,6 @@ DETECTORS: tuple[Callable[[ForwardCode], Iterator[Pitfall]], ...] = (
     indexing.find,
     input_writes.find,
     type_checks.find,
-    packed_sequences.find,
     gradients.find,
 )
 

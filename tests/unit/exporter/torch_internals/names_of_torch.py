@@ -79,6 +79,12 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
     "torch._C._nn.adaptive_max_pool3d": pools((1, 1, 2, 2, 2), VOLUME),
     "torch._C._nn.max_pool2d_with_indices": pools((1, 1, 2, 2), IMAGE),
     "torch._C._nn.max_pool3d_with_indices": pools((1, 1, 2, 2, 2), VOLUME),
+    "torch._VF._pack_padded_sequence": lambda pack: (
+        pack(torch.ones(3, 2, 1), torch.tensor([3, 1]), False)[1].tolist() == [2, 1, 1]
+    ),
+    "torch._VF._pad_packed_sequence": lambda pad: (
+        pad(torch.ones(4, 1), torch.tensor([2, 1, 1]), False, 0.0, 3)[1].tolist() == [3, 1]
+    ),
     "torch._higher_order_ops.scan.scan": lambda scan: takes(scan, print, [X], X, dim=0, reverse=1),
     "torch._library.simple_registry.singleton.find": lambda find: (
         find("aten::relu").fake_impl.kernel is None
