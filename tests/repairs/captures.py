@@ -40,6 +40,17 @@ def _repacked(total: int | None) -> Function:
     return repack
 
 
+def _conv(dims: int) -> Function:
+    convolve = getattr(F, f"conv{dims}d")
+
+    def with_each_ones_kernel(x: Tensor) -> Tensor:
+        weight = torch.ones(2 * x.shape[1], 1, *[3] * dims).cumsum(0)
+        result: Tensor = convolve(x, weight, None, 2, 1, 1, x.shape[1])
+        return result
+
+    return with_each_ones_kernel
+
+
 def _max_pool(dims: int) -> Function:
     pool = getattr(F, f"max_pool{dims}d")
     return lambda x: pool(x, 3, 2, 1, ceil_mode=True)
@@ -89,6 +100,9 @@ CALLS: dict[str, tuple[Function, Call]] = {
         Call((ROWS,), open_dims=(0, 1)),
     ),
     "interpolate": (_crop, Call((IMAGE, torch.tensor(5)))),
+    "conv1d": (_conv(1), Call((SIGNAL,), open_dims=(1,))),
+    "conv2d": (_conv(2), Call((IMAGE,), open_dims=(1,))),
+    "conv3d": (_conv(3), Call((VOLUME,), open_dims=(1,))),
     "conv_transpose1d": (_conv_transpose(1), Call((SIGNAL,), open_dims=(2,))),
     "conv_transpose2d": (_conv_transpose(2), Call((IMAGE,), open_dims=(2, 3))),
     "conv_transpose3d": (_conv_transpose(3), Call((VOLUME,), open_dims=(3, 4))),

@@ -268,6 +268,35 @@ class BagsOfHashes(nn.Module):
         return items, self.history(history, per_sample_weights=weights)
 
 
+class Modulated(nn.Module):
+    """Kernels of each sample's own, as generators of images have: as many groups as samples."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(6, 4, 3, 3))
+        self.style = nn.Linear(5, 4)
+
+    def forward(self, x: Tensor, style: Tensor) -> tuple[Tensor, Tensor]:
+        b, c, h, w = x.shape
+        kernels = self.weight * (self.style(style).view(b, 1, c, 1, 1) + 1)
+        kernels = kernels * torch.rsqrt(kernels.pow(2).sum((2, 3, 4), keepdim=True) + 1e-8)
+        x = x.reshape(1, b * c, h, w)
+        same = F.conv2d(x, kernels.view(b * 6, c, 3, 3), padding=1, groups=b)
+        kernels = kernels.transpose(1, 2).reshape(b * c, 6, 3, 3)
+        larger = F.conv_transpose2d(x, kernels, stride=2, padding=1, output_padding=1, groups=b)
+        return same.view(b, 6, h, w), larger.view(b, 6, 2 * h, 2 * w)
+
+
+class Deltas(nn.Module):
+    """The slope of each signal by a convolution with a group for each, as torchaudio does."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        b, c, t = x.shape
+        signals = F.pad(x.reshape(1, -1, t), (2, 2), mode="replicate")
+        kernel = torch.arange(-2.0, 3.0).repeat(b * c, 1, 1)
+        return (F.conv1d(signals, kernel, groups=b * c) / 10).view(b, c, t)
+
+
 class WholeWeeks(nn.Module):
     """Days in weeks, of which the last may be short: quotients of negative sizes."""
 

@@ -1,4 +1,4 @@
-"""Transposed convolutions to a size of the caller, whose output_padding follows a dynamic dim.
+"""Convolutions whose arguments follow a dynamic dim: the number of groups, or the output_padding.
 
 torch.export fixes output_padding. It only adds to the end of the result, so the largest one is
 computed, and the result is cut.
@@ -9,6 +9,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from modelexport_exporter.decompositions.capture.grouped_convolutions import (
+    convolve_groups,
+    convolve_groups_transposed,
+)
 from modelexport_exporter.decompositions.capture.registry import (
     Call,
     Replacements,
@@ -31,6 +35,10 @@ def _conv_transpose(function: Call, dims: int) -> Call:
         groups: int = 1,
         dilation: Sizes = 1,
     ) -> Result:
+        if is_open(groups):
+            return convolve_groups_transposed(
+                input, weight, bias, stride, padding, output_padding, groups, dilation
+            )
         added = each(output_padding, dims)
         if not any(map(is_open, added)):
             return NotImplemented
@@ -47,6 +55,22 @@ def _conv_transpose(function: Call, dims: int) -> Call:
     return conv_transpose
 
 
+def _conv(
+    input: Tensor,  # noqa: A002 - torch's own name
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes | str = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Result:
+    if not is_open(groups):
+        return NotImplemented
+    return convolve_groups(input, weight, bias, stride, padding, dilation, groups)
+
+
+for _dims, _function in enumerate((torch.conv1d, torch.conv2d, torch.conv3d), start=1):
+    CALLS.replaces(f"conv{_dims}d", _function)(_conv)
 for _dims, _function in enumerate(
     (torch.conv_transpose1d, torch.conv_transpose2d, torch.conv_transpose3d), start=1
 ):
