@@ -42,7 +42,9 @@ def _constant(value: Any) -> Any:  # noqa: ANN401
 
 
 def _shift_left(x: Any, places: Any) -> Any:  # noqa: ANN401
-    return op.Mul(_constant(x), _constant(2 ** _known(places)))
+    if isinstance(places, int):
+        return op.Mul(_constant(x), _constant(2**places))
+    return op.Mul(_constant(x), op.Pow(_constant(2), places))
 
 
 def _shift_right(x: Any, places: Any) -> Any:  # noqa: ANN401

@@ -1,8 +1,8 @@
-"""`int(x)`, `float(x)` and `math.sqrt(x)` of symbolic sizes and of tensors, which stay symbolic.
+"""`int(x)`, `float(x)` and functions of symbolic sizes and of tensors, which stay symbolic.
 
 Python's `int` has to return a number: of a symbolic size torch.export then takes the example's, and
 the graph holds for that size only; of a tensor it refuses most uses of it. `round`, `math.floor`
-and the operators need no help with sizes, except `divmod`.
+and the operators need no help with sizes, except `divmod` and what looks for a power of two.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from types import ModuleType
 from typing import Any
 
 import torch
+
+from modelexport_exporter.torch_internals.symbolic_sizes import largest
 
 _SYMBOLIC = (torch.SymInt, torch.SymFloat)
 
@@ -33,6 +35,8 @@ class _NumberType(type):
             return args[0].reshape(()).to(cls.dtype)
         if len(args) == 1 and isinstance(args[0], _SYMBOLIC):
             return cls.of_size(args[0])
+        if len(args) == 1 and isinstance(args[0], LogOfSize) and cls.plain is int:
+            return math.trunc(args[0])
         if len(args) == 1 and isinstance(args[0], torch.SymBool):
             return cls.plain(bool(args[0]))
         return cls.plain(*args, **options)
@@ -79,7 +83,7 @@ class _TensorFloat(_SizeFloat):
 
 
 _KINDS: tuple[tuple[str, type], ...] = (("int", _SizeInt), ("float", _SizeFloat))
-_square_root = math.sqrt
+_square_root, _log2 = math.sqrt, math.log2
 
 
 def _size_square_root(x: Any) -> Any:  # noqa: ANN401
@@ -89,6 +93,38 @@ def _size_square_root(x: Any) -> Any:  # noqa: ANN401
     return _square_root(x)
 
 
+def _size_log2(x: Any) -> Any:  # noqa: ANN401
+    """Return math.log2(x), of a size what knows its floor and its ceiling."""
+    return LogOfSize(x) if isinstance(x, torch.SymInt) else _log2(x)
+
+
+def bit_length(size: torch.SymInt) -> Any:  # noqa: ANN401
+    """Return size.bit_length() of a size: it has a bit for each power of two that it reaches."""
+    bits = (largest(size) or 2**_MOST_BITS).bit_length()
+    return sum(torch.sym_min(1, size // 2**bit) for bit in range(bits))
+
+
+_MOST_BITS = 40
+"""Of a size without a bound."""
+
+
+class LogOfSize:
+    """The logarithm of a size to base 2, of which torch.export holds the whole part only."""
+
+    def __init__(self, size: torch.SymInt) -> None:
+        self._size = size
+
+    def __floor__(self) -> Any:  # noqa: ANN401
+        return bit_length(self._size) - 1
+
+    def __ceil__(self) -> Any:  # noqa: ANN401
+        return bit_length(self._size - 1)
+
+    def __trunc__(self) -> Any:  # noqa: ANN401
+        return bit_length(self._size) - 1
+
+
+_FUNCTIONS_OF_SIZES = [(_square_root, _size_square_root), (_log2, _size_log2)]
 _OF_NUMBERS = ("exp", "log", "sin", "cos", "tan", "tanh", "atan", "atan2", "hypot")
 _OF_TRUTH = ("isnan", "isinf")
 
@@ -118,7 +154,7 @@ def sizes_stay_symbolic(modules: Sequence[ModuleType], *, tensors: bool = False)
     `tensors`: also with tensors where it asks for their numbers.
     """
     kinds = (("int", _TensorInt), ("float", _TensorFloat)) if tensors else _KINDS
-    functions = _FUNCTIONS_OF_TENSORS if tensors else [(_square_root, _size_square_root)]
+    functions = _FUNCTIONS_OF_TENSORS if tensors else _FUNCTIONS_OF_SIZES
     changed: list[tuple[Any, str, Any]] = []
 
     def set_name(owner: Any, name: str, value: object) -> None:  # noqa: ANN401
@@ -127,6 +163,8 @@ def sizes_stay_symbolic(modules: Sequence[ModuleType], *, tensors: bool = False)
 
     set_name(torch.SymInt, "__divmod__", lambda one, other: (one // other, one % other))
     set_name(torch.SymInt, "__rdivmod__", lambda one, other: (other // one, other % one))
+
+    set_name(torch.SymInt, "bit_length", bit_length)
 
     for module in modules:
         for name, kind in kinds:

@@ -34,6 +34,13 @@ def may_be_negative(size: int | torch.SymInt) -> bool:
     return environment is None or bool(environment.bound_sympy(size.node.expr).lower < 0)
 
 
+def largest(size: torch.SymInt) -> int | None:
+    """Return an integer that a size never exceeds, None if there is none."""
+    environment = size.node.shape_env
+    upper = None if environment is None else environment.bound_sympy(size.node.expr).upper
+    return int(upper) if isinstance(upper, sympy.Integer) else None
+
+
 def condition_of(asserted: object) -> tuple[str, tuple[str, ...]] | None:
     """Return a condition on sizes as Python, with its symbols; None for one that is known."""
     return _as_python(asserted.node.expr) if isinstance(asserted, torch.SymBool) else None

@@ -297,6 +297,39 @@ class Deltas(nn.Module):
         return (F.conv1d(signals, kernel, groups=b * c) / 10).view(b, c, t)
 
 
+class FastConvolution(nn.Module):
+    """A long kernel by transforms of the next power of two, found in two ways."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kernel = nn.Parameter(torch.randn(9))
+
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        n = x.shape[-1]
+        length = 2 ** math.ceil(math.log2(n + 8))
+        spectrum = torch.fft.rfft(x, n=length) * torch.fft.rfft(self.kernel, n=length)
+        y = torch.fft.irfft(spectrum, n=length)[..., :n]
+        padded = F.pad(x, (0, (1 << (n - 1).bit_length()) - n))
+        smooth = torch.fft.irfft(torch.fft.rfft(x) / (1 + torch.arange(n // 2 + 1)), n=n)
+        return y, padded, smooth, torch.fft.fft(x).abs() + int(math.log2(n))
+
+
+class Aliases(nn.Module):
+    """Operators by their second names, of mixed types."""
+
+    def forward(self, x: Tensor, i: Tensor) -> tuple[Tensor, ...]:
+        high = x > 0.2
+        places = torch.arange(end=x.shape[0]).true_divide(3)
+        return (
+            x.multiply(high) + places[:, None],
+            i.multiply(high).subtract(2).multiply(0.5),
+            torch.subtract(i, x).divide(high.long() + 1),
+            torch.greater(i, x).multiply(torch.less_equal(i, x + 1)),
+            x.less(i) | i.greater_equal(x + 2),
+            torch.special.erfc(x + 5),
+        )
+
+
 class WholeWeeks(nn.Module):
     """Days in weeks, of which the last may be short: quotients of negative sizes."""
 

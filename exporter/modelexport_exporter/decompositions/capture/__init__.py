@@ -9,8 +9,9 @@ from modelexport_exporter.decompositions.capture import (
     pools,
     recurrent,
     resizing,
+    transforms,
 )
 
-_MODULES = (calls, convolutions, packed, pools, recurrent, resizing)
+_MODULES = (calls, convolutions, packed, pools, recurrent, resizing, transforms)
 CALLS = {name: entry for module in _MODULES for name, entry in module.CALLS.items()}
 """From a function of torch to its operator's name and what is called in its place."""

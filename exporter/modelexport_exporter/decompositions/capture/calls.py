@@ -17,7 +17,6 @@ from torch import SymFloat, SymInt, Tensor
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from modelexport_exporter.decompositions.capture.registry import (
-    Call,
     Replacements,
     Result,
     is_open,
@@ -53,7 +52,7 @@ def linspace(
 
 @CALLS.replaces("arange", torch.arange)
 def arange(
-    start: float,
+    start: float = 0,
     end: float | None = None,
     step: float = 1,
     *,
@@ -246,33 +245,3 @@ def gaussian_nll_loss(
     if reduction == "mean":
         return loss.mean()
     return loss.sum() if reduction == "sum" else loss
-
-
-def _resize(x: Tensor, size: int, dim: int) -> Result:
-    """Return x cropped or padded with zeros to the size."""
-    shape = list(x.shape)
-    shape[dim] = size
-    zeros = torch.zeros(shape, dtype=x.dtype, device=x.device)
-    return torch.cat([x, zeros], dim).narrow(dim, 0, size)
-
-
-def _transform(name: str, function: Call, bins: Callable[[int], int]) -> None:
-    @CALLS.replaces(name, function)
-    def resize(
-        x: Tensor,
-        n: int | None = None,
-        dim: int = -1,
-        norm: str | None = None,
-        **rest: object,
-    ) -> Result:
-        if not isinstance(n, int) or not is_open(x.shape[dim]):
-            return NotImplemented
-        result: Tensor = function(_resize(x, bins(n), dim), n, dim, norm, **rest)
-        return result
-
-
-_transform("fft_fft", torch.fft.fft, lambda n: n)
-_transform("fft_ifft", torch.fft.ifft, lambda n: n)
-_transform("fft_rfft", torch.fft.rfft, lambda n: n)
-_transform("fft_irfft", torch.fft.irfft, lambda n: n // 2 + 1)
-_transform("fft_hfft", torch.fft.hfft, lambda n: n // 2 + 1)

@@ -69,8 +69,9 @@ def _conv(
     return convolve_groups(input, weight, bias, stride, padding, dilation, groups)
 
 
-for _dims, _function in enumerate((torch.conv1d, torch.conv2d, torch.conv3d), start=1):
-    CALLS.replaces(f"conv{_dims}d", _function)(_conv)
+CALLS.replaces("conv1d", torch.conv1d)(_conv)
+CALLS.replaces("conv2d", torch.conv2d)(_conv)
+CALLS.replaces("conv3d", torch.conv3d)(_conv)
 for _dims, _function in enumerate(
     (torch.conv_transpose1d, torch.conv_transpose2d, torch.conv_transpose3d), start=1
 ):

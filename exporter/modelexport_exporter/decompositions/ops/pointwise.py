@@ -182,4 +182,15 @@ def sign(x: Tensor) -> Tensor:
     return (x > 0).to(x.dtype) - (x < 0).to(x.dtype)
 
 
-FAMILY.composites |= {"aten::arctan2"}
+FAMILY.composites |= {
+    "aten::arctan2",
+    # torch.onnx translates these aliases without promoting their types.
+    *(f"aten::{name}.Tensor" for name in ("greater", "greater_equal", "less", "less_equal")),
+    *(
+        f"aten::{name}.{overload}"
+        for name in ("multiply", "subtract", "divide", "true_divide")
+        for overload in ("Tensor", "Scalar")
+    ),
+    "aten::special_erf",
+    "aten::special_erfc",
+}

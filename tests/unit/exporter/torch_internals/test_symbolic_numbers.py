@@ -17,6 +17,8 @@ from math import sqrt
 def half(n): return int(n * 0.5)
 def real(n): return float(n) / 3
 def roots(n): return math.sqrt(n), sqrt(n)
+def bits(n):
+    return n.bit_length(), math.ceil(math.log2(n)), math.floor(math.log2(n)), int(math.log2(n))
 def same(): return isinstance(3, int), isinstance(3, float), issubclass(bool, int)
 def kinds(): return type(3) == int, {int: "i", float: "f"}[type(3.0)], int | None, int("7")
 def methods(): return int.from_bytes(b"a", "big"), float.fromhex("0x1p1"), int(True)
@@ -60,3 +62,20 @@ def test_of_sizes_they_are_symbolic(module: Any) -> None:  # noqa: ANN401
     for size in (2, 7, 50):
         given = torch.rand(size)
         assert torch.equal(program.module()(given), Sized()(given))
+
+
+def test_the_next_power_of_two_of_a_size(module: Any) -> None:  # noqa: ANN401
+    class Sized(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            bits = module.bits(x.shape[0])
+            scaled: torch.Tensor = sum(x * 10**place * one for place, one in enumerate(bits))
+            return scaled
+
+    dims = ({0: torch.export.Dim("n", min=1, max=70)},)
+    with sizes_stay_symbolic([module]):
+        program = torch.export.export(Sized(), (torch.ones(6),), dynamic_shapes=dims)
+    for size in (2, 3, 4, 7, 8, 9, 63, 64, 65, 70):
+        given = torch.ones(size)
+        assert torch.equal(program.module()(given), Sized()(given)), size
+    assert (6).bit_length() == 3
+    assert math.log2(6) > 2

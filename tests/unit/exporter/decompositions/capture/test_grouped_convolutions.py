@@ -20,18 +20,16 @@ def drawn(*shape: int) -> torch.Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(1))
 
 
-@given(DIMS, FEW, FEW, FEW, KERNELS, FEW, st.sampled_from([0, 1, 2, "valid"]), FEW, st.booleans())
+@given(
+    sizes=st.tuples(DIMS, FEW, FEW, FEW, KERNELS, FEW),
+    padding=st.sampled_from([0, 1, 2, "valid"]),
+    dilation=FEW,
+    biased=st.booleans(),
+)
 def test_convolution(
-    dims: int,
-    batch: int,
-    channels: int,
-    results: int,
-    kernel: int,
-    stride: int,
-    padding: int | str,
-    dilation: int,
-    biased: bool,
+    sizes: tuple[int, ...], *, padding: int | str, dilation: int, biased: bool
 ) -> None:
+    dims, batch, channels, results, kernel, stride = sizes
     x = drawn(batch, 3 * channels, *range(6, 6 + dims))
     weight = drawn(3 * results, channels, *[kernel] * dims)
     bias = drawn(3 * results) if biased else None
@@ -49,18 +47,16 @@ def test_same_padding(dims: int, kernel: int, dilation: int) -> None:
     torch.testing.assert_close(result, want, rtol=1e-5, atol=1e-5)
 
 
-@given(DIMS, FEW, FEW, FEW, KERNELS, st.integers(1, 3), st.integers(0, 2), FEW, st.booleans())
+@given(
+    sizes=st.tuples(DIMS, FEW, FEW, FEW, KERNELS, st.integers(1, 3)),
+    padding=st.integers(0, 2),
+    dilation=FEW,
+    biased=st.booleans(),
+)
 def test_transposed_convolution(
-    dims: int,
-    batch: int,
-    channels: int,
-    results: int,
-    kernel: int,
-    stride: int,
-    padding: int,
-    dilation: int,
-    biased: bool,
+    sizes: tuple[int, ...], *, padding: int, dilation: int, biased: bool
 ) -> None:
+    dims, batch, channels, results, kernel, stride = sizes
     x = drawn(batch, 3 * channels, *range(5, 5 + dims))
     weight = drawn(3 * channels, results, *[kernel] * dims)
     bias = drawn(3 * results) if biased else None
