@@ -22,6 +22,7 @@ from modelexport_exporter.call import BoundInputs, Numbers, register_classes
 from modelexport_exporter.convert.capture_failure import explain_capture
 from modelexport_exporter.convert.fixed_sizes import lines_that_fix_sizes
 from modelexport_exporter.convert.program_dims import check_numbers_kept
+from modelexport_exporter.convert.size_expressions import at_all_sizes
 from modelexport_exporter.convert.wrapped_forward import returning_tensors, wrapped_forward
 from modelexport_exporter.core.dims import has_derived_sizes, used_dims
 from modelexport_exporter.core.errors import ExportFailure
@@ -32,6 +33,7 @@ from modelexport_exporter.torch_internals.attention_masks import accept_masks_as
 from modelexport_exporter.torch_internals.derived_dims import both_bounds_known
 from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
 from modelexport_exporter.torch_internals.forced_decisions import ForcedDecisions
+from modelexport_exporter.torch_internals.known_conditions import conditions_at_all_sizes
 from modelexport_exporter.torch_internals.symbolic_numbers import sizes_stay_symbolic
 
 
@@ -107,6 +109,7 @@ def _exported(
         torch.no_grad(),
         set_onnx_export_flags(dynamic=bool(used_dims(spec.inputs))),
         accept_masks_as_given(),
+        conditions_at_all_sizes(at_all_sizes),
         both_bounds_known() if has_derived_sizes(spec.inputs) else nullcontext(),
         mode.decisions or nullcontext(),
         nullcontext() if mode.strict else capturing_calls(spec.export.rewrites.disabled),

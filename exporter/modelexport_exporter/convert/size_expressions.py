@@ -27,6 +27,16 @@ def holds(expression: str, sizes: Mapping[str, Array]) -> Array:
     return np.broadcast_to(np.asarray(found, bool), shape)
 
 
+def at_all_sizes(expression: str, sizes: Mapping[str, range]) -> bool | None:
+    """Return the truth of a condition at all combinations of sizes; None where it differs."""
+    axes = np.meshgrid(*sizes.values(), indexing="ij", sparse=True)
+    try:
+        found = holds(expression, dict(zip(sizes, axes, strict=True)))
+    except (TypeError, ValueError, NameError, AttributeError, ZeroDivisionError):
+        return None
+    return bool(found.flat[0]) if found.all() or not found.any() else None
+
+
 def compiled(expression: str) -> CodeType:
     """Return the condition for `holds_at`."""
     return compile(expression, "<condition>", "eval")

@@ -43,7 +43,7 @@ def largest(size: torch.SymInt) -> int | None:
 
 def condition_of(asserted: object) -> tuple[str, tuple[str, ...]] | None:
     """Return a condition on sizes as Python, with its symbols; None for one that is known."""
-    return _as_python(asserted.node.expr) if isinstance(asserted, torch.SymBool) else None
+    return as_python(asserted.node.expr) if isinstance(asserted, torch.SymBool) else None
 
 
 Deferred = tuple[tuple[str, tuple[str, ...]], str]
@@ -63,12 +63,13 @@ def deferred_conditions(program: torch.export.ExportedProgram) -> Iterator[Defer
     }
     for environment in environments.values():
         for deferred in environment.deferred_runtime_asserts.get(None, ()):
-            if found := _as_python(deferred.expr):
+            if found := as_python(deferred.expr):
                 stack: Any = deferred.stack
                 yield found, "".join(stack.format())
 
 
-def _as_python(expression: Any) -> tuple[str, tuple[str, ...]] | None:  # noqa: ANN401
+def as_python(expression: Any) -> tuple[str, tuple[str, ...]] | None:  # noqa: ANN401
+    """Return a condition on sizes as Python, with its symbols; None for one without."""
     symbols = tuple(sorted(map(str, expression.free_symbols)))
     text = PythonPrinter().doprint(expression).replace("torch._sym_sqrt(", "math.sqrt(")
     return (text, symbols) if symbols else None

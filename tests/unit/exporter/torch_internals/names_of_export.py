@@ -124,6 +124,9 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
     "torch.fx.experimental.symbolic_shapes.DimConstraints._process_derived_dim_roots": (
         lambda process: parameters(process) == ["self", "results", "name_to_dim"]
     ),
+    "torch.fx.experimental.symbolic_shapes.ShapeEnv._maybe_evaluate_static": lambda evaluate: (
+        parameters(evaluate)[:2] == ["self", "expr"] and bool(evaluate.cache_clear)
+    ),
     "'_process_derived_dim_roots'": lambda name: hasattr(DimConstraints, name),
     "torch.utils._sympy.printers.PythonPrinter": lambda printer: (
         printer().doprint(sympy.Ne(sympy.Symbol("n"), 50)) == "n != 50"

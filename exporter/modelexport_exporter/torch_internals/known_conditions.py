@@ -1,0 +1,68 @@
+"""Conditions on sizes that hold at every declared size, and that torch cannot prove.
+
+A convolution and a slice that both halve a length give `(n - 3)//2 + 1` and `(n - 1)//2`: torch
+takes such sizes for different ones, assumes that they are equal where the example says so, and the
+assumption has to be proven in the end. Where the declared ranges are finite, all sizes can be
+tried instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+from unittest.mock import patch
+
+import sympy
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+from modelexport_exporter.torch_internals.symbolic_sizes import as_python
+
+Decide = Callable[[str, Mapping[str, range]], bool | None]
+"""From a condition as Python and the sizes of its symbols to its truth; None where it differs."""
+
+_MOST = 50_000
+"""Combinations of sizes that are tried for a condition: 1 ms."""
+
+
+@contextmanager
+def conditions_at_all_sizes(decide: Decide) -> Iterator[None]:
+    """Let torch know conditions that `decide` finds to be the same at all sizes."""
+    own = ShapeEnv._maybe_evaluate_static  # noqa: SLF001
+    known: dict[Any, bool | None] = {}
+
+    # torch clears the cache of the function.
+    @wraps(own)
+    def evaluate(self: ShapeEnv, expression: Any, **options: Any) -> Any:  # noqa: ANN401
+        if not options and isinstance(expression, sympy.logic.boolalg.Boolean):
+            sizes = _sizes(self, expression)
+            if sizes:
+                key = (expression, tuple(sizes.items()))
+                if key not in known:
+                    known[key] = _decided(decide, expression, sizes)
+                if known[key] is not None:
+                    return sympy.true if known[key] else sympy.false
+        return own(self, expression, **options)
+
+    with patch.object(ShapeEnv, "_maybe_evaluate_static", evaluate):
+        yield
+
+
+def _sizes(environment: ShapeEnv, expression: Any) -> dict[str, range] | None:  # noqa: ANN401
+    """Return the sizes of each symbol; None if they are too many."""
+    found: dict[str, range] = {}
+    for symbol in expression.free_symbols:
+        bounds = environment.var_to_range.get(symbol)
+        if bounds is None or not all(
+            isinstance(bound, sympy.Integer) for bound in (bounds.lower, bounds.upper)
+        ):
+            return None
+        found[str(symbol)] = range(int(bounds.lower), int(bounds.upper) + 1)
+    return found if math.prod(map(len, found.values())) <= _MOST else None
+
+
+def _decided(decide: Decide, expression: Any, sizes: Mapping[str, range]) -> bool | None:  # noqa: ANN401
+    text = as_python(expression)
+    return decide(text[0], sizes) if text else None
