@@ -63,7 +63,7 @@ def explain_capture(
     reraise_out_of_memory(error)
     spec = bound_inputs.spec
     text = message_of(error)
-    if CONSTRAINTS_VIOLATED in text:
+    if any(sign in text for sign in CONSTRAINTS_VIOLATED):
         return explain_constraints(text, spec, fixing)
     if NO_SIZES_LEFT in text:
         return _narrowed(fixing)

@@ -42,7 +42,7 @@ from modelexport_exporter.convert.script_returns import begin_returns_with_value
 from modelexport_exporter.convert.script_sizes import compute_script_sizes_in_double
 from modelexport_exporter.convert.script_symbolics import script_symbolics
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.foreign_messages import SURPLUS_OUTPUT_NAMES
+from modelexport_exporter.core.foreign_messages import GRAPH_WORDS, SURPLUS_OUTPUT_NAMES
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.user_frame import UserLine, shorten, text_of, user_line
 from modelexport_exporter.decompositions import rewriting_calls
@@ -234,7 +234,7 @@ def _explain(
     code_dir: Path | None,
 ) -> ExportFailure:
     reraise_out_of_memory(error)
-    text = text_of(error)
+    text = GRAPH_WORDS.sub("", text_of(error))
     surplus = SURPLUS_OUTPUT_NAMES.search(text)
     if surplus:
         return ExportFailure(

@@ -25,7 +25,7 @@ MAIN_MODULE = "__main__"
 WEIGHTS_ONLY = "weights only"
 
 # torch.export.
-CONSTRAINTS_VIOLATED = "Constraints violated"
+CONSTRAINTS_VIOLATED = ("Constraints violated", "Specializations unexpectedly required")
 INVALID_RANGES = "Invalid ranges"
 """For a dim with a maximum of 0 or 1."""
 NO_SIZES_LEFT = "Cannot create Dim with inconsistent"
@@ -44,6 +44,12 @@ INNER_WORDS = re.compile(
     r"with `torch\._dynamo\.config\.\w+=\w+`"
 )
 """What torch.export says of its own state and to its own developers."""
+GRAPH_WORDS = re.compile(
+    r" Please feel free to request support.*?issues\S*|"
+    r"\s*\[Caused by the value .*?in the TorchScript graph\..*",
+    re.DOTALL,
+)
+"""What torch.onnx's TorchScript exporter says to its own developers, and of its graph."""
 NO_GPU = ("Found no NVIDIA driver", "not compiled with CUDA", "No CUDA GPUs are available")
 
 # torch.onnx.

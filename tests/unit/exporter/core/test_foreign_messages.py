@@ -93,9 +93,40 @@ def test_constraints_and_guards_of_torch_export(caplog: pytest.LogCaptureFixture
             )
     finally:
         logger.propagate = propagates
-    assert messages.CONSTRAINTS_VIOLATED in str(caught.value)
+    assert any(sign in str(caught.value) for sign in messages.CONSTRAINTS_VIOLATED)
     guard, equality = messages.SIZE_GUARD
     assert any(guard in str(r.msg) and equality in str(r.args) for r in caplog.records)
+
+
+def test_sizes_that_torch_export_finds_constant() -> None:
+    dims = ({0: Dim("n", min=2, max=9)},)
+    with pytest.raises(Exception, match=messages.CONSTRAINTS_VIOLATED[1]):
+        torch.export.export(RunsOverRows(), (torch.zeros(3, 4),), dynamic_shapes=dims, strict=False)
+
+
+class RunsOverRows(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows = [x[max(2 * k - 1, 0)] for k in range((x.shape[0] + 1) // 2)]
+        return torch.stack(rows)
+
+
+def test_words_of_the_torchscript_exporter(tmp_path: Path) -> None:
+    with pytest.raises(torch.onnx.errors.SymbolicValueError) as caught:
+        torch.onnx.export(
+            Unfolds(),
+            (torch.zeros(9),),
+            tmp_path / "m.onnx",
+            dynamo=False,
+            dynamic_axes={"x": [0]},
+            input_names=["x"],
+        )
+    text = " ".join(str(caught.value).split())
+    assert messages.GRAPH_WORDS.sub("", text).endswith("input size not accessible.")
+
+
+class Unfolds(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x / 2).unfold(0, 3, 1)
 
 
 def test_dim_that_torch_export_cannot_keep() -> None:
