@@ -24,7 +24,7 @@ Decide = Callable[[str, Mapping[str, range]], bool | None]
 """From a condition as Python and the sizes of its symbols to its truth; None where it differs."""
 
 _MOST = 50_000
-"""Combinations of sizes that are tried for a condition: 1 ms."""
+"""Combinations of sizes that are tried for a condition: a few milliseconds."""
 
 
 @contextmanager
