@@ -44,12 +44,6 @@ INNER_WORDS = re.compile(
     r"with `torch\._dynamo\.config\.\w+=\w+`"
 )
 """What torch.export says of its own state and to its own developers."""
-GRAPH_WORDS = re.compile(
-    r" Please feel free to request support.*?issues\S*|"
-    r"\s*\[Caused by the value .*?in the TorchScript graph\..*",
-    re.DOTALL,
-)
-"""What torch.onnx's TorchScript exporter says to its own developers, and of its graph."""
 NO_GPU = ("Found no NVIDIA driver", "not compiled with CUDA", "No CUDA GPUs are available")
 
 # torch.onnx.
@@ -57,6 +51,12 @@ NO_ONNX_FUNCTION = "No ONNX function found"
 SURPLUS_OUTPUT_NAMES = re.compile(
     r"output names provided \(\d+\) exceeded number of outputs \((\d+)\)"
 )
+GRAPH_WORDS = re.compile(
+    r" Please feel free to request support.*?issues\S*|"
+    r"\s*\[Caused by the value .*?in the TorchScript graph\..*",
+    re.DOTALL,
+)
+"""What torch.onnx's TorchScript exporter says to its own developers, and of its graph."""
 
 # onnxruntime.
 UNKNOWN_OPERATOR = re.compile(

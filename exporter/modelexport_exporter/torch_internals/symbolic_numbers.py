@@ -163,7 +163,6 @@ def sizes_stay_symbolic(modules: Sequence[ModuleType], *, tensors: bool = False)
 
     set_name(torch.SymInt, "__divmod__", lambda one, other: (one // other, one % other))
     set_name(torch.SymInt, "__rdivmod__", lambda one, other: (other // one, other % one))
-
     set_name(torch.SymInt, "bit_length", bit_length)
 
     for module in modules:
