@@ -1,5 +1,8 @@
 """Convolutions whose arguments follow a dynamic dim: the number of groups, or the output_padding.
 
+ONNX's Conv has its groups as a constant. Kernels of each sample's own (modulated convolutions,
+hypernetworks) and of each of `batch * channels` signals become products of windows.
+
 torch.export fixes output_padding. It only adds to the end of the result, so the largest one is
 computed, and the result is cut.
 """
@@ -9,10 +12,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from modelexport_exporter.decompositions.capture.grouped_convolutions import (
-    convolve_groups,
-    convolve_groups_transposed,
-)
 from modelexport_exporter.decompositions.capture.registry import (
     Call,
     Replacements,
@@ -20,6 +19,10 @@ from modelexport_exporter.decompositions.capture.registry import (
     is_open,
 )
 from modelexport_exporter.decompositions.ops.ceil_windows import Sizes, each
+from modelexport_exporter.decompositions.ops.double_windows import (
+    convolve_windows,
+    convolve_windows_transposed,
+)
 
 CALLS = Replacements()
 
@@ -36,8 +39,8 @@ def _conv_transpose(function: Call, dims: int) -> Call:
         dilation: Sizes = 1,
     ) -> Result:
         if is_open(groups):
-            return convolve_groups_transposed(
-                input, weight, bias, stride, padding, output_padding, groups, dilation
+            return convolve_windows_transposed(
+                dims, input, weight, bias, stride, padding, output_padding, groups, dilation
             )
         added = each(output_padding, dims)
         if not any(map(is_open, added)):
@@ -66,7 +69,8 @@ def _conv(
 ) -> Result:
     if not is_open(groups):
         return NotImplemented
-    return convolve_groups(input, weight, bias, stride, padding, dilation, groups)
+    dims = weight.dim() - 2
+    return convolve_windows(dims, input, weight, bias, stride, padding, dilation, groups)
 
 
 CALLS.replaces("conv1d", torch.conv1d)(_conv)

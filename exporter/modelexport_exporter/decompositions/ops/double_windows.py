@@ -54,7 +54,7 @@ def _batched(x: Tensor, dims: int, convolve: Callable[[Tensor], Tensor]) -> Tens
     return convolve(x) if x.dim() == dims + 2 else convolve(x.unsqueeze(0)).squeeze(0)
 
 
-def _convolution(
+def convolve_windows(
     dims: int,
     x: Tensor,
     weight: Tensor,
@@ -64,6 +64,7 @@ def _convolution(
     dilation: Sizes = 1,
     groups: int = 1,
 ) -> Tensor:
+    """Return a convolution, of any number of groups and dtype."""
     steps, gaps = each(stride, dims), each(dilation, dims)
     spans = [gap * (size - 1) for gap, size in zip(gaps, weight.shape[2:], strict=True)]
     if padding == "same":
@@ -84,7 +85,7 @@ def _spread(x: Tensor, axis: int, step: int) -> Tensor:
     return wide.narrow(-1, 0, wide.shape[-1] - step + 1).movedim(-1, axis)
 
 
-def _transposed(
+def convolve_windows_transposed(
     dims: int,
     x: Tensor,
     weight: Tensor,
@@ -95,6 +96,7 @@ def _transposed(
     groups: int = 1,
     dilation: Sizes = 1,
 ) -> Tensor:
+    """Return a transposed convolution: zeros between the inputs, and the weights turned."""
     gaps, added = each(dilation, dims), each(output_padding, dims, 0)
     spans = [gap * (size - 1) for gap, size in zip(gaps, weight.shape[2:], strict=True)]
     margins = [span - margin for span, margin in zip(spans, each(padding, dims), strict=True)]
@@ -119,7 +121,7 @@ for _dims in (1, 2, 3):
         method="weights @ slices of the input, one for each place of a window",
         accuracy="1e-15 (float64)",
         applies=is_double,
-    )(partial(_convolution, _dims))
+    )(partial(convolve_windows, _dims))
 
 
 @FAMILY.decomposes(
@@ -142,8 +144,10 @@ def convolution(
 ) -> Tensor:
     dims = weight.dim() - 2
     if transposed:
-        return _transposed(dims, x, weight, bias, stride, padding, output_padding, groups, dilation)
-    return _convolution(dims, x, weight, bias, stride, padding, dilation, groups)
+        return convolve_windows_transposed(
+            dims, x, weight, bias, stride, padding, output_padding, groups, dilation
+        )
+    return convolve_windows(dims, x, weight, bias, stride, padding, dilation, groups)
 
 
 def average(

@@ -7,9 +7,9 @@ import torch.nn.functional as F  # noqa: N812
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelexport_exporter.decompositions.capture.grouped_convolutions import (
-    convolve_groups,
-    convolve_groups_transposed,
+from modelexport_exporter.decompositions.ops.double_windows import (
+    convolve_windows,
+    convolve_windows_transposed,
 )
 
 DIMS, FEW = st.integers(1, 3), st.integers(1, 2)
@@ -35,15 +35,17 @@ def test_convolution(
     bias = drawn(3 * results) if biased else None
     options = (weight, bias, stride, padding, dilation, 3)
     want = getattr(F, f"conv{dims}d")(x, *options)
-    torch.testing.assert_close(convolve_groups(x, *options), want, rtol=1e-5, atol=1e-5)
-    torch.testing.assert_close(convolve_groups(x[0], *options), want[0], rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(convolve_windows(dims, x, *options), want, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(
+        convolve_windows(dims, x[0], *options), want[0], rtol=1e-5, atol=1e-5
+    )
 
 
 @given(DIMS, KERNELS, FEW)
 def test_same_padding(dims: int, kernel: int, dilation: int) -> None:
     x, weight = drawn(1, 6, *range(6, 6 + dims)), drawn(3, 2, *[kernel] * dims)
     want = getattr(F, f"conv{dims}d")(x, weight, None, 1, "same", dilation, 3)
-    result = convolve_groups(x, weight, None, 1, "same", dilation, 3)
+    result = convolve_windows(dims, x, weight, None, 1, "same", dilation, 3)
     torch.testing.assert_close(result, want, rtol=1e-5, atol=1e-5)
 
 
@@ -62,5 +64,5 @@ def test_transposed_convolution(
     bias = drawn(3 * results) if biased else None
     options = (weight, bias, stride, padding, max(stride, dilation) - 1, 3, dilation)
     want = getattr(F, f"conv_transpose{dims}d")(x, *options)
-    result = convolve_groups_transposed(x, *options)
+    result = convolve_windows_transposed(dims, x, *options)
     torch.testing.assert_close(result, want, rtol=1e-5, atol=1e-5)
