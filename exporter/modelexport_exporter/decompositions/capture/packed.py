@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -21,6 +22,7 @@ from torch import SymInt, Tensor, nn
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 from torch.nn.utils.rnn import PackedSequence
 
+from modelexport_exporter.decompositions.capture.recurrent import run_layers
 from modelexport_exporter.decompositions.capture.registry import Replacements, Result
 from modelexport_exporter.torch_internals.nn_functions import (
     pack_padded_sequence,
@@ -32,7 +34,7 @@ from modelexport_exporter.torch_internals.symbolic_sizes import check
 CALLS = Replacements()
 
 State = tuple[Tensor, ...]
-"""Of one direction of one layer, [1, batch, features] each: hidden state, and cell of an LSTM."""
+"""Of all directions of all layers, [count, batch, features] each: hidden state, cell of an LSTM."""
 
 
 @CALLS.replaces("_pack_padded_sequence", pack_padded_sequence)
@@ -89,24 +91,22 @@ def _run(layer: nn.RNNBase, packed: PackedSequence, hx: Any) -> tuple[PackedSequ
     """Return the packed outputs and the last state, as nn.LSTM, nn.GRU and nn.RNN do."""
     steps, batch_sizes, order, order_before = packed
     lengths = _lengths(batch_sizes, steps.shape[1]).to(steps.device)
-    directions = 2 if layer.bidirectional else 1
-    first = _first_state(layer, steps, hx, order)
-    last: list[State] = []
-    for number in range(layer.num_layers):
-        outputs = []
-        for k in range(number * directions, (number + 1) * directions):
-            state = tuple(part[k : k + 1] for part in first)
-            output, *ended = _direction(
-                layer, steps, lengths, state, layer.all_weights[k], reverse=k % directions == 1
-            )
-            outputs.append(output)
-            last.append(tuple(ended))
-        steps = torch.cat(outputs, -1)
-    states = tuple(torch.cat(parts) for parts in zip(*last, strict=True))
+    output, *states = run_layers(
+        partial(_direction, layer, lengths),
+        steps,
+        _first_state(layer, steps, hx, order),
+        [weight for weights in layer.all_weights for weight in weights],
+        layer.bias,
+        layer.num_layers,
+        0.0,
+        False,
+        layer.bidirectional,
+        False,
+    )
     if order_before is not None:
-        states = tuple(state.index_select(1, order_before) for state in states)
-    result = PackedSequence(steps, batch_sizes, order, order_before)
-    return result, states if isinstance(layer, nn.LSTM) else states[0]
+        states = [state.index_select(1, order_before) for state in states]
+    result = PackedSequence(output, batch_sizes, order, order_before)
+    return result, tuple(states) if isinstance(layer, nn.LSTM) else states[0]
 
 
 def _first_state(
@@ -127,22 +127,24 @@ def _first_state(
 
 def _direction(
     layer: nn.RNNBase,
-    steps: Tensor,
     lengths: Tensor,
-    state: State,
-    weights: Sequence[Tensor],
+    steps: Tensor,
+    state: list[Tensor],
+    weights: list[Tensor],
+    biases: bool,
     *,
     reverse: bool,
-) -> State:
+) -> tuple[Tensor, list[Tensor]]:
     """Return the outputs of one direction, [time, batch, features], and its last state."""
     steps = _reversed(steps, lengths) if reverse else steps
-    given = state if isinstance(layer, nn.LSTM) else state[0]
-    outputs = _kernel(layer)(steps, given, weights, layer.bias, 1, 0.0, False, False, False)[0]
-    hidden = outputs.gather(0, (lengths - 1)[:, None].expand(*outputs.shape[1:])[None])
+    first = tuple(part[None] for part in state)
+    given = first if isinstance(layer, nn.LSTM) else first[0]
+    outputs = _kernel(layer)(steps, given, weights, biases, 1, 0.0, False, False, False)[0]
+    hidden = outputs.gather(0, (lengths - 1)[:, None].expand(*outputs.shape[1:])[None]).squeeze(0)
     result = _reversed(outputs, lengths) if reverse else outputs
     if not isinstance(layer, nn.LSTM):
-        return result, hidden
-    return result, hidden, _last_cell(steps, outputs, lengths, state, weights)
+        return result, [hidden]
+    return result, [hidden, _last_cell(steps, outputs, lengths, state, weights)]
 
 
 def _kernel(layer: nn.RNNBase) -> Callable[..., Any]:
@@ -156,16 +158,16 @@ def _kernel(layer: nn.RNNBase) -> Callable[..., Any]:
 
 
 def _last_cell(
-    steps: Tensor, outputs: Tensor, lengths: Tensor, state: State, weights: Sequence[Tensor]
+    steps: Tensor, outputs: Tensor, lengths: Tensor, state: list[Tensor], weights: Sequence[Tensor]
 ) -> Tensor:
-    """Return the cells at the ends, [1, batch, features]: the kernel returns those of the padding.
+    """Return the cells at the ends, [batch, features]: the kernel returns those of the padding.
 
     The hidden states before each step are known, so that only the cells are a loop, which is
     removed from the file where the cells are not used.
     """
     weight_ih, weight_hh, *rest = weights
     bias = rest[0] + rest[1] if len(rest) > 1 else None
-    before = torch.cat([state[0], outputs])[:-1]
+    before = torch.cat([state[0][None], outputs])[:-1]
     gates = F.linear(steps, weight_ih, bias) + F.linear(before, weight_hh)
     i, f, g, _ = gates.chunk(4, -1)
     exists = (_places(steps) < lengths)[..., None]
@@ -176,8 +178,8 @@ def _last_cell(
         cell = both[0] * cell + both[1]
         return cell, cell.clone()
 
-    cell, _ = scan(step, state[1][0].clone(), (kept, added), dim=0)
-    return torch.stack([cell])
+    cell: Tensor = scan(step, state[1].clone(), (kept, added), dim=0)[0]
+    return cell
 
 
 def _lengths(batch_sizes: Tensor, batch: int | SymInt) -> Tensor:

@@ -28,7 +28,7 @@ _Direction = Callable[..., tuple[Tensor, list[Tensor]]]
 def lstm(x: Tensor, hx: Any, *arguments: Any) -> Result:  # noqa: ANN401
     if not _is_projected(hx):
         return NotImplemented
-    return _layers(_lstm_direction, x, hx, *arguments)
+    return run_layers(_lstm_direction, x, hx, *arguments)
 
 
 @CALLS.replaces("rnn_tanh", torch.rnn_tanh)
@@ -47,10 +47,10 @@ def _rnn(
     batch_first = arguments[-1]
     if not isinstance(batch_first, bool) or not is_open(x.shape[1 if batch_first else 0]):
         return NotImplemented
-    return _layers(partial(_rnn_direction, activation), x, (hx,), *arguments)
+    return run_layers(partial(_rnn_direction, activation), x, (hx,), *arguments)
 
 
-def _layers(
+def run_layers(
     direction: _Direction,
     x: Tensor,
     first: Sequence[Tensor],
