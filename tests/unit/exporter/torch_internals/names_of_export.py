@@ -10,7 +10,7 @@ import sympy
 import torch
 from onnxscript.rewriter import _matcher
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.fx.experimental.symbolic_shapes import DimConstraints
+from torch.fx.experimental.symbolic_shapes import DimConstraints, ShapeEnv
 from torch.onnx._internal.exporter import _building, _flags, _registration
 
 from modelexport_exporter.torch_internals.decomposition_table import decomposition_table
@@ -128,6 +128,7 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
         parameters(evaluate)[:2] == ["self", "expr"] and bool(evaluate.cache_clear)
     ),
     "'_process_derived_dim_roots'": lambda name: hasattr(DimConstraints, name),
+    "'_maybe_evaluate_static'": lambda name: hasattr(ShapeEnv, name),
     "torch.utils._sympy.printers.PythonPrinter": lambda printer: (
         printer().doprint(sympy.Ne(sympy.Symbol("n"), 50)) == "n != 50"
     ),
