@@ -267,7 +267,11 @@ CALLS: dict[str, list[Call]] = {
     ),
     # Products that are added
     **of("addmv", call(X[0] * NAN, SQUARE, X[1], beta=0)),
-    **of("addmm", call(INTS[0], SQUARE.long(), SQUARE.long())),
+    **of(
+        "addmm",
+        call(INTS[0], SQUARE.long(), SQUARE.long()),
+        call(X, torch.ones(X.shape[0], 0), torch.ones(0, X.shape[1]), beta=0.2),
+    ),
     **of("baddbmm", call(SQUARE[None] * NAN, SQUARE[None], SQUARE[None], beta=0)),
     **of("addbmm", call(SQUARE * NAN, SQUARE[None], SQUARE[None], beta=0)),
     # Pooling

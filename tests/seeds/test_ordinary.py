@@ -11,7 +11,8 @@ from seeds.harness import Bench, each
 
 
 def case(row: str, name: str, model: str, *inputs: Any, **options: Any) -> Case:  # noqa: ANN401
-    return Case(row, name, f"ordinary:{model}", inputs, **{"edges": (), **options})
+    factory = model if ":" in model else f"ordinary:{model}"
+    return Case(row, name, factory, inputs, **{"edges": (), **options})
 
 
 X = tensor("x", "n", 16)
@@ -94,14 +95,14 @@ CASES = (
     case(
         "R4",
         "kernels_of_each_signal",
-        "Deltas",
+        "signals:Deltas",
         tensor("x", "b", 3, "t"),
         dims={"b": (1, 5), "t": (3, 40)},
     ),
     case(
         "R4",
         "next_power_of_two",
-        "FastConvolution",
+        "signals:FastConvolution",
         tensor("x", "b", "n"),
         dims={"b": (1, 3), "n": (2, 140)},
     ),
@@ -119,7 +120,7 @@ CASES = (
     case(
         "R5",
         "samples_of_16_bits",
-        "SamplesOf16Bits",
+        "signals:SamplesOf16Bits",
         integers("pcm", "n", 2, "time", low=-32768, high=32767, dtype="int16"),
         dims={"n": (1, 4), "time": (1, 40)},
     ),
@@ -134,10 +135,18 @@ CASES = (
     case(
         "R5",
         "degrees",
-        "Degrees",
+        "graphs:Degrees",
         tensor("nodes", "n", 4),
         integers("edges", "e", low=0, high=1000),
         dims={"n": (1, 20), "e": (0, 40)},
+    ),
+    case(
+        "R6",
+        "readout",
+        "graphs:Readout",
+        tensor("x", "n", 6),
+        integers("owner", "n", low=0, high=4),
+        dims={"n": (2, 20)},
     ),
     case(
         "R4",
@@ -150,7 +159,7 @@ CASES = (
     case("R4", "whole_rows", "WholeRows", X, dims=ROWS),
     case("R6", "experts", "Experts", X, integers("mode", low=0, high=3), dims=ROWS),
     case("R4", "chunks", "Chunks", X, dims={"n": (1, 10)}),
-    case("R4", "framed", "Framed", tensor("x", 2, "n"), dims=SIZES),
+    case("R4", "framed", "signals:Framed", tensor("x", 2, "n"), dims=SIZES),
     case("R4", "upsample_by_tenth", "UpsampleByTenth", tensor("x", 1, 3, "n", 12), dims=SIZES),
 )
 

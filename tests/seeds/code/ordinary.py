@@ -174,16 +174,6 @@ class BagsOfWords(nn.Module):
         return self.words(ids)
 
 
-class SamplesOf16Bits(nn.Module):
-    """Peak, clipped samples and loudness of two channels of PCM."""
-
-    def forward(self, pcm: Tensor) -> tuple[Tensor, ...]:
-        wide = pcm.float() / 32768
-        clipped = ((pcm == 32767) | (pcm == -32768)).sum(1)
-        louder = torch.maximum(pcm[:, 0], pcm[:, 1])
-        return pcm.amax(2), pcm.argmin(2), clipped, louder, wide.square().mean((1, 2)).sqrt()
-
-
 class FlagsOfBytes(nn.Module):
     """Sets, counts and clears bits."""
 
@@ -191,15 +181,6 @@ class FlagsOfBytes(nn.Module):
         marked = flags | (on.to(torch.uint8) << 7)
         count = sum((flags >> bit) & 1 for bit in range(8))
         return marked, count, -flags, flags.clamp(3, 200), torch.where(on, flags, flags << 1)
-
-
-class Degrees(nn.Module):
-    """Neighbours of nodes, whose ids wrap around."""
-
-    def forward(self, nodes: Tensor, edges: Tensor) -> tuple[Tensor, ...]:
-        count = nodes.shape[0]
-        degrees = torch.zeros(count).index_add(0, edges % count, torch.ones(edges.shape[0]))
-        return nodes * degrees[:, None], edges & count, nodes % count
 
 
 class PositionsByFactor(nn.Module):
@@ -287,33 +268,6 @@ class Modulated(nn.Module):
         return same.view(b, 6, h, w), larger.view(b, 6, 2 * h, 2 * w)
 
 
-class Deltas(nn.Module):
-    """The slope of each signal by a convolution with a group for each, as torchaudio does."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        b, c, t = x.shape
-        signals = F.pad(x.reshape(1, -1, t), (2, 2), mode="replicate")
-        kernel = torch.arange(-2.0, 3.0).repeat(b * c, 1, 1)
-        return (F.conv1d(signals, kernel, groups=b * c) / 10).view(b, c, t)
-
-
-class FastConvolution(nn.Module):
-    """A long kernel by transforms of the next power of two, found in two ways."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.kernel = nn.Parameter(torch.randn(9))
-
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
-        n = x.shape[-1]
-        length = 2 ** math.ceil(math.log2(n + 8))
-        spectrum = torch.fft.rfft(x, n=length) * torch.fft.rfft(self.kernel, n=length)
-        y = torch.fft.irfft(spectrum, n=length)[..., :n]
-        padded = F.pad(x, (0, (1 << (n - 1).bit_length()) - n))
-        smooth = torch.fft.irfft(torch.fft.rfft(x) / (1 + torch.arange(n // 2 + 1)), n=n)
-        return y, padded, smooth, torch.fft.fft(x).abs() + int(math.log2(n))
-
-
 class Aliases(nn.Module):
     """Operators by their second names, of mixed types."""
 
@@ -347,12 +301,3 @@ class Chunks(nn.Module):
     def forward(self, x: Tensor) -> tuple[Tensor, int, int]:
         parts = x.chunk(3)
         return torch.stack([part.mean(0) for part in parts]), len(parts), parts[-1].shape[0]
-
-
-class Framed(nn.Module):
-    """A Hamming window over frames, and products of all pairs of bands."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        frames = F.pad(x, (0, 16)).unfold(-1, 16, 8) * torch.hamming_window(16)
-        bands = torch.fft.rfft(frames).abs()[..., :5].mean((0, 1))
-        return torch.combinations(bands, 2).prod(1) + torch.vander(bands[:3], 3).sum()

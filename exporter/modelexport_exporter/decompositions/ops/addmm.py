@@ -43,17 +43,22 @@ def _integers_or_nothing(
     return beta == 0 or _integers(x)
 
 
-def _integers_or_factors_of_doubles(
-    x: Tensor, *_: object, beta: float = 1, alpha: float = 1
+def _integers_or_factors_that_are_lost(
+    x: Tensor, a: Tensor, _: Tensor, *, beta: float = 1, alpha: float = 1
 ) -> bool:
-    return _integers(x) or (x.dtype is torch.float64 and (alpha, beta) != (1, 1))
+    if (alpha, beta) == (1, 1):
+        return _integers(x)
+    inner = a.shape[1]
+    may_be_empty = isinstance(inner, torch.SymInt) or inner == 0
+    return _integers(x) or x.dtype is torch.float64 or may_be_empty
 
 
 @FAMILY.decomposes(
     "aten::addmm",
-    defect="onnxruntime has no Gemm of integers; its alpha and beta have single precision",
-    method="beta · x + alpha · (a @ b), for integers, and for float64 with factors",
-    applies=_integers_or_factors_of_doubles,
+    defect="onnxruntime has no Gemm of integers; its factors have single precision, and beta is lost "
+    "where a sum has no terms",
+    method="beta · x + alpha · (a @ b), for integers; with factors, for float64 and empty sums",
+    applies=_integers_or_factors_that_are_lost,
 )
 def addmm(x: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     return _sum(x, a @ b, beta, alpha)

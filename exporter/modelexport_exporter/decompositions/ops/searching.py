@@ -71,13 +71,24 @@ def isin_of_number(
 
 @FAMILY.decomposes(
     "aten::bincount",
-    defect="torch.onnx refuses weights",
-    method="sum of one-hot rows, where weights are given",
+    defect="torch.onnx refuses weights, and a least length that depends on data",
+    method="sum of one-hot rows where weights are given; zeros up to the least length",
     accuracy="float32 weights are added in float64, as eager adds them",
-    applies=lambda _, weights=None, *__, **___: weights is not None,
+    applies=lambda _, weights=None, minlength=0: (
+        weights is not None or isinstance(minlength, torch.SymInt)
+    ),
 )
 def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    assert weights is not None
-    bins = torch.bincount(x, minlength=minlength)
+    bins = _counts(x, minlength)
+    if weights is None:
+        return bins
     wide = weights if weights.dtype == torch.float32 else weights.to(torch.float64)
     return torch.zeros_like(bins, dtype=wide.dtype).scatter_add(0, x.to(torch.int64), wide)
+
+
+def _counts(x: Tensor, least: int | torch.SymInt) -> Tensor:
+    if not isinstance(least, torch.SymInt):
+        return torch.bincount(x, minlength=least)
+    counts = torch.bincount(x)
+    missing = torch.sym_max(least - counts.shape[0], 0)
+    return torch.cat([counts, counts.new_zeros(missing)])

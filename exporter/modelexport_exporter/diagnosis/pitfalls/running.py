@@ -77,8 +77,13 @@ def _is_large(model: torch.nn.Module) -> bool:
 def _run_twice(
     model: torch.nn.Module, bound_inputs: BoundInputs, code_dir: Path | None
 ) -> Iterator[Pitfall]:
+    # Once: the user's sampler, too, draws random numbers.
+    example = bound_inputs.call.example(bound_inputs.sizes.captured)
+
     def run() -> Outputs:
-        return _run(model, bound_inputs, bound_inputs.sizes.captured)
+        args, kwargs = copy.deepcopy(example)
+        with torch.no_grad():
+            return pytree.tensors_in(model(*args, **kwargs))
 
     before, weights = ModuleState(model), copy.deepcopy(dict(model.named_parameters()))
     first = run()
@@ -115,23 +120,16 @@ def _written(model: torch.nn.Module, before: Mapping[str, torch.Tensor]) -> list
 
 def _remembers(model: torch.nn.Module, before: ModuleState, bound_inputs: BoundInputs) -> bool:
     def run(seed: int) -> Outputs:
-        with torch.random.fork_rng(devices=[]):
+        args, kwargs = bound_inputs.call.example(bound_inputs.sizes.captured, seed)
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
             torch.manual_seed(seed)  # random numbers are no memory
-            return _run(model, bound_inputs, bound_inputs.sizes.captured, seed)
+            return pytree.tensors_in(model(*args, **kwargs))
 
     before.restore(model)
     alone = run(1)
     before.restore(model)
     run(0)
     return not _agree(alone, run(1))
-
-
-def _run(
-    model: Callable[..., Any], bound_inputs: BoundInputs, sizes: Mapping[str, int], seed: int = 0
-) -> Outputs:
-    args, kwargs = bound_inputs.call.example(sizes, seed)
-    with torch.no_grad():
-        return pytree.tensors_in(model(*args, **kwargs))
 
 
 def _agree(one: Outputs, other: Outputs) -> bool:

@@ -69,6 +69,20 @@ def test_numbers_that_no_output_depends_on_are_no_pitfall() -> None:
     assert found(zoo.UnusedNoise()) == ()
 
 
+def draw_rows(sizes: dict[str, int], seed: int) -> dict[str, torch.Tensor]:
+    torch.manual_seed(seed)
+    return {"x": torch.randn(sizes["batch"], 4)}
+
+
+def test_numbers_that_the_users_sampler_draws_are_no_pitfall() -> None:
+    spec = spec_for("pitfalls:any", inputs=ROWS)
+    sampler = spec.verification.model_copy(update={"sampler": f"{__name__}:draw_rows"})
+    model = nn.Linear(4, 4)
+    bound = bind_inputs(spec.model_copy(update={"verification": sampler}), model, CODE)
+    assert bound.call.example({"batch": 3}, seed=5)[0][0].shape == (3, 4)
+    assert running_pitfalls(model, bound, CODE) == ()
+
+
 def test_a_dropout_layer_in_train_mode_is_named() -> None:
     model = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5))
     (pitfall,) = found(model.train())

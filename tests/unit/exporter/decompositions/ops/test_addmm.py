@@ -27,3 +27,8 @@ def test_sums_of_products_are_eagers(dtype: torch.dtype, beta: int, alpha: int) 
 
 def test_factors_may_be_fractions() -> None:
     assert_as_eager("aten::addmv", A[:, 0], A, B[:, 0], beta=0.5, alpha=-1.5)
+
+
+def test_a_sum_without_terms_keeps_the_factor_of_the_addend() -> None:
+    # onnxruntime's Gemm returns the addend alone.
+    assert_as_eager("aten::addmm", B[0], A[:, :0], B[:0], beta=0.5)

@@ -1,0 +1,55 @@
+"""Signals as users treat them: peaks, slopes, transforms, frames."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+class SamplesOf16Bits(nn.Module):
+    """Peak, clipped samples and loudness of two channels of PCM."""
+
+    def forward(self, pcm: Tensor) -> tuple[Tensor, ...]:
+        wide = pcm.float() / 32768
+        clipped = ((pcm == 32767) | (pcm == -32768)).sum(1)
+        louder = torch.maximum(pcm[:, 0], pcm[:, 1])
+        return pcm.amax(2), pcm.argmin(2), clipped, louder, wide.square().mean((1, 2)).sqrt()
+
+
+class Deltas(nn.Module):
+    """The slope of each signal by a convolution with a group for each, as torchaudio does."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        b, c, t = x.shape
+        signals = F.pad(x.reshape(1, -1, t), (2, 2), mode="replicate")
+        kernel = torch.arange(-2.0, 3.0).repeat(b * c, 1, 1)
+        return (F.conv1d(signals, kernel, groups=b * c) / 10).view(b, c, t)
+
+
+class FastConvolution(nn.Module):
+    """A long kernel by transforms of the next power of two, found in two ways."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kernel = nn.Parameter(torch.randn(9))
+
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        n = x.shape[-1]
+        length = 2 ** math.ceil(math.log2(n + 8))
+        spectrum = torch.fft.rfft(x, n=length) * torch.fft.rfft(self.kernel, n=length)
+        y = torch.fft.irfft(spectrum, n=length)[..., :n]
+        padded = F.pad(x, (0, (1 << (n - 1).bit_length()) - n))
+        smooth = torch.fft.irfft(torch.fft.rfft(x) / (1 + torch.arange(n // 2 + 1)), n=n)
+        return y, padded, smooth, torch.fft.fft(x).abs() + int(math.log2(n))
+
+
+class Framed(nn.Module):
+    """A Hamming window over frames, and products of all pairs of bands."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        frames = F.pad(x, (0, 16)).unfold(-1, 16, 8) * torch.hamming_window(16)
+        bands = torch.fft.rfft(frames).abs()[..., :5].mean((0, 1))
+        return torch.combinations(bands, 2).prod(1) + torch.vander(bands[:3], 3).sum()
