@@ -55,8 +55,8 @@ def _integers_or_factors_that_are_lost(
 
 @FAMILY.decomposes(
     "aten::addmm",
-    defect="onnxruntime has no Gemm of integers; its factors have single precision, and beta is lost "
-    "where a sum has no terms",
+    defect="onnxruntime has no Gemm of integers; its factors have single precision, and sums "
+    "without terms lose beta",
     method="beta · x + alpha · (a @ b), for integers; with factors, for float64 and empty sums",
     applies=_integers_or_factors_that_are_lost,
 )
