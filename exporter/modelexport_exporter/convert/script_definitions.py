@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import List, Optional  # noqa: UP035 - torch.jit.script reads them
+from typing import Any, List, Optional, Tuple  # noqa: UP035 - torch.jit.script reads them
 
 import torch
 from torch import Tensor
@@ -240,6 +240,32 @@ def _msort(x: Tensor) -> Tensor:
     return values
 
 
+def _cummax(x: Tensor, dim: int) -> Tuple[Tensor, Tensor]:  # noqa: UP006
+    if x.dim() == 0:
+        return x, torch.zeros_like(x, dtype=torch.int64)
+    # Hillis and Steele's scan, as `decompositions/ops/cumulative.py` has it.
+    values = x.transpose(dim, -1)
+    indices = torch.arange(values.size(-1)).expand(values.size())
+    distance = 1
+    while distance < values.size(-1):
+        at = torch.clamp(torch.arange(values.size(-1)) - distance, min=0)
+        earlier = values.index_select(-1, at)
+        keep = (values >= earlier) | (values != values)
+        indices = torch.where(keep, indices, indices.index_select(-1, at))
+        values = torch.where(keep, values, earlier)
+        distance = distance * 2
+    return values.transpose(dim, -1), indices.transpose(dim, -1)
+
+
+def _cummin(x: Tensor, dim: int) -> Tuple[Tensor, Tensor]:  # noqa: UP006
+    # The least int64 has no positive counterpart: -x - 1 turns the order round.
+    if x.is_floating_point():
+        values, indices = _cummax(-x, dim)
+        return -values, indices
+    values, indices = _cummax(-1 - x, dim)
+    return -1 - values, indices
+
+
 def _addcdiv(x: Tensor, one: Tensor, other: Tensor, value: float) -> Tensor:
     return x + value * (one / other)
 
@@ -267,7 +293,7 @@ def _reduced(loss: Tensor, reduction: int) -> Tensor:
     return loss.sum() if reduction == 2 else loss  # noqa: PLR2004
 
 
-DEFINITIONS: dict[str, Callable[..., Tensor]] = {
+DEFINITIONS: dict[str, Callable[..., Any]] = {
     "addcdiv": _addcdiv,
     "addmv": _addmv,
     "argwhere": _argwhere,
@@ -275,6 +301,8 @@ DEFINITIONS: dict[str, Callable[..., Tensor]] = {
     "count_nonzero": _count_nonzero,
     "count_nonzero.dim_IntList": _count_nonzero_of_dims,
     "cpu": _same,
+    "cummax": _cummax,
+    "cummin": _cummin,
     "deg2rad": _degrees_to_radians,
     "diag": _diag,
     "diff": _diff,

@@ -14,7 +14,7 @@ import torch
 from modelexport_exporter.convert.script_definitions import DEFINITIONS, INEXACT
 from modelexport_exporter.decompositions.registry import enabled
 from modelexport_exporter.torch_internals.symbolics import is_registered
-from modelexport_exporter.torch_internals.torchscript_graph import inline_calls, nodes_of
+from modelexport_exporter.torch_internals.torchscript_graph import inline_calls, lower_tuples, nodes_of
 
 Node: TypeAlias = Any
 Graph: TypeAlias = Any
@@ -40,8 +40,10 @@ def write_missing_operators(graph: Graph, opset: int, disabled: Collection[str])
 @cache
 def _definition(name: str) -> Graph:
     compiled: Any = torch.jit.script(DEFINITIONS[name])
-    inline_calls(compiled.graph)
-    return compiled.graph
+    graph = compiled.graph.copy()
+    inline_calls(graph)
+    lower_tuples(graph)
+    return graph
 
 
 def _name_of(node: Node) -> str:

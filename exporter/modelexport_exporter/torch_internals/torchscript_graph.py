@@ -14,6 +14,7 @@ __all__ = [
     "inline_calls",
     "inline_functions",
     "is_traced_constant",
+    "lower_tuples",
     "nodes_of",
     "pause_tracing",
 ]
@@ -47,6 +48,11 @@ def nodes_of(block: Any) -> Iterator[Any]:  # noqa: ANN401 - a graph or a block,
 def inline_calls(graph: torch.Graph) -> None:
     """Put the graphs of methods and functions that a TorchScript graph calls in their places."""
     torch._C._jit_pass_inline(graph)  # noqa: SLF001
+
+
+def lower_tuples(graph: torch.Graph) -> None:
+    """Let a TorchScript graph return the parts of the tuples that it returns."""
+    torch._C._jit_pass_lower_all_tuples(graph)  # noqa: SLF001
 
 
 def inline_functions(graph: torch.Graph) -> torch.Graph:

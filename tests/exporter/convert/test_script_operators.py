@@ -28,6 +28,8 @@ EXPRESSIONS = {
     "count_nonzero": "torch.count_nonzero(x > 0, 1)",
     "count_nonzero.dim_IntList": "torch.count_nonzero(x > 0, [0, 1])",
     "cpu": "x.cpu() + 1",
+    "cummax": "torch.cummax(torch.round(x), 1)[1] + torch.cummax(x, -1)[0]",
+    "cummin": "torch.cummin(x.long(), 0)[0] * 9 + torch.cummin(torch.round(x), 0)[1]",
     "deg2rad": "torch.deg2rad(x)",
     "diag": "torch.diag(x[0], -1) * 2 - torch.diag(y[0], 1)",
     "diff": "torch.diff(x, 2, 1, x[:, :1], y[:, :2])",

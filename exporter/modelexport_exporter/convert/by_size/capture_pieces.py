@@ -56,7 +56,7 @@ def model_by_size(
     rare: Rare = {}
     at: Mapping[str, int] | None = known.captured
     while at is not None:
-        if len(pieces) == most:
+        if len(pieces) == most or grid.fewest([piece.region for piece in pieces]) > most:
             raise _too_many(pieces, at, most)
         sizes = ", ".join(f"{name}={size}" for name, size in at.items())
         progress(f"capturing the graph at {sizes}" if sizes else "capturing the graph")

@@ -19,6 +19,8 @@ Array = NDArray[Any]
 
 MOST_COMBINATIONS = 1 << 18
 """Combinations of sizes that are looked at."""
+_ENOUGH = 3
+"""Graphs from which the others are judged."""
 MOST_SORTED = 8192
 """Combinations of which those to be compared are chosen."""
 
@@ -83,6 +85,21 @@ class Grid:
         for region in regions:
             left &= ~self.inside(region)
         return left
+
+    def fewest(self, regions: Sequence[Region]) -> int:
+        """Return how many graphs there must be at least if others hold for as few sizes as these.
+
+        Three loops over a dim that are unrolled, each for one size of it, leave no hope for others.
+        """
+        if len(regions) < _ENOUGH:
+            return len(regions)
+        inside = [self.inside(region) for region in regions]
+        axes = range(len(self.sizes))
+        others = [tuple(other for other in axes if other != axis) for axis in axes]
+        return max(
+            len(own) if all(one.any(axis=rest).sum() == 1 for one in inside) else len(regions)
+            for own, rest in zip(self.sizes.values(), others, strict=True)
+        )
 
     def typical(self, left: Array) -> dict[str, int] | None:
         """Return the most ordinary sizes of those that are left; None if there are none.

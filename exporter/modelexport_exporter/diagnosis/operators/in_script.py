@@ -73,6 +73,8 @@ def _has_symbolic(node: Any, opset: int) -> bool:  # noqa: ANN401
     if kind == PYTHON_OP:
         return is_registered(kind, opset)
     # In-place forms are made functional first; `__and__` goes by the name of `__and_`.
+    if kind == "aten::copy_":
+        return True
     if kind.startswith(_LANGUAGE) or is_registered(kind.removesuffix("_"), opset):
         return True
     # What computes no tensor (text, list bookkeeping, raised errors) is gone before conversion.
