@@ -150,6 +150,22 @@ CASES = (
     ),
     case(
         "R4",
+        "linear_chain",
+        "dynamic_programs:LinearChain",
+        tensor("scores", "n", "steps", 4),
+        tensor("kept", "n", "steps", dtype="bool"),
+        dims={"n": (1, 4), "steps": (1, 20)},
+    ),
+    case(
+        "R4",
+        "edit_distance",
+        "dynamic_programs:EditDistance",
+        integers("guess", "n", "steps", low=0, high=5),
+        integers("text", "n", "letters", low=0, high=5),
+        dims={"n": (1, 4), "steps": (1, 14), "letters": (1, 14)},
+    ),
+    case(
+        "R4",
         "positions_by_factor",
         "PositionsByFactor",
         IMAGE,

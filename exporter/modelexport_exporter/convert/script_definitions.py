@@ -8,28 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, List, Optional, Tuple  # noqa: UP035 - torch.jit.script reads them
+from typing import Any, List, Optional  # noqa: UP035 - torch.jit.script reads them
 
 import torch
 from torch import Tensor
 
-
-def _diff(
-    x: Tensor,
-    n: int,
-    dim: int,
-    prepend: Optional[Tensor],  # noqa: UP045
-    append: Optional[Tensor],  # noqa: UP045
-) -> Tensor:
-    if prepend is not None:
-        x = torch.cat([prepend, x], dim)
-    if append is not None:
-        x = torch.cat([x, append], dim)
-    for _ in range(n):
-        size = x.size(dim)
-        following, before = x.narrow(dim, 1, size - 1), x.narrow(dim, 0, size - 1)
-        x = following != before if x.dtype == torch.bool else following - before
-    return x
+from modelexport_exporter.convert.script_scans import ALONG_A_DIM
 
 
 def _diag(x: Tensor, diagonal: int) -> Tensor:
@@ -222,50 +206,6 @@ def _distance(x: Tensor, y: Tensor, p: float) -> Tensor:
     return norm
 
 
-def _trapezoid(y: Tensor, dx: float, dim: int) -> Tensor:
-    size = y.size(dim)
-    return (y.narrow(dim, 1, size - 1) + y.narrow(dim, 0, size - 1)).sum([dim]) * (dx / 2)
-
-
-def _trapezoid_at(y: Tensor, x: Tensor, dim: int) -> Tensor:
-    size = y.size(dim)
-    width = x.narrow(-1, 1, size - 1) - x.narrow(-1, 0, size - 1)
-    heights = y.transpose(dim, -1)
-    both = heights.narrow(-1, 1, size - 1) + heights.narrow(-1, 0, size - 1)
-    return (both * width).sum([-1]) / 2
-
-
-def _msort(x: Tensor) -> Tensor:
-    values: Tensor = torch.sort(x, dim=0)[0]
-    return values
-
-
-def _cummax(x: Tensor, dim: int) -> Tuple[Tensor, Tensor]:  # noqa: UP006
-    if x.dim() == 0:
-        return x, torch.zeros_like(x, dtype=torch.int64)
-    # Hillis and Steele's scan, as `decompositions/ops/cumulative.py` has it.
-    values = x.transpose(dim, -1)
-    indices = torch.arange(values.size(-1)).expand(values.size())
-    distance = 1
-    while distance < values.size(-1):
-        at = torch.clamp(torch.arange(values.size(-1)) - distance, min=0)
-        earlier = values.index_select(-1, at)
-        keep = (values >= earlier) | (values != values)
-        indices = torch.where(keep, indices, indices.index_select(-1, at))
-        values = torch.where(keep, values, earlier)
-        distance = distance * 2
-    return values.transpose(dim, -1), indices.transpose(dim, -1)
-
-
-def _cummin(x: Tensor, dim: int) -> Tuple[Tensor, Tensor]:  # noqa: UP006
-    # The least int64 has no positive counterpart: -x - 1 turns the order round.
-    if x.is_floating_point():
-        values, indices = _cummax(-x, dim)
-        return -values, indices
-    values, indices = _cummax(-1 - x, dim)
-    return -1 - values, indices
-
-
 def _addcdiv(x: Tensor, one: Tensor, other: Tensor, value: float) -> Tensor:
     return x + value * (one / other)
 
@@ -294,6 +234,7 @@ def _reduced(loss: Tensor, reduction: int) -> Tensor:
 
 
 DEFINITIONS: dict[str, Callable[..., Any]] = {
+    **ALONG_A_DIM,
     "addcdiv": _addcdiv,
     "addmv": _addmv,
     "argwhere": _argwhere,
@@ -301,11 +242,8 @@ DEFINITIONS: dict[str, Callable[..., Any]] = {
     "count_nonzero": _count_nonzero,
     "count_nonzero.dim_IntList": _count_nonzero_of_dims,
     "cpu": _same,
-    "cummax": _cummax,
-    "cummin": _cummin,
     "deg2rad": _degrees_to_radians,
     "diag": _diag,
-    "diff": _diff,
     "dist": _distance,
     "expm1": _expm1,
     "fliplr": _flip_columns,
@@ -325,7 +263,6 @@ DEFINITIONS: dict[str, Callable[..., Any]] = {
     "log_sigmoid": _log_sigmoid,
     "logaddexp": _logaddexp,
     "mT": _last_two_exchanged,
-    "msort": _msort,
     "nanmean": _nanmean,
     "nansum": _nansum,
     "positive": _same,
@@ -336,8 +273,6 @@ DEFINITIONS: dict[str, Callable[..., Any]] = {
     "sinc": _sinc,
     "smooth_l1_loss": _smooth_l1_loss,
     "trace": _trace,
-    "trapezoid.dx": _trapezoid,
-    "trapezoid.x": _trapezoid_at,
     "xlogy.Tensor": _xlogy,
 }
 """Definitions by the names of the operators' schemas."""

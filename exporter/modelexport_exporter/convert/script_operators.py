@@ -14,7 +14,11 @@ import torch
 from modelexport_exporter.convert.script_definitions import DEFINITIONS, INEXACT
 from modelexport_exporter.decompositions.registry import enabled
 from modelexport_exporter.torch_internals.symbolics import is_registered
-from modelexport_exporter.torch_internals.torchscript_graph import inline_calls, lower_tuples, nodes_of
+from modelexport_exporter.torch_internals.torchscript_graph import (
+    inline_calls,
+    lower_tuples,
+    nodes_of,
+)
 
 Node: TypeAlias = Any
 Graph: TypeAlias = Any

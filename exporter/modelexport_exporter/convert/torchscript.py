@@ -5,6 +5,7 @@ torch writes a file here, in a temporary directory.
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -27,6 +28,8 @@ from modelexport_exporter.call import (
     with_own_names,
 )
 from modelexport_exporter.call.call import Arguments
+from modelexport_exporter.call.module_state import ModuleState
+from modelexport_exporter.convert.argument_types import Types, argument_types
 from modelexport_exporter.convert.capture import quiet
 from modelexport_exporter.convert.capture_failure import inputs_mismatch, run_eagerly
 from modelexport_exporter.convert.declared_numbers import with_single_precision
@@ -50,10 +53,7 @@ from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
 from modelexport_exporter.diagnosis.operators.in_script import unsupported_in_model
 from modelexport_exporter.plugins.plugins import Plugins
 from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
-from modelexport_exporter.torch_internals.script_annotations import (
-    readable_annotations,
-    types_of,
-)
+from modelexport_exporter.torch_internals.script_annotations import readable_signatures
 from modelexport_exporter.torch_internals.torchscript_graph import inline_calls
 
 _COMPILATION_UNIT = re.compile(r"__torch__\.| \(of Python compilation unit at: 0x\w+\)")
@@ -186,19 +186,26 @@ def compile_script(
     """Return the module compiled by torch.jit.script for such arguments; a compiled one as is."""
     if isinstance(module, torch.jit.ScriptModule):
         return module
-    args, kwargs = arguments
-    types = types_of(module.forward, *args, **kwargs)
     try:
         with (
             quiet(),
             torch.no_grad(),
             set_onnx_export_flags(dynamic=False),
-            readable_annotations(types),
+            readable_signatures(_types_met(module, arguments)),
         ):
             compiled: torch.nn.Module = torch.jit.script(module)
     except Exception as error:
         raise _not_compiled(error, code_dir) from error
     return compiled
+
+
+def _types_met(module: torch.nn.Module, arguments: Arguments) -> Types:
+    before = ModuleState(module)
+    args, kwargs = copy.deepcopy(arguments)
+    try:
+        return argument_types(lambda: module(*args, **kwargs))
+    finally:
+        before.restore(module)
 
 
 def _not_compiled(error: Exception, code_dir: Path | None) -> ExportFailure:

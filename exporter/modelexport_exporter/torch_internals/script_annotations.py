@@ -1,69 +1,48 @@
-"""Annotations that torch.jit.script needs and cannot read, while it compiles.
+"""Signatures that torch.jit.script cannot read, while it compiles.
 
-`-> tuple[Tensor, ...]` and `-> object` are valid Python, but the compilation fails. Without them
-the compiler infers what a function returns, and assumes that a parameter is a tensor: forward's
-parameters that are others get the type of the argument.
+`-> tuple[Tensor, ...]` and `-> object` are valid Python, but the compilation fails; so it does for
+defaults of keyword-only parameters, and for `**kwargs` that nothing reads. Without annotations the
+compiler infers what a function returns, and assumes that a parameter is a tensor: others get the
+type of what they were called with.
 """
 
 from __future__ import annotations
 
 import ast
-import inspect
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import torch.jit.frontend
 
 _UNKNOWN = frozenset({"Any", "Iterable", "Iterator", "Mapping", "Self", "Sequence", "object"})
+_PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 _build_def = torch.jit.frontend.build_def
 
 
-@contextmanager
-def readable_annotations(types: Mapping[str, str]) -> Iterator[None]:
-    """Let torch.jit.script see only annotations that it has a type for.
+class Function(NamedTuple):
+    """A function of Python, by its first line, which may be that of a decorator."""
 
-    `types`: of forward's parameters, for methods of this name that take the same ones and do not
-    annotate them.
+    file: str
+    line: int
+    name: str
+
+
+@contextmanager
+def readable_signatures(types: Mapping[Function, Mapping[str, str]]) -> Iterator[None]:
+    """Let torch.jit.script see only signatures that it can read.
+
+    `types`: annotations of TorchScript for parameters that have none, by their names.
     """
     with patch.object(torch.jit.frontend, "build_def", partial(_build_readable, types)):
         yield
 
 
-def types_of(forward: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[str, str]:  # noqa: ANN401
-    """Return the types of forward's parameters, by name, as annotations of TorchScript."""
-    parameters = inspect.signature(forward).parameters
-    bound = inspect.signature(forward).bind(*args, **kwargs)
-    bound.apply_defaults()
-    types = {name: _type_of(value) for name, value in bound.arguments.items()}
-    return {
-        name: f"Optional[{kind}]" if parameters[name].default is None and kind else kind
-        for name, kind in types.items()
-    }
-
-
-def _type_of(value: Any) -> str:  # noqa: ANN401
-    """Return an annotation; empty for what TorchScript has no type for."""
-    if value is None or isinstance(value, torch.Tensor):
-        return "Tensor"
-    if type(value) in {bool, int, float, str}:
-        return type(value).__name__
-    if type(value) is tuple:
-        parts = [_type_of(part) for part in value]
-        return f"Tuple[{', '.join(parts)}]" if parts and all(parts) else ""
-    if type(value) is list and value:
-        return f"List[{kind}]" if (kind := _type_of(value[0])) else ""
-    if type(value) is dict and value:
-        key, first = next(iter(value.items()))
-        kind = _type_of(first)
-        return f"Dict[{type(key).__name__}, {kind}]" if kind else ""
-    return ""
-
-
 def _build_readable(
-    types: Mapping[str, str],
+    types: Mapping[Function, Mapping[str, str]],
     context: Any,  # noqa: ANN401
     definition: Any,  # noqa: ANN401
     *options: Any,  # noqa: ANN401
@@ -71,19 +50,56 @@ def _build_readable(
 ) -> Any:  # noqa: ANN401
     if _unreadable(getattr(definition, "returns", None)):
         definition.returns = None
-    arguments = definition.args.args
-    for argument in arguments:
-        if _unreadable(argument.annotation):
-            argument.annotation = None
-    if definition.name == "forward" and [each.arg for each in arguments[1:]] == list(types):
-        for argument in arguments[1:]:
-            if argument.annotation is None and types[argument.arg] not in {"", "Tensor"}:
-                argument.annotation = _expression(types[argument.arg], argument)
+    function = _function(context, definition.name)
+    known = types.get(function, {}) if function else {}
+    optional = set(_optional(definition.args))
+    for parameter in (*definition.args.args, *definition.args.kwonlyargs):
+        if _unreadable(parameter.annotation):
+            parameter.annotation = None
+        kind = known.get(parameter.arg, "")
+        if kind and parameter.annotation is None:
+            takes_none = parameter.arg in optional and not kind.startswith("Optional")
+            text = f"Optional[{kind}]" if takes_none else kind
+            parameter.annotation = _expression(text, parameter)
+    _leave_out_what_is_not_needed(definition)
     return _build_def(context, definition, *options, **named)  # type: ignore[no-untyped-call]
 
 
+def _function(context: Any, name: str) -> Function | None:  # noqa: ANN401
+    """Return which function is compiled: the compiler keeps its place in its messages only."""
+    place = _PLACE.search(str(context.make_raw_range(0, 1)))
+    return Function(place[1], int(place[2]), name) if place else None
+
+
+def _optional(signature: ast.arguments) -> Iterator[str]:
+    """Yield the parameters that are None by default."""
+    defaults = [
+        *zip(reversed(signature.args), reversed(signature.defaults), strict=False),
+        *zip(signature.kwonlyargs, signature.kw_defaults, strict=True),
+    ]
+    for parameter, default in defaults:
+        if isinstance(default, ast.Constant) and default.value is None:
+            yield parameter.arg
+
+
+def _leave_out_what_is_not_needed(definition: Any) -> None:  # noqa: ANN401
+    """Leave out `*args` and `**kwargs` that nothing reads, and defaults that torch reads itself."""
+    read = {
+        node.id
+        for statement in definition.body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name)
+    }
+    signature = definition.args
+    signature.kw_defaults = []
+    if signature.vararg is not None and signature.vararg.arg not in read:
+        signature.vararg = None
+    if signature.kwarg is not None and signature.kwarg.arg not in read:
+        signature.kwarg = None
+
+
 def _expression(text: str, place: ast.arg) -> ast.expr:
-    """Return an annotation as if it stood at an argument."""
+    """Return an annotation as if it stood at a parameter."""
     expression = ast.parse(text, mode="eval").body
     for node in ast.walk(expression):
         ast.copy_location(node, place)

@@ -68,6 +68,7 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
     "torch._C._get_tracing_state": lambda state: state() is None,
     "torch._C._get_value_trace": is_constant_in_trace,
     "torch._C._jit_pass_inline": inlines,
+    "torch._C._jit_pass_lower_all_tuples": lambda lower: lower(GRAPH.copy()) is None,
     "torch._C._jit_pass_onnx_autograd_function_process": lambda process: (
         process(GRAPH.copy()) is None
     ),

@@ -24,7 +24,7 @@ from modelexport_exporter.torch_internals.attention_masks import accept_masks_as
 from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
 from modelexport_exporter.torch_internals.function_overrides import show_inner_calls
 from modelexport_exporter.torch_internals.one_dnn import without_one_dnn
-from modelexport_exporter.torch_internals.script_annotations import readable_annotations
+from modelexport_exporter.torch_internals.script_annotations import readable_signatures
 from modelexport_exporter.torch_internals.symbolic_sizes import (
     sizes_written_as_text,
     treat_0_and_1_as_any_size,
@@ -63,7 +63,7 @@ PATCHES: dict[str, tuple[Callable[[], AbstractContextManager[Any]], Look]] = {
     "functional": (show_inner_calls, lambda: vars(F)["has_torch_function_unary"]),
     "torch._tensor": (show_inner_calls, lambda: vars(_tensor)["has_torch_function_unary"]),
     "oneDNN": (without_one_dnn, lambda: torch.backends.mkldnn.enabled),
-    "annotations": (lambda: readable_annotations({}), lambda: torch.jit.frontend.build_def),
+    "annotations": (lambda: readable_signatures({}), lambda: torch.jit.frontend.build_def),
     "sizes 0 and 1": (treat_0_and_1_as_any_size, lambda: _config.backed_size_oblivious),
     "equal sizes": (treat_equal_sizes_as_different, lambda: _config.use_duck_shape),
     "sizes as text": (lambda: sizes_written_as_text(bool), lambda: torch.SymInt.__repr__),
