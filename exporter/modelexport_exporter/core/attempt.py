@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Exporter, ModelExportSpec
-from modelexport_api.status import Failure, Stage
+from modelexport_api.status import Failure, Stage, Support
 from modelexport_exporter.core.blame import Blame
 from modelexport_exporter.core.pitfall import Pitfall
 from modelexport_exporter.core.types import ROUTES, Rung
@@ -106,12 +106,15 @@ def _rank(
 
     torch.export's route only says that it does not write an opset that is too old for it. The
     compiler speaks of its own subset of Python. An operator that TorchScript's exporter lacks is
-    no news where the other route translated it and got further.
+    no news where the other route translates it.
     """
     route = ROUTES[attempt.rung]
     old = spec.export.opset < OLDEST_OF_DYNAMO
+    ops = attempt.failure.ops if attempt.failure else []
+    decomposable = bool(ops) and all(op.support is Support.DECOMPOSABLE for op in ops)
     translated = not old and any(
-        ROUTES[other.rung] is Exporter.DYNAMO and other.reason in _TRANSLATED for other in failed
+        ROUTES[other.rung] is Exporter.DYNAMO and (decomposable or other.reason in _TRANSLATED)
+        for other in failed
     )
     lacking = route is Exporter.TORCH_SCRIPT and attempt.reason is Reason.UNSUPPORTED_OPERATOR
     rank = _BY_REASON.index(attempt.reason or Reason.INTERNAL_ERROR)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Format
-from modelexport_api.status import Failure, Stage
+from modelexport_api.status import Failure, Stage, Support, UnsupportedOp
 from modelexport_exporter.core.attempt import Attempt, most_informative
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.core.types import Rung
@@ -176,6 +177,20 @@ def test_the_most_informative_failure_is_reported() -> None:
     ],
 )
 def test_what_is_more_informative(attempts: list[Attempt], expected: int) -> None:
+    assert most_informative(SPEC, attempts) is attempts[expected]
+
+
+@pytest.mark.parametrize(
+    ("support", "expected"), [(Support.DECOMPOSABLE, 0), (Support.NEEDS_PLUGIN, 1)]
+)
+def test_an_operator_that_the_other_route_translates_is_not_the_obstacle(
+    support: Support, expected: int
+) -> None:
+    trace = failed(T, UNSUPPORTED)
+    assert trace.failure is not None
+    ops = [UnsupportedOp(name="aten::bincount.default", support=support)]
+    trace = replace(trace, failure=trace.failure.model_copy(update={"ops": ops}))
+    attempts = [failed(D, CAPTURE), trace]
     assert most_informative(SPEC, attempts) is attempts[expected]
 
 
