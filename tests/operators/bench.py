@@ -18,12 +18,13 @@ import torch
 from fuzz.bench import Lines
 from fuzz.judge import answers, compare, declared_shapes, open_session
 from modelexport_api.resource import ModelExport
+from modelexport_api.spec import Exporter
 from modelexport_exporter.pipeline.context import Settings
 from modelexport_exporter.pipeline.run import run
 from operators import module as modules
 from operators.entries import Call, Case, calls
 
-TOGETHER = 12
+TOGETHER = 24
 """Calls that one file makes; where it is not right, each has a file of its own."""
 SEEDS = range(10_001, 10_005)
 """Of the inputs that judge a file: the verification draws others."""
@@ -52,72 +53,72 @@ class Result:
     bare: Outcome
 
 
-def check(case: Case) -> Iterator[Result]:
-    """Yield the result of each call of a case."""
-    first = calls(case, 0)
+def check(cases: Sequence[Case]) -> Iterator[Result]:
+    """Yield the result of each call of these cases."""
     usable = []
-    for call in first:
-        unusable = _why_unusable(case, call)
+    for call in (call for case in cases for call in calls(case, 0)):
+        unusable = _why_unusable(call)
         if unusable is None:
             usable.append(call)
         else:
-            yield Result(case, call.place, unusable, "", unusable)
+            yield Result(call.case, call.place, unusable, "", unusable)
     for number in range(math.ceil(len(usable) / TOGETHER)):
         group = usable[number * TOGETHER : (number + 1) * TOGETHER]
-        ours, bare = _each(case, group, _ours), _each(case, group, _bare)
+        ours, bare = _each(group, _ours), _each(group, _bare)
         for call, (outcome, why), (beside, _) in zip(group, ours, bare, strict=True):
-            yield Result(case, call.place, outcome, why, beside)
+            yield Result(call.case, call.place, outcome, why, beside)
 
 
 Answer = tuple[Outcome, str]
 """How a file ended, and why it is not right."""
 
 
-def _each(
-    case: Case, group: Sequence[Call], check: Callable[[Case, Sequence[Call], Path], Answer]
-) -> list[Answer]:
+def _each(group: Sequence[Call], check: Callable[[Sequence[Call], Path], Answer]) -> list[Answer]:
     """Return how each call ends: in one file, or in files of halves where that is not right."""
     with TemporaryDirectory(prefix="operator-") as place:
-        answer = check(case, group, Path(place))
+        answer = check(group, Path(place))
     if len(group) == 1 or answer[0] is Outcome.RIGHT:
         return [answer] * len(group)
     half = len(group) // 2
-    return [*_each(case, group[:half], check), *_each(case, group[half:], check)]
+    return [*_each(group[:half], check), *_each(group[half:], check)]
 
 
-def _ours(case: Case, group: Sequence[Call], directory: Path) -> Answer:
+def _ours(group: Sequence[Call], directory: Path) -> Answer:
     (directory / "code").mkdir()
-    model = modules.write(case, group, directory / "code" / "model.py")
+    model = modules.write(group, directory / "code" / "model.py")
     torch.save(model.state_dict(), directory / "model.pt")
-    resource = ModelExport.model_validate(modules.manifest(modules.feed(group), directory))
+    # A call alone has all ways; what they cost, several together would pay in vain.
+    exporter = Exporter.AUTO if len(group) == 1 else Exporter.DYNAMO
+    manifest = modules.manifest(modules.feed(group), directory, exporter)
+    resource = ModelExport.model_validate(manifest)
     result = run(resource, Settings(directory / "work"), Lines())
     if result.failure is not None:
         failure = result.failure
         return Outcome.REFUSED, f"{failure.reason.value}: {failure.message}"[:600]
-    text = _differs(case, group, model, directory / "out" / "model.onnx")
+    text = _differs(group, model, directory / "out" / "model.onnx")
     return (Outcome.WRONG if text else Outcome.RIGHT), text
 
 
-def _bare(case: Case, group: Sequence[Call], directory: Path) -> Answer:
-    model = modules.write(case, group, directory / "model.py")
+def _bare(group: Sequence[Call], directory: Path) -> Answer:
+    model = modules.write(group, directory / "model.py")
     inputs, path = modules.feed(group), directory / "bare.onnx"
     try:
         with _quiet():
             torch.onnx.export(
                 model, tuple(inputs.values()), path, input_names=list(inputs), dynamo=True
             )
-        text = _differs(case, group, model, path)
+        text = _differs(group, model, path)
     except Exception as error:  # noqa: BLE001 - whatever the exporter raises
         return Outcome.REFUSED, type(error).__name__
     return (Outcome.WRONG if text else Outcome.RIGHT), text
 
 
-def _differs(case: Case, group: Sequence[Call], model: torch.nn.Module, path: Path) -> str:
+def _differs(group: Sequence[Call], model: torch.nn.Module, path: Path) -> str:
     """Return what differs on inputs that were drawn anew; empty if nothing does."""
-    places = [call.place for call in group]
+    places = modules.places_of(group)
     session, shapes = open_session(path), declared_shapes(path)
     for seed in SEEDS:
-        inputs = modules.drawn(case.name, case.dtype, places, seed)
+        inputs = modules.drawn(places, seed)
         want = answers(model, inputs)
         if want is None:
             continue
@@ -127,10 +128,10 @@ def _differs(case: Case, group: Sequence[Call], model: torch.nn.Module, path: Pa
     return ""
 
 
-def _why_unusable(case: Case, call: Call) -> Outcome | None:
+def _why_unusable(call: Call) -> Outcome | None:
     """Return why a call cannot be exported by anybody; None if it can."""
     with TemporaryDirectory(prefix="operator-") as place:
-        model = modules.write(case, [call], Path(place) / "model.py")
+        model = modules.write([call], Path(place) / "model.py")
     given = [tensor.clone() for tensor in modules.feed([call]).values()]
     torch.manual_seed(1)
     before = torch.get_rng_state()

@@ -50,6 +50,7 @@ class Case:
 class Call:
     """A sample of an entry."""
 
+    case: Case
     place: int
     """Among the samples of the entry."""
     text: str
@@ -99,7 +100,7 @@ def calls(case: Case, seed: int) -> list[Call]:
             continue
         if tensors and sum(tensor.numel() for tensor in tensors) <= MOST_ELEMENTS:
             text = f"{name_of(operator(case.name))}({', '.join([*args, *named])})"
-            found.append(Call(place, text, tuple(tensors)))
+            found.append(Call(case, place, text, tuple(tensors)))
     return found
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from operators.bench import Outcome, Result, check
 from operators.entries import Case
+
+TOGETHER = 8
+"""Cases that are written into the journal together."""
 
 
 def read_results(path: Path) -> dict[Case, list[Result]]:
@@ -28,20 +31,30 @@ def read_results(path: Path) -> dict[Case, list[Result]]:
     return found
 
 
-def run_cases(cases: Iterable[Case], journal: Path) -> list[Result]:
+def run_cases(cases: Sequence[Case], journal: Path) -> list[Result]:
     """Check the cases that the journal lacks, and return all results."""
     journal.parent.mkdir(parents=True, exist_ok=True)
     known = read_results(journal)
-    results: list[Result] = []
+    for some in _batches([case for case in cases if case not in known]):
+        started = time.monotonic()
+        found: dict[Case, list[Result]] = {case: [] for case in some}
+        for result in check(some):
+            found[result.case].append(result)
+        for case, results in found.items():
+            known[case] = results
+            _append(journal, case, results)
+            print(f"{case} {dict(Counter(result.outcome.value for result in results))}")
+        print(f"{time.monotonic() - started:.0f} s", flush=True)
+    return [result for case in cases for result in known[case]]
+
+
+def _batches(cases: Sequence[Case]) -> Iterator[Sequence[Case]]:
+    """Yield cases that share files: some of one dtype."""
+    by_dtype: defaultdict[str, list[Case]] = defaultdict(list)
     for case in cases:
-        if case not in known:
-            started = time.monotonic()
-            known[case] = list(check(case))
-            _append(journal, case, known[case])
-            counts = Counter(result.outcome.value for result in known[case])
-            print(f"{case} {dict(counts)} {time.monotonic() - started:.0f} s", flush=True)
-        results += known[case]
-    return results
+        by_dtype[case.dtype].append(case)
+    for own in by_dtype.values():
+        yield from (own[at : at + TOGETHER] for at in range(0, len(own), TOGETHER))
 
 
 def _append(journal: Path, case: Case, results: list[Result]) -> None:

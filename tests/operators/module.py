@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from modelexport_api.spec import Exporter
 from operators.entries import Call, Case
 from operators.text import OTHER
 
@@ -27,27 +28,28 @@ class Model(torch.nn.Module):
 def draw(dims, seed):
     from operators.module import drawn
 
-    return drawn({name!r}, {dtype!r}, {places!r}, seed)
+    return drawn({places!r}, seed)
 """
+Places = Sequence[tuple[str, str, int]]
+"""Of calls: the entry's name, the dtype, and which of its samples."""
 
 
-def write(case: Case, made: Sequence[Call], path: Path) -> torch.nn.Module:
+def write(made: Sequence[Call], path: Path) -> torch.nn.Module:
     """Write a file whose `Model` makes these calls and whose `draw` draws inputs; return it."""
     names = [f"x{number}" for number in range(sum(len(call.tensors) for call in made))]
+    others = {call.case.name: "" for call in made if OTHER in call.text}
+    own = {name: f"{OTHER}_{number}" for number, name in enumerate(others)}
     lines, first = [], 0
     for call in made:
-        lines.append(f"            {_renumbered(call, first)},")
+        text = _renumbered(call, first).replace(OTHER, own.get(call.case.name, OTHER))
+        lines.append(f"            {text},")
         first += len(call.tensors)
-    other = any(OTHER in line for line in lines)
+    found = "\n".join(f"{alias} = operator({name!r})" for name, alias in own.items())
     text = _HEAD.format(
-        imports=f"from operators.entries import operator\n\n{OTHER} = operator({case.name!r})\n"
-        if other
-        else "",
+        imports=f"from operators.entries import operator\n\n{found}\n" if own else "",
         inputs=", ".join(names),
         calls="\n".join(lines),
-        name=case.name,
-        dtype=case.dtype,
-        places=[call.place for call in made],
+        places=places_of(made),
     )
     path.write_text(text)
     spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -57,6 +59,11 @@ def write(case: Case, made: Sequence[Call], path: Path) -> torch.nn.Module:
     spec.loader.exec_module(module)
     model: torch.nn.Module = module.Model()
     return model.eval()
+
+
+def places_of(made: Sequence[Call]) -> Places:
+    """Return where calls are in the database."""
+    return [(call.case.name, call.case.dtype, call.place) for call in made]
 
 
 def _renumbered(call: Call, first: int) -> str:
@@ -70,15 +77,18 @@ def feed(made: Sequence[Call]) -> dict[str, torch.Tensor]:
     return {f"x{number}": tensor for number, tensor in enumerate(tensors)}
 
 
-def drawn(name: str, dtype: str, places: Sequence[int], seed: int) -> dict[str, torch.Tensor]:
+def drawn(places: Places, seed: int) -> dict[str, torch.Tensor]:
     """Return the inputs of these calls, drawn anew."""
     from operators.entries import calls
 
-    made = {call.place: call for call in calls(Case(name, dtype), seed)}
-    return feed([made[place] for place in places])
+    cases = dict.fromkeys(Case(name, dtype) for name, dtype, _ in places)
+    made = {(case, call.place): call for case in cases for call in calls(case, seed)}
+    return feed([made[Case(name, dtype), place] for name, dtype, place in places])
 
 
-def manifest(inputs: Mapping[str, torch.Tensor], directory: Path) -> dict[str, Any]:
+def manifest(
+    inputs: Mapping[str, torch.Tensor], directory: Path, exporter: Exporter
+) -> dict[str, Any]:
     """Return the resource for the model in `directory/code/model.py`, of static shapes."""
     declared = [
         {"name": name, "shape": list(tensor.shape), "dtype": str(tensor.dtype)[6:]}
@@ -95,6 +105,7 @@ def manifest(inputs: Mapping[str, torch.Tensor], directory: Path) -> dict[str, A
                 "code": {"uri": f"file://{directory / 'code'}/"},
             },
             "inputs": declared,
+            "export": {"exporter": exporter.value},
             "verification": {"provider": "CPU", "benchmark": False, "sampler": "model:draw"},
             "destination": {"uri": f"file://{directory / 'out'}/"},
         },

@@ -15,7 +15,7 @@ _HEAD = """\
 
 torch ships a database of its operators with sample inputs (`op_db`). Each sample of each entry, in
 every dtype of real numbers that the entry takes on a CPU, is a call in a module of static shapes
-that goes through the whole pipeline, up to 12 in one file; where one of them is not right, each has
+that goes through the whole pipeline, up to 24 in one file; where one of them is not right, each has
 a file of its own. The entry draws the values of the verification, and anew those that judge the
 published file in a plain onnxruntime session: integers exactly, floating-point numbers within 100
 times what eager itself is off. Beside it: bare `torch.onnx.export` on the same calls.
