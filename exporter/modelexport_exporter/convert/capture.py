@@ -29,6 +29,7 @@ from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import OUTPUT_NOT_FLATTENED
 from modelexport_exporter.core.user_frame import UserLine, is_users, message_of
 from modelexport_exporter.decompositions import capturing_calls
+from modelexport_exporter.torch_internals.asserted_quotients import quotients_are_asserted
 from modelexport_exporter.torch_internals.attention_masks import accept_masks_as_given
 from modelexport_exporter.torch_internals.derived_dims import both_bounds_known
 from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
@@ -110,6 +111,7 @@ def _exported(
         set_onnx_export_flags(dynamic=bool(used_dims(spec.inputs))),
         accept_masks_as_given(),
         conditions_at_all_sizes(at_all_sizes),
+        quotients_are_asserted(),
         both_bounds_known() if has_derived_sizes(spec.inputs) else nullcontext(),
         mode.decisions or nullcontext(),
         nullcontext() if mode.strict else capturing_calls(spec.export.rewrites.disabled),

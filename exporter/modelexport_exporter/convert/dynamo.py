@@ -39,6 +39,7 @@ from modelexport_exporter.decompositions import decomposing, prepared, provided
 from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
 from modelexport_exporter.diagnosis.operators.in_program import find_unsupported
 from modelexport_exporter.plugins.plugins import Plugins
+from modelexport_exporter.torch_internals.asserted_quotients import quotients_are_asserted
 from modelexport_exporter.torch_internals.onnxscript_matcher import (
     compare_constants_exactly,
     compare_operators_first,
@@ -83,7 +84,7 @@ def translate(
     """
     whole = names is None
     deferred = tuple(deferred_conditions(program))
-    with sizes_read_as_numbers() as read:
+    with sizes_read_as_numbers() as read, quotients_are_asserted():
         program = plugins.decompose(program)
         program = prepared(program, plugins.left_alone)
     names = symbol_names(program, spec) if names is None else names
@@ -112,7 +113,7 @@ def translate(
 def _converted(
     program: ExportedProgram, spec: ModelExportSpec, plugins: Plugins
 ) -> torch.onnx.ONNXProgram:
-    with quiet(), python_floats_are_double():
+    with quiet(), python_floats_are_double(), quotients_are_asserted():
         converted = torch.onnx.export(
             program,
             dynamo=True,

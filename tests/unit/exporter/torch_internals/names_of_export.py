@@ -129,6 +129,9 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
     ),
     "'_process_derived_dim_roots'": lambda name: hasattr(DimConstraints, name),
     "'_maybe_evaluate_static'": lambda name: hasattr(ShapeEnv, name),
+    "torch.utils._sympy.reference.PythonReferenceAnalysis.int_truediv": lambda quotient: (
+        parameters(quotient) == ["a", "b"] and float(quotient(sympy.Integer(3), 2)) == 1.5
+    ),
     "torch.utils._sympy.printers.PythonPrinter": lambda printer: (
         printer().doprint(sympy.Ne(sympy.Symbol("n"), 50)) == "n != 50"
     ),
