@@ -5,6 +5,7 @@ from __future__ import annotations
 from modelexport_exporter.decompositions.capture import (
     calls,
     convolutions,
+    covariances,
     packed,
     pools,
     recurrent,
@@ -12,6 +13,6 @@ from modelexport_exporter.decompositions.capture import (
     transforms,
 )
 
-_MODULES = (calls, convolutions, packed, pools, recurrent, resizing, transforms)
+_MODULES = (calls, convolutions, covariances, packed, pools, recurrent, resizing, transforms)
 CALLS = {name: entry for module in _MODULES for name, entry in module.CALLS.items()}
 """From a function of torch to its operator's name and what is called in its place."""

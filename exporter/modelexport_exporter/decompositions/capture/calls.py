@@ -173,31 +173,6 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: object = None) -
     return distance(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
 
 
-@CALLS.replaces("cov", torch.cov, Tensor.cov)
-def cov(
-    x: Tensor,
-    *,
-    correction: int = 1,
-    fweights: Tensor | None = None,
-    aweights: Tensor | None = None,
-) -> Result:
-    if fweights is not None or aweights is not None or x.dtype.is_complex:
-        return NotImplemented
-    rows = x.unsqueeze(0) if x.dim() < 2 else x
-    centred = rows - rows.mean(1, keepdim=True)
-    result = centred @ centred.mT / (rows.shape[1] - correction)
-    return result.squeeze() if x.dim() < 2 else result
-
-
-@CALLS.replaces("corrcoef", torch.corrcoef, Tensor.corrcoef)
-def corrcoef(x: Tensor) -> Result:
-    if x.dim() < 2 or x.dtype.is_complex:
-        return NotImplemented
-    matrix = cov(x)
-    deviation = torch.sqrt(matrix.diagonal())
-    return (matrix / deviation.unsqueeze(1) / deviation.unsqueeze(0)).clamp(-1, 1)
-
-
 @CALLS.replaces("linalg_matrix_norm", torch.linalg.matrix_norm)
 def matrix_norm(
     a: Tensor,
