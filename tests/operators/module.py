@@ -37,7 +37,7 @@ Places = Sequence[tuple[str, str, int]]
 def write(made: Sequence[Call], path: Path) -> torch.nn.Module:
     """Write a file whose `Model` makes these calls and whose `draw` draws inputs; return it."""
     names = [f"x{number}" for number in range(sum(len(call.tensors) for call in made))]
-    others = {call.case.name: "" for call in made if OTHER in call.text}
+    others = dict.fromkeys(call.case.name for call in made if OTHER in call.text)
     own = {name: f"{OTHER}_{number}" for number, name in enumerate(others)}
     lines, first = [], 0
     for call in made:

@@ -70,6 +70,7 @@ class Translation:
     """What the graph assumes of its sizes."""
 
 
+@quotients_are_asserted()
 def translate(
     program: ExportedProgram,
     spec: ModelExportSpec,
@@ -84,7 +85,7 @@ def translate(
     """
     whole = names is None
     deferred = tuple(deferred_conditions(program))
-    with sizes_read_as_numbers() as read, quotients_are_asserted():
+    with sizes_read_as_numbers() as read:
         program = plugins.decompose(program)
         program = prepared(program, plugins.left_alone)
     names = symbol_names(program, spec) if names is None else names
@@ -113,7 +114,7 @@ def translate(
 def _converted(
     program: ExportedProgram, spec: ModelExportSpec, plugins: Plugins
 ) -> torch.onnx.ONNXProgram:
-    with quiet(), python_floats_are_double(), quotients_are_asserted():
+    with quiet(), python_floats_are_double():
         converted = torch.onnx.export(
             program,
             dynamo=True,

@@ -53,11 +53,13 @@ from modelexport_exporter.diagnosis.operators.failure import unsupported_failure
 from modelexport_exporter.diagnosis.operators.in_script import unsupported_in_model
 from modelexport_exporter.plugins.plugins import Plugins
 from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
-from modelexport_exporter.torch_internals.script_annotations import readable_signatures
+from modelexport_exporter.torch_internals.script_annotations import (
+    SCRIPT_PLACE,
+    readable_signatures,
+)
 from modelexport_exporter.torch_internals.torchscript_graph import inline_calls
 
 _COMPILATION_UNIT = re.compile(r"__torch__\.| \(of Python compilation unit at: 0x\w+\)")
-_SCRIPT_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
 
 @contextmanager
@@ -229,7 +231,7 @@ def _without_addresses(text: str) -> str:
 
 def _scripted_line(text: str, code_dir: Path | None) -> UserLine | None:
     """Return the innermost line of user code in the compiler's message."""
-    frames = _SCRIPT_FRAME.findall(text)
+    frames = SCRIPT_PLACE.findall(text)
     return UserLine(f"{shorten(frames[0][0], code_dir)}:{frames[0][1]}") if frames else None
 
 

@@ -19,7 +19,8 @@ from unittest.mock import patch
 import torch.jit.frontend
 
 _UNKNOWN = frozenset({"Any", "Iterable", "Iterator", "Mapping", "Self", "Sequence", "object"})
-_PLACE = re.compile(r'File "([^"]+)", line (\d+)')
+SCRIPT_PLACE = re.compile(r'File "([^"]+)", line (\d+)')
+"""File and line in a message of the compiler."""
 _build_def = torch.jit.frontend.build_def
 
 
@@ -67,7 +68,7 @@ def _build_readable(
 
 def _function(context: Any, name: str) -> Function | None:  # noqa: ANN401
     """Return which function is compiled: the compiler keeps its place in its messages only."""
-    place = _PLACE.search(str(context.make_raw_range(0, 1)))
+    place = SCRIPT_PLACE.search(str(context.make_raw_range(0, 1)))
     return Function(place[1], int(place[2]), name) if place else None
 
 

@@ -72,10 +72,10 @@ def _has_symbolic(node: Any, opset: int) -> bool:  # noqa: ANN401
     kind = node.kind()
     if kind == PYTHON_OP:
         return is_registered(kind, opset)
-    # In-place forms are made functional first; `__and__` goes by the name of `__and_`.
-    if kind == "aten::copy_":
+    # Writes and in-place forms are made functional first; `__and__` goes by the name of `__and_`.
+    if kind == "aten::copy_" or kind.startswith(_LANGUAGE):
         return True
-    if kind.startswith(_LANGUAGE) or is_registered(kind.removesuffix("_"), opset):
+    if is_registered(kind.removesuffix("_"), opset):
         return True
     # What computes no tensor (text, list bookkeeping, raised errors) is gone before conversion.
     return kind.startswith("aten::") and not any(

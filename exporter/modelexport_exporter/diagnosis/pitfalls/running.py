@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from modelexport_exporter.call import BoundInputs, Numbers
+from modelexport_exporter.call.call import Arguments
 from modelexport_exporter.call.module_state import ModuleState
 from modelexport_exporter.core.dims import describe_sizes
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
@@ -81,9 +82,7 @@ def _run_twice(
     example = bound_inputs.call.example(bound_inputs.sizes.captured)
 
     def run() -> Outputs:
-        args, kwargs = copy.deepcopy(example)
-        with torch.no_grad():
-            return pytree.tensors_in(model(*args, **kwargs))
+        return _run(model, copy.deepcopy(example))
 
     before, weights = ModuleState(model), copy.deepcopy(dict(model.named_parameters()))
     first = run()
@@ -120,16 +119,22 @@ def _written(model: torch.nn.Module, before: Mapping[str, torch.Tensor]) -> list
 
 def _remembers(model: torch.nn.Module, before: ModuleState, bound_inputs: BoundInputs) -> bool:
     def run(seed: int) -> Outputs:
-        args, kwargs = bound_inputs.call.example(bound_inputs.sizes.captured, seed)
-        with torch.random.fork_rng(devices=[]), torch.no_grad():
+        example = bound_inputs.call.example(bound_inputs.sizes.captured, seed)
+        with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)  # random numbers are no memory
-            return pytree.tensors_in(model(*args, **kwargs))
+            return _run(model, example)
 
     before.restore(model)
     alone = run(1)
     before.restore(model)
     run(0)
     return not _agree(alone, run(1))
+
+
+def _run(model: torch.nn.Module, arguments: Arguments) -> Outputs:
+    args, kwargs = arguments
+    with torch.no_grad():
+        return pytree.tensors_in(model(*args, **kwargs))
 
 
 def _agree(one: Outputs, other: Outputs) -> bool:
