@@ -14,6 +14,7 @@ from modelexport_api.resource import ModelExport
 from modelexport_api.spec import ModelExportSpec
 from modelexport_api.status import Stage
 from modelexport_exporter.core import entry_points
+from modelexport_exporter.core.inferred import Inferred
 from modelexport_exporter.core.log import Log
 from modelexport_exporter.core.memory import MemoryWatch
 from modelexport_exporter.core.progress import ProgressReporter
@@ -33,6 +34,8 @@ class Settings:
     preload: tuple[str, ...] = (entry_points.PRELOAD,)
     signer: Signer | None = None
     """Signs the provenance. None: the key is read from the environment, if there is one."""
+    inferred: tuple[Inferred, ...] = ()
+    """Values of the spec that were not written by the user; the report marks them."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,8 @@ class RunContext:
         resource: ModelExport, settings: Settings, log: Log, pool: WorkerPool = worker.run
     ) -> RunContext:
         """Return the context of a run that starts now."""
-        record, memory = Record(resource), MemoryWatch()
+        record = Record(resource, inferred=settings.inferred)
+        memory = MemoryWatch()
         report = ProgressReporter(log, memory)
         workers = Workers(
             settings.export_entry,

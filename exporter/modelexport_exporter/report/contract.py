@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from modelexport_api.sizes import DimExpression, dim_of, is_same_size
 from modelexport_api.status import Artifact, TensorInfo
+from modelexport_exporter.core.inferred import Inferred
 from modelexport_exporter.report.report import Finding, Report
 
 AT_ONCE = 12
@@ -24,6 +25,8 @@ class Term:
     requested: str
     obtained: str
     kept: bool
+    inferred: str = ""
+    """How the request was found, where the user did not write it."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class DimRange:
     low: int
     high: int
     verified_at: str
+    inferred: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,12 +51,13 @@ class Contract:
     """Terms of a long contract that are kept."""
     dims: tuple[DimRange, ...]
     findings: tuple[Finding, ...]
+    inferred: tuple[Inferred, ...]
 
 
 def contract_of(report: Report) -> Contract:
     """Return what was requested, and what was obtained before the export ended."""
     artifact = report.artifact
-    terms = list(_terms(report.spec, artifact))
+    terms = list(_terms(report, artifact))
     shown = [term for place, term in enumerate(terms) if place < AT_ONCE or not term.kept]
     return Contract(
         obtained=artifact is not None,
@@ -60,22 +65,33 @@ def contract_of(report: Report) -> Contract:
         more=tuple(term for place, term in enumerate(terms) if place >= AT_ONCE and term.kept),
         dims=tuple(_dims(report)),
         findings=tuple(report.findings),
+        inferred=tuple(report.inferred),
     )
 
 
-def _terms(spec: dict[str, Any], artifact: Artifact | None) -> Iterator[Term]:
+def _terms(report: Report, artifact: Artifact | None) -> Iterator[Term]:
+    spec = report.spec
     inputs = {tensor.name: tensor for tensor in artifact.inputs} if artifact else {}
     dims: dict[str, Any] = spec.get("dims", {})
-    for entry in spec.get("inputs", []):
+    for place, entry in enumerate(spec.get("inputs", [])):
         name = str(entry.get("name", ""))
-        yield _input(entry, name, inputs.pop(name, None), artifact, dims)
+        term = _input(entry, name, inputs.pop(name, None), artifact, dims)
+        yield replace(term, inferred=_sources(report, f"inputs[{place}]"))
     for name, tensor in inputs.items():
         yield Term("Input", name, "–", describe(tensor), kept=True)
     opset = spec.get("export", {}).get("opset")
     if opset is not None:
         obtained = str(artifact.opset) if artifact else ""
         yield Term("Opset", "ai.onnx", str(opset), obtained, kept=obtained in {"", str(opset)})
-    yield from _outputs([str(name) for name in spec.get("outputs", [])], artifact)
+    named = _sources(report, "outputs")
+    for term in _outputs([str(name) for name in spec.get("outputs", [])], artifact):
+        yield replace(term, inferred=named)
+
+
+def _sources(report: Report, path: str) -> str:
+    """Return how the values at a path of the spec were found; empty if the user wrote them."""
+    found = (entry.source for entry in report.inferred if entry.is_within(path))
+    return "; ".join(dict.fromkeys(found))
 
 
 def _input(
@@ -146,4 +162,5 @@ def _dims(report: Report) -> Iterator[DimRange]:
             low=int(dim.get("min", 1)),
             high=int(dim.get("max", 1)),
             verified_at=", ".join(str(length) for length in sorted(sizes)),
+            inferred=_sources(report, f"dims.{name}"),
         )

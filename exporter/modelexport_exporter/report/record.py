@@ -24,6 +24,7 @@ from modelexport_exporter.core.benchmark_plan import Benchmark
 from modelexport_exporter.core.blame import Blame
 from modelexport_exporter.core.dependency import Dependency
 from modelexport_exporter.core.digests import SourceIdentity, installed_versions, source_digest
+from modelexport_exporter.core.inferred import Inferred
 from modelexport_exporter.core.types import (
     ConvertedModel,
     SourceFile,
@@ -53,6 +54,7 @@ class Record:
     """The facts of one export."""
 
     resource: ModelExport
+    inferred: tuple[Inferred, ...] = ()
     versions: dict[str, str] = field(default_factory=installed_versions)
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     seconds: dict[Stage, float] = field(default_factory=dict)
@@ -224,6 +226,7 @@ class Record:
             namespace=metadata.namespace,
             uid=metadata.uid,
             spec=reports.public_spec(self.resource),
+            inferred=list(self.inferred),
             spec_sha256=self.spec_sha256,
             code_sha256=self.code_sha256,
             source=self._source(),

@@ -20,6 +20,7 @@ from modelexport_api.status import Artifact, ArtifactFile, Failure, Stage, Verif
 from modelexport_exporter.core.attempt import Attempt
 from modelexport_exporter.core.blame import REPRO_NAME, Blame
 from modelexport_exporter.core.errors import printable
+from modelexport_exporter.core.inferred import Inferred
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.core.types import ContractFinding, ModuleScope, Rung, SampleComparison
 from modelexport_exporter.report.report_measured import Measured
@@ -138,6 +139,7 @@ class Report(ApiModel):
     namespace: str | None = None
     uid: str | None = None
     spec: dict[str, Any]
+    inferred: list[Inferred] = Field(default_factory=list)
     spec_sha256: str | None = None
     code_sha256: str | None = None
     source: ReportSource

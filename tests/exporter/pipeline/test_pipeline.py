@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from modelexport_api.pod import PodResult
 from modelexport_api.reasons import EXIT_CODES, ExitCode, Reason
 from modelexport_api.resource import ModelExport
 from modelexport_api.status import Stage
+from modelexport_exporter.core.inferred import Inferred
 from modelexport_exporter.core.log import JsonLog
 from modelexport_exporter.core.types import ConvertedModel, ExportTask
 from modelexport_exporter.pipeline.context import Settings
@@ -94,6 +96,16 @@ def test_a_verified_artifact_is_published_with_its_report(
     report = json.loads(read(place("out/report.json")) or b"")
     assert report["outcome"] == "Succeeded"
     assert [stage["stage"] for stage in report["stages"]] == ["Fetch", "Load", "Convert", "Verify"]
+
+
+@pytest.mark.usefixtures("checkpoint")
+def test_values_of_the_spec_that_were_inferred_are_in_the_report(
+    place: Place, resource: Make, tmp_path: Path
+) -> None:
+    inferred = Inferred(field="inputs[0].shape", value="[batch, 4]", source="ran at 2 and 3")
+    run(resource(), replace(settings(tmp_path), inferred=(inferred,)), JsonLog(sys.stderr))
+    report = json.loads(read(place("out/report.json")) or b"")
+    assert report["inferred"] == [inferred.model_dump()]
 
 
 @pytest.mark.usefixtures("checkpoint")

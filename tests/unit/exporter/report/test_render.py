@@ -66,6 +66,7 @@ def evil_reports() -> list[Any]:
         findings=[{"subject": EVIL, "requested": EVIL, "obtained": EVIL}],
         verification=verification(provider=EVIL),
         samples=[sample(compared(EVIL, 1e-6)), sample(compared("b", 1e-6), batch=2)],
+        inferred=[{"field": field, "value": EVIL, "source": EVIL} for field in ("outputs", EVIL)],
         leftOut=[EVIL],
         measured={
             "precisionLosses": [{"output": EVIL, "maxRelError": 1.0, "meanRelError": 1.0}],

@@ -141,6 +141,22 @@ def test_dims_say_where_they_were_compared() -> None:
     assert [(dim.low, dim.high, dim.verified_at) for dim in found.dims] == [(1, 16, "1, 7")]
 
 
+def test_inferred_values_are_marked_with_how_they_were_found() -> None:
+    inferred = [
+        {"field": "inputs[0].shape", "value": "[batch, 4]", "source": "ran at 2 and 3"},
+        {"field": "inputs[0].dtype", "value": "float32", "source": "forward's annotation"},
+        {"field": "dims.batch", "value": "1..16", "source": "ran at 1 and 16"},
+    ]
+    found = contract_of(report(inferred=inferred))
+    assert [(term.name, term.inferred) for term in found.terms] == [
+        ("x", "ran at 2 and 3; forward's annotation"),
+        ("ai.onnx", ""),
+        ("y", ""),
+    ]
+    assert [dim.inferred for dim in found.dims] == ["ran at 1 and 16"]
+    assert [entry.field for entry in found.inferred] == [entry["field"] for entry in inferred]
+
+
 def modules(*rows: tuple[str, int]) -> list[dict[str, Any]]:
     return [
         {"path": path, "moduleClass": f"torch.nn.C{path}", "nodes": nodes, "parameters": 0}
