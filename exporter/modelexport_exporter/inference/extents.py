@@ -1,0 +1,151 @@
+"""Which sizes forward accepts of each axis, after it accepted one of each: by trial runs, pure.
+
+An axis is dynamic where a size far from the first one is accepted: pools and strides round sizes
+nearby to the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from modelexport_exporter.inference.guess import BATCH, Guesses
+
+Accepts = Callable[[Guesses], bool]
+
+_STEPS = (1, 2, 4, 8, 16, 32, 64)
+"""Sizes may have to be multiples of one of these: a network that halves pictures five times."""
+_LARGEST_BATCH = 32
+LARGEST = 512
+"""The largest size that is proposed of a dim that has no limit of its own."""
+_COMMON = (28, 32, 64, 224, 96, 128, 48, 84, 256, 299, 384, 512, 160, 192, 112, 8, 16, 24, 100)
+"""Sizes that pictures and signals have, the likeliest first."""
+_NEAR = 6
+"""Common sizes that are tried in place of one that a search ended at."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """The sizes of a dim: `step * n`, for n from `low` to `high`."""
+
+    axes: tuple[str, ...]
+    """The axes that have this size; several change together."""
+    low: int
+    high: int
+    step: int
+    source: str
+
+
+@dataclass(frozen=True)
+class Extents:
+    """What may change, and a call that is accepted."""
+
+    guesses: Guesses
+    """The axes of one dim are one."""
+    found: tuple[Extent, ...]
+
+
+def find_extents(accepts: Accepts, guesses: Guesses) -> Extents:
+    """Return the dynamic dims of a guess that is accepted. `accepts` may raise to end the search."""
+    found: list[Extent] = []
+    fixed: list[str] = []
+    for axis in guesses.free:
+        extent = _extent(accepts, guesses, (axis,))
+        if extent is None:
+            fixed.append(axis)
+        else:
+            found.append(extent)
+    for one, other in combinations(fixed, 2):
+        if guesses.sizes[one] != guesses.sizes[other]:
+            continue
+        tied = guesses.renamed(other, one)
+        extent = _extent(accepts, tied, (one,))
+        if extent is not None:
+            guesses = tied
+            found.append(extent)
+            break
+    return Extents(guesses, tuple(found))
+
+
+def _extent(accepts: Accepts, guesses: Guesses, axes: tuple[str, ...]) -> Extent | None:
+    """Return the sizes that axes may have together; None if only one of them is accepted."""
+    base = guesses.sizes[axes[0]]
+
+    def takes(size: int) -> bool:
+        changed = guesses
+        for axis in axes:
+            changed = changed.with_size(axis, size)
+        return accepts(changed)
+
+    far = [size for size in (base * 2, base * 4, base // 2) if size > 0 and size != base]
+    reached = next((size for size in far if takes(size)), None)
+    if reached is None:
+        return None
+    step = _step(takes, base, reached)
+    highest = _LARGEST_BATCH if axes[0] == BATCH else LARGEST
+    middle = min(max(base, reached), highest)
+    low = _edge(takes, min(base, reached), step, step)
+    high = _edge(takes, middle if takes(middle) else base, highest // step * step, step)
+    refused = f"; {high + step} is refused" if high + step <= highest else ""
+    times = f", multiples of {step}" if step > 1 else ""
+    return Extent(
+        axes, low // step, high // step, step, f"ran at {low} and {high}{times}{refused}"
+    )
+
+
+def _step(takes: Callable[[int], bool], base: int, reached: int) -> int:
+    """Return the smallest step between sizes that are accepted."""
+    start = min(base, reached)
+    for step in _STEPS:
+        aligned = start // step * step
+        sizes = (aligned + step, aligned + 3 * step)
+        if all(takes(size) for size in sizes if size != base):
+            return step
+    return 1
+
+
+def _edge(takes: Callable[[int], bool], accepted: int, end: int, step: int) -> int:
+    """Return the multiple of a step that is nearest to an end and still accepted."""
+    if accepted % step:
+        accepted = accepted // step * step or step
+    if accepted == end or takes(end):
+        return end
+    refused = end
+    while abs(refused - accepted) > step:
+        middle = (accepted + refused) // 2 // step * step
+        if middle in {accepted, refused}:
+            break
+        accepted, refused = (middle, refused) if takes(middle) else (accepted, middle)
+    return accepted
+
+
+def with_common_sizes(accepts: Accepts, guesses: Guesses) -> Guesses:
+    """Return the guess with sizes that users have, where the search found others that are fixed.
+
+    224 instead of 219, where a flattened image has the same length.
+    """
+    groups: dict[int, list[str]] = {}
+    for axis in guesses.free:
+        if axis != BATCH:
+            groups.setdefault(guesses.sizes[axis], []).append(axis)
+    for size, axes in groups.items():
+        if len(axes) > 1 or len(groups) == 1:
+            guesses = _with_common_size(accepts, guesses, axes, size)
+    return guesses
+
+
+def _with_common_size(
+    accepts: Accepts, guesses: Guesses, axes: Sequence[str], size: int
+) -> Guesses:
+    def changed(to: int) -> Guesses:
+        made = guesses
+        for axis in axes:
+            made = made.with_size(axis, to)
+        return made
+
+    near = [one for one in _COMMON if size // 2 <= one <= size * 2]
+    for one in sorted(near, key=lambda one: abs(one - size))[:_NEAR]:
+        if one == size or accepts(changed(one)):
+            return changed(one)
+    return guesses

@@ -1,0 +1,138 @@
+"""The first guess of each parameter: from what the user states, its name and the first layers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from inspect import Parameter
+from typing import Any, get_args, get_origin
+
+import torch
+
+from modelexport_api.sizes import dim_of
+from modelexport_api.spec import Dim, DType, InputKind
+from modelexport_exporter.core.proposal import StatedInput
+from modelexport_exporter.inference.guess import Guess, Guesses, is_expression, new_axes, unused_size
+from modelexport_exporter.inference.layers import Layer
+
+_INTEGERS = re.compile(r"(^|_)(ids?|idx|index|indices|tokens?|labels?|ids?_.*|positions?|classes)($|_)|_ids?$|index")
+_MASK = re.compile(r"mask")
+_PADDING = re.compile(r"pad")
+_PYTHON = {int: InputKind.INT, float: InputKind.FLOAT, bool: InputKind.BOOL}
+_PYTHON_DTYPES = {
+    InputKind.INT: DType.INT64,
+    InputKind.FLOAT: DType.FLOAT32,
+    InputKind.BOOL: DType.BOOL,
+}
+_LENGTH = 2
+"""Of a list of tensors that nobody has described."""
+
+
+def first_guesses(
+    parameters: Mapping[str, Parameter],
+    stated: Sequence[StatedInput],
+    dims: Mapping[str, Dim],
+    layers: Sequence[Layer],
+    floating: DType,
+) -> Guesses:
+    """Return a guess for each parameter that must be passed, or that the user names."""
+    by_name = {one.name: one for one in stated}
+    names = [
+        *(name for name, one in parameters.items() if name in by_name or _is_required(one)),
+        *(name for name in by_name if name not in parameters),
+    ]
+    guesses = Guesses((), {})
+    for name in names:
+        guess, constants = _guess(name, parameters.get(name), layers, floating)
+        known = by_name.get(name)
+        if known is not None:
+            guess, constants = _as_stated(guess, constants, known)
+        guesses = replace(guesses, inputs=(*guesses.inputs, guess))
+        for axis, size in constants.items():
+            guesses = guesses.with_known(axis, size)
+        guesses = _with_stated_sizes(guesses, guess.axes, dims).with_sizes_of(guess.axes)
+        if known is not None and known.shape is not None:
+            guesses = replace(guesses, said=guesses.said | {name})
+    return guesses
+
+
+def _is_required(parameter: Parameter) -> bool:
+    variadic = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    return parameter.default is Parameter.empty and parameter.kind not in variadic
+
+
+def _guess(
+    name: str, parameter: Parameter | None, layers: Sequence[Layer], floating: DType
+) -> tuple[Guess, dict[str, int]]:
+    annotation = parameter.annotation if parameter is not None else Parameter.empty
+    kind = _PYTHON.get(annotation)
+    if kind is not None:
+        return Guess(name, _PYTHON_DTYPES[kind], (), kind), {}
+    layer = _layer_for(name, layers, floating)
+    guess, constants = from_layer(Guess(name, floating, ()), layer)
+    if _MASK.search(name):
+        guess = replace(guess, kind=mask_kind(name), range=None)
+    if _is_list(annotation):
+        guess = replace(guess, kind=InputKind.SEQUENCE, length=_LENGTH)
+    return guess, constants
+
+
+def from_layer(guess: Guess, layer: Layer) -> tuple[Guess, dict[str, int]]:
+    """Return the guess that an input is passed to a layer as it is, and the sizes it fixes."""
+    axes, constants = new_axes(guess.name, layer.rank, dict(layer.constants))
+    limits = (0.0, float(min(layer.rows - 1, 1))) if layer.rows else None
+    return replace(guess, dtype=layer.dtype, axes=axes, range=limits), constants
+
+
+def mask_kind(name: str) -> InputKind:
+    """Return the kind of a mask: true marks padding, or what is attended to."""
+    return InputKind.PADDING_MASK if _PADDING.search(name) else InputKind.ATTENTION_MASK
+
+
+def _layer_for(name: str, layers: Sequence[Layer], floating: DType) -> Layer:
+    if _MASK.search(name):
+        return Layer(2, (), DType.BOOL)
+    integers = [layer for layer in layers if layer.rows is not None]
+    if _INTEGERS.search(name.lower()):
+        return integers[0] if integers else Layer(2, (), DType.INT64)
+    if not layers:
+        return Layer(2, (), floating)
+    return layers[0]
+
+
+def _is_list(annotation: Any) -> bool:  # noqa: ANN401 - any annotation
+    return get_origin(annotation) is list and get_args(annotation) == (torch.Tensor,)
+
+
+def _as_stated(
+    guess: Guess, constants: dict[str, int], stated: StatedInput
+) -> tuple[Guess, dict[str, int]]:
+    """Return the guess with what the user states."""
+    if stated.kind is not None:
+        guess = replace(guess, kind=stated.kind)
+    if stated.dtype is not None:
+        guess = replace(guess, dtype=stated.dtype, range=None)
+    if stated.range is not None:
+        guess = replace(guess, range=stated.range)
+    if stated.shape is None:
+        return guess, constants
+    axes = tuple(
+        f"{guess.name}.{axis}" if isinstance(size, int) else size
+        for axis, size in enumerate(stated.shape)
+    )
+    fixed = {axes[axis]: size for axis, size in enumerate(stated.shape) if isinstance(size, int)}
+    return replace(guess, axes=axes), fixed
+
+
+def _with_stated_sizes(
+    guesses: Guesses, axes: Sequence[str], dims: Mapping[str, Dim]
+) -> Guesses:
+    """Return the guesses with a size from the range of each dim that the user declares."""
+    for axis in axes:
+        name = dim_of(axis) if is_expression(axis) else axis
+        dim = dims.get(name)
+        if dim is not None and name not in guesses.sizes:
+            size = min(max(dim.min, unused_size(guesses.sizes.values())), dim.max)
+            guesses = guesses.with_known(name, size)
+    return guesses

@@ -1,0 +1,118 @@
+"""A guess of what forward takes: for each input a dtype and a name for the size of each axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from modelexport_api.sizes import dim_of, size_at
+from modelexport_api.spec import DType, InputKind
+
+BATCH = "batch"
+_PRIMES = (11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89)
+"""Sizes that nothing has been said about: each is recognised where an op refuses it."""
+BATCH_SIZE = 3
+
+
+@dataclass(frozen=True)
+class Guess:
+    """One parameter of forward."""
+
+    name: str
+    dtype: DType
+    axes: tuple[str, ...]
+    """Names of sizes; equal names are equal sizes."""
+    kind: InputKind = InputKind.TENSOR
+    range: tuple[float, float] | None = None
+    length: int | None = None
+    """Of a Sequence."""
+
+    @property
+    def is_tensor(self) -> bool:
+        """Return whether it has a shape."""
+        return self.kind not in {InputKind.INT, InputKind.FLOAT, InputKind.BOOL}
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """All parameters, and the sizes that are tried."""
+
+    inputs: tuple[Guess, ...]
+    sizes: Mapping[str, int]
+    known: frozenset[str] = frozenset()
+    """Names of sizes that are not to be changed: the user or the model states them."""
+    said: frozenset[str] = frozenset()
+    """Names of inputs whose dtype and shape the user states."""
+
+    def shape(self, guess: Guess) -> tuple[int, ...]:
+        """Return the shape that is tried for an input."""
+        return tuple(size_at(axis, self.sizes) if is_expression(axis) else self.sizes[axis] for axis in guess.axes)
+
+    def with_size(self, axis: str, size: int) -> Guesses:
+        """Return these guesses with another size."""
+        return replace(self, sizes={**self.sizes, axis: size})
+
+    def with_known(self, axis: str, size: int) -> Guesses:
+        """Return these guesses with a size that the model states."""
+        return replace(self.with_size(axis, size), known=self.known | {axis})
+
+    def with_input(self, changed: Guess) -> Guesses:
+        """Return these guesses with another one of the same name."""
+        inputs = tuple(changed if one.name == changed.name else one for one in self.inputs)
+        return replace(self, inputs=inputs).with_sizes_of(changed.axes)
+
+    def with_sizes_of(self, axes: Iterable[str]) -> Guesses:
+        """Return these guesses with a size for each axis that has none."""
+        sizes = dict(self.sizes)
+        for axis in (dim_of(axis) if is_expression(axis) else axis for axis in axes):
+            if axis not in sizes:
+                sizes[axis] = BATCH_SIZE if axis == BATCH else unused_size(sizes.values())
+        return replace(self, sizes=sizes)
+
+    def renamed(self, old: str, new: str) -> Guesses:
+        """Return these guesses with two sizes made one."""
+        inputs = tuple(
+            replace(one, axes=tuple(new if axis == old else axis for axis in one.axes))
+            for one in self.inputs
+        )
+        sizes = {axis: size for axis, size in self.sizes.items() if axis != old}
+        return replace(self, inputs=inputs, sizes=sizes)
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """Return the names of sizes that may be changed, in the order of the inputs' axes."""
+        used = dict.fromkeys(axis for one in self.inputs for axis in one.axes)
+        return tuple(axis for axis in used if axis in self.sizes and axis not in self.known)
+
+    def of_size(self, size: int) -> tuple[str, ...]:
+        """Return the names of the sizes that may be changed and are tried with this number."""
+        return tuple(axis for axis in self.free if self.sizes[axis] == size)
+
+    def described(self) -> str:
+        """Return `x: float32[3, 11], n: Int`."""
+        return ", ".join(
+            f"{one.name}: {one.dtype.value}{list(self.shape(one))}"
+            if one.is_tensor
+            else f"{one.name}: {one.kind.value}"
+            for one in self.inputs
+        )
+
+
+def new_axes(name: str, rank: int, constants: Mapping[int, int]) -> tuple[tuple[str, ...], dict[str, int]]:
+    """Return names for the axes of an input, the first its batch, and the sizes that are known.
+
+    `constants`: sizes by axis.
+    """
+    axes = tuple(BATCH if axis == 0 and axis not in constants else f"{name}.{axis}" for axis in range(rank))
+    return axes, {axes[axis]: size for axis, size in constants.items()}
+
+
+def unused_size(taken: Iterable[int]) -> int:
+    """Return a size that no other axis has."""
+    used = set(taken)
+    return next((prime for prime in _PRIMES if prime not in used), max(used) + 2)
+
+
+def is_expression(axis: str) -> bool:
+    """Return whether a size follows from another one: `n - 1`."""
+    return any(sign in axis for sign in "+-*")

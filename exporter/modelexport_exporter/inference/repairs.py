@@ -1,0 +1,241 @@
+"""What to try after a refusal: the likeliest guesses first, pure.
+
+The sizes that are tried are primes that differ, so that a size in a refusal names its axis. A size
+that no axis has is a function of some, such as the length of a flattened image: these are scaled.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from modelexport_api.spec import DType, InputKind
+from modelexport_exporter.inference.first_guess import from_layer, mask_kind
+from modelexport_exporter.inference.guess import BATCH, Guess, Guesses, new_axes
+from modelexport_exporter.inference.layers import Layer
+from modelexport_exporter.inference.refusal import Refusal
+
+_RANKS = (2, 3, 4, 1, 5, 0)
+_LARGEST = 2048
+_SPATIAL = 2
+"""From this axis on an input has sizes that pictures and signals vary in."""
+_LEAST_SCALED = 4
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of the module."""
+
+    layers: Sequence[Layer]
+    floating: DType
+    settings: Sequence[int] = ()
+    """Integers among the attributes of modules: `image_size`."""
+
+
+def repairs(guesses: Guesses, refusal: Refusal, known: Known) -> Iterator[Guesses]:
+    """Yield other guesses, the likeliest first. Inputs that the user states stay as they are."""
+    if not refusal.op or _is_about_dtypes(refusal):
+        yield from _dtypes(guesses, refusal, known)
+    yield from _ranks_in_text(guesses, refusal)
+    yield from _sizes(guesses, refusal)
+    yield from _ties(guesses, refusal)
+    yield from _scaled(guesses, refusal)
+    yield from _layers(guesses, known)
+    if refusal.op and not _is_about_dtypes(refusal):
+        yield from _dtypes(guesses, refusal, known)
+    yield from _other_ranks(guesses)
+    yield from _settings(guesses, known)
+    yield from _numbers(guesses)
+
+
+def _is_about_dtypes(refusal: Refusal) -> bool:
+    return any(
+        word in refusal.text
+        for word in ("dtype", "type", "Long", "Float", "Bool", "indices", "integer")
+    )
+
+
+def _changeable(guesses: Guesses) -> Iterator[Guess]:
+    return (one for one in guesses.inputs if one.name not in guesses.said)
+
+
+def _dtypes(guesses: Guesses, refusal: Refusal, known: Known) -> Iterator[Guesses]:
+    """Yield other dtypes of one input: those that the refusal names first."""
+    text = refusal.text
+    wanted = [DType.INT64, known.floating, DType.BOOL, DType.INT32]
+    if "indices" not in text and "Long" not in text and ("Bool" in text or "bool" in text):
+        wanted.insert(0, DType.BOOL)
+    for one in _changeable(guesses):
+        for dtype in dict.fromkeys(wanted):
+            if one.is_tensor and dtype is not one.dtype:
+                yield guesses.with_input(_with_dtype(one, dtype))
+
+
+def _with_dtype(guess: Guess, dtype: DType) -> Guess:
+    kind = guess.kind
+    if kind in {InputKind.ATTENTION_MASK, InputKind.PADDING_MASK} and "float" in dtype.value:
+        kind = InputKind.TENSOR
+    elif "mask" in guess.name and "float" not in dtype.value:
+        kind = mask_kind(guess.name)
+    limits = (0.0, 1.0) if dtype in {DType.INT64, DType.INT32} and kind is InputKind.TENSOR else None
+    return replace(guess, dtype=dtype, kind=kind, range=limits)
+
+
+def _ranks_in_text(guesses: Guesses, refusal: Refusal) -> Iterator[Guesses]:
+    """Yield ranks that the text names beside the one that was passed: `expected 4, got 2`."""
+    numbers = refusal.numbers
+    named = [int(text) for text in _dimensional(refusal.text)]
+    for one in _changeable(guesses):
+        rank = len(one.axes)
+        if not one.is_tensor or (rank not in numbers and not named):
+            continue
+        for wanted in dict.fromkeys([*named, *numbers]):
+            if wanted != rank and wanted in _RANKS:
+                yield _with_rank(guesses, one, wanted)
+
+
+def _dimensional(text: str) -> Iterator[str]:
+    """Yield `4` of `4D`, `4-D` and `4 dimensions`."""
+    words = text.replace("-", " ").replace(",", " ").split()
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        if word[:1].isdigit() and word[1:2] in {"D", "d"}:
+            yield word[:1]
+        elif word.isdigit() and following.lower().startswith("dim"):
+            yield word
+
+
+def _with_rank(guesses: Guesses, guess: Guess, rank: int) -> Guesses:
+    axes = guess.axes[:rank]
+    if rank > len(guess.axes):
+        # Sizes that are known stay with the axis of channels, or at the end.
+        axes, _ = new_axes(guess.name, rank, {})
+        axes = (*guess.axes[:1], *axes[1:]) if guess.axes else axes
+        axes = tuple(axis if axis not in guesses.known else f"{axis}'" for axis in axes)
+    return guesses.with_input(replace(guess, axes=axes))
+
+
+def _sizes(guesses: Guesses, refusal: Refusal) -> Iterator[Guesses]:
+    """Yield guesses in which the size of an axis is one that the weights or the text name."""
+    passed = dict.fromkeys(size for shape in refusal.activations for size in shape)
+    fixed = dict.fromkeys(size for shape in refusal.weights for size in shape)
+    numbers = refusal.numbers
+    candidates = [*passed, *(number for number in numbers if number not in passed)]
+    wanted = [
+        *(size for size in numbers if size in fixed),
+        *(size for size in numbers if size not in fixed),
+        *(size for size in fixed if size not in numbers),
+        *refusal.stated,
+    ]
+    for size in sorted(candidates, key=lambda one: one not in numbers):
+        for axis in guesses.of_size(size):
+            if axis == BATCH:
+                continue
+            for other in dict.fromkeys(wanted):
+                if other != size and 0 < other <= _LARGEST * 16:
+                    yield guesses.with_known(axis, other)
+
+
+def _ties(guesses: Guesses, refusal: Refusal) -> Iterator[Guesses]:
+    """Yield guesses in which two sizes that met in the refusal are equal."""
+    met = [size for shape in refusal.activations for size in shape]
+    axes = [axis for size in dict.fromkeys([*met, *refusal.numbers]) for axis in guesses.of_size(size)]
+    for place, axis in enumerate(axes):
+        for other in axes[place + 1 :]:
+            kept, gone = (other, axis) if other == BATCH else (axis, other)
+            yield guesses.renamed(gone, kept)
+
+
+def _scaled(guesses: Guesses, refusal: Refusal) -> Iterator[Guesses]:
+    """Yield guesses in which the sizes that a refused one depends on are scaled towards it."""
+    groups = _scalable(guesses)
+    for found, wanted in _lengths(refusal, guesses):
+        for axes in groups:
+            factor = (wanted / found) ** (1 / len(axes))
+            sizes = [guesses.sizes[axis] for axis in axes]
+            mean = math.exp(sum(map(math.log, sizes)) / len(sizes))
+            size = max(round(mean * factor), 1)
+            if size > _LARGEST:
+                continue
+            scaled = guesses
+            for axis in axes:
+                scaled = scaled.with_size(axis, size)
+            yield scaled
+    for axes in groups:  # too small for the model's pools and kernels
+        grown = guesses
+        for axis in axes:
+            grown = grown.with_size(axis, min(guesses.sizes[axis] * 2, _LARGEST))
+        yield grown
+
+
+def _scalable(guesses: Guesses) -> list[tuple[str, ...]]:
+    """Return the axes that are scaled together: those of pictures and signals of one input."""
+    free = set(guesses.free) - {BATCH}
+    groups = []
+    for one in guesses.inputs:
+        axes = tuple(axis for axis in one.axes if axis in free)
+        if one.name not in guesses.said and axes:
+            groups.append(axes)
+    return groups
+
+
+def _lengths(refusal: Refusal, guesses: Guesses) -> Iterator[tuple[int, int]]:
+    """Yield what an op got and what it takes, where no input has what it got."""
+    if refusal.op.endswith(("view", "reshape")) and refusal.activations and refusal.stated:
+        wanted = math.prod(size for size in refusal.stated if size > 0)
+        batch = guesses.sizes.get(BATCH, 1)
+        if batch in refusal.stated:
+            wanted //= batch
+        yield max(math.prod(refusal.activations[0]) // batch, 1), max(wanted, 1)
+    seen = {size for one in guesses.inputs for size in guesses.shape(one)}
+    numbers = refusal.numbers
+    weights = {size for shape in refusal.weights for size in shape}
+    for shape in refusal.activations:
+        for size in shape:
+            if size in seen or size < _LEAST_SCALED:
+                continue
+            for other in sorted(weights, key=lambda one: one not in numbers):
+                if other != size and other >= _LEAST_SCALED:
+                    yield size, other
+
+
+def _layers(guesses: Guesses, known: Known) -> Iterator[Guesses]:
+    """Yield guesses in which an input is what another layer takes."""
+    for one in _changeable(guesses):
+        if not one.is_tensor:
+            continue
+        for layer in known.layers:
+            changed, constants = from_layer(one, layer)
+            if len(changed.axes) != len(one.axes) or changed.dtype is not one.dtype:
+                fixed = {f"{axis}'": size for axis, size in constants.items()}
+                axes = tuple(f"{axis}'" if axis in constants else axis for axis in changed.axes)
+                changed = replace(changed, axes=axes)
+                found = guesses
+                for axis, size in fixed.items():
+                    found = found.with_known(axis, size)
+                yield found.with_input(changed)
+
+
+def _other_ranks(guesses: Guesses) -> Iterator[Guesses]:
+    for one in _changeable(guesses):
+        if one.is_tensor:
+            for rank in _RANKS:
+                if rank != len(one.axes):
+                    yield _with_rank(guesses, one, rank)
+
+
+def _settings(guesses: Guesses, known: Known) -> Iterator[Guesses]:
+    """Yield guesses with sizes that the attributes of the module name."""
+    for axis in guesses.free:
+        if axis != BATCH:
+            for size in known.settings:
+                yield guesses.with_known(axis, size)
+
+
+def _numbers(guesses: Guesses) -> Iterator[Guesses]:
+    """Yield guesses in which an input is a Python number."""
+    for one in _changeable(guesses):
+        if one.is_tensor:
+            yield guesses.with_input(
+                replace(one, dtype=DType.INT64, axes=(), kind=InputKind.INT, range=None)
+            )

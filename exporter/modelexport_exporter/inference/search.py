@@ -1,0 +1,77 @@
+"""Finds inputs that forward accepts: the guess that got furthest is repaired next."""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+
+from modelexport_exporter.inference.guess import Guesses
+from modelexport_exporter.inference.refusal import Refusal
+from modelexport_exporter.inference.repairs import Known, repairs
+
+MOST_RUNS = 600
+_PLATEAU = 6
+"""So many repairs in a row may leave forward where it was."""
+_EACH = 60
+"""Repairs of one refusal that are tried."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The end of a search."""
+
+    guesses: Guesses
+    """What is accepted, or what got furthest."""
+    refusal: Refusal | None
+    runs: int
+
+
+def search(
+    first: Guesses,
+    refused: Callable[[Guesses], Refusal | None],
+    known: Known,
+    until: float,
+) -> Found:
+    """Return the guess that is accepted, or the one that got furthest.
+
+    `until`: when to end, in `time.monotonic()` seconds.
+    """
+    order, seen = count(), set[str]()
+    refusal = refused(first)
+    best, runs = Found(first, refusal, 1), 1
+    waiting: list[tuple[int, int, int, Guesses]] = []
+
+    def expand(guesses: Guesses, found: Refusal, plateau: int) -> None:
+        # Of guesses that got equally far, those made last come first, their likeliest first.
+        made = list(repairs(guesses, found, known))[:_EACH]
+        for repaired in reversed(made):
+            heapq.heappush(waiting, (-found.ops, -next(order), plateau, repaired))
+
+    if refusal is not None:
+        expand(first, refusal, 0)
+    while waiting and runs < MOST_RUNS and time.monotonic() < until:
+        ops, _, plateau, guesses = heapq.heappop(waiting)
+        key = _key(guesses)
+        if key in seen:
+            continue
+        seen.add(key)
+        refusal = refused(guesses)
+        runs += 1
+        if refusal is None:
+            return Found(guesses, None, runs)
+        assert best.refusal is not None
+        if refusal.ops > best.refusal.ops:
+            best = Found(guesses, refusal, runs)
+        if refusal.ops > -ops:
+            expand(guesses, refusal, 0)
+        elif refusal.ops == -ops and plateau < _PLATEAU:
+            expand(guesses, refusal, plateau + 1)
+    return Found(best.guesses, best.refusal, runs)
+
+
+def _key(guesses: Guesses) -> str:
+    kinds = [(one.kind.value, one.axes) for one in guesses.inputs]
+    return f"{guesses.described()} {kinds}"

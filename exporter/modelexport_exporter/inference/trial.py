@@ -1,0 +1,128 @@
+"""Runs forward on a guess, and describes what refused it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from modelexport_api.spec import DType, InputKind
+from modelexport_exporter.call.tensors import TORCH_DTYPES
+from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
+from modelexport_exporter.inference.guess import Guess, Guesses
+from modelexport_exporter.inference.refusal import Refusal
+from modelexport_exporter.torch_internals.aten_mode import AtenMode, op_name
+
+_TEXT = 600
+_MASKS = {InputKind.ATTENTION_MASK: 1, InputKind.PADDING_MASK: 0}
+"""What all elements of a mask are, so that nothing is hidden."""
+_NUMBERS: dict[InputKind, Any] = {InputKind.INT: 2, InputKind.FLOAT: 0.5, InputKind.BOOL: True}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Calls of one module."""
+
+    module: torch.nn.Module
+    parameters: tuple[str, ...]
+    """Of forward, in order; empty where it takes inputs by position only."""
+
+    def refused(
+        self, guesses: Guesses, values: Mapping[str, float] | None = None
+    ) -> Refusal | None:
+        """Return what refuses a guess; None if forward accepts it.
+
+        `values`: the number that all elements of an input are.
+        """
+        watch = _Watch(self.module)
+        arguments = {one.name: _value(one, guesses, (values or {}).get(one.name)) for one in guesses.inputs}
+        try:
+            with torch.random.fork_rng(devices=[]), torch.no_grad(), watch:
+                torch.manual_seed(0)
+                if self.parameters and set(arguments) <= set(self.parameters):
+                    self.module(**arguments)
+                else:
+                    self.module(*arguments.values())
+        except Exception as error:  # noqa: BLE001 - whatever user code raises is a refusal
+            reraise_out_of_memory(error)
+            text = " ".join(f"{type(error).__name__}: {error}".split())[:_TEXT]
+            return watch.refusal(text)
+        return None
+
+    def accepts(self, guesses: Guesses, values: Mapping[str, float] | None = None) -> bool:
+        """Return whether forward accepts a guess."""
+        return self.refused(guesses, values) is None
+
+
+def _value(guess: Guess, guesses: Guesses, constant: float | None) -> Any:  # noqa: ANN401
+    if not guess.is_tensor:
+        number = _NUMBERS[guess.kind]
+        return type(number)(constant) if constant is not None else number
+    tensor = _tensor(guess, guesses.shape(guess), constant)
+    if guess.kind is InputKind.SEQUENCE:
+        return [tensor.clone() for _ in range(guess.length or 1)]
+    return tensor
+
+
+def _tensor(guess: Guess, shape: tuple[int, ...], constant: float | None) -> torch.Tensor:
+    dtype = TORCH_DTYPES[guess.dtype]
+    if constant is not None:
+        return torch.full(shape, constant, dtype=dtype)
+    if guess.kind in _MASKS:
+        return torch.full(shape, _MASKS[guess.kind], dtype=dtype)
+    low, high = guess.range or (0.0, 1.0)
+    if guess.dtype is DType.BOOL:
+        return torch.rand(shape) < 0.5  # noqa: PLR2004 - half of them
+    if dtype.is_floating_point or dtype.is_complex:
+        if guess.range is not None:
+            return (torch.rand(shape) * (high - low) + low).to(dtype)
+        return torch.randn(shape).to(dtype)
+    return torch.randint(int(low), int(high) + 1, shape, dtype=dtype)
+
+
+class _Watch(AtenMode):
+    """Counts the ATen ops, and keeps the one that raises."""
+
+    def __init__(self, module: torch.nn.Module) -> None:
+        super().__init__()
+        tensors = (*module.parameters(), *module.buffers())
+        self._weights = {tensor.untyped_storage().data_ptr() for tensor in tensors}
+        self._ops = 0
+        self._failed: tuple[Any, list[Any]] | None = None
+
+    def on_op(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        """Run the op."""
+        try:
+            result = func(*args, **kwargs)
+        except Exception:
+            self._failed = (func, list(_flat((*args, *kwargs.values()))))
+            raise
+        self._ops += 1
+        self._failed = None
+        return result
+
+    def refusal(self, text: str) -> Refusal:
+        """Return the description of an error of this call."""
+        if self._failed is None:
+            return Refusal(text, self._ops)
+        func, values = self._failed
+        tensors = [value for value in values if isinstance(value, torch.Tensor)]
+        weights = [t for t in tensors if t.untyped_storage().data_ptr() in self._weights]
+        return Refusal(
+            text,
+            self._ops,
+            op_name(func),
+            tuple(tuple(t.shape) for t in tensors if not any(t is w for w in weights)),
+            tuple(tuple(t.shape) for t in weights),
+            tuple(value for value in values if type(value) is int),
+        )
+
+
+def _flat(values: Any) -> Iterator[Any]:  # noqa: ANN401
+    for value in values:
+        if isinstance(value, list | tuple):
+            yield from _flat(value)
+        else:
+            yield value
