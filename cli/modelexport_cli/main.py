@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from modelexport_cli import export_arguments
+
 _EXIT_CODES = """\
 exit codes:
   0   success                        15  verification failed
@@ -67,6 +69,10 @@ examples:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
     args = _parser().parse_args(arguments)
+    if args.command == "export":
+        return export_arguments.run_export(args)
+    if args.command == "init":
+        return export_arguments.run_init(args)
     if args.command == "run":
         from modelexport_cli.run import run_manifest
 
@@ -101,12 +107,48 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(
         dest="command", required=True, title="commands", metavar="COMMAND"
     )
+    _add_export(commands)
+    _add_init(commands)
     _add_run(commands)
     _add_verify(commands)
     _add_diagnose(commands)
     _add_inspect(commands)
     _add_render(commands)
     return parser
+
+
+def _add_export(commands: Any) -> None:  # noqa: ANN401 - argparse hides its type
+    export = _add_command(
+        commands,
+        "export",
+        "export and verify a checkpoint, without a manifest",
+        "Find out what the model takes, show it, then export, verify and publish on this\n"
+        "machine. Inputs, dims and ranges that are not stated are found by running the model.",
+        export_arguments.EXPORT,
+    )
+    export_arguments.add_export_options(export)
+    export.add_argument(
+        "-o",
+        dest="output_format",
+        choices=("text", "json"),
+        default="text",
+        help="output format; json prints only the status to standard output (default: text)",
+    )
+    _add_work_dir(export)
+
+
+def _add_init(commands: Any) -> None:  # noqa: ANN401
+    init = _add_command(
+        commands,
+        "init",
+        "write the manifest of a checkpoint",
+        "Find out what the model takes, and write a manifest in which every value that was\n"
+        "found, not stated, is marked.",
+        export_arguments.INIT,
+    )
+    export_arguments.add_export_options(init)
+    export_arguments.add_init_options(init)
+    _add_work_dir(init)
 
 
 def _add_run(commands: Any) -> None:  # noqa: ANN401 - argparse hides its type

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from modelexport_api.conditions import stages_of
 from modelexport_api.pod import PodResult
@@ -23,7 +23,9 @@ from modelexport_cli.status import status_of
 from modelexport_cli.summary import print_summary
 
 if TYPE_CHECKING:
+    from modelexport_exporter.batch.results import Results
     from modelexport_exporter.batch.run import ShareRun
+    from modelexport_exporter.core.inferred import Inferred
 
 Alter = Callable[[ModelExport], ModelExport]
 
@@ -33,7 +35,6 @@ def run_manifest(
 ) -> int:
     """Run a manifest; return the pod's exit code. `alter` changes the manifest first."""
     started = datetime.now(UTC)
-    generation, mode, name, results = None, Mode.EXPORT, "", None
     try:
         resource = read_manifest(manifest)
         resource = alter(resource) if alter else resource
@@ -45,17 +46,43 @@ def run_manifest(
             stage=Stage.FETCH,
         )
         result = PodResult(outcome="Failed", failure=failure)
-    else:
-        metadata, mode = resource.metadata, resource.spec.mode
-        generation, name = metadata.generation, metadata.name
-        run = _run(resource, work_dir or default_work_dir())
-        result, results = run.result, run.results
+        return print_result(result, None, started, output)
+    return run_resource(resource, output, work_dir, started=started)
+
+
+def run_resource(
+    resource: ModelExport,
+    output: str,
+    work_dir: Path | None,
+    inferred: tuple[Inferred, ...] = (),
+    started: datetime | None = None,
+) -> int:
+    """Run a resource; return the pod's exit code. `inferred`: what the user did not state."""
+    started = started or datetime.now(UTC)
+    run = _run(resource, work_dir or default_work_dir(), inferred)
+    return print_result(run.result, resource, started, output, results=run.results)
+
+
+def print_result(
+    result: PodResult,
+    resource: ModelExport | None,
+    started: datetime,
+    output: str,
+    stream: TextIO | None = None,
+    *,
+    results: Results | None = None,
+) -> int:
+    """Print the status or the summary; return the exit code."""
     ended = datetime.now(UTC)
     if output == "json":
+        generation = resource.metadata.generation if resource else None
+        mode = resource.spec.mode if resource else Mode.EXPORT
         status = status_of(result, started, ended, generation, mode)
         print(status.model_dump_json(by_alias=True, exclude_none=True, indent=2))
     else:
-        print_summary(result, results, (ended - started).total_seconds(), sys.stdout, name)
+        name = resource.metadata.name if resource else ""
+        took = (ended - started).total_seconds()
+        print_summary(result, results, took, stream or sys.stdout, name)
     return int(result.exit_code)
 
 
@@ -64,13 +91,13 @@ def default_work_dir() -> Path:
     return Path(tempfile.gettempdir()) / f"modelexport-{os.getuid()}"
 
 
-def _run(resource: ModelExport, work_dir: Path) -> ShareRun:
+def _run(resource: ModelExport, work_dir: Path, inferred: tuple[Inferred, ...]) -> ShareRun:
     """Export or verify one checkpoint, or all of a batch, which may fail as a whole."""
     from modelexport_exporter.batch.max_failed import apply_max_failed
     from modelexport_exporter.batch.run import ShareRun, run_share, run_single
     from modelexport_exporter.pipeline.context import Settings
 
-    settings = Settings(work_dir)
+    settings = Settings(work_dir, inferred=inferred)
     if not resource.spec.source.is_batch:
         with open_log(sys.stderr, stages_of(resource.spec.mode)) as log:
             result = run_single(resource, settings, log)

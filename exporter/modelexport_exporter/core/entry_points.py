@@ -15,6 +15,7 @@ READ_EXTERNAL_NAMES = f"{_ROOT}.workers.artifact:read_external_names"
 BENCHMARK = f"{_ROOT}.workers.benchmark:measure"
 BENCHMARK_COMPILED = f"{_ROOT}.workers.benchmark:measure_compiled"
 DIAGNOSE = f"{_ROOT}.workers.diagnose:diagnose_model"
+INFER = f"{_ROOT}.workers.infer:infer_inputs"
 
 RESIDENT_EXPORTER = f"{_ROOT}.workers.resident_exporter:ResidentExporter"
 REBIND = f"{RESIDENT_EXPORTER}.rebind"

@@ -29,8 +29,7 @@ _NEAR = 6
 class Extent:
     """The sizes of a dim: `step * n`, for n from `low` to `high`."""
 
-    axes: tuple[str, ...]
-    """The axes that have this size; several change together."""
+    axis: str
     low: int
     high: int
     step: int
@@ -47,11 +46,14 @@ class Extents:
 
 
 def find_extents(accepts: Accepts, guesses: Guesses) -> Extents:
-    """Return the dynamic dims of a guess that is accepted. `accepts` may raise to end the search."""
+    """Return the dynamic dims of a guess that is accepted.
+
+    `accepts` raises TimeoutError to end the search: what is left stays as it is.
+    """
     found: list[Extent] = []
     fixed: list[str] = []
     for axis in guesses.free:
-        extent = _extent(accepts, guesses, (axis,))
+        extent = _in_time(accepts, guesses, axis)
         if extent is None:
             fixed.append(axis)
         else:
@@ -60,7 +62,7 @@ def find_extents(accepts: Accepts, guesses: Guesses) -> Extents:
         if guesses.sizes[one] != guesses.sizes[other]:
             continue
         tied = guesses.renamed(other, one)
-        extent = _extent(accepts, tied, (one,))
+        extent = _in_time(accepts, tied, one)
         if extent is not None:
             guesses = tied
             found.append(extent)
@@ -68,30 +70,32 @@ def find_extents(accepts: Accepts, guesses: Guesses) -> Extents:
     return Extents(guesses, tuple(found))
 
 
-def _extent(accepts: Accepts, guesses: Guesses, axes: tuple[str, ...]) -> Extent | None:
-    """Return the sizes that axes may have together; None if only one of them is accepted."""
-    base = guesses.sizes[axes[0]]
+def _in_time(accepts: Accepts, guesses: Guesses, axis: str) -> Extent | None:
+    try:
+        return _extent(accepts, guesses, axis)
+    except TimeoutError:
+        return None
+
+
+def _extent(accepts: Accepts, guesses: Guesses, axis: str) -> Extent | None:
+    """Return the sizes that an axis may have; None if only one of them is accepted."""
+    base = guesses.sizes[axis]
 
     def takes(size: int) -> bool:
-        changed = guesses
-        for axis in axes:
-            changed = changed.with_size(axis, size)
-        return accepts(changed)
+        return accepts(guesses.with_size(axis, size))
 
     far = [size for size in (base * 2, base * 4, base // 2) if size > 0 and size != base]
     reached = next((size for size in far if takes(size)), None)
     if reached is None:
         return None
     step = _step(takes, base, reached)
-    highest = _LARGEST_BATCH if axes[0] == BATCH else LARGEST
+    highest = _LARGEST_BATCH if axis == BATCH else LARGEST
     middle = min(max(base, reached), highest)
     low = _edge(takes, min(base, reached), step, step)
     high = _edge(takes, middle if takes(middle) else base, highest // step * step, step)
     refused = f"; {high + step} is refused" if high + step <= highest else ""
     times = f", multiples of {step}" if step > 1 else ""
-    return Extent(
-        axes, low // step, high // step, step, f"ran at {low} and {high}{times}{refused}"
-    )
+    return Extent(axis, low // step, high // step, step, f"ran at {low} and {high}{times}{refused}")
 
 
 def _step(takes: Callable[[int], bool], base: int, reached: int) -> int:

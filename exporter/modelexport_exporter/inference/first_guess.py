@@ -13,10 +13,18 @@ import torch
 from modelexport_api.sizes import dim_of
 from modelexport_api.spec import Dim, DType, InputKind
 from modelexport_exporter.core.proposal import StatedInput
-from modelexport_exporter.inference.guess import Guess, Guesses, is_expression, new_axes, unused_size
+from modelexport_exporter.inference.guess import (
+    Guess,
+    Guesses,
+    is_expression,
+    new_axes,
+    unused_size,
+)
 from modelexport_exporter.inference.layers import Layer
 
-_INTEGERS = re.compile(r"(^|_)(ids?|idx|index|indices|tokens?|labels?|ids?_.*|positions?|classes)($|_)|_ids?$|index")
+_INTEGERS = re.compile(
+    r"(^|_)(ids?|idx|index|indices|tokens?|labels?|ids?_.*|positions?|classes)($|_)|_ids?$|index"
+)
 _MASK = re.compile(r"mask")
 _PADDING = re.compile(r"pad")
 _PYTHON = {int: InputKind.INT, float: InputKind.FLOAT, bool: InputKind.BOOL}
@@ -54,6 +62,24 @@ def first_guesses(
         guesses = _with_stated_sizes(guesses, guess.axes, dims).with_sizes_of(guess.axes)
         if known is not None and known.shape is not None:
             guesses = replace(guesses, said=guesses.said | {name})
+    return guesses
+
+
+def with_stated(
+    guesses: Guesses, stated: Sequence[StatedInput], dims: Mapping[str, Dim]
+) -> Guesses:
+    """Return guesses that the model itself states, with what the user states instead."""
+    own = {one.name: one for one in guesses.inputs}
+    for entry in stated:
+        guess = own.get(entry.name, Guess(entry.name, DType.FLOAT32, ()))
+        guess, constants = _as_stated(guess, {}, entry)
+        if entry.name not in own:
+            guesses = replace(guesses, inputs=(*guesses.inputs, guess))
+        for axis, size in constants.items():
+            guesses = guesses.with_known(axis, size)
+        guesses = _with_stated_sizes(guesses, guess.axes, dims).with_input(guess)
+        if entry.shape is not None:
+            guesses = replace(guesses, said=guesses.said | {entry.name})
     return guesses
 
 
@@ -125,9 +151,7 @@ def _as_stated(
     return replace(guess, axes=axes), fixed
 
 
-def _with_stated_sizes(
-    guesses: Guesses, axes: Sequence[str], dims: Mapping[str, Dim]
-) -> Guesses:
+def _with_stated_sizes(guesses: Guesses, axes: Sequence[str], dims: Mapping[str, Dim]) -> Guesses:
     """Return the guesses with a size from the range of each dim that the user declares."""
     for axis in axes:
         name = dim_of(axis) if is_expression(axis) else axis

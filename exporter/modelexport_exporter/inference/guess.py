@@ -46,7 +46,10 @@ class Guesses:
 
     def shape(self, guess: Guess) -> tuple[int, ...]:
         """Return the shape that is tried for an input."""
-        return tuple(size_at(axis, self.sizes) if is_expression(axis) else self.sizes[axis] for axis in guess.axes)
+        return tuple(
+            size_at(axis, self.sizes) if is_expression(axis) else self.sizes[axis]
+            for axis in guess.axes
+        )
 
     def with_size(self, axis: str, size: int) -> Guesses:
         """Return these guesses with another size."""
@@ -98,12 +101,16 @@ class Guesses:
         )
 
 
-def new_axes(name: str, rank: int, constants: Mapping[int, int]) -> tuple[tuple[str, ...], dict[str, int]]:
+def new_axes(
+    name: str, rank: int, constants: Mapping[int, int]
+) -> tuple[tuple[str, ...], dict[str, int]]:
     """Return names for the axes of an input, the first its batch, and the sizes that are known.
 
     `constants`: sizes by axis.
     """
-    axes = tuple(BATCH if axis == 0 and axis not in constants else f"{name}.{axis}" for axis in range(rank))
+    axes = tuple(
+        BATCH if axis == 0 and axis not in constants else f"{name}.{axis}" for axis in range(rank)
+    )
     return axes, {axes[axis]: size for axis, size in constants.items()}
 
 

@@ -78,7 +78,9 @@ def _with_dtype(guess: Guess, dtype: DType) -> Guess:
         kind = InputKind.TENSOR
     elif "mask" in guess.name and "float" not in dtype.value:
         kind = mask_kind(guess.name)
-    limits = (0.0, 1.0) if dtype in {DType.INT64, DType.INT32} and kind is InputKind.TENSOR else None
+    limits = (
+        (0.0, 1.0) if dtype in {DType.INT64, DType.INT32} and kind is InputKind.TENSOR else None
+    )
     return replace(guess, dtype=dtype, kind=kind, range=limits)
 
 
@@ -139,7 +141,9 @@ def _sizes(guesses: Guesses, refusal: Refusal) -> Iterator[Guesses]:
 def _ties(guesses: Guesses, refusal: Refusal) -> Iterator[Guesses]:
     """Yield guesses in which two sizes that met in the refusal are equal."""
     met = [size for shape in refusal.activations for size in shape]
-    axes = [axis for size in dict.fromkeys([*met, *refusal.numbers]) for axis in guesses.of_size(size)]
+    axes = [
+        axis for size in dict.fromkeys([*met, *refusal.numbers]) for axis in guesses.of_size(size)
+    ]
     for place, axis in enumerate(axes):
         for other in axes[place + 1 :]:
             kept, gone = (other, axis) if other == BATCH else (axis, other)

@@ -69,7 +69,9 @@ def _is_joint(config: Any) -> bool:  # noqa: ANN401
 
 
 def _has_part(config: Any, name: str) -> bool:  # noqa: ANN401
-    return {"input_ids": "text_config", "pixel_values": "vision_config"}.get(name, "") in vars(config)
+    return {"input_ids": "text_config", "pixel_values": "vision_config"}.get(name, "") in vars(
+        config
+    )
 
 
 def _tokenizer_inputs(directory: Path) -> list[str] | None:
@@ -105,7 +107,9 @@ def _guess(name: str, config: Any, floating: DType) -> tuple[Guess, dict[str, in
         }
         return Guess(name, floating, (BATCH, *fixed)), fixed
     if name == "input_features":
-        bins = int(getattr(config, "num_mel_bins", None) or getattr(config, "feature_size", None) or 80)
+        bins = int(
+            getattr(config, "num_mel_bins", None) or getattr(config, "feature_size", None) or 80
+        )
         frames = 2 * int(getattr(config, "max_source_positions", None) or 100)
         fixed = {"input_features.1": bins, "input_features.2": frames}
         return Guess(name, floating, (BATCH, *fixed)), fixed

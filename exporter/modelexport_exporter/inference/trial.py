@@ -37,7 +37,9 @@ class Trial:
         `values`: the number that all elements of an input are.
         """
         watch = _Watch(self.module)
-        arguments = {one.name: _value(one, guesses, (values or {}).get(one.name)) for one in guesses.inputs}
+        arguments = {
+            one.name: _value(one, guesses, (values or {}).get(one.name)) for one in guesses.inputs
+        }
         try:
             with torch.random.fork_rng(devices=[]), torch.no_grad(), watch:
                 torch.manual_seed(0)

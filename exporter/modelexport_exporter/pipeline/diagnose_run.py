@@ -56,7 +56,7 @@ def diagnose(
         try:
             with workspace(settings.work_dir) as directory:
                 worker.start_server(settings.preload)
-                task = _task(first_of(resource, log).spec, directory, report)
+                task = fetch_task(first_of(resource, log).spec, directory, report)
                 found = worker.run(
                     settings.entry,
                     (task,),
@@ -71,7 +71,8 @@ def diagnose(
     return found.model_copy(update={"seconds": round(time.monotonic() - started, 2)})
 
 
-def _task(spec: ModelExportSpec, directory: Path, report: ProgressReporter) -> ExportTask:
+def fetch_task(spec: ModelExportSpec, directory: Path, report: ProgressReporter) -> ExportTask:
+    """Fetch code and checkpoint; return the task of a worker that examines the model."""
     stores = Stores(spec)
     code_dir = None
     if spec.model is not None and spec.model.code is not None:

@@ -1,0 +1,116 @@
+"""`modelexport export` and `modelexport init`: from a checkpoint alone, without a manifest."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from modelexport_api.pod import PodResult
+from modelexport_api.reasons import Reason
+from modelexport_api.resource import ManifestError, ModelExport, parse
+from modelexport_api.status import FAILURE_MESSAGE_LIMIT, Failure, Stage
+from modelexport_cli.draft import Draft, complete, draft_of
+from modelexport_cli.export_options import ExportOptions
+from modelexport_cli.run import default_work_dir, print_result, run_resource
+from modelexport_cli.screen import console_for
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.inferred import Inferred
+from modelexport_exporter.core.proposal import Proposal
+
+
+def export_checkpoint(options: ExportOptions, output: str, work_dir: Path | None) -> int:
+    """Find the inputs, export, verify and publish; return the exit code."""
+    started = datetime.now(UTC)
+    try:
+        _, found = infer(options, work_dir or default_work_dir())
+    except (ManifestError, ExportFailure) as error:
+        return print_result(_failed(error), None, started, output)
+    return run_resource(found.resource, output, work_dir, found.inferred, started)
+
+
+def write_manifest(
+    options: ExportOptions, target: Path | None, work_dir: Path | None, *, trigger: bool
+) -> int:
+    """Find the inputs, and write the manifest of the export or of a trigger."""
+    from modelexport_cli.written_manifest import written_manifest
+
+    started = datetime.now(UTC)
+    try:
+        draft, found = infer(options, work_dir or default_work_dir())
+    except (ManifestError, ExportFailure) as error:
+        return print_result(_failed(error), None, started, "text", sys.stderr)
+    text = written_manifest(found.document, found.inferred, options.checkpoint, trigger=trigger)
+    if target is None:
+        print(text, end="")
+        return 0
+    try:
+        with target.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        print(f"{target} cannot be written: {error.strerror}", file=sys.stderr)
+        return 2
+    print(f"{target} is written. Export it with: modelexport run {target}", file=sys.stderr)
+    return 0
+
+
+class Found:
+    """A complete manifest."""
+
+    def __init__(self, document: dict[str, Any], inferred: tuple[Inferred, ...]) -> None:
+        self.document = document
+        self.inferred = inferred
+        self.resource: ModelExport = parse(document)
+
+
+def infer(options: ExportOptions, work_dir: Path) -> tuple[Draft, Found]:
+    """Return the manifest with the inputs that were found, and show it.
+
+    Raises ManifestError and ExportFailure.
+    """
+    draft = draft_of(options, _directories(options))
+    resource = draft.resource
+    proposal = _proposal(options, resource, work_dir)
+    document, inferred = complete(draft, proposal)
+    found = Found(document, inferred)
+    _show(found, proposal)
+    return draft, found
+
+
+def _directories(options: ExportOptions) -> tuple[Path, ...]:
+    here = Path.cwd()
+    if "://" in options.checkpoint:
+        return (here,)
+    beside = Path(options.checkpoint).expanduser().resolve()
+    beside = beside if beside.is_dir() else beside.parent
+    return tuple(dict.fromkeys((here, beside)))
+
+
+def _proposal(options: ExportOptions, resource: ModelExport, work_dir: Path) -> Proposal:
+    from modelexport_cli.log import open_log
+    from modelexport_exporter.pipeline.diagnose_run import Settings
+    from modelexport_exporter.pipeline.infer_run import infer_inputs
+
+    with open_log(sys.stderr, (Stage.FETCH, Stage.LOAD)) as log:
+        found = infer_inputs(resource.spec, options.stated, Settings(work_dir), log)
+        log.complete()
+    return found
+
+
+def _show(found: Found, proposal: Proposal) -> None:
+    from modelexport_cli.plan_view import print_plan
+
+    print_plan(found.resource, proposal, found.inferred, console_for(sys.stderr))
+
+
+def _failed(error: ManifestError | ExportFailure) -> PodResult:
+    if isinstance(error, ExportFailure):
+        return PodResult(outcome="Failed", failure=error.describe(Stage.LOAD))
+    failure = Failure(
+        reason=Reason.INVALID_MANIFEST,
+        message=str(error)[:FAILURE_MESSAGE_LIMIT],
+        hint="Correct the command; modelexport export --help describes the options.",
+        stage=Stage.FETCH,
+    )
+    return PodResult(outcome="Failed", failure=failure)

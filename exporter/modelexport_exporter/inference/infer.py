@@ -1,0 +1,158 @@
+"""Finds inputs and dims of a loaded model: what it states of itself, then by trial runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from modelexport_api.reasons import Reason
+from modelexport_api.spec import DType, InputKind
+from modelexport_api.status import Stage
+from modelexport_exporter.call.signature import Signature, signature_of
+from modelexport_exporter.checkpoint.load import LoadedModel
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.proposal import Proposal, Stated
+from modelexport_exporter.core.types import ReportProgress
+from modelexport_exporter.inference.assemble import Range, assemble, unused_dims
+from modelexport_exporter.inference.extents import Extents, find_extents, with_common_sizes
+from modelexport_exporter.inference.first_guess import first_guesses, with_stated
+from modelexport_exporter.inference.guess import Guess, Guesses
+from modelexport_exporter.inference.largest import accepted_range
+from modelexport_exporter.inference.layers import floating_dtype, layers_of
+from modelexport_exporter.inference.program import program_extents
+from modelexport_exporter.inference.repairs import Known
+from modelexport_exporter.inference.search import search
+from modelexport_exporter.inference.transformers_inputs import (
+    is_from_transformers,
+    transformers_guess,
+)
+from modelexport_exporter.inference.trial import Trial
+
+SEARCH_SECONDS = 60.0
+"""For a first call that forward accepts."""
+EXTENT_SECONDS = 60.0
+"""For the sizes and values that it accepts besides."""
+_INTEGERS = frozenset({DType.INT64, DType.INT32, DType.INT16, DType.INT8, DType.UINT8})
+_MOST_SETTINGS = 24
+
+
+def infer(
+    loaded: LoadedModel, stated: Stated, checkpoint: Path, progress: ReportProgress
+) -> Proposal:
+    """Return the inputs and dims of a model. Raises ExportFailure if no call is accepted."""
+    module = loaded.module
+    signature = signature_of(module)
+    trial = Trial(module, tuple(signature.parameters))
+    progress(Stage.LOAD, 1.0, "running the model to find its inputs")
+    if loaded.program is not None:
+        trial = Trial(module, ())
+        extents, origin, runs = program_extents(loaded.program), "the exported program states it", 0
+    else:
+        extents, origin, runs = _by_trials(trial, module, signature, stated, checkpoint)
+    ranges = _ranges(trial, extents.guesses, stated)
+    found = assemble(extents, ranges, stated, origin)
+    unused = unused_dims(found, stated)
+    if unused:
+        raise ExportFailure(
+            Reason.INPUTS_MISMATCH,
+            f"no input has a dim named {', '.join(unused)}; the dims found are "
+            f"{', '.join(found.dims) or 'none'}",
+            f"Use one of these names, or state the shape: {_example(extents.guesses)}",
+        )
+    return Proposal(
+        inputs=found.inputs,
+        dims=found.dims,
+        inferred=found.inferred,
+        format=loaded.format,
+        model=getattr(module, "original_name", type(module).__name__),
+        parameters=sum(parameter.numel() for parameter in module.parameters()),
+        runs=runs,
+    )
+
+
+def _by_trials(
+    trial: Trial,
+    module: torch.nn.Module,
+    signature: Signature,
+    stated: Stated,
+    checkpoint: Path,
+) -> tuple[Extents, str, int]:
+    floating = floating_dtype(module)
+    known = Known(layers_of(module, floating), floating, _settings(module))
+    if is_from_transformers(module):
+        guesses = transformers_guess(module, checkpoint, floating)
+        guesses = with_stated(guesses, stated.inputs, stated.dims or {})
+        origin = "config.json and a trial run"
+    else:
+        guesses = first_guesses(
+            signature.parameters, stated.inputs, stated.dims or {}, known.layers, floating
+        )
+        origin = ""
+    found = search(guesses, trial.refused, known, time.monotonic() + SEARCH_SECONDS)
+    if found.refusal is not None:
+        raise ExportFailure(
+            Reason.INPUTS_MISMATCH,
+            f"no inputs were found that {signature} accepts, in {found.runs} trial runs; "
+            f"with {found.guesses.described()} it raised {found.refusal.text[:300]}",
+            f"State the inputs: {_example(found.guesses)}",
+        )
+    until = time.monotonic() + EXTENT_SECONDS
+
+    def accepts(guesses: Guesses) -> bool:
+        if time.monotonic() > until:
+            raise TimeoutError
+        return trial.accepts(guesses)
+
+    guesses = found.guesses
+    if found.runs > 1:
+        guesses = with_common_sizes(accepts, guesses)
+    noun = "run" if found.runs == 1 else "runs"
+    origin = origin or f"forward's signature and {found.runs} trial {noun}"
+    return find_extents(accepts, guesses), origin, found.runs
+
+
+def _ranges(trial: Trial, guesses: Guesses, stated: Stated) -> Mapping[str, Range]:
+    """Return the range of each input of integers that the user does not state one of."""
+    own = {one.name for one in stated.inputs if one.range is not None}
+    found = {}
+    for one in guesses.inputs:
+        if one.dtype not in _INTEGERS or one.kind is not InputKind.TENSOR or one.name in own:
+            continue
+        found[one.name] = _range(trial, guesses, one)
+    return found
+
+
+def _range(trial: Trial, guesses: Guesses, guess: Guess) -> Range:
+    smallest = replace(guesses, sizes=dict(guesses.sizes))
+
+    def takes(number: int) -> bool:
+        return trial.accepts(smallest, {guess.name: float(number)})
+
+    low, high, source = accepted_range(takes)
+    return Range(float(low), float(high), source)
+
+
+def _settings(module: torch.nn.Module) -> tuple[int, ...]:
+    """Return the integers among the attributes of a module and its parts, the outermost first."""
+    found: dict[int, None] = {}
+    for part in module.modules():
+        if type(part).__module__.startswith("torch."):
+            continue
+        for value in vars(part).values():
+            for number in value if isinstance(value, tuple | list) else (value,):
+                if type(number) is int and number > 0:
+                    found[number] = None
+    return tuple(found)[:_MOST_SETTINGS]
+
+
+def _example(guesses: Guesses) -> str:
+    """Return `--input 'x:float32[batch,3,224,224]'`, for what was tried."""
+    return " ".join(
+        f"--input '{one.name}:{one.dtype.value}[{','.join(map(str, guesses.shape(one)))}]'"
+        for one in guesses.inputs
+        if one.is_tensor
+    )

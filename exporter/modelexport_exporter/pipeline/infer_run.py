@@ -1,0 +1,39 @@
+"""The run that finds a model's inputs: fetch, then a worker that runs the model. Imports no torch."""
+
+from __future__ import annotations
+
+import time
+
+from modelexport_api.spec import ModelExportSpec
+from modelexport_exporter.core import entry_points
+from modelexport_exporter.core.log import Log
+from modelexport_exporter.core.memory import MemoryWatch
+from modelexport_exporter.core.progress import ProgressReporter
+from modelexport_exporter.core.proposal import Proposal, Stated
+from modelexport_exporter.isolation import worker
+from modelexport_exporter.isolation.interruption import interruptible
+from modelexport_exporter.pipeline.diagnose_run import Settings, fetch_task
+from modelexport_exporter.source.imported_libraries import libraries_of
+from modelexport_exporter.storage.workspace import workspace
+
+
+def infer_inputs(spec: ModelExportSpec, stated: Stated, settings: Settings, log: Log) -> Proposal:
+    """Return the inputs and dims of a model; call it from the main thread. Raises ExportFailure.
+
+    The inputs of the spec are not read.
+    """
+    memory = MemoryWatch()
+    report = ProgressReporter(log, memory)
+    with interruptible(), workspace(settings.work_dir) as directory:
+        task = fetch_task(spec, directory, report)
+        worker.start_server(settings.preload, libraries_of(spec, task.code_dir))
+        found = worker.run(
+            entry_points.INFER,
+            (task, stated),
+            on_progress=report,
+            on_output=lambda line: log.log("info", line, worker=True),
+            memory=memory,
+            deadline=time.monotonic() + settings.timeout_seconds,
+        )
+    assert isinstance(found, Proposal)
+    return found
