@@ -20,6 +20,7 @@ _INPUT = re.compile(
 )
 _RANGE = re.compile(r"(?P<low>[^.]\S*?)\.\.(?P<high>\S+)")
 _KINDS = {kind.value.lower(): kind for kind in InputKind if kind is not InputKind.CONSTANT}
+_DTYPES = {dtype.value for dtype in DType}
 _FORMS = "name:dtype[shape]:range, for example ids:int64[batch,seq]:0..999, image[batch,3,224,224]"
 _NAME = re.compile(r"[^a-z0-9.-]+")
 _NAME_LENGTH = 63
@@ -73,7 +74,7 @@ def parse_input(text: str) -> StatedInput:
 def _dtype_or_kind(text: str, word: str | None) -> tuple[DType | None, InputKind | None]:
     if word is None:
         return None, None
-    if word in DType:
+    if word in _DTYPES:
         return DType(word), None
     if word.lower() in _KINDS:
         return None, _KINDS[word.lower()]

@@ -49,10 +49,10 @@ class Signature:
 def signature_of(module: Any) -> Signature:  # noqa: ANN401 - a module, or a scripted function
     """Return forward's signature."""
     if isinstance(module, torch.jit.ScriptFunction):
-        return _of_schema(module.schema)
+        return _of_arguments(module.schema.arguments)
     if isinstance(module, torch.jit.ScriptModule):
         forward_method: Any = module.forward
-        return _of_schema(forward_method.schema)
+        return _of_arguments(forward_method.schema.arguments[1:])  # without the module itself
     forward: Callable[..., Any] = getattr(module, "forward", module)
     hints = _hints(forward)
     return Signature(
@@ -70,12 +70,10 @@ def _hints(forward: Callable[..., Any]) -> dict[str, Any]:
         return {}
 
 
-def _of_schema(schema: Any) -> Signature:  # noqa: ANN401 - torch._C is untyped
+def _of_arguments(arguments: Any) -> Signature:  # noqa: ANN401 - torch._C is untyped
     """Return the signature of a scripted function; archives hold only what their types say."""
     found: dict[str, Parameter] = {}
-    for argument in schema.arguments:
-        if argument.name == "self":
-            continue
+    for argument in arguments:
         kind = Parameter.KEYWORD_ONLY if argument.kwarg_only else Parameter.POSITIONAL_OR_KEYWORD
         default = argument.default_value if argument.has_default_value() else Parameter.empty
         annotation = _python_type(argument.type)

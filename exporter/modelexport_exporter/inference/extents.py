@@ -19,6 +19,9 @@ _STEPS = (1, 2, 4, 8, 16, 32, 64)
 _LARGEST_BATCH = 32
 LARGEST = 512
 """The largest size that is proposed of a dim that has no limit of its own."""
+_VOLUME = 5
+"""Rank of a batch of volumes, which grow with the third power of a size."""
+_LARGEST_OF_VOLUMES = 64
 _COMMON = (28, 32, 64, 224, 96, 128, 48, 84, 256, 299, 384, 512, 160, 192, 112, 8, 16, 24, 100)
 """Sizes that pictures and signals have, the likeliest first."""
 _NEAR = 6
@@ -89,13 +92,18 @@ def _extent(accepts: Accepts, guesses: Guesses, axis: str) -> Extent | None:
     if reached is None:
         return None
     step = _step(takes, base, reached)
-    highest = _LARGEST_BATCH if axis == BATCH else LARGEST
+    highest = _LARGEST_BATCH if axis == BATCH else _largest(guesses, axis)
     middle = min(max(base, reached), highest)
     low = _edge(takes, min(base, reached), step, step)
     high = _edge(takes, middle if takes(middle) else base, highest // step * step, step)
     refused = f"; {high + step} is refused" if high + step <= highest else ""
     times = f", multiples of {step}" if step > 1 else ""
     return Extent(axis, low // step, high // step, step, f"ran at {low} and {high}{times}{refused}")
+
+
+def _largest(guesses: Guesses, axis: str) -> int:
+    rank = max(len(one.axes) for one in guesses.inputs if axis in one.axes)
+    return _LARGEST_OF_VOLUMES if rank >= _VOLUME else LARGEST
 
 
 def _step(takes: Callable[[int], bool], base: int, reached: int) -> int:

@@ -13,6 +13,7 @@ _CONVOLUTIONS = {"Conv1d": 3, "Conv2d": 4, "Conv3d": 5}
 _TRANSPOSED = {"ConvTranspose1d": 3, "ConvTranspose2d": 4, "ConvTranspose3d": 5}
 _RECURRENT = {"LSTM": "weight_ih_l0", "GRU": "weight_ih_l0", "RNN": "weight_ih_l0"}
 _MOST = 64
+_DTYPES = {dtype.value for dtype in DType}
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,6 @@ def floating_dtype(module: torch.nn.Module) -> DType:
     """Return the floating-point dtype of a module's weights; float32 if it has none."""
     for tensor in (*module.parameters(), *module.buffers()):
         name = str(tensor.dtype).removeprefix("torch.")
-        if tensor.is_floating_point() and name in DType:
+        if tensor.is_floating_point() and name in _DTYPES:
             return DType(name)
     return DType.FLOAT32

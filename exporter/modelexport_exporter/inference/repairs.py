@@ -7,6 +7,7 @@ that no axis has is a function of some, such as the length of a flattened image:
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,13 +15,15 @@ from modelexport_api.spec import DType, InputKind
 from modelexport_exporter.inference.first_guess import from_layer, mask_kind
 from modelexport_exporter.inference.guess import BATCH, Guess, Guesses, new_axes
 from modelexport_exporter.inference.layers import Layer
-from modelexport_exporter.inference.refusal import Refusal
+from modelexport_exporter.inference.refusal import Refusal, Shape
 
 _RANKS = (2, 3, 4, 1, 5, 0)
 _LARGEST = 2048
-_SPATIAL = 2
-"""From this axis on an input has sizes that pictures and signals vary in."""
+_TOO_SMALL = re.compile(
+    r"can't be greater than|too small|smaller than|less than|at least|should be greater"
+)
 _LEAST_SCALED = 4
+_EXPECTED = re.compile(r"values to unpack \(expected (\d+)")
 
 
 @dataclass(frozen=True)
@@ -35,13 +38,18 @@ class Known:
 
 def repairs(guesses: Guesses, refusal: Refusal, known: Known) -> Iterator[Guesses]:
     """Yield other guesses, the likeliest first. Inputs that the user states stay as they are."""
+    if refusal.op.startswith("embedding"):
+        yield from _layers(guesses, [layer for layer in known.layers if layer.rows is not None])
     if not refusal.op or _is_about_dtypes(refusal):
         yield from _dtypes(guesses, refusal, known)
+    if _TOO_SMALL.search(refusal.text):
+        yield from _grown(guesses)
+    yield from _unpacked(guesses, refusal)
     yield from _ranks_in_text(guesses, refusal)
-    yield from _sizes(guesses, refusal)
     yield from _ties(guesses, refusal)
+    yield from _sizes(guesses, refusal)
     yield from _scaled(guesses, refusal)
-    yield from _layers(guesses, known)
+    yield from _layers(guesses, known.layers)
     if refusal.op and not _is_about_dtypes(refusal):
         yield from _dtypes(guesses, refusal, known)
     yield from _other_ranks(guesses)
@@ -63,7 +71,7 @@ def _changeable(guesses: Guesses) -> Iterator[Guess]:
 def _dtypes(guesses: Guesses, refusal: Refusal, known: Known) -> Iterator[Guesses]:
     """Yield other dtypes of one input: those that the refusal names first."""
     text = refusal.text
-    wanted = [DType.INT64, known.floating, DType.BOOL, DType.INT32]
+    wanted = [DType.INT64, known.floating, DType.BOOL]
     if "indices" not in text and "Long" not in text and ("Bool" in text or "bool" in text):
         wanted.insert(0, DType.BOOL)
     for one in _changeable(guesses):
@@ -82,6 +90,18 @@ def _with_dtype(guess: Guess, dtype: DType) -> Guess:
         (0.0, 1.0) if dtype in {DType.INT64, DType.INT32} and kind is InputKind.TENSOR else None
     )
     return replace(guess, dtype=dtype, kind=kind, range=limits)
+
+
+def _unpacked(guesses: Guesses, refusal: Refusal) -> Iterator[Guesses]:
+    """Yield inputs whose first axis has as many parts as the code unpacks: `src, dst = edges`."""
+    found = _EXPECTED.search(refusal.text)
+    if found is None:
+        return
+    for one in _changeable(guesses):
+        if one.is_tensor and one.axes:
+            axis = f"{one.name}.0"
+            changed = replace(one, axes=(axis, *one.axes[1:]))
+            yield guesses.with_known(axis, int(found[1])).with_input(changed)
 
 
 def _ranks_in_text(guesses: Guesses, refusal: Refusal) -> Iterator[Guesses]:
@@ -120,12 +140,13 @@ def _with_rank(guesses: Guesses, guess: Guess, rank: int) -> Guesses:
 def _sizes(guesses: Guesses, refusal: Refusal) -> Iterator[Guesses]:
     """Yield guesses in which the size of an axis is one that the weights or the text name."""
     passed = dict.fromkeys(size for shape in refusal.activations for size in shape)
-    fixed = dict.fromkeys(size for shape in refusal.weights for size in shape)
+    fixed = dict.fromkeys(size for shape in refusal.weights for size in _fixed_by(shape, refusal))
     numbers = refusal.numbers
+    tried = {guesses.sizes[axis] for axis in guesses.free}
     candidates = [*passed, *(number for number in numbers if number not in passed)]
     wanted = [
         *(size for size in numbers if size in fixed),
-        *(size for size in numbers if size not in fixed),
+        *(size for size in numbers if size not in fixed and size not in tried),
         *(size for size in fixed if size not in numbers),
         *refusal.stated,
     ]
@@ -135,7 +156,14 @@ def _sizes(guesses: Guesses, refusal: Refusal) -> Iterator[Guesses]:
                 continue
             for other in dict.fromkeys(wanted):
                 if other != size and 0 < other <= _LARGEST * 16:
-                    yield guesses.with_known(axis, other)
+                    known = other in fixed
+                    change = guesses.with_known if known else guesses.with_size
+                    yield change(axis, other)
+
+
+def _fixed_by(shape: Shape, refusal: Refusal) -> Shape:
+    """Return the sizes of a weight that an input may have to have: no kernel's."""
+    return shape[:2] if refusal.op.startswith("convolution") else shape
 
 
 def _ties(guesses: Guesses, refusal: Refusal) -> Iterator[Guesses]:
@@ -144,10 +172,15 @@ def _ties(guesses: Guesses, refusal: Refusal) -> Iterator[Guesses]:
     axes = [
         axis for size in dict.fromkeys([*met, *refusal.numbers]) for axis in guesses.of_size(size)
     ]
-    for place, axis in enumerate(axes):
-        for other in axes[place + 1 :]:
-            kept, gone = (other, axis) if other == BATCH else (axis, other)
-            yield guesses.renamed(gone, kept)
+    places = {axis: one.axes.index(axis) for one in guesses.inputs for axis in one.axes}
+    pairs = [(one, other) for place, one in enumerate(axes) for other in axes[place + 1 :]]
+
+    def unlikely(pair: tuple[str, str]) -> tuple[bool, bool]:
+        return BATCH in pair, places[pair[0]] != places[pair[1]]
+
+    for one, other in sorted(pairs, key=unlikely):
+        kept, gone = (other, one) if other == BATCH else (one, other)
+        yield guesses.renamed(gone, kept)
 
 
 def _scaled(guesses: Guesses, refusal: Refusal) -> Iterator[Guesses]:
@@ -165,7 +198,12 @@ def _scaled(guesses: Guesses, refusal: Refusal) -> Iterator[Guesses]:
             for axis in axes:
                 scaled = scaled.with_size(axis, size)
             yield scaled
-    for axes in groups:  # too small for the model's pools and kernels
+    yield from _grown(guesses)
+
+
+def _grown(guesses: Guesses) -> Iterator[Guesses]:
+    """Yield guesses with larger sizes: these are too small for the model's pools and kernels."""
+    for axes in _scalable(guesses):
         grown = guesses
         for axis in axes:
             grown = grown.with_size(axis, min(guesses.sizes[axis] * 2, _LARGEST))
@@ -196,19 +234,19 @@ def _lengths(refusal: Refusal, guesses: Guesses) -> Iterator[tuple[int, int]]:
     weights = {size for shape in refusal.weights for size in shape}
     for shape in refusal.activations:
         for size in shape:
-            if size in seen or size < _LEAST_SCALED:
+            if size in seen or not size:
                 continue
             for other in sorted(weights, key=lambda one: one not in numbers):
                 if other != size and other >= _LEAST_SCALED:
                     yield size, other
 
 
-def _layers(guesses: Guesses, known: Known) -> Iterator[Guesses]:
+def _layers(guesses: Guesses, layers: Sequence[Layer]) -> Iterator[Guesses]:
     """Yield guesses in which an input is what another layer takes."""
     for one in _changeable(guesses):
         if not one.is_tensor:
             continue
-        for layer in known.layers:
+        for layer in layers:
             changed, constants = from_layer(one, layer)
             if len(changed.axes) != len(one.axes) or changed.dtype is not one.dtype:
                 fixed = {f"{axis}'": size for axis, size in constants.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from modelexport_exporter.call.tensors import TORCH_DTYPES
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.inference.guess import Guess, Guesses
 from modelexport_exporter.inference.refusal import Refusal
-from modelexport_exporter.torch_internals.aten_mode import AtenMode, op_name
+from modelexport_exporter.torch_internals.aten_mode import AtenMode, aliased_arguments, op_name
 
 _TEXT = 600
 _MASKS = {InputKind.ATTENTION_MASK: 1, InputKind.PADDING_MASK: 0}
@@ -85,7 +86,7 @@ def _tensor(guess: Guess, shape: tuple[int, ...], constant: float | None) -> tor
 
 
 class _Watch(AtenMode):
-    """Counts the ATen ops, and keeps the one that raises."""
+    """Counts the ATen ops that compute, and keeps the one that raises."""
 
     def __init__(self, module: torch.nn.Module) -> None:
         super().__init__()
@@ -101,7 +102,8 @@ class _Watch(AtenMode):
         except Exception:
             self._failed = (func, list(_flat((*args, *kwargs.values()))))
             raise
-        self._ops += 1
+        # Views are not counted: an input without a batch gets one by a view, and comes no further.
+        self._ops += not _is_view(func)
         self._failed = None
         return result
 
@@ -120,6 +122,11 @@ class _Watch(AtenMode):
             tuple(tuple(t.shape) for t in weights),
             tuple(value for value in values if type(value) is int),
         )
+
+
+@functools.cache
+def _is_view(func: Any) -> bool:  # noqa: ANN401
+    return bool(aliased_arguments(func))
 
 
 def _flat(values: Any) -> Iterator[Any]:  # noqa: ANN401
