@@ -11,7 +11,7 @@ from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_api.resource import ManifestError, ModelExport, parse
 from modelexport_api.status import FAILURE_MESSAGE_LIMIT, Failure, Stage
-from modelexport_cli.draft import Draft, complete, draft_of
+from modelexport_cli.draft import complete, draft_of
 from modelexport_cli.export_options import ExportOptions
 from modelexport_cli.run import default_work_dir, print_result, run_resource
 from modelexport_cli.screen import console_for
@@ -24,7 +24,7 @@ def export_checkpoint(options: ExportOptions, output: str, work_dir: Path | None
     """Find the inputs, export, verify and publish; return the exit code."""
     started = datetime.now(UTC)
     try:
-        _, found = infer(options, work_dir or default_work_dir())
+        found = infer(options, work_dir or default_work_dir())
     except (ManifestError, ExportFailure) as error:
         return print_result(_failed(error), None, started, output)
     return run_resource(found.resource, output, work_dir, found.inferred, started)
@@ -38,7 +38,7 @@ def write_manifest(
 
     started = datetime.now(UTC)
     try:
-        draft, found = infer(options, work_dir or default_work_dir())
+        found = infer(options, work_dir or default_work_dir())
     except (ManifestError, ExportFailure) as error:
         return print_result(_failed(error), None, started, "text", sys.stderr)
     text = written_manifest(found.document, found.inferred, options.checkpoint, trigger=trigger)
@@ -64,7 +64,7 @@ class Found:
         self.resource: ModelExport = parse(document)
 
 
-def infer(options: ExportOptions, work_dir: Path) -> tuple[Draft, Found]:
+def infer(options: ExportOptions, work_dir: Path) -> Found:
     """Return the manifest with the inputs that were found, and show it.
 
     Raises ManifestError and ExportFailure.
@@ -75,7 +75,7 @@ def infer(options: ExportOptions, work_dir: Path) -> tuple[Draft, Found]:
     document, inferred = complete(draft, proposal)
     found = Found(document, inferred)
     _show(found, proposal)
-    return draft, found
+    return found
 
 
 def _directories(options: ExportOptions) -> tuple[Path, ...]:

@@ -32,7 +32,19 @@ examples:
 
 
 def add_export_options(parser: argparse.ArgumentParser) -> None:
-    """Add what both commands take."""
+    """Add what `export` takes."""
+    _add_options(parser)
+    parser.set_defaults(handler=run_export)
+    parser.add_argument(
+        "-o",
+        dest="output_format",
+        choices=("text", "json"),
+        default="text",
+        help="output format; json prints only the status to standard output (default: text)",
+    )
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "checkpoint", metavar="CHECKPOINT", help="path, s3:// or file:// URI of the checkpoint"
     )
@@ -147,7 +159,9 @@ def _refuse(error: Exception) -> int:
 
 
 def add_init_options(parser: argparse.ArgumentParser) -> None:
-    """Add what only `init` takes."""
+    """Add what `init` takes."""
+    _add_options(parser)
+    parser.set_defaults(handler=run_init)
     parser.add_argument(
         "-f", "--file", type=Path, metavar="FILE", help="file to write (default: print)"
     )

@@ -18,7 +18,6 @@ from modelexport_exporter.core.proposal import Stated, StatedInput
 _INPUT = re.compile(
     r"(?P<name>[A-Za-z_][\w.]*)(?::(?P<dtype>\w+))?(?P<shape>\[[^\]]*\])?(?::(?P<range>\S+))?"
 )
-_RANGE = re.compile(r"(?P<low>[^.]\S*?)\.\.(?P<high>\S+)")
 _KINDS = {kind.value.lower(): kind for kind in InputKind if kind is not InputKind.CONSTANT}
 _DTYPES = {dtype.value for dtype in DType}
 _FORMS = "name:dtype[shape]:range, for example ids:int64[batch,seq]:0..999, image[batch,3,224,224]"
@@ -100,11 +99,9 @@ def _sizes(text: str, shape: str) -> list[int | str]:
 
 
 def _limits(option: str, text: str, limits: str) -> tuple[float, float]:
-    found = _RANGE.fullmatch(limits)
+    low_text, _, high_text = limits.partition("..")
     try:
-        if found is None:
-            raise ValueError
-        low, high = float(found["low"]), float(found["high"])
+        low, high = float(low_text), float(high_text)
     except ValueError:
         raise ManifestError(f"{option} {text}: {limits} is no range; expected 0..999") from None
     if low > high:

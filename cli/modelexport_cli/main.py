@@ -69,10 +69,8 @@ examples:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
     args = _parser().parse_args(arguments)
-    if args.command == "export":
-        return export_arguments.run_export(args)
-    if args.command == "init":
-        return export_arguments.run_init(args)
+    if "handler" in args:
+        return int(args.handler(args))
     if args.command == "run":
         from modelexport_cli.run import run_manifest
 
@@ -127,13 +125,6 @@ def _add_export(commands: Any) -> None:  # noqa: ANN401 - argparse hides its typ
         export_arguments.EXPORT,
     )
     export_arguments.add_export_options(export)
-    export.add_argument(
-        "-o",
-        dest="output_format",
-        choices=("text", "json"),
-        default="text",
-        help="output format; json prints only the status to standard output (default: text)",
-    )
     _add_work_dir(export)
 
 
@@ -146,7 +137,6 @@ def _add_init(commands: Any) -> None:  # noqa: ANN401
         "found, not stated, is marked.",
         export_arguments.INIT,
     )
-    export_arguments.add_export_options(init)
     export_arguments.add_init_options(init)
     _add_work_dir(init)
 

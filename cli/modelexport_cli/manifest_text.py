@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -20,50 +21,39 @@ def manifest_text(document: Mapping[str, Any], comments: Mapping[str, str], head
     `head`: the comment at the top.
     """
     lines = [f"# {line}" for line in head.splitlines()]
-    lines += _mapping(document, "", "", comments)
+    lines += _Writer(comments).mapping(document, "", "")
     return "\n".join(lines) + "\n"
 
 
-def _mapping(
-    value: Mapping[str, Any], indent: str, path: str, comments: Mapping[str, str]
-) -> Iterator[str]:
-    for key, item in value.items():
-        inner = f"{path}.{key}" if path else key
-        yield from _entry(f"{indent}{_scalar(key)}:", key, item, indent, inner, comments)
+@dataclass(frozen=True)
+class _Writer:
+    """Writes values at their paths in the document."""
 
+    comments: Mapping[str, str]
 
-def _entry(
-    head: str,
-    key: str,
-    item: Any,
-    indent: str,
-    path: str,
-    comments: Mapping[str, str],  # noqa: ANN401
-) -> Iterator[str]:
-    comment = comments.get(path.removeprefix("spec."), "")
-    if isinstance(item, Mapping) and item and not _is_dim(item):
-        yield _commented(head, comment)
-        yield from _mapping(item, f"{indent}  ", path, comments)
-    elif isinstance(item, list) and item and key not in _FLOW:
-        yield _commented(head, comment)
-        for place, element in enumerate(item):
-            yield from _element(element, f"{indent}  ", f"{path}[{place}]", comments)
-    else:
-        yield _commented(f"{head} {_flow(item)}", comment)
+    def mapping(self, value: Mapping[str, Any], indent: str, path: str) -> Iterator[str]:
+        """Yield the lines of a mapping."""
+        for key, item in value.items():
+            inner = f"{path}.{key}" if path else key
+            head = f"{indent}{_scalar(key)}:"
+            comment = self.comments.get(inner.removeprefix("spec."), "")
+            if isinstance(item, Mapping) and item and not _is_dim(item):
+                yield _commented(head, comment)
+                yield from self.mapping(item, f"{indent}  ", inner)
+            elif isinstance(item, list) and item and key not in _FLOW:
+                yield _commented(head, comment)
+                for place, element in enumerate(item):
+                    yield from self._element(element, f"{indent}  ", f"{inner}[{place}]")
+            else:
+                yield _commented(f"{head} {_flow(item)}", comment)
 
-
-def _element(
-    element: Any,
-    indent: str,
-    path: str,
-    comments: Mapping[str, str],  # noqa: ANN401
-) -> Iterator[str]:
-    if not isinstance(element, Mapping) or not element:
-        yield _commented(f"{indent}- {_flow(element)}", comments.get(path, ""))
-        return
-    lines = list(_mapping(element, f"{indent}  ", path, comments))
-    yield f"{indent}- {lines[0].lstrip()}"
-    yield from lines[1:]
+    def _element(self, element: object, indent: str, path: str) -> Iterator[str]:
+        if not isinstance(element, Mapping) or not element:
+            yield f"{indent}- {_flow(element)}"
+            return
+        lines = list(self.mapping(element, f"{indent}  ", path))
+        yield f"{indent}- {lines[0].lstrip()}"
+        yield from lines[1:]
 
 
 def _is_dim(item: Mapping[str, Any]) -> bool:

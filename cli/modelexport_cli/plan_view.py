@@ -16,7 +16,7 @@ from modelexport_exporter.core.proposal import Proposal
 def print_plan(
     resource: ModelExport, proposal: Proposal, inferred: Sequence[Inferred], console: Console
 ) -> None:
-    """Print inputs, dims and destination, and how each value that the user did not state was found."""
+    """Print inputs, dims and destination, and how each was found that the user did not state."""
     factory = resource.spec.model.factory if resource.spec.model else None
     through = f" of {factory}" if factory else ""
     print_value(

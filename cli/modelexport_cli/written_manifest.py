@@ -24,8 +24,8 @@ def written_manifest(
         if _at(document["spec"], field).startswith(_LOCAL):
             comments[field] = _IN_CLUSTER
     head = (
-        f"Written by `modelexport init` for {checkpoint}. Check the values marked as inferred, "
-        "then:\n  modelexport run FILE      on this machine\n  kubectl apply -f FILE     in a cluster"
+        f"Written by `modelexport init` for {checkpoint}. Check what is marked as inferred, then:\n"
+        "  modelexport run FILE      on this machine\n  kubectl apply -f FILE     in a cluster"
     )
     if not trigger:
         return manifest_text(document, comments, head)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -26,6 +25,8 @@ from operators.entries import Call, Case, calls
 
 TOGETHER = 24
 """Calls that one file makes; where it is not right, each has a file of its own."""
+MOST_INPUTS = 64
+"""Of a manifest."""
 SEEDS = range(10_001, 10_005)
 """Of the inputs that judge a file: the verification draws others."""
 
@@ -62,11 +63,22 @@ def check(cases: Sequence[Case]) -> Iterator[Result]:
             usable.append(call)
         else:
             yield Result(call.case, call.place, unusable, "", unusable)
-    for number in range(math.ceil(len(usable) / TOGETHER)):
-        group = usable[number * TOGETHER : (number + 1) * TOGETHER]
+    for group in _groups(usable):
         ours, bare = _each(group, _ours), _each(group, _bare)
         for call, (outcome, why), (beside, _) in zip(group, ours, bare, strict=True):
             yield Result(call.case, call.place, outcome, why, beside)
+
+
+def _groups(usable: Sequence[Call]) -> Iterator[Sequence[Call]]:
+    """Yield calls that share a file: a manifest has 64 inputs at most."""
+    group: list[Call] = []
+    for call in usable:
+        if len(group) == TOGETHER or len(modules.feed([*group, call])) > MOST_INPUTS:
+            yield group
+            group = []
+        group.append(call)
+    if group:
+        yield group
 
 
 Answer = tuple[Outcome, str]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from modelexport_api.sizes import dim_of
@@ -10,7 +10,7 @@ from modelexport_api.spec import Dim, Input
 from modelexport_exporter.core.inferred import Inferred
 from modelexport_exporter.core.proposal import Stated
 from modelexport_exporter.inference.extents import Extents
-from modelexport_exporter.inference.guess import Guess, Guesses, is_expression
+from modelexport_exporter.inference.guess import Guess, is_expression
 from modelexport_exporter.inference.names import dim_names
 
 
@@ -48,9 +48,17 @@ def assemble(extents: Extents, ranges: Mapping[str, Range], stated: Stated, orig
                 Inferred(field=f"dims.{names[axis]}", value=value, source=extent.source)
             )
     steps = {axis: extent.step for axis, extent in by_axis.items()}
+
+    def size(axis: str) -> int | str:
+        if axis in names:
+            return f"{steps[axis]} * {names[axis]}" if steps[axis] > 1 else names[axis]
+        if (dim_of(axis) if is_expression(axis) else axis) in dims:
+            return axis
+        return guesses.sizes[axis]
+
     inputs = []
     for place, guess in enumerate(guesses.inputs):
-        entry = _input(guess, guesses, names, steps, dims, ranges.get(guess.name))
+        entry = _input(guess, size, ranges.get(guess.name))
         inputs.append(entry)
         inferred += _inferred(place, entry, stated, origin, ranges.get(guess.name))
     used = {dim_of(size) for entry in inputs for size in entry.shape if isinstance(size, str)}
@@ -59,21 +67,7 @@ def assemble(extents: Extents, ranges: Mapping[str, Range], stated: Stated, orig
     )
 
 
-def _input(
-    guess: Guess,
-    guesses: Guesses,
-    names: Mapping[str, str],
-    steps: Mapping[str, int],
-    dims: Mapping[str, Dim],
-    values: Range | None,
-) -> Input:
-    def size(axis: str) -> int | str:
-        if axis in names:
-            return f"{steps[axis]} * {names[axis]}" if steps[axis] > 1 else names[axis]
-        if axis in dims or (is_expression(axis) and dim_of(axis) in dims):
-            return axis
-        return guesses.sizes[axis]
-
+def _input(guess: Guess, size: Callable[[str], int | str], values: Range | None) -> Input:
     limits = values or (Range(*guess.range, source="") if guess.range else None)
     return Input(
         name=guess.name,

@@ -19,9 +19,8 @@ _STEPS = (1, 2, 4, 8, 16, 32, 64)
 _LARGEST_BATCH = 32
 LARGEST = 512
 """The largest size that is proposed of a dim that has no limit of its own."""
-_VOLUME = 5
-"""Rank of a batch of volumes, which grow with the third power of a size."""
-_LARGEST_OF_VOLUMES = 64
+_LARGEST_BY_RANK = {4: 256, 5: 64}
+"""Of pictures and volumes, which grow with the second and third power of a size."""
 _COMMON = (28, 32, 64, 224, 96, 128, 48, 84, 256, 299, 384, 512, 160, 192, 112, 8, 16, 24, 100)
 """Sizes that pictures and signals have, the likeliest first."""
 _NEAR = 6
@@ -103,7 +102,7 @@ def _extent(accepts: Accepts, guesses: Guesses, axis: str) -> Extent | None:
 
 def _largest(guesses: Guesses, axis: str) -> int:
     rank = max(len(one.axes) for one in guesses.inputs if axis in one.axes)
-    return _LARGEST_OF_VOLUMES if rank >= _VOLUME else LARGEST
+    return max(_LARGEST_BY_RANK.get(rank, LARGEST), 2 * guesses.sizes[axis])
 
 
 def _step(takes: Callable[[int], bool], base: int, reached: int) -> int:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -25,10 +24,11 @@ from modelexport_exporter.inference.largest import accepted_range
 from modelexport_exporter.inference.layers import floating_dtype, layers_of
 from modelexport_exporter.inference.program import program_extents
 from modelexport_exporter.inference.repairs import Known
-from modelexport_exporter.inference.search import search
+from modelexport_exporter.inference.search import Found, search
 from modelexport_exporter.inference.transformers_inputs import (
     is_from_transformers,
     transformers_guess,
+    without_decoder,
 )
 from modelexport_exporter.inference.trial import Trial
 
@@ -87,12 +87,14 @@ def _by_trials(
         guesses = transformers_guess(module, checkpoint, floating)
         guesses = with_stated(guesses, stated.inputs, stated.dims or {})
         origin = "config.json and a trial run"
+        found = _first_accepted(trial, (guesses, without_decoder(guesses)))
     else:
         guesses = first_guesses(
             signature.parameters, stated.inputs, stated.dims or {}, known.layers, floating
         )
-        origin = ""
-    found = search(guesses, trial.refused, known, time.monotonic() + SEARCH_SECONDS)
+        found = search(guesses, trial.refused, known, time.monotonic() + SEARCH_SECONDS)
+        noun = "run" if found.runs == 1 else "runs"
+        origin = f"forward's signature and {found.runs} trial {noun}"
     if found.refusal is not None:
         raise ExportFailure(
             Reason.INPUTS_MISMATCH,
@@ -110,9 +112,18 @@ def _by_trials(
     guesses = found.guesses
     if found.runs > 1:
         guesses = with_common_sizes(accepts, guesses)
-    noun = "run" if found.runs == 1 else "runs"
-    origin = origin or f"forward's signature and {found.runs} trial {noun}"
     return find_extents(accepts, guesses), origin, found.runs
+
+
+def _first_accepted(trial: Trial, candidates: Sequence[Guesses]) -> Found:
+    """Return the first guess that is accepted, else the first with what refuses it."""
+    refusals = []
+    for runs, guesses in enumerate(candidates, 1):
+        refusal = trial.refused(guesses)
+        if refusal is None:
+            return Found(guesses, None, runs)
+        refusals.append(refusal)
+    return Found(candidates[0], refusals[0], len(candidates))
 
 
 def _ranges(trial: Trial, guesses: Guesses, stated: Stated) -> Mapping[str, Range]:
@@ -127,10 +138,8 @@ def _ranges(trial: Trial, guesses: Guesses, stated: Stated) -> Mapping[str, Rang
 
 
 def _range(trial: Trial, guesses: Guesses, guess: Guess) -> Range:
-    smallest = replace(guesses, sizes=dict(guesses.sizes))
-
     def takes(number: int) -> bool:
-        return trial.accepts(smallest, {guess.name: float(number)})
+        return trial.accepts(guesses, {guess.name: float(number)})
 
     low, high, source = accepted_range(takes)
     return Range(float(low), float(high), source)

@@ -1,4 +1,4 @@
-"""The largest integer that forward accepts in an input, such as the last row of an embedding: pure."""
+"""The largest integer that forward accepts, such as the last row of an embedding: pure."""
 
 from __future__ import annotations
 

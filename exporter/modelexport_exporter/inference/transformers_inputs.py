@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from modelexport_api.spec import DType, InputKind
 from modelexport_exporter.inference.guess import BATCH, Guess, Guesses
 
 _TOKENIZER = "tokenizer_config.json"
+_SOUND = "input_values.1"
 _SECOND_OF_SOUND = 16_000
 """Samples, at the rate that models of speech are trained with."""
 
@@ -38,10 +40,16 @@ def transformers_guess(
         guess, fixed = _guess(name, config, floating)
         inputs.append(guess)
         sizes |= fixed
-    known = frozenset(axis for axis in sizes if axis != BATCH)
+    known = frozenset(axis for axis in sizes if axis not in {BATCH, _SOUND})
     return Guesses(tuple(inputs), sizes, known).with_sizes_of(
         axis for one in inputs for axis in one.axes
     )
+
+
+def without_decoder(guesses: Guesses) -> Guesses:
+    """Return the inputs of a model that makes those of its decoder itself."""
+    kept = tuple(one for one in guesses.inputs if not one.name.startswith("decoder_"))
+    return replace(guesses, inputs=kept)
 
 
 def _names(module: Any, main: str, parameters: set[str], directory: Path) -> Iterator[str]:  # noqa: ANN401
@@ -113,5 +121,4 @@ def _guess(name: str, config: Any, floating: DType) -> tuple[Guess, dict[str, in
         frames = 2 * int(getattr(config, "max_source_positions", None) or 100)
         fixed = {"input_features.1": bins, "input_features.2": frames}
         return Guess(name, floating, (BATCH, *fixed)), fixed
-    samples = {"input_values.1": _SECOND_OF_SOUND}
-    return Guess(name, floating, (BATCH, "input_values.1")), samples
+    return Guess(name, floating, (BATCH, _SOUND)), {_SOUND: _SECOND_OF_SOUND}

@@ -1,4 +1,4 @@
-"""The run that finds a model's inputs: fetch, then a worker that runs the model. Imports no torch."""
+"""Finds a model's inputs: fetch, then a worker that runs the model. Imports no torch."""
 
 from __future__ import annotations
 
