@@ -49,7 +49,8 @@ class Signature:
 def signature_of(module: Any) -> Signature:  # noqa: ANN401 - a module, or a scripted function
     """Return forward's signature."""
     if isinstance(module, torch.jit.ScriptFunction):
-        return _of_arguments(module.schema.arguments)
+        function: Any = module
+        return _of_arguments(function.schema.arguments)
     if isinstance(module, torch.jit.ScriptModule):
         forward_method: Any = module.forward
         return _of_arguments(forward_method.schema.arguments[1:])  # without the module itself

@@ -17,7 +17,7 @@ import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import DType, Input, InputKind, ModelExportSpec
-from modelexport_exporter.call.call import NUMBERS, Call, Constant, Leaf
+from modelexport_exporter.call.call import NUMBERS, Arguments, Call, Constant, Leaf
 from modelexport_exporter.call.outputs import register_classes
 from modelexport_exporter.call.tensors import TORCH_DTYPES
 from modelexport_exporter.core.errors import ExportFailure
@@ -33,12 +33,17 @@ _PAIR = 2
 
 def call_by_example(path: str, spec: ModelExportSpec, code_dir: Path | None) -> Call:
     """Return the call that the user's function makes, with the names of the spec's inputs."""
-    args, kwargs = _as_arguments(_example(path, code_dir), path)
+    args, kwargs = example_arguments(path, code_dir)
     register_classes((args, kwargs))
     leaves, structure = pytree.tree_flatten((args, kwargs))
     entries = [part for entry in spec.inputs for part in _parts(entry)]
     slots = tuple(_slots(leaves, entries, path))
     return Call(slots, structure, spec.dims)
+
+
+def example_arguments(path: str, code_dir: Path | None) -> Arguments:
+    """Return forward's `(args, kwargs)` as the user's function makes them. Raises ExportFailure."""
+    return _as_arguments(_example(path, code_dir), path)
 
 
 def _example(path: str, code_dir: Path | None) -> Any:  # noqa: ANN401
@@ -57,7 +62,7 @@ def _example(path: str, code_dir: Path | None) -> Any:  # noqa: ANN401
         ) from error
 
 
-def _as_arguments(made: Any, path: str) -> tuple[tuple[Any, ...], dict[str, Any]]:  # noqa: ANN401
+def _as_arguments(made: Any, path: str) -> Arguments:  # noqa: ANN401
     """Return `(args, kwargs)` for what was returned: both, a tuple of args, kwargs, one tensor."""
     if isinstance(made, tuple) and len(made) == _PAIR and _is_pair(*made):
         return tuple(made[0]), dict(made[1])

@@ -45,3 +45,5 @@ class Proposal:
     parameters: int
     runs: int
     """Calls of forward that the search took."""
+    keeps_example: bool = False
+    """Whether the spec needs model.exampleInputs: for arguments that inputs cannot describe."""

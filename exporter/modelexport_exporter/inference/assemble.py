@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from modelexport_api.sizes import dim_of
-from modelexport_api.spec import Dim, Input
+from modelexport_api.spec import Dim, Input, InputKind
 from modelexport_exporter.core.inferred import Inferred
 from modelexport_exporter.core.proposal import Stated
 from modelexport_exporter.inference.extents import Extents
@@ -76,6 +76,7 @@ def _input(guess: Guess, size: Callable[[str], int | str], values: Range | None)
         shape=[size(axis) for axis in guess.axes],
         length=guess.length,
         range=[limits.low, limits.high] if limits else None,
+        value=guess.value,
     )
 
 
@@ -86,6 +87,8 @@ def _inferred(
     own = next((one for one in stated.inputs if one.name == entry.name), None)
     found = []
     path = f"inputs[{place}]"
+    if entry.kind is InputKind.CONSTANT:
+        return [Inferred(field=f"{path}.value", value=repr(entry.value), source=origin)]
     if own is None:
         found.append(Inferred(field=f"{path}.name", value=entry.name, source=origin))
     if own is None or own.dtype is None:

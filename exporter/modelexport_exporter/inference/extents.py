@@ -6,7 +6,7 @@ nearby to the same one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -14,6 +14,7 @@ from modelexport_exporter.inference.guess import BATCH, Guesses
 
 Accepts = Callable[[Guesses], bool]
 
+_PAIR = 2
 _STEPS = (1, 2, 4, 8, 16, 32, 64)
 """Sizes may have to be multiples of one of these: a network that halves pictures five times."""
 _LARGEST_BATCH = 32
@@ -60,16 +61,29 @@ def find_extents(accepts: Accepts, guesses: Guesses) -> Extents:
             fixed.append(axis)
         else:
             found.append(extent)
-    for one, other in combinations(fixed, 2):
-        if guesses.sizes[one] != guesses.sizes[other]:
+    for group in _equal(guesses, fixed):
+        if not set(group) <= {*fixed}:
             continue
-        tied = guesses.renamed(other, one)
-        extent = _in_time(accepts, tied, one)
+        tied = guesses
+        for other in group[1:]:
+            tied = tied.renamed(other, group[0])
+        extent = _in_time(accepts, tied, group[0])
         if extent is not None:
             guesses = tied
             found.append(extent)
-            break
+            fixed = [axis for axis in fixed if axis not in group]
     return Extents(guesses, tuple(found))
+
+
+def _equal(guesses: Guesses, axes: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield axes of equal sizes, which may change together only: all, then those of two inputs."""
+    by_size: dict[int, list[str]] = {}
+    for axis in axes:
+        by_size.setdefault(guesses.sizes[axis], []).append(axis)
+    for group in by_size.values():
+        for count in range(len(group), 1, -1):
+            if count == len(group) or count == _PAIR:
+                yield from combinations(group, count)
 
 
 def _in_time(accepts: Accepts, guesses: Guesses, axis: str) -> Extent | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from modelexport_api.sizes import dim_of, size_at
 from modelexport_api.spec import DType, InputKind
@@ -12,6 +13,7 @@ BATCH = "batch"
 _PRIMES = (11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89)
 """Sizes that nothing has been said about: each is recognised where an op refuses it."""
 BATCH_SIZE = 3
+_NUMBERS = {InputKind.INT, InputKind.FLOAT, InputKind.BOOL, InputKind.CONSTANT}
 
 
 @dataclass(frozen=True)
@@ -26,11 +28,13 @@ class Guess:
     range: tuple[float, float] | None = None
     length: int | None = None
     """Of a Sequence."""
+    value: Any = None
+    """Of a Constant."""
 
     @property
     def is_tensor(self) -> bool:
         """Return whether it has a shape."""
-        return self.kind not in {InputKind.INT, InputKind.FLOAT, InputKind.BOOL}
+        return self.kind not in _NUMBERS
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -11,12 +11,14 @@ import torch
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import DType, InputKind
 from modelexport_api.status import Stage
+from modelexport_exporter.call.call import Arguments
 from modelexport_exporter.call.signature import Signature, signature_of
 from modelexport_exporter.checkpoint.load import LoadedModel
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.proposal import Proposal, Stated
 from modelexport_exporter.core.types import ReportProgress
 from modelexport_exporter.inference.assemble import Range, assemble, unused_dims
+from modelexport_exporter.inference.example import Example, example_of
 from modelexport_exporter.inference.extents import Extents, find_extents, with_common_sizes
 from modelexport_exporter.inference.first_guess import first_guesses, with_stated
 from modelexport_exporter.inference.guess import Guess, Guesses
@@ -30,7 +32,7 @@ from modelexport_exporter.inference.transformers_inputs import (
     transformers_guess,
     without_decoder,
 )
-from modelexport_exporter.inference.trial import Trial
+from modelexport_exporter.inference.trial import Trial, by_parameters
 
 SEARCH_SECONDS = 60.0
 """For a first call that forward accepts."""
@@ -41,16 +43,29 @@ _MOST_SETTINGS = 24
 
 
 def infer(
-    loaded: LoadedModel, stated: Stated, checkpoint: Path, progress: ReportProgress
+    loaded: LoadedModel,
+    stated: Stated,
+    checkpoint: Path,
+    progress: ReportProgress,
+    arguments: Arguments | None = None,
 ) -> Proposal:
-    """Return the inputs and dims of a model. Raises ExportFailure if no call is accepted."""
+    """Return the inputs and dims of a model. Raises ExportFailure if no call is accepted.
+
+    `arguments`: the user's own example of forward's `(args, kwargs)`.
+    """
     module = loaded.module
     signature = signature_of(module)
-    trial = Trial(module, tuple(signature.parameters))
+    trial = Trial(module, by_parameters(signature.parameters))
+    example = None
     progress(Stage.LOAD, 1.0, "running the model to find its inputs")
     if loaded.program is not None:
-        trial = Trial(module, ())
+        trial = Trial(module, by_parameters(()))
         extents, origin, runs = program_extents(loaded.program), "the exported program states it", 0
+    elif arguments is not None:
+        example = example_of(arguments, signature)
+        trial = Trial(module, example.arguments)
+        extents, runs = _around_example(trial, example, signature, stated), 1
+        origin = "the example inputs"
     else:
         extents, origin, runs = _by_trials(trial, module, signature, stated, checkpoint)
     ranges = _ranges(trial, extents.guesses, stated)
@@ -71,7 +86,23 @@ def infer(
         model=getattr(module, "original_name", type(module).__name__),
         parameters=sum(parameter.numel() for parameter in module.parameters()),
         runs=runs,
+        keeps_example=example is not None and not example.is_plain,
     )
+
+
+def _around_example(
+    trial: Trial, example: Example, signature: Signature, stated: Stated
+) -> Extents:
+    guesses = with_stated(example.guesses, stated.inputs, stated.dims or {})
+    refusal = trial.refused(guesses)
+    if refusal is not None:
+        raise ExportFailure(
+            Reason.INPUTS_MISMATCH,
+            f"{signature} does not accept other values of the example's shapes "
+            f"({guesses.described()}): {refusal.text[:300]}",
+            f"State dtype and range of the inputs: {_example(guesses)}",
+        )
+    return find_extents(_limited(trial), guesses)
 
 
 def _by_trials(
@@ -102,6 +133,13 @@ def _by_trials(
             f"with {found.guesses.described()} it raised {found.refusal.text[:300]}",
             f"State the inputs: {_example(found.guesses)}",
         )
+    accepts, guesses = _limited(trial), found.guesses
+    if found.runs > 1:
+        guesses = with_common_sizes(accepts, guesses)
+    return find_extents(accepts, guesses), origin, found.runs
+
+
+def _limited(trial: Trial) -> Callable[[Guesses], bool]:
     until = time.monotonic() + EXTENT_SECONDS
 
     def accepts(guesses: Guesses) -> bool:
@@ -109,10 +147,7 @@ def _by_trials(
             raise TimeoutError
         return trial.accepts(guesses)
 
-    guesses = found.guesses
-    if found.runs > 1:
-        guesses = with_common_sizes(accepts, guesses)
-    return find_extents(accepts, guesses), origin, found.runs
+    return accepts
 
 
 def _first_accepted(trial: Trial, candidates: Sequence[Guesses]) -> Found:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from modelexport_api.spec import DType, InputKind
+from modelexport_exporter.call.call import Arguments
 from modelexport_exporter.call.tensors import TORCH_DTYPES
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.inference.guess import Guess, Guesses
@@ -27,8 +28,8 @@ class Trial:
     """Calls of one module."""
 
     module: torch.nn.Module
-    parameters: tuple[str, ...]
-    """Of forward, in order; empty where it takes inputs by position only."""
+    place: Callable[[Mapping[str, Any]], Arguments]
+    """Returns forward's `(args, kwargs)` for values by the names of inputs."""
 
     def refused(
         self, guesses: Guesses, values: Mapping[str, float] | None = None
@@ -38,16 +39,13 @@ class Trial:
         `values`: the number that all elements of an input are.
         """
         watch = _Watch(self.module)
-        arguments = {
-            one.name: _value(one, guesses, (values or {}).get(one.name)) for one in guesses.inputs
-        }
+        constants = values or {}
+        passed = {one.name: _value(one, guesses, constants.get(one.name)) for one in guesses.inputs}
+        args, kwargs = self.place(passed)
         try:
             with torch.random.fork_rng(devices=[]), torch.no_grad(), watch:
                 torch.manual_seed(0)
-                if self.parameters and set(arguments) <= set(self.parameters):
-                    self.module(**arguments)
-                else:
-                    self.module(*arguments.values())
+                self.module(*args, **kwargs)
         except Exception as error:  # noqa: BLE001 - whatever user code raises is a refusal
             reraise_out_of_memory(error)
             text = " ".join(f"{type(error).__name__}: {error}".split())[:_TEXT]
@@ -59,7 +57,20 @@ class Trial:
         return self.refused(guesses, values) is None
 
 
+def by_parameters(parameters: Collection[str]) -> Callable[[Mapping[str, Any]], Arguments]:
+    """Return a function that passes values by name if all are parameters, else in order."""
+
+    def place(values: Mapping[str, Any]) -> Arguments:
+        return (
+            ((), dict(values)) if set(values) <= set(parameters) else (tuple(values.values()), {})
+        )
+
+    return place
+
+
 def _value(guess: Guess, guesses: Guesses, constant: float | None) -> Any:  # noqa: ANN401
+    if guess.kind is InputKind.CONSTANT:
+        return guess.value
     if not guess.is_tensor:
         number = _NUMBERS[guess.kind]
         return type(number)(constant) if constant is not None else number

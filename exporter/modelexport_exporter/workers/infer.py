@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from modelexport_exporter.call.user_example import example_arguments
 from modelexport_exporter.checkpoint.load import load_module
 from modelexport_exporter.core.proposal import Proposal, Stated
 from modelexport_exporter.core.types import ExportTask, ReportProgress
@@ -15,4 +16,7 @@ def infer_inputs(task: ExportTask, stated: Stated, progress: ReportProgress) -> 
     """Return the inputs and dims of the task's model. Raises ExportFailure."""
     load_plugins(task, progress)
     loaded = load_module(task, progress)
-    return infer(loaded, stated, task.checkpoint, progress)
+    model = task.spec.model
+    path = model.example_inputs if model is not None else None
+    arguments = example_arguments(path, task.code_dir) if path is not None else None
+    return infer(loaded, stated, task.checkpoint, progress, arguments)
