@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib.util
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -110,11 +110,18 @@ def _set(spec: dict[str, Any], path: list[str], value: object) -> None:
     at[path[-1]] = value
 
 
-def complete(draft: Draft, proposal: Proposal) -> tuple[dict[str, Any], tuple[Inferred, ...]]:
-    """Return the whole manifest, and what of it the user did not state."""
+def complete(
+    draft: Draft, proposal: Proposal, names: Sequence[str] = ()
+) -> tuple[dict[str, Any], tuple[Inferred, ...]]:
+    """Return the whole manifest, and what of it the user did not state.
+
+    `names`: of the inputs that are no constants, in order, if the file has names of its own.
+    """
     document = copy.deepcopy(draft.document)
+    if not proposal.keeps_example:
+        document["spec"].get("model", {}).pop("exampleInputs", None)
     found = {
-        "inputs": [_plain(entry.to_wire()) for entry in proposal.inputs],
+        "inputs": _renamed([_plain(entry.to_wire()) for entry in proposal.inputs], names),
         "dims": {name: dim.to_wire() for name, dim in proposal.dims.items()},
     }
     order = ("source", "storage", "model", "inputs", "dims", "outputs")
@@ -122,6 +129,19 @@ def complete(draft: Draft, proposal: Proposal) -> tuple[dict[str, Any], tuple[In
     first = {key: spec[key] for key in order if key in spec}
     document["spec"] = {**first, **spec}
     return document, (*draft.inferred, *proposal.inferred)
+
+
+def _renamed(inputs: list[dict[str, Any]], names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the inputs with other names. Raises ManifestError if there are more or fewer."""
+    tensors = [entry for entry in inputs if entry.get("kind") != "Constant"]
+    if names and len(tensors) != len(names):
+        raise ManifestError(
+            f"the file has {len(names)} inputs ({', '.join(names)}), forward takes "
+            f"{len(tensors)} ({', '.join(entry['name'] for entry in tensors)})"
+        )
+    for entry, name in zip(tensors, names, strict=False):
+        entry["name"] = name
+    return inputs
 
 
 def _plain(entry: Mapping[str, Any]) -> dict[str, Any]:

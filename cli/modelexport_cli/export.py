@@ -72,7 +72,7 @@ def infer(options: ExportOptions, work_dir: Path) -> Found:
     draft = draft_of(options, _directories(options))
     resource = draft.resource
     proposal = _proposal(options, resource, work_dir)
-    document, inferred = complete(draft, proposal)
+    document, inferred = complete(draft, proposal, options.input_names)
     found = Found(document, inferred)
     _show(found, proposal)
     return found

@@ -25,6 +25,10 @@ _NAME = re.compile(r"[^a-z0-9.-]+")
 _NAME_LENGTH = 63
 
 
+Setting = tuple[list[str], Any]
+"""Path and value of a field of the spec."""
+
+
 @dataclass(frozen=True)
 class ExportOptions:
     """What the user states of an export."""
@@ -41,9 +45,11 @@ class ExportOptions:
     out: str | None = None
     """Path or URI of the directory to publish to; None: `<checkpoint>-onnx/` here."""
     name: str | None = None
-    settings: tuple[tuple[list[str], Any], ...] = ()
+    settings: tuple[Setting, ...] = ()
     """Path and value of more fields of the spec, as `--set` states them."""
     endpoint: str | None = None
+    input_names: tuple[str, ...] = ()
+    """Names of the inputs, in order, for a file that exists and has names of its own."""
 
     @property
     def stated(self) -> Stated:

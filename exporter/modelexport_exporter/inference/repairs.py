@@ -128,12 +128,9 @@ def _dimensional(text: str) -> Iterator[str]:
 
 
 def _with_rank(guesses: Guesses, guess: Guess, rank: int) -> Guesses:
-    axes = guess.axes[:rank]
-    if rank > len(guess.axes):
-        # Sizes that are known stay with the axis of channels, or at the end.
-        axes, _ = new_axes(guess.name, rank, {})
-        axes = (*guess.axes[:1], *axes[1:]) if guess.axes else axes
-        axes = tuple(axis if axis not in guesses.known else f"{axis}'" for axis in axes)
+    # Sizes that are known belong to the axes of another rank.
+    axes, _ = new_axes(guess.name, rank, {})
+    axes = tuple(f"{axis}'" if axis in guesses.known else axis for axis in axes)
     return guesses.with_input(replace(guess, axes=axes))
 
 
