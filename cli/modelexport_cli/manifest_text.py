@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -35,7 +34,7 @@ class _Writer:
         """Yield the lines of a mapping."""
         for key, item in value.items():
             inner = f"{path}.{key}" if path else key
-            head = f"{indent}{_scalar(key)}:"
+            head = f"{indent}{_flow(key)}:"
             comment = self.comments.get(inner.removeprefix("spec."), "")
             if isinstance(item, Mapping) and item and not _is_dim(item):
                 yield _commented(head, comment)
@@ -64,22 +63,9 @@ def _commented(line: str, comment: str) -> str:
     return f"{line:<{_COLUMN}}  # {comment}" if comment else line
 
 
-def _flow(value: Any) -> str:  # noqa: ANN401
-    if isinstance(value, list):
-        return f"[{', '.join(map(_flow, value))}]"
-    if isinstance(value, Mapping):
-        inner = ", ".join(f"{_scalar(key)}: {_flow(item)}" for key, item in value.items())
-        return "{" + inner + "}"
-    return _scalar(value)
-
-
-def _scalar(value: Any) -> str:  # noqa: ANN401
-    """Return a scalar as YAML writes it: quoted where it would mean something else."""
-    if not isinstance(value, str):
-        return json.dumps(value)
-    plain = value.isprintable() and not any(sign in value for sign in "[]{},#'\"")
-    try:
-        plain = plain and yaml.safe_load(value) == value and ": " not in value
-    except yaml.YAMLError:
-        plain = False
-    return value if plain else json.dumps(value)
+def _flow(value: object) -> str:
+    """Return a value in one line: quoted where it would mean something else inside of a list."""
+    text = yaml.safe_dump(
+        [value], default_flow_style=True, sort_keys=False, width=float("inf"), allow_unicode=True
+    )
+    return text.strip()[1:-1]

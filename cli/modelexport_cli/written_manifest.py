@@ -10,7 +10,11 @@ from modelexport_cli.manifest_text import manifest_text
 from modelexport_exporter.core.inferred import Inferred
 
 _LOCAL = "file://"
-_IN_CLUSTER = "in a cluster: s3://BUCKET/KEY"
+_IN_CLUSTER = {
+    "source.uri": "s3://BUCKET/KEY",
+    "destination.uri": "s3://BUCKET/DIRECTORY/",
+    "model.code.uri": "s3://BUCKET/code.zip",
+}
 _OUTPUT = '$(spec.template.spec.containers[0].env[?(@.name=="OUTPUT")].value)'
 """Where a training Job says in its own manifest where its checkpoint is."""
 
@@ -19,10 +23,10 @@ def written_manifest(
     document: Mapping[str, Any], inferred: Iterable[Inferred], checkpoint: str, *, trigger: bool
 ) -> str:
     """Return YAML in which each value that nobody stated is marked."""
-    comments = {one.field: f"inferred: {one.source}" for one in inferred}
-    for field in ("source.uri", "destination.uri", "model.code.uri"):
+    comments = _comments(inferred)
+    for field, uri in _IN_CLUSTER.items():
         if _at(document["spec"], field).startswith(_LOCAL):
-            comments[field] = _IN_CLUSTER
+            comments[field] = f"in a cluster: {uri}"
     head = (
         f"Written by `modelexport init` for {checkpoint}. Check what is marked as inferred, then:\n"
         "  modelexport run FILE      on this machine\n  kubectl apply -f FILE     in a cluster"
@@ -38,6 +42,19 @@ def written_manifest(
         "each training Job\nthat completes: kubectl apply -f FILE"
     )
     return manifest_text(made, nested, head)
+
+
+def _comments(inferred: Iterable[Inferred]) -> dict[str, str]:
+    """Return a comment by field; name and dtype of an input have that of its shape."""
+    sources = {one.field: one.source for one in inferred}
+
+    def is_repeated(field: str) -> bool:
+        owner, _, part = field.rpartition(".")
+        return part in {"name", "dtype"} and sources.get(f"{owner}.shape") == sources[field]
+
+    return {
+        field: f"inferred: {source}" for field, source in sources.items() if not is_repeated(field)
+    }
 
 
 def _at(spec: Mapping[str, Any], path: str) -> str:

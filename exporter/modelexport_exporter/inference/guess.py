@@ -121,7 +121,7 @@ def new_axes(
 def unused_size(taken: Iterable[int]) -> int:
     """Return a size that no other axis has."""
     used = set(taken)
-    return next((prime for prime in _PRIMES if prime not in used), max(used) + 2)
+    return next((prime for prime in _PRIMES if prime not in used), max(used, default=0) + 2)
 
 
 def is_expression(axis: str) -> bool:

@@ -1,0 +1,93 @@
+"""Which sizes are found for models that accept some: the models are functions on sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from modelexport_api.spec import DType
+from modelexport_exporter.inference.extents import Extent, find_extents, with_common_sizes
+from modelexport_exporter.inference.guess import BATCH, Guess, Guesses
+
+Takes = Callable[[Mapping[str, int]], bool]
+
+
+def guesses(**sizes: int) -> Guesses:
+    one = Guess("x", DType.FLOAT32, (BATCH, *sizes))
+    return Guesses((one,), {BATCH: 3, **sizes})
+
+
+def spans(takes: Takes, found: Guesses) -> dict[str, tuple[int, int, int]]:
+    extents = find_extents(lambda one: takes(one.sizes), found)
+    return {one.axis: (one.step, one.low, one.high) for one in extents.found}
+
+
+@pytest.mark.parametrize(
+    ("takes", "expected"),
+    [
+        (lambda _: True, (1, 1, 512)),
+        (lambda sizes: sizes["n"] <= 128, (1, 1, 128)),
+        (lambda sizes: sizes["n"] >= 10, (1, 10, 512)),
+        (lambda sizes: 5 <= sizes["n"] <= 77, (1, 5, 77)),
+        (lambda sizes: sizes["n"] % 8 == 0, (8, 1, 64)),
+        (lambda sizes: sizes["n"] % 32 == 0, (32, 1, 16)),
+        (lambda sizes: sizes["n"] == 32, None),
+        # a pool rounds: sizes nearby are the same to the layer behind it
+        (lambda sizes: 28 <= sizes["n"] < 36, None),
+    ],
+)
+def test_a_size_is_dynamic_as_far_as_it_is_accepted(
+    takes: Takes, expected: tuple[int, int, int] | None
+) -> None:
+    found = spans(takes, guesses(n=32))
+    assert found.get("n") == expected
+    assert found[BATCH] == (1, 1, 32)
+
+
+def test_a_batch_of_one_size_is_not_dynamic() -> None:
+    assert spans(lambda sizes: sizes[BATCH] == 3, guesses()) == {}
+
+
+def test_sizes_that_change_together_only_are_one_dim() -> None:
+    first = Guess("x", DType.FLOAT32, (BATCH, "x.1"))
+    second = Guess("mask", DType.BOOL, (BATCH, "mask.1"))
+    found = Guesses((first, second), {BATCH: 3, "x.1": 7, "mask.1": 7})
+
+    def takes(one: Guesses) -> bool:
+        x, mask = one.inputs
+        return one.shape(x) == one.shape(mask)
+
+    extents = find_extents(takes, found)
+    assert [one.axis for one in extents.found] == [BATCH, "x.1"]
+    assert [one.axes for one in extents.guesses.inputs] == [(BATCH, "x.1"), (BATCH, "x.1")]
+
+
+def test_what_is_known_is_not_varied() -> None:
+    found = guesses(n=16).with_known("n", 16)
+    assert "n" not in spans(lambda _: True, found)
+
+
+def test_a_search_that_takes_too_long_leaves_the_rest_as_it_is() -> None:
+    calls = 0
+
+    def takes(_: Guesses) -> bool:
+        nonlocal calls
+        calls += 1
+        if calls > 12:
+            raise TimeoutError
+        return True
+
+    found = find_extents(takes, guesses(n=32, m=17)).found
+    assert [one.axis for one in found] == [BATCH, "n"]
+
+
+def test_the_source_says_what_ran_and_what_was_refused() -> None:
+    extents = find_extents(lambda one: one.sizes["n"] <= 128, guesses(n=32)).found
+    assert extents[1] == Extent("n", 1, 128, 1, "ran at 1 and 128; 129 is refused")
+
+
+def test_a_size_that_a_search_ended_at_becomes_a_common_one() -> None:
+    found = guesses(height=219, width=219)
+    better = with_common_sizes(lambda one: 208 <= one.sizes["height"] < 240, found)
+    assert (better.sizes["height"], better.sizes["width"]) == (224, 224)
