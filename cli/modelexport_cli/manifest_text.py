@@ -10,6 +10,7 @@ import yaml
 
 _FLOW = {"shape", "range", "outputs"}
 """Lists that stand in one line."""
+_ONE_LINE = float("inf")
 _COLUMN = 44
 """Where comments begin, if the value leaves room."""
 
@@ -44,7 +45,7 @@ class _Writer:
                 for place, element in enumerate(item):
                     yield from self._element(element, f"{indent}  ", f"{inner}[{place}]")
             else:
-                yield _commented(f"{head} {_flow(item)}", comment)
+                yield _commented(f"{head} {_scalar(item)}", comment)
 
     def _element(self, element: object, indent: str, path: str) -> Iterator[str]:
         if not isinstance(element, Mapping) or not element:
@@ -63,9 +64,13 @@ def _commented(line: str, comment: str) -> str:
     return f"{line:<{_COLUMN}}  # {comment}" if comment else line
 
 
+def _scalar(value: object) -> str:
+    """Return a value behind its key: a plain scalar where it is in one line."""
+    text = yaml.safe_dump({"k": value}, width=_ONE_LINE).removeprefix("k: ").rstrip("\n")
+    return text if isinstance(value, str) and "\n" not in text else _flow(value)
+
+
 def _flow(value: object) -> str:
     """Return a value in one line: quoted where it would mean something else inside of a list."""
-    text = yaml.safe_dump(
-        [value], default_flow_style=True, sort_keys=False, width=float("inf"), allow_unicode=True
-    )
+    text = yaml.safe_dump([value], default_flow_style=True, sort_keys=False, width=_ONE_LINE)
     return text.strip()[1:-1]
