@@ -105,7 +105,7 @@ def _extent(accepts: Accepts, guesses: Guesses, axis: str) -> Extent | None:
     if reached is None:
         return None
     step = _step(takes, base, reached)
-    highest = _LARGEST_BATCH if axis == BATCH else _largest(guesses, axis)
+    highest = _LARGEST_BATCH if guesses.is_first(axis) else _largest(guesses, axis)
     middle = min(max(base, reached), highest)
     low = _edge(takes, min(base, reached), step, step)
     high = _edge(takes, middle if takes(middle) else base, highest // step * step, step)

@@ -14,6 +14,7 @@ from modelexport_api.sizes import dim_of
 from modelexport_api.spec import Dim, DType, InputKind
 from modelexport_exporter.core.proposal import StatedInput
 from modelexport_exporter.inference.guess import (
+    BATCH,
     Guess,
     Guesses,
     is_expression,
@@ -62,7 +63,17 @@ def first_guesses(
         guesses = _with_stated_sizes(guesses, guess.axes, dims).with_sizes_of(guess.axes)
         if known is not None and known.shape is not None:
             guesses = replace(guesses, said=guesses.said | {name})
-    return guesses
+    return _with_stated_batch(guesses, stated)
+
+
+def _with_stated_batch(guesses: Guesses, stated: Sequence[StatedInput]) -> Guesses:
+    """Return the guesses with the user's own name for the batch, where all first axes have one."""
+    first = {one.shape[0] for one in stated if one.shape}
+    name = first.pop() if len(first) == 1 else BATCH
+    used = any(BATCH in one.axes for one in guesses.inputs)
+    if not isinstance(name, str) or name == BATCH or is_expression(name) or not used:
+        return guesses
+    return guesses.renamed(BATCH, name)
 
 
 def with_stated(

@@ -95,6 +95,10 @@ class Guesses:
         """Return the names of the sizes that may be changed and are tried with this number."""
         return tuple(axis for axis in self.free if self.sizes[axis] == size)
 
+    def is_first(self, axis: str) -> bool:
+        """Return whether an axis is the first of each input that has it, as a batch is."""
+        return all(one.axes[0] == axis for one in self.inputs if axis in one.axes)
+
     def described(self) -> str:
         """Return `x: float32[3, 11], n: Int`."""
         return ", ".join(

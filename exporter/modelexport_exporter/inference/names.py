@@ -39,7 +39,7 @@ def dim_names(guesses: Guesses, axes: Iterable[str], stated: Iterable[str] = ())
 
 
 def _name(guesses: Guesses, axis: str) -> str:
-    if axis == BATCH:
+    if guesses.is_first(axis):
         return BATCH
     owner = next(one for one in guesses.inputs if axis in one.axes)
     place = owner.axes.index(axis)

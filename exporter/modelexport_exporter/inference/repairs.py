@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from modelexport_api.spec import DType, InputKind
 from modelexport_exporter.inference.first_guess import from_layer, mask_kind
@@ -52,6 +53,7 @@ def repairs(guesses: Guesses, refusal: Refusal, known: Known) -> Iterator[Guesse
     yield from _layers(guesses, known.layers)
     if refusal.op and not _is_about_dtypes(refusal):
         yield from _dtypes(guesses, refusal, known)
+    yield from _same_places(guesses)
     yield from _other_ranks(guesses)
     yield from _settings(guesses, known)
     yield from _numbers(guesses)
@@ -176,8 +178,25 @@ def _ties(guesses: Guesses, refusal: Refusal) -> Iterator[Guesses]:
         return BATCH in pair, places[pair[0]] != places[pair[1]]
 
     for one, other in sorted(pairs, key=unlikely):
-        kept, gone = (other, one) if other == BATCH else (one, other)
+        yield from _tied(guesses, one, other)
+
+
+def _tied(guesses: Guesses, one: str, other: str) -> Iterator[Guesses]:
+    """Yield the guesses with two sizes made one; the user's names stay, then the batch."""
+    stated = {axis for entry in guesses.inputs if entry.name in guesses.said for axis in entry.axes}
+    if one in stated and other in stated:
+        return
+    kept, gone = (other, one) if other in stated or other == BATCH else (one, other)
+    if gone not in stated:
         yield guesses.renamed(gone, kept)
+
+
+def _same_places(guesses: Guesses) -> Iterator[Guesses]:
+    """Yield guesses in which sizes at the same place of two inputs are equal."""
+    for one, other in combinations(guesses.inputs, 2):
+        for kept, gone in zip(one.axes, other.axes, strict=False):
+            if kept != gone and {kept, gone} & {*guesses.free}:
+                yield from _tied(guesses, kept, gone)
 
 
 def _scaled(guesses: Guesses, refusal: Refusal) -> Iterator[Guesses]:
