@@ -6,15 +6,16 @@ import heapq
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, islice
 
 from modelexport_exporter.inference.guess import Guesses
 from modelexport_exporter.inference.refusal import Refusal
 from modelexport_exporter.inference.repairs import Known, repairs
 
 MOST_RUNS = 600
-_PLATEAU = 6
-"""So many repairs in a row may leave forward where it was."""
+_MOST_COST = 12.0
+"""Repairs that leave forward where it was: each costs 1, and more the less likely it is."""
+_LESS_LIKELY = 0.15
 _EACH = 60
 """Repairs of one refusal that are tried."""
 
@@ -42,18 +43,17 @@ def search(
     order, seen = count(), set[str]()
     refusal = refused(first)
     best, runs = Found(first, refusal, 1), 1
-    waiting: list[tuple[int, int, int, Guesses]] = []
+    waiting: list[tuple[int, float, int, Guesses]] = []
 
-    def expand(guesses: Guesses, found: Refusal, plateau: int) -> None:
-        # Of guesses that got equally far, those made last come first, their likeliest first.
-        made = list(repairs(guesses, found, known))[:_EACH]
-        for repaired in reversed(made):
-            heapq.heappush(waiting, (-found.ops, -next(order), plateau, repaired))
+    def expand(guesses: Guesses, found: Refusal, cost: float) -> None:
+        for place, repaired in enumerate(islice(repairs(guesses, found, known), _EACH)):
+            each = cost + 1 + place * _LESS_LIKELY
+            heapq.heappush(waiting, (-found.ops, each, next(order), repaired))
 
     if refusal is not None:
-        expand(first, refusal, 0)
+        expand(first, refusal, 0.0)
     while waiting and runs < MOST_RUNS and time.monotonic() < until:
-        ops, _, plateau, guesses = heapq.heappop(waiting)
+        ops, cost, _, guesses = heapq.heappop(waiting)
         key = _key(guesses)
         if key in seen:
             continue
@@ -66,9 +66,9 @@ def search(
         if refusal.ops > best.refusal.ops:
             best = Found(guesses, refusal, runs)
         if refusal.ops > -ops:
-            expand(guesses, refusal, 0)
-        elif refusal.ops == -ops and plateau < _PLATEAU:
-            expand(guesses, refusal, plateau + 1)
+            expand(guesses, refusal, 0.0)
+        elif refusal.ops == -ops and cost < _MOST_COST:
+            expand(guesses, refusal, cost)
     return Found(best.guesses, best.refusal, runs)
 
 

@@ -13,6 +13,7 @@ from modelexport_api.spec import Dim, DType, Format
 from modelexport_exporter.checkpoint.load import LoadedModel
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.proposal import Proposal, Stated, StatedInput
+from modelexport_exporter.inference import search
 from modelexport_exporter.inference.infer import infer
 from zoo.code import undescribed as models
 
@@ -149,7 +150,8 @@ def test_a_dim_that_no_input_has_is_refused_with_those_found() -> None:
         found(models.Recurrent(), Stated((), {"seq": Dim(max=16)}))
 
 
-def test_inputs_that_are_not_found_are_asked_for() -> None:
+def test_inputs_that_are_not_found_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "MOST_RUNS", 60)
     with pytest.raises(ExportFailure) as caught:
         found(models.Never())
     assert "forward(record)" in caught.value.message
