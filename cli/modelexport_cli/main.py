@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from modelexport_cli import export_arguments
+from modelexport_cli.cluster import arguments as cluster_arguments
 
 _EXIT_CODES = """\
 exit codes:
@@ -66,9 +67,9 @@ examples:
 """
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, prog: str = "modelexport") -> int:
     """Run the command; return its exit code."""
-    args = _parser().parse_args(arguments)
+    args = _parser(prog).parse_args(arguments)
     if "handler" in args:
         return int(args.handler(args))
     if args.command == "run":
@@ -94,9 +95,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return render_manifest(args.manifest, args.image, args.finished)
 
 
-def _parser() -> argparse.ArgumentParser:
+def kubectl() -> int:
+    """Run the command as the plugin of kubectl, which finds it as `kubectl-modelexport`."""
+    return main(prog="kubectl modelexport")
+
+
+def _parser(prog: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="modelexport",
+        prog=prog,
         description="Export PyTorch checkpoints to verified ONNX files.",
         epilog=_EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -112,6 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_diagnose(commands)
     _add_inspect(commands)
     _add_render(commands)
+    cluster_arguments.add_commands(commands, _add_command, prog)
     return parser
 
 
