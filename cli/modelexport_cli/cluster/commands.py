@@ -20,8 +20,8 @@ def run_command(args: argparse.Namespace, prog: str) -> int:
     missing = [name for name in _PACKAGES if find_spec(name) is None]
     if missing:
         print(
-            f"{prog} {args.command} needs the Python package {' and '.join(missing)}\n"
-            "Install it: pip install 'modelexport[cluster]'",
+            f"{prog} {args.command} needs Python packages that are not installed: "
+            f"{', '.join(missing)}\nInstall them: pip install 'modelexport[cluster]'",
             file=sys.stderr,
         )
         return USAGE

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from bed import golang
 from bed.s3 import S3Server
 from cluster.operator.command import Terminal
 from cluster.operator.kubelet import LogServer
@@ -300,6 +304,29 @@ def test_errors_are_sentences(world: World, operator: Replica, terminal: Termina
     early = terminal.run("report", "digits")
     assert early.code == 2
     assert "no report yet" in early.err
+
+
+def test_kubectl_runs_it_as_a_plugin(
+    world: World, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugin = terminal.home / "kubectl-modelexport"
+    plugin.write_text(
+        f"#!{sys.executable}\nimport sys\nfrom modelexport_cli.main import kubectl\n"
+        "sys.exit(kubectl())\n"
+    )
+    plugin.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{terminal.home}:{os.environ['PATH']}")
+    monkeypatch.setenv("KUBECONFIG", str(terminal.kubeconfig))
+    manifest = terminal.manifest("digits")
+    done = subprocess.run(
+        [golang.KUBERNETES.binary("kubectl"), "modelexport", "submit", manifest],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert "Follow its log: kubectl modelexport logs digits -f" in done.stderr
+    assert world.exists("digits")
 
 
 def test_what_a_user_may_not_do_is_named(world: World, terminal: Terminal) -> None:
