@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,6 +107,17 @@ class User:
         self.kubectl("apply", "--filename", "-", stdin=json.dumps(manifest))
         name: str = manifest["metadata"]["name"]
         return name
+
+    def modelexport(self, *arguments: str | Path) -> str:
+        """Run the command with the user's kubeconfig and keys; return what it printed."""
+        keys = [f"{name}={value}" for name, value in self.cluster.s3.environment().items()]
+        return processes.call(
+            [
+                *("env", *keys, f"KUBECONFIG={self.cluster.kubeconfig}"),
+                *(sys.executable, "-m", "modelexport_cli.main", *arguments),
+                *("--namespace", self.namespace),
+            ]
+        )
 
     def get(self, name: str) -> dict[str, Any]:
         return self.cluster.get("modelexport", name, "--namespace", self.namespace)

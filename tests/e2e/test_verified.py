@@ -85,11 +85,22 @@ def test_a_sentence_encoder_finds_the_same_sentences_similar(user: User, tmp_pat
         )
 
 
-def test_a_repeated_export_reuses_the_artifact(user: User) -> None:
-    """The same spec under another name finds the manifest, and writes nothing."""
+def test_a_repeated_export_reuses_the_artifact(user: User, tmp_path: Path) -> None:
+    """The same spec under another name finds the manifest, and writes nothing.
+
+    The first one is submitted by the command, which then fetches its report.
+    """
     user.upload(DIGITS)
     manifest = user.manifest(DIGITS)
-    first = user.wait(user.apply(manifest), "Complete")
+    file = tmp_path / "modelexport.yaml"
+    file.write_text(json.dumps(manifest))
+    printed = json.loads(user.modelexport("submit", file, "--wait", "--output", "json"))
+    first = user.wait("digits", "Complete")
+    assert first.status == printed
+    page = user.modelexport("report", "digits", "--save", "-")
+    assert page.encode() == user.read("digits/onnx/report.html")
+    assert "compared" in user.modelexport("logs", "digits")
+
     client = user.cluster.s3.client()
     before = client.head_object(Bucket=user.bucket, Key="digits/onnx/model.onnx")["LastModified"]
 

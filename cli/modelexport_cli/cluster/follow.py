@@ -117,10 +117,10 @@ def _until_error(events: Iterator[Body]) -> Iterator[Body]:
 class Follower:
     """Shows one export until it has ended, is suspended or deleted."""
 
-    def __init__(self, export: Export, log: Log, *, each_stage: bool) -> None:
+    def __init__(self, export: Export, log: Log, *, on_board: bool) -> None:
         self.export = export
         self._log = log
-        self._each_stage = each_stage
+        self._on_board = on_board
         self._told: set[str] = set()
         self._last_seen: Export | None = None
         self._lost_since: float | None = None
@@ -147,7 +147,7 @@ class Follower:
                 self._gone("was deleted")
 
     def _take_export(self, now: Export) -> None:
-        for shown in narrate(self._last_seen, now, each_stage=self._each_stage):
+        for shown in narrate(self._last_seen, now, on_board=self._on_board):
             if isinstance(shown, Line):
                 self._log.log(shown.level, shown.text)
             else:
@@ -195,10 +195,10 @@ def follow(
     log: Log,
     *,
     timeout: float | None = None,
-    each_stage: bool = False,
+    on_board: bool = False,
 ) -> Export:
     """Return the export once it has ended or is suspended. Raises ClusterError, TimeoutError."""
-    feed, follower = Feed(cluster, export), Follower(export, log, each_stage=each_stage)
+    feed, follower = Feed(cluster, export), Follower(export, log, on_board=on_board)
     started = time.monotonic()
     noticed = False
     feed.start()

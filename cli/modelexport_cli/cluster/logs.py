@@ -116,7 +116,9 @@ def _print_status(export: Export, called: Invocation) -> int:
     """Print what the status holds in place of a log."""
     if export.end is None:
         print(f"{export.name} has no pod ({export.state}), so there is no log", file=sys.stderr)
-        print(f"Wait for one: {called.command('logs', export.name, '-f')}", file=sys.stderr)
+        todo = "Resume it: " if export.suspended else "Wait for one: "
+        words = ("retry", export.name) if export.suspended else ("logs", export.name, "-f")
+        print(f"{todo}{called.command(*words)}", file=sys.stderr)
         return int(ExitCode.DONE)
     print(
         f"the pod of {export.name} is gone, and its log with it; this is what its status holds",

@@ -34,8 +34,12 @@ class Step:
     share: ShareCounts | None = None
 
 
-def narrate(before: Export | None, now: Export, *, each_stage: bool) -> Iterator[Line | Step]:
-    """Yield what is new; `each_stage`: a step for each stage that began and ended unseen."""
+def narrate(before: Export | None, now: Export, *, on_board: bool) -> Iterator[Line | Step]:
+    """Yield what is new.
+
+    `on_board`: a step also for each stage that began and ended unseen, and no line for the counts
+    of a batch, which the board shows.
+    """
     earlier = before.status if before else ModelExportStatus()
     waiting = _waiting(now.status)
     if waiting and waiting != _waiting(earlier):
@@ -43,9 +47,12 @@ def narrate(before: Export | None, now: Export, *, each_stage: bool) -> Iterator
     trouble = _trouble(now.status)
     if trouble and trouble != _trouble(earlier) and now.end is None:
         yield Line("warning", trouble)
+    tenths = _tenths(now)
+    if tenths > (_tenths(before) if before else 0) and not on_board:
+        yield Line("info", _counts(now))
     last = earlier.progress
     for step in _steps(before, now):
-        if each_stage:
+        if on_board:
             yield from _unseen(last, step.progress, now.stages)
         yield step
         last = step.progress
@@ -66,6 +73,8 @@ def _waiting(status: ModelExportStatus) -> str:
         return ""
     scheduled = next((c for c in status.conditions if c.type == ConditionType.SCHEDULED), None)
     message = scheduled.message if scheduled and scheduled.status != "True" else ""
+    if not message and status.progress is not None:
+        return ""  # its pod has just ended, and the result is being read
     return f"{status.phase.value}: {message or 'waiting for a pod'}"
 
 
@@ -86,6 +95,18 @@ def _steps(before: Export | None, now: Export) -> Iterator[Step]:
     failed = now.failure.stage if now.failure else None
     if failed is not None and failed in now.stages and (not progress or progress.stage != failed):
         yield Step(Progress(stage=failed, percent=progress.percent if progress else 0))
+
+
+def _tenths(export: Export) -> int:
+    """Return how many tenths of a batch have ended: a log gets a line for each."""
+    items = export.status.items
+    return 10 * (items.succeeded + items.failed) // items.total if items and items.total else 0
+
+
+def _counts(export: Export) -> str:
+    items = export.status.items
+    assert items is not None
+    return f"{items.succeeded} verified, {items.failed} failed of {items.total}"
 
 
 def _moving(export: Export) -> tuple[Progress | None, Items | None]:

@@ -77,7 +77,7 @@ def _write(record: Path, body: dict[str, Any]) -> None:
 
 def _delete(cluster: Cluster, export: Export, record: Path) -> None:
     """Delete the export, and wait until it is gone."""
-    print(f"{export.name} ({export.state}) is deleted and created again", file=sys.stderr)
+    print(f"{export.name} is {export.state}: it is deleted and created again", file=sys.stderr)
     if not export.deleting:
         cluster.delete_export(export.name, export.uid)
     deadline = time.monotonic() + _DELETION_SECONDS

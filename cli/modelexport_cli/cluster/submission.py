@@ -163,9 +163,9 @@ def wait_for_end(
 def _follow(cluster: Cluster, export: Export, timeout: float | None, *, show: bool) -> Export:
     if not show:
         return follow(cluster, export, _Silence(), timeout=timeout)
-    each_stage = sys.stderr.isatty()
+    on_board = sys.stderr.isatty()
     with open_log(sys.stderr, export.stages) as log:
-        return follow(cluster, export, log, timeout=timeout, each_stage=each_stage)
+        return follow(cluster, export, log, timeout=timeout, on_board=on_board)
 
 
 class _Silence:

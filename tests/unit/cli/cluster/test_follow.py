@@ -20,7 +20,7 @@ LOST = unreachable(Access("dev", "team"), "refused")
 def follower() -> tuple[Follower, io.StringIO]:
     text = io.StringIO()
     log = CommandLog(Console(file=text, width=200))
-    return Follower(export(), log, each_stage=False), text
+    return Follower(export(), log, on_board=False), text
 
 
 def read(found: Export, kind: str = "MODIFIED", uid: str = "u1") -> dict[str, Any]:
