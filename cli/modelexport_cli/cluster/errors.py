@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from modelexport_api.reasons import Reason
 from modelexport_api.status import Failure, ModelExportStatus
 
 USAGE = 2
@@ -32,24 +31,20 @@ class ClusterError(Exception):
 
 
 class ExportFailedError(ClusterError):
-    """The export ended and is Failed; `failure` and `status` say why."""
+    """The export ended and is Failed: reason, message and hint are those of the status."""
 
     def __init__(
         self, name: str, failure: Failure, status: ModelExportStatus, exit_code: int
     ) -> None:
         super().__init__(
-            f"{name}: {failure.reason.value}: {failure.message}",
-            failure.hint,
-            exit_code=exit_code,
-            reason=failure.reason.value,
+            failure.message, failure.hint, exit_code=exit_code, reason=failure.reason.value
         )
+        self.name = name
         self.failure = failure
         self.status = status
 
-    @property
-    def failure_reason(self) -> Reason:
-        """Return the reason from the closed list."""
-        return self.failure.reason
+    def __str__(self) -> str:
+        return f"{self.name}: {self.reason}: {super().__str__()}"
 
 
 def one_line(error: Exception) -> str:

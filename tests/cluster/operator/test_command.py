@@ -358,7 +358,9 @@ def test_from_python(
     with pytest.raises(ExportFailedError) as caught:
         submission.wait(timeout=30)
     assert caught.value.failure.reason is Reason.VERIFICATION_FAILED
+    assert caught.value.message == "found this, expected that"
     assert caught.value.hint == "do so"
+    assert str(caught.value).startswith("digits: VerificationFailed: found this")
     assert caught.value.exit_code == ExitCode.VERIFICATION
     assert submission.status().phase == "Failed"
     assert not submit(terminal.manifest("digits").read_text()).created
