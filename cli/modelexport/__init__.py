@@ -6,8 +6,10 @@ ONNX file with one. `submit` creates a ModelExport in a cluster.
 
 from __future__ import annotations
 
-from modelexport.errors import ExportError
 from modelexport.live import export, verify
 from modelexport.result import Result
+from modelexport_cli.cluster.errors import ClusterError
+from modelexport_cli.cluster.submission import Submission, submit
+from modelexport_cli.export_error import ExportError
 
-__all__ = ["ExportError", "Result", "export", "verify"]
+__all__ = ["ClusterError", "ExportError", "Result", "Submission", "export", "submit", "verify"]

@@ -10,9 +10,9 @@ import threading
 
 from pydantic import TypeAdapter
 
-from modelexport.errors import ExportError
 from modelexport.result import Result
 from modelexport_api.status import ModelExportStatus
+from modelexport_cli.export_error import ExportError
 from modelexport_cli.export_options import ExportOptions
 
 OPTIONS = TypeAdapter(ExportOptions)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modelexport.errors import ExportError
+from modelexport_cli.export_error import ExportError
 from modelexport_cli.export_options import Setting
 
 if TYPE_CHECKING:

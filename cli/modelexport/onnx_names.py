@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from modelexport.errors import ExportError
+from modelexport_cli.export_error import ExportError
 
 
 def input_names(path: Path) -> tuple[str, ...]:

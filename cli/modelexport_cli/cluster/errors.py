@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from modelexport_api.status import Failure, ModelExportStatus
+from modelexport_cli.export_error import ExportError
 
 USAGE = 2
 """Exit code of everything that the caller must correct: a name, a context, a permission."""
@@ -19,7 +20,7 @@ class ClusterError(Exception):
     def __init__(
         self, message: str, hint: str = "", *, exit_code: int = USAGE, reason: str = ""
     ) -> None:
-        super().__init__(message)
+        Exception.__init__(self, message)
         self.message = message
         self.hint = hint
         self.exit_code = exit_code
@@ -30,7 +31,7 @@ class ClusterError(Exception):
         return f"{self.message}\n{self.hint}" if self.hint else self.message
 
 
-class ExportFailedError(ClusterError):
+class ExportFailedError(ClusterError, ExportError):
     """The export ended and is Failed: reason, message and hint are those of the status."""
 
     def __init__(
