@@ -12,6 +12,7 @@ from modelexport_exporter.core.inferred import Inferred
 from modelexport_exporter.report.report import Finding, Report, UnpublishedFile
 
 File = Artifact | UnpublishedFile
+_NOT_NAMED = "not named"
 AT_ONCE = 12
 """Terms that are shown without a click; so are all that differ."""
 _TENSORS = frozenset({"Tensor", "Optional", "AttentionMask", "PaddingMask"})
@@ -26,8 +27,14 @@ class Term:
     requested: str
     obtained: str
     kept: bool
+    """Also where nothing was asked."""
     inferred: str = ""
     """How the request was found, where the user did not write it."""
+
+    @property
+    def is_asked(self) -> bool:
+        """Return whether something was requested."""
+        return self.requested not in {"–", _NOT_NAMED}
 
 
 @dataclass(frozen=True)
@@ -143,9 +150,8 @@ def _outputs(asked: list[str], artifact: File | None) -> Iterator[Term]:
         tensor = obtained[index] if index < len(obtained) else None
         name = want or (tensor.name if tensor else "")
         kept = tensor is None or want in {"", tensor.name}
-        yield Term(
-            "Output", name, "this name" if want else "–", describe(tensor) if tensor else "", kept
-        )
+        obtained_text = describe(tensor) if tensor else ""
+        yield Term("Output", name, "this name" if want else _NOT_NAMED, obtained_text, kept)
 
 
 def describe(tensor: TensorInfo) -> str:

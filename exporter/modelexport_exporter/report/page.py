@@ -16,7 +16,7 @@ from modelexport_exporter.report.latency import LatencyTable, latency_of
 from modelexport_exporter.report.report import Report
 from modelexport_exporter.report.report_measured import ReportedFallback, ReportedLoss
 from modelexport_exporter.report.route import Route, route_of
-from modelexport_exporter.report.tried import TriedRow, tried_of
+from modelexport_exporter.report.tried import Tried, tried_of
 from modelexport_exporter.report.verdict import (
     Trouble,
     Verdict,
@@ -68,7 +68,7 @@ class Page:
     trouble: Trouble | None
     culprit: Culprit | None
     errors: Errors | None
-    tried: tuple[TriedRow, ...]
+    tried: Tried
     verdict_details: VerdictDetails | None
     contract: Contract
     route: Route

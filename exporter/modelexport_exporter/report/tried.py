@@ -25,10 +25,21 @@ class TriedRow:
     kinds: str
 
 
-def tried_of(report: Report) -> tuple[TriedRow, ...]:
+@dataclass(frozen=True)
+class Tried:
+    """What the samples were."""
+
+    rows: tuple[TriedRow, ...]
+    kinds: str
+    """Of the values of all inputs; empty where they differ between inputs."""
+
+
+def tried_of(report: Report) -> Tried:
     """Return a row for each input that the samples had."""
     declared = {str(entry.get("name")): entry for entry in report.spec.get("inputs", [])}
-    return tuple(_row(entry, declared.get(entry.name, {})) for entry in report.tried)
+    rows = tuple(_row(entry, declared.get(entry.name, {})) for entry in report.tried)
+    kinds = {row.kinds for row in rows}
+    return Tried(rows, kinds.pop() if len(kinds) == 1 else "")
 
 
 def _row(entry: ReportedInput, declared: dict[str, Any]) -> TriedRow:

@@ -169,9 +169,10 @@ def _of_verification(report: Report, summary: VerificationResult) -> list[Fact]:
     outputs = {output.output for sample in report.samples for output in sample.outputs}
     differing = [s for s in report.samples if any(output.problem for output in s.outputs)]
     found = f"{len(differing)} of {len(report.samples)} differ" if differing else "all agree"
-    ratio, relative = worst_ratio(report.samples), text.number(summary.max_rel_error)
+    ratio, relative = worst_ratio(report.samples), summary.max_rel_error
+    share = f"{text.number(relative)}{'×' if relative >= 1 else ' of'} the largest value"
     return [
-        Fact("Largest error", text.of_limit(ratio), f"{relative} of the largest value"),
+        Fact("Largest error", text.of_limit(ratio), share),
         Fact("Samples", text.grouped(summary.samples), found),
         Fact("Outputs", text.grouped(len(outputs)), f"run on {summary.provider}"),
     ]

@@ -16,7 +16,7 @@ from zoo.tasks import BATCH, spec_for, task_for
 
 INPUTS = [{"name": "x", "shape": ["batch", 4]}]
 TOKENS = {"dtype": "int64", "shape": ["batch", "seq"]}
-SIZES = {
+SIZES: dict[str, Any] = {
     "vocab_size": 50,
     "hidden_size": 16,
     "num_hidden_layers": 2,
@@ -67,7 +67,7 @@ def test_a_script_and_an_archive_of_it(tmp_path: Path) -> None:
         def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
             return x.relu(), x.tanh()
 
-    torch.jit.script(Pair()).save(str(tmp_path / "model.pt"))
+    torch.jit.save(torch.jit.script(Pair()), tmp_path / "model.pt")
     task = task_for(spec_for(inputs=INPUTS, dims=BATCH), tmp_path / "model.pt", tmp_path)
     names = [value.name for value in export_model(task, silent).outputs]
     assert names == ["output_0", "output_1"]
@@ -92,8 +92,8 @@ def bert() -> Any:  # noqa: ANN401 - the library's
 def gpt2() -> Any:  # noqa: ANN401
     from transformers import GPT2Config, GPT2LMHeadModel
 
-    sizes = {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 32, "vocab_size": 50}
-    return GPT2LMHeadModel(GPT2Config(**sizes, bos_token_id=0, eos_token_id=0))
+    sizes: dict[str, Any] = {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 32}
+    return GPT2LMHeadModel(GPT2Config(**sizes, vocab_size=50, bos_token_id=0, eos_token_id=0))
 
 
 @pytest.mark.parametrize("rung", [Rung.DYNAMO, Rung.TRACE])

@@ -42,7 +42,7 @@ class Found:
         pytest.param(deque([T, T], maxlen=9), ["output_0", "output_1"], id="a deque"),
         pytest.param({"logits": T, "loss": None, "h": T}, ["logits", "h"], id="a dict with None"),
         pytest.param(OrderedDict(z=T, a=T), ["z", "a"], id="an ordered dict"),
-        pytest.param(defaultdict(list, {"u": T, "v": T}), ["u", "v"], id="a default dict"),
+        pytest.param(defaultdict(None, {"u": T, "v": T}), ["u", "v"], id="a default dict"),
         pytest.param({0: T, 7: T}, ["output_0", "output_7"], id="numbers as keys"),
         pytest.param({"a b": T, "a-b": T}, ["a_b", "a_b_2"], id="keys that are no identifiers"),
         pytest.param(Normal(T, T), ["mean", "scale"], id="a named tuple"),

@@ -181,8 +181,9 @@ def test_each_input_says_which_sizes_and_values_were_tried() -> None:
         {"name": "ids", "dtype": "int64", "shape": ["batch", 9], "range": [0, 999]},
         {"name": "x", "dtype": "float32", "shape": ["n"]},
     ]
-    rows = tried_of(report(tried=tried, spec=spec(inputs=inputs)))
-    assert [(row.name, row.declared, row.sizes, row.values, row.kinds) for row in rows] == [
+    found = tried_of(report(tried=tried, spec=spec(inputs=inputs)))
+    assert found.kinds == ""
+    assert [(row.name, row.declared, row.sizes, row.values, row.kinds) for row in found.rows] == [
         ("ids", "int64[batch, 9] in 0 to 999", "batch: 1, 7, 16", "0 to 999", "normal, zeros"),
         (
             "x",
@@ -193,6 +194,11 @@ def test_each_input_says_which_sizes_and_values_were_tried() -> None:
         ),
         ("n", "–", "the declared ones", "no elements", "normal"),
     ]
+
+
+def test_kinds_of_values_that_all_inputs_have_are_said_once() -> None:
+    tried = [{"name": name, "shapes": [[1]], "kinds": ["normal", "zeros"]} for name in "xy"]
+    assert tried_of(report(tried=tried)).kinds == "normal, zeros"
 
 
 def test_of_a_long_contract_whatever_differs_is_shown_at_once() -> None:
