@@ -88,7 +88,8 @@ class ModelExportSpec(ApiModel):
     outputs: list[Identifier] = Field(
         default_factory=list,
         max_length=256,
-        description="Names of the outputs, in order. If not set, the exporter chooses them.",
+        description="Names of the outputs, in order. If not set: the keys and fields of what "
+        "forward returns (`last_hidden_state`, `hidden_states.0`), else `output_0`, `output_1`.",
     )
     output_shapes: dict[Identifier, Shape] = Field(
         default_factory=dict,

@@ -74,12 +74,7 @@ def page_of(results: Results, directory_uri: str) -> Page:
     """Return the page as values."""
     items = sorted(results.items, key=badness)
     done = f"{text.grouped(results.succeeded)} of {text.grouped(results.total)} verified"
-    tone, sentence = "good", "Every checkpoint was verified on its read_own weights."
-    if results.failed:
-        reasons = ", ".join(f"{count} × {reason}" for reason, count in results.reasons.items())
-        tone, sentence = "bad", f"{text.grouped(results.failed)} failed: {reasons}."
-    elif results.pending:
-        tone, sentence = "again", "The others are still pending, or the batch was stopped."
+    tone, sentence = _verdict(results)
     return Page(
         title=f"{results.name}: {done}",
         name=results.name,
@@ -89,6 +84,25 @@ def page_of(results: Results, directory_uri: str) -> Page:
         facts=tuple(_facts(results, items)),
         rows=tuple(_row(item, directory_uri) for item in items),
     )
+
+
+def _verdict(results: Results) -> tuple[str, str]:
+    """Return the tone of the banner, and why it has it."""
+    waiting = "The others are still pending, or the batch was stopped." if results.pending else ""
+    if not results.failed:
+        if waiting:
+            return "again", waiting
+        return "good", "Every checkpoint was verified on its own weights."
+    reasons = ", ".join(f"{count} × {reason}" for reason, count in results.reasons.items())
+    failed = f"{text.many(results.failed, 'checkpoint')} failed ({reasons})"
+    may = f"{text.grouped(results.max_failed)} may" if results.max_failed else "none may"
+    if results.failed > results.max_failed:
+        tone, sentence = "bad", f"The batch failed: {failed}, and {may} (spec.maxFailed)."
+    else:
+        end = "." if waiting else ": the batch succeeded."
+        tone, sentence = "again", f"{failed}, and {may} (spec.maxFailed){end}"
+    published = "Those that verified are published." if results.succeeded else ""
+    return tone, " ".join(filter(None, (sentence, published, waiting)))
 
 
 def _facts(results: Results, items: list[ItemResult]) -> Iterator[Fact]:
@@ -102,7 +116,7 @@ def _facts(results: Results, items: list[ItemResult]) -> Iterator[Fact]:
     closest = [item for item in items if item.outcome == "Succeeded" and item.limit_share]
     if closest:
         share = float(closest[0].limit_share or 0)
-        yield Fact("Closest to its limit", text.of_limit(share), closest[0].name)
+        yield Fact("Closest to its tolerance", text.of_limit(share), closest[0].name)
     seconds = sum(item.seconds or 0.0 for item in items)
     yield Fact("Time in all", text.seconds(seconds))
 

@@ -33,6 +33,8 @@ class Results(ApiModel):
     pending: int
     reasons: dict[str, int] = Field(default_factory=dict)
     """Failed checkpoints by reason."""
+    max_failed: int = 0
+    """How many may fail: spec.maxFailed."""
     items: list[ItemResult]
 
     def encode(self) -> bytes:
@@ -55,6 +57,7 @@ def results_of(planned: Planned, known: list[ItemResult]) -> Results:
         failed=outcomes["Failed"],
         pending=outcomes["Pending"],
         reasons=reasons_of(items),
+        max_failed=planned.resource.spec.max_failed,
         items=items,
     )
 

@@ -8,7 +8,13 @@ from those leaves. Everything else (dims, samples, contract, names) sees leaves 
 from modelexport_exporter.call.adapters import TorchScriptCall, torchscript_call, with_own_names
 from modelexport_exporter.call.call import NUMBERS, Call, Numbers
 from modelexport_exporter.call.lowering import BoundInputs, bind_inputs
-from modelexport_exporter.call.outputs import complex_output, flatten, register_classes
+from modelexport_exporter.call.outputs import (
+    complex_output,
+    flatten,
+    output_paths,
+    program_output_paths,
+    register_classes,
+)
 
 __all__ = [
     "NUMBERS",
@@ -19,6 +25,8 @@ __all__ = [
     "bind_inputs",
     "complex_output",
     "flatten",
+    "output_paths",
+    "program_output_paths",
     "register_classes",
     "torchscript_call",
     "with_own_names",

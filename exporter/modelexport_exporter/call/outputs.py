@@ -7,8 +7,11 @@ import importlib
 from collections.abc import Iterator
 
 import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import ConstantArgument, OutputKind
 
 from modelexport_api.reasons import Reason
+from modelexport_exporter.call.output_names import Path
 from modelexport_exporter.core.errors import Incurable
 from modelexport_exporter.torch_internals import pytree
 
@@ -19,25 +22,69 @@ def flatten(value: object) -> Iterator[torch.Tensor]:
     None is no output, a Python number is one (a tensor without dims). Dataclasses, which PyTorch
     flattens only when they are registered, go by their fields.
     """
-    leaves = pytree.tree_leaves(value)  # torch.export's own flattening
-    for leaf in leaves:
+    for _, leaf in _leaves(value, ()):
         if isinstance(leaf, torch.Tensor):
             if leaf.is_complex():
                 raise complex_output(leaf.dtype)
             yield leaf
         elif isinstance(leaf, bool | int | float):
             yield torch.tensor(leaf)
-        elif dataclasses.is_dataclass(leaf) and not isinstance(leaf, type):
-            yield from flatten([getattr(leaf, field.name) for field in dataclasses.fields(leaf)])
-        elif _is_cache(leaf):
-            _register_caches()
-            yield from flatten(leaf)
-        elif leaf is not None:
+        else:
             raise Incurable(
                 Reason.CONTRACT_VIOLATED,
                 f"an output of forward is a {type(leaf).__name__}, not a tensor",
                 "Return tensors only, in a tuple, list or dict.",
             )
+
+
+def output_paths(value: object) -> list[Path]:
+    """Return where each of these tensors is in what forward returns."""
+    return [path for path, _ in _leaves(value, ())]
+
+
+def program_output_paths(program: ExportedProgram) -> list[Path]:
+    """Return the same of what a captured program returns."""
+    returned = [
+        output.arg
+        for output in program.graph_signature.output_specs
+        if output.kind is OutputKind.USER_OUTPUT
+    ]
+    paths = _paths(program.call_spec.out_spec)
+    return [
+        path
+        for path, argument in zip(paths, returned, strict=True)
+        if not (isinstance(argument, ConstantArgument) and argument.value is None)
+    ]
+
+
+def _leaves(value: object, at: Path) -> Iterator[tuple[Path, object]]:
+    """Yield what is not None, and where it is."""
+    leaves, structure = pytree.tree_flatten(value)  # torch.export's own flattening
+    for leaf, inner in zip(leaves, _paths(structure), strict=True):
+        path = (*at, *inner)
+        if dataclasses.is_dataclass(leaf) and not isinstance(leaf, type):
+            for field in dataclasses.fields(leaf):
+                yield from _leaves(getattr(leaf, field.name), (*path, field.name))
+        elif _is_cache(leaf):
+            _register_caches()
+            yield from _leaves(leaf, path)
+        elif leaf is not None:
+            yield path, leaf
+
+
+def _paths(structure: pytree.TreeSpec) -> Iterator[Path]:
+    if structure.is_leaf():
+        yield ()
+        return
+    of_cache = _is_cache_class(structure.type)
+    for step, child in zip(pytree.steps(structure), structure.children(), strict=True):
+        for path in _paths(child):
+            yield _of_layer(step, path) if of_cache else (step, *path)
+
+
+def _of_layer(part: str | int, path: Path) -> Path:
+    """Return the layer, then the part of the cache: `(0, "key")` for `key_cache` and `(0,)`."""
+    return (*path, str(part).removesuffix("_cache"))
 
 
 def register_classes(tree: object) -> bool:
@@ -58,7 +105,10 @@ def register_classes(tree: object) -> bool:
 
 
 def _is_cache(leaf: object) -> bool:
-    kind = type(leaf)
+    return _is_cache_class(type(leaf))
+
+
+def _is_cache_class(kind: type) -> bool:
     return kind.__name__ == "DynamicCache" and kind.__module__.startswith("transformers.")
 
 

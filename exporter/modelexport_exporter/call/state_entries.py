@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import onnx_ir as ir
 import torch
 
 from modelexport_api.spec import DType, Input, ModelExportSpec
@@ -31,16 +30,9 @@ def _input_of(path: str, buffer: torch.Tensor) -> Input:
 
 def outputs_with_state(spec: ModelExportSpec) -> list[str]:
     """Return the names of all outputs; none where the spec names none."""
-    return [*spec.outputs, *_outputs_of(spec)] if spec.outputs else []
+    return [*spec.outputs, *state_outputs(spec)] if spec.outputs else []
 
 
-def _outputs_of(spec: ModelExportSpec) -> list[str]:
+def state_outputs(spec: ModelExportSpec) -> list[str]:
+    """Return the names of the last outputs, which are buffers."""
     return [f"{_PREFIX}{argument_of(path)}" for path in _paths(spec)]
-
-
-def name_state_outputs(model: ir.Model, spec: ModelExportSpec) -> None:
-    """Name the last outputs of a file after the buffers that they are."""
-    names = _outputs_of(spec)
-    if names and not spec.outputs:
-        for value, name in zip(model.graph.outputs[-len(names) :], names, strict=True):
-            value.name = name

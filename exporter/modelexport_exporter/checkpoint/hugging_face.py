@@ -77,7 +77,7 @@ def load_hugging_face(
             f"Correct {CONFIG} or model.kwargs (given: {', '.join(kwargs) or 'none'}).",
         ) from error
     findings = _check_loaded(model, info, state, source)
-    _return_tuples(model, transformers.utils.ModelOutput)
+    _return_dicts(model, transformers.utils.ModelOutput)
     return model, findings
 
 
@@ -221,8 +221,8 @@ def is_a_head(model: torch.nn.Module, name: str) -> bool:
     return False
 
 
-def _return_tuples(model: torch.nn.Module, output_type: type) -> None:
-    """Make forward return tuples of tensors: tracing takes no ModelOutput.
+def _return_dicts(model: torch.nn.Module, output_type: type) -> None:
+    """Make forward return dicts, whose keys name the outputs: strict capture takes no ModelOutput.
 
     The model gets a subclass of its class, since a method of the object would stay bound to it
     when it is copied.
@@ -231,7 +231,7 @@ def _return_tuples(model: torch.nn.Module, output_type: type) -> None:
 
     def plain(value: Any) -> Any:  # noqa: ANN401
         if isinstance(value, output_type):
-            value = value.to_tuple()  # type: ignore[attr-defined]
+            return {key: plain(item) for key, item in value.items()}  # type: ignore[attr-defined]
         if type(value) in {tuple, list}:
             return type(value)(plain(item) for item in value)
         return value

@@ -19,7 +19,7 @@ import torch
 from torch.export import ExportedProgram
 
 from modelexport_exporter.call import BoundInputs, Numbers, register_classes
-from modelexport_exporter.convert.capture_failure import explain_capture
+from modelexport_exporter.convert.capture_failure import call_eagerly, explain_capture
 from modelexport_exporter.convert.fixed_sizes import lines_that_fix_sizes
 from modelexport_exporter.convert.program_dims import check_numbers_kept
 from modelexport_exporter.convert.size_expressions import at_all_sizes
@@ -132,9 +132,7 @@ def _exported(
 
 def _returns_new_dataclasses(module: torch.nn.Module, bound_inputs: BoundInputs) -> bool:
     """Register the dataclasses that forward returns, so that torch.export can flatten them."""
-    args, kwargs = bound_inputs.call.example(bound_inputs.sizes.captured)
-    with torch.no_grad():
-        return register_classes(module(*args, **kwargs))
+    return register_classes(call_eagerly(module, bound_inputs))
 
 
 @contextmanager

@@ -125,12 +125,18 @@ def _too_small(names: list[str], spec: ModelExportSpec) -> ExportFailure:
     )
 
 
+def call_eagerly(module: torch.nn.Module, bound_inputs: BoundInputs) -> object:
+    """Return what the module returns at the sizes of the capture; raises what it raises."""
+    args, kwargs = bound_inputs.call.example(bound_inputs.sizes.captured)
+    with torch.no_grad():
+        returned: object = module(*args, **kwargs)
+    return returned
+
+
 def run_eagerly(module: torch.nn.Module, bound_inputs: BoundInputs) -> Exception | None:
     """Return the exception of an eager call, or None."""
-    args, kwargs = bound_inputs.call.example(bound_inputs.sizes.captured)
     try:
-        with torch.no_grad():
-            module(*args, **kwargs)
+        call_eagerly(module, bound_inputs)
     except Exception as error:  # noqa: BLE001 - forward is the user's code
         reraise_out_of_memory(error)
         return error
@@ -139,9 +145,7 @@ def run_eagerly(module: torch.nn.Module, bound_inputs: BoundInputs) -> Exception
 
 def check_outputs(module: torch.nn.Module, bound_inputs: BoundInputs) -> None:
     """Raise Incurable if forward returns something that a file cannot return."""
-    args, kwargs = bound_inputs.call.example(bound_inputs.sizes.captured)
-    with torch.no_grad():
-        deque(flatten(module(*args, **kwargs)), maxlen=0)
+    deque(flatten(call_eagerly(module, bound_inputs)), maxlen=0)
 
 
 def inputs_mismatch(

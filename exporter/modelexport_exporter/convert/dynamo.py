@@ -18,7 +18,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import Exporter, ModelExportSpec
 from modelexport_exporter.convert.capture import quiet
 from modelexport_exporter.convert.double_constants import keep_constants_double
-from modelexport_exporter.convert.names import make_names_unique
+from modelexport_exporter.convert.names import name_outputs
 from modelexport_exporter.convert.program_dims import symbol_names
 from modelexport_exporter.convert.program_outputs import check_outputs
 from modelexport_exporter.convert.size_arithmetic import (
@@ -141,13 +141,10 @@ def finish(translation: Translation, *, optimize: bool) -> ir.Model:
         except Exception as error:
             raise _optimizer_failure(error) from error
         model = program.model
-    for value, name in (
-        *zip(model.graph.inputs, translation.inputs, strict=False),
-        *zip(model.graph.outputs, translation.outputs, strict=False),
-    ):
+    for value, name in zip(model.graph.inputs, translation.inputs, strict=False):
         value.name = name
     rename_dims(model, translation.names)
-    return make_names_unique(model)
+    return name_outputs(model, translation.outputs)
 
 
 def _optimizer_failure(error: Exception) -> ExportFailure:

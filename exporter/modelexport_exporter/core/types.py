@@ -20,6 +20,7 @@ from modelexport_exporter.core.blame import Blame
 from modelexport_exporter.core.pitfall import Pitfall
 from modelexport_exporter.core.providers import Fallback
 from modelexport_exporter.core.sample import Values, label
+from modelexport_exporter.core.tried_input import TriedInput
 
 ReportProgress = Callable[[Stage, float, str], None]
 """Called as (stage, fraction of the stage that is done, what is being done)."""
@@ -326,6 +327,8 @@ class VerificationOutcome:
     """What no sample reached."""
     converted: ConvertedModel | None = None
     """The file as it is after the verification: with true shapes of its outputs."""
+    tried: tuple[TriedInput, ...] = ()
+    """What the inputs of all samples were, by input."""
     rows_independent: bool | None = None
     """Whether rows of a batch do not affect each other; None: not measured."""
 

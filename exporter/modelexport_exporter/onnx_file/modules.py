@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 import onnx
 
 from modelexport_exporter.core.types import ModuleScope
+from modelexport_exporter.torch_internals.wrapper_names import own_path
 
 SCOPES = "pkg.torch.onnx.name_scopes"
 CLASSES = "pkg.torch.onnx.class_hierarchy"
@@ -100,9 +101,14 @@ def _place(node: onnx.NodeProto) -> _Place | None:
     if scopes:
         modules = scopes[:-1]  # the last one is the operator
         classes = _strings(metadata.get(CLASSES, ""))[: len(modules)]
-        return (modules[-1] if modules else ""), dict(zip(modules, classes, strict=False))
+        named = {
+            own_path(path): name
+            for path, name in zip(modules, classes, strict=False)
+            if path == own_path(path)
+        }
+        return (own_path(modules[-1]) if modules else ""), named
     if node.name.startswith("/"):
-        return _path_in_name(node.name.split("/")[1:-1]), {}
+        return own_path(_path_in_name(node.name.split("/")[1:-1])), {}
     return None
 
 

@@ -143,7 +143,7 @@ class ExportRun:
         outcome = self._record.outcome
         differs = failure is not None and failure.reason is Reason.VERIFICATION_FAILED
         made = self._record.converted if self.context.stage is Stage.VERIFY else None
-        self._record.attempts.append(
+        self._record.end_attempt(
             Attempt(
                 task.rung,
                 round(time.monotonic() - started, 3),

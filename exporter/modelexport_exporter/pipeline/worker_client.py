@@ -72,6 +72,7 @@ class Workers:
 
     def export(self, task: ExportTask) -> ConvertedModel:
         """Return the file that the task's rung produces."""
+        self.record.begin_attempt()
         self.report(Stage.LOAD, 0.0, f"importing torch for {task.rung.value}")
         deadline = ladder.attempt_deadline(time.monotonic(), self.deadline)
         converted = self._work(deadline, self.export_entry, task)

@@ -9,8 +9,10 @@ from typing import Any
 from modelexport_api.sizes import DimExpression, dim_of, is_same_size
 from modelexport_api.status import Artifact, TensorInfo
 from modelexport_exporter.core.inferred import Inferred
-from modelexport_exporter.report.report import Finding, Report
+from modelexport_exporter.report.report import Finding, Report, UnpublishedFile
 
+File = Artifact | UnpublishedFile
+_NOT_NAMED = "not named"
 AT_ONCE = 12
 """Terms that are shown without a click; so are all that differ."""
 _TENSORS = frozenset({"Tensor", "Optional", "AttentionMask", "PaddingMask"})
@@ -25,8 +27,14 @@ class Term:
     requested: str
     obtained: str
     kept: bool
+    """Also where nothing was asked."""
     inferred: str = ""
     """How the request was found, where the user did not write it."""
+
+    @property
+    def is_asked(self) -> bool:
+        """Return whether something was requested."""
+        return self.requested not in {"–", _NOT_NAMED}
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,7 @@ class Contract:
 
     obtained: bool
     """Whether there is a file to compare with."""
+    published: bool
     terms: tuple[Term, ...]
     more: tuple[Term, ...]
     """Terms of a long contract that are kept."""
@@ -56,11 +65,12 @@ class Contract:
 
 def contract_of(report: Report) -> Contract:
     """Return what was requested, and what was obtained before the export ended."""
-    artifact = report.artifact
+    artifact = report.artifact or report.unpublished
     terms = list(_terms(report, artifact))
     shown = [term for place, term in enumerate(terms) if place < AT_ONCE or not term.kept]
     return Contract(
         obtained=artifact is not None,
+        published=report.artifact is not None,
         terms=tuple(shown),
         more=tuple(term for place, term in enumerate(terms) if place >= AT_ONCE and term.kept),
         dims=tuple(_dims(report)),
@@ -69,7 +79,7 @@ def contract_of(report: Report) -> Contract:
     )
 
 
-def _terms(report: Report, artifact: Artifact | None) -> Iterator[Term]:
+def _terms(report: Report, artifact: File | None) -> Iterator[Term]:
     spec = report.spec
     inputs = {tensor.name: tensor for tensor in artifact.inputs} if artifact else {}
     dims: dict[str, Any] = spec.get("dims", {})
@@ -98,7 +108,7 @@ def _input(
     entry: dict[str, Any],
     name: str,
     tensor: TensorInfo | None,
-    artifact: Artifact | None,
+    artifact: File | None,
     dims: dict[str, Any],
 ) -> Term:
     kind = str(entry.get("kind", "Tensor"))
@@ -133,16 +143,15 @@ def _only_size(size: str, dims: dict[str, Any]) -> int | None:
     return DimExpression.parse(size).at(int(dim["max"]))
 
 
-def _outputs(asked: list[str], artifact: Artifact | None) -> Iterator[Term]:
+def _outputs(asked: list[str], artifact: File | None) -> Iterator[Term]:
     obtained = artifact.outputs if artifact else []
     for index in range(max(len(asked), len(obtained))):
         want = asked[index] if index < len(asked) else ""
         tensor = obtained[index] if index < len(obtained) else None
         name = want or (tensor.name if tensor else "")
         kept = tensor is None or want in {"", tensor.name}
-        yield Term(
-            "Output", name, "this name" if want else "–", describe(tensor) if tensor else "", kept
-        )
+        obtained_text = describe(tensor) if tensor else ""
+        yield Term("Output", name, "this name" if want else _NOT_NAMED, obtained_text, kept)
 
 
 def describe(tensor: TensorInfo) -> str:

@@ -19,7 +19,7 @@ from modelexport_exporter.report.plots import (
 from modelexport_exporter.report.report import ComparedOutput, ComparedSample, Report
 
 AT_ONCE = 14
-"""Outputs shown without a click; of more, those closest to their limit."""
+"""Rows shown without a click; of more, those closest to their limit."""
 MOST_ROWS = 256
 """Of a plot; the others are in report.json alone."""
 MOST_POINTS = 240
@@ -120,7 +120,7 @@ def errors_of(report: Report) -> Errors | None:
     ordered = sorted(pairs, key=_severity)
     return Errors(
         by_output=_plot(axis, pairs, lambda pair: pair.output, lambda pair: pair.sample, AT_ONCE),
-        by_sample=_plot(axis, pairs, lambda pair: pair.sample, lambda pair: pair.output, MOST_ROWS),
+        by_sample=_plot(axis, pairs, lambda pair: pair.sample, lambda pair: pair.output, AT_ONCE),
         numbers=tuple(_numbers(pair) for pair in ordered[:MOST_NUMBERS]),
         numbers_left_out=max(0, len(pairs) - MOST_NUMBERS),
         left_out=tuple(report.left_out),

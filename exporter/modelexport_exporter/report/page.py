@@ -16,6 +16,7 @@ from modelexport_exporter.report.latency import LatencyTable, latency_of
 from modelexport_exporter.report.report import Report
 from modelexport_exporter.report.report_measured import ReportedFallback, ReportedLoss
 from modelexport_exporter.report.route import Route, route_of
+from modelexport_exporter.report.tried import Tried, tried_of
 from modelexport_exporter.report.verdict import (
     Trouble,
     Verdict,
@@ -67,6 +68,7 @@ class Page:
     trouble: Trouble | None
     culprit: Culprit | None
     errors: Errors | None
+    tried: Tried
     verdict_details: VerdictDetails | None
     contract: Contract
     route: Route
@@ -97,6 +99,7 @@ def page_of(report: Report) -> Page:
         trouble=trouble_of(report),
         culprit=culprit_of(report),
         errors=errors_of(report),
+        tried=tried_of(report),
         verdict_details=_verdict_details(report),
         contract=contract_of(report),
         route=route_of(report),

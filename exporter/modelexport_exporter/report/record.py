@@ -43,10 +43,20 @@ from modelexport_exporter.publish.manifest import (
 )
 from modelexport_exporter.report import report as reports
 from modelexport_exporter.report.report import Report, ReportSource
-from modelexport_exporter.report.report_measured import measured
+from modelexport_exporter.report.report_measured import measured, tried_inputs
 from modelexport_exporter.storage.store import Location
 
 _LARGEST = sys.float_info.max
+_AROUND = frozenset({Stage.FETCH, Stage.PUBLISH})
+"""Stages of the run, not of an attempt."""
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """The file of an attempt, and its comparison with eager PyTorch."""
+
+    converted: ConvertedModel | None
+    outcome: VerificationOutcome | None
 
 
 @dataclass
@@ -70,6 +80,8 @@ class Record:
     outcome: VerificationOutcome | None = None
     attempts: list[Attempt] = field(default_factory=list)
     """The rungs of the ladder that were tried, in order."""
+    _evidence: list[_Evidence] = field(default_factory=list)
+    """What each attempt made, in the order of attempts."""
     peak_memory_bytes: int = 0
     benchmark: Benchmark | None = None
 
@@ -82,6 +94,11 @@ class Record:
         finally:
             self.seconds[stage] = self.seconds.get(stage, 0.0) + time.monotonic() - begin
 
+    def begin_attempt(self) -> None:
+        """Forget the file and the stages of the attempt before: they say nothing of the next."""
+        self.converted, self.outcome = None, None
+        self.seconds = {stage: self.seconds[stage] for stage in self.seconds if stage in _AROUND}
+
     def add_export(self, converted: ConvertedModel) -> None:
         """Record what the export worker made."""
         self.converted = converted
@@ -92,6 +109,27 @@ class Record:
         self.outcome = outcome
         self.converted = outcome.converted or self.converted
         self.seconds[Stage.VERIFY] = outcome.seconds
+
+    def end_attempt(self, attempt: Attempt) -> None:
+        """Record how an attempt ended, with what it made."""
+        self.attempts.append(attempt)
+        self._evidence.append(_Evidence(self.converted, self.outcome))
+
+    def _evidence_of(self, failure: Failure | None) -> _Evidence:
+        """Return the file and the comparison that the report is about.
+
+        After a failure, those of the attempt that the failure is of: another one's file is not
+        what the message describes.
+        """
+        failed = any(attempt.failure and not attempt.deferred for attempt in self.attempts)
+        if failure is None or not failed:
+            return _Evidence(self.converted, self.outcome)
+        reported = most_informative(self.resource.spec, self.attempts)
+        return next(
+            evidence
+            for attempt, evidence in zip(self.attempts, self._evidence, strict=True)
+            if attempt is reported
+        )
 
     def replace_model_file(self, model: WrittenFile) -> None:
         """Record the model's file after metadata was appended to it."""
@@ -146,13 +184,16 @@ class Record:
     @property
     def verification(self) -> VerificationResult | None:
         """Return the verdict's summary; errors end at the largest float, as JSON's numbers do."""
-        if self.outcome is None:
+        return self._verification_of(self.outcome)
+
+    def _verification_of(self, outcome: VerificationOutcome | None) -> VerificationResult | None:
+        if outcome is None:
             return None
-        summary = self.outcome.summary
+        summary = outcome.summary
         errors = {
             "max_abs_error": _finite(summary.max_abs_error),
             "max_rel_error": _finite(summary.max_rel_error),
-            "limit_share": _largest_share(self.outcome),
+            "limit_share": _largest_share(outcome),
         }
         latency = {"latency_ms": self.benchmark.latency} if self.benchmark else {}
         return summary.model_copy(update={**errors, **latency})
@@ -219,7 +260,9 @@ class Record:
     def report(self, destination: Location, failure: Failure | None = None) -> Report:
         """Return the report, of a success or of a failure."""
         metadata = self.resource.metadata
-        converted, outcome = self.converted, self.outcome
+        evidence = self._evidence_of(failure)
+        converted, outcome = evidence.converted, evidence.outcome
+        has_artifact = self._has_artifact(failure)
         return Report(
             outcome="Failed" if failure else "Succeeded",
             name=metadata.name,
@@ -233,12 +276,14 @@ class Record:
             started=self.started,
             finished=datetime.now(UTC),
             stages=reports.stage_times(self.seconds),
-            artifact=self.artifact(destination) if self._has_artifact(failure) else None,
+            artifact=self.artifact(destination) if has_artifact else None,
+            unpublished=reports.unpublished(converted) if converted and not has_artifact else None,
             operators=converted.op_counts if converted else {},
             modules=reports.modules(converted.modules) if converted else [],
             findings=reports.findings(converted.findings) if converted else [],
             attempts=reports.attempts(self.attempts),
-            verification=self.verification,
+            verification=self._verification_of(outcome),
+            tried=tried_inputs(outcome),
             samples=reports.samples(outcome.samples) if outcome else [],
             blame=reports.blame(self.blame) if failure and self.blame else None,
             left_out=list(outcome.left_out) if outcome else [],

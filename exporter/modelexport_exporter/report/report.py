@@ -16,14 +16,27 @@ from pydantic import Field
 
 from modelexport_api.base import ApiModel
 from modelexport_api.resource import ModelExport
-from modelexport_api.status import Artifact, ArtifactFile, Failure, Stage, VerificationResult
+from modelexport_api.status import (
+    Artifact,
+    ArtifactFile,
+    Failure,
+    Stage,
+    TensorInfo,
+    VerificationResult,
+)
 from modelexport_exporter.core.attempt import Attempt
 from modelexport_exporter.core.blame import REPRO_NAME, Blame
 from modelexport_exporter.core.errors import printable
 from modelexport_exporter.core.inferred import Inferred
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
-from modelexport_exporter.core.types import ContractFinding, ModuleScope, Rung, SampleComparison
-from modelexport_exporter.report.report_measured import Measured
+from modelexport_exporter.core.types import (
+    ContractFinding,
+    ConvertedModel,
+    ModuleScope,
+    Rung,
+    SampleComparison,
+)
+from modelexport_exporter.report.report_measured import Measured, ReportedInput
 
 
 class StageTime(ApiModel):
@@ -130,6 +143,17 @@ class ReportSource(ApiModel):
     files: list[ArtifactFile] = Field(default_factory=list)
 
 
+class UnpublishedFile(ApiModel):
+    """A file that was made, and is not published: what was read back from it."""
+
+    exporter: str
+    opset: int
+    ir_version: int
+    size_bytes: int
+    inputs: list[TensorInfo]
+    outputs: list[TensorInfo]
+
+
 class Report(ApiModel):
     """The content of report.json."""
 
@@ -147,12 +171,14 @@ class Report(ApiModel):
     finished: datetime
     stages: list[StageTime] = Field(default_factory=list)
     artifact: Artifact | None = None
+    unpublished: UnpublishedFile | None = None
     operators: dict[str, int] = Field(default_factory=dict)
     modules: list[GraphModule] = Field(default_factory=list)
     findings: list[Finding] = Field(default_factory=list)
     attempts: list[TriedRung] = Field(default_factory=list)
     verification: VerificationResult | None = None
     samples: list[ComparedSample] = Field(default_factory=list)
+    tried: list[ReportedInput] = Field(default_factory=list)
     blame: ReportedBlame | None = None
     left_out: list[str] = Field(default_factory=list)
     measured: Measured = Field(default_factory=Measured)
@@ -163,6 +189,18 @@ class Report(ApiModel):
     def encode(self) -> bytes:
         """Return the file's content."""
         return self.model_dump_json(by_alias=True, exclude_none=True, indent=2).encode()
+
+
+def unpublished(made: ConvertedModel) -> UnpublishedFile:
+    """Return the facts of a file that is not published."""
+    return UnpublishedFile(
+        exporter=made.exporter,
+        opset=made.opset,
+        ir_version=made.ir_version,
+        size_bytes=sum(file.size_bytes for file in made.files),
+        inputs=list(made.inputs),
+        outputs=list(made.outputs),
+    )
 
 
 def public_spec(resource: ModelExport) -> dict[str, Any]:

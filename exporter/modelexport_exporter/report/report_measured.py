@@ -32,6 +32,18 @@ class ReportedFallback(ApiModel):
     )
 
 
+class ReportedInput(ApiModel):
+    """What one input was in the samples that were compared."""
+
+    name: str
+    shapes: list[list[int]] = Field(description="Different ones, at most 64.")
+    more_shapes: int = 0
+    low: float | None = Field(default=None, description="The smallest finite value.")
+    high: float | None = None
+    not_finite: int = Field(default=0, description="Samples with NaN or infinity in it.")
+    kinds: list[str] = Field(description="What the samples were drawn from.")
+
+
 class Measured(ApiModel):
     """Other measurements than errors."""
 
@@ -41,6 +53,22 @@ class Measured(ApiModel):
     latency_seconds: float | None = Field(
         default=None, description="How long the latency was measured, in seconds."
     )
+
+
+def tried_inputs(outcome: VerificationOutcome | None) -> list[ReportedInput]:
+    """Return what each input was, as it is written."""
+    return [
+        ReportedInput(
+            name=entry.name,
+            shapes=[list(shape) for shape in entry.shapes],
+            more_shapes=entry.more_shapes,
+            low=entry.low,
+            high=entry.high,
+            not_finite=entry.not_finite,
+            kinds=list(entry.kinds),
+        )
+        for entry in (outcome.tried if outcome else ())
+    ]
 
 
 def measured(outcome: VerificationOutcome | None, benchmark: Benchmark | None) -> Measured:

@@ -6,6 +6,7 @@ import math
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _PLAIN_FROM, _PLAIN_BELOW = 1e-3, 1e5
+_WHOLE_BELOW = 1e12
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 _THOUSAND = 1000
 _MINUTE = 60
@@ -25,15 +26,21 @@ def number(value: float | str) -> str:
     return f"{mantissa}e{int(exponent)}"
 
 
+def plain(value: float) -> str:
+    """Return a whole number as such, and any other one rounded."""
+    whole = math.isfinite(value) and value == round(value) and abs(value) < _WHOLE_BELOW
+    return str(round(value)) if whole else number(value)
+
+
 def power(exponent: int) -> str:
     """Return `10⁻⁶`."""
     return f"10{str(exponent).translate(_SUPERSCRIPTS)}"
 
 
 def of_limit(ratio: float) -> str:
-    """Return an error relative to its limit: `1/247 of the limit`, `3.1× the limit`."""
+    """Return an error relative to its tolerance: `1/247 of the tolerance`, `3.1× the tolerance`."""
     if math.isnan(ratio) or math.isinf(ratio):
-        return "beyond any limit"
+        return "beyond any tolerance"
     if ratio <= 0:
         return "no error"
     if ratio < _ALWAYS_ROUGHLY:
@@ -41,10 +48,10 @@ def of_limit(ratio: float) -> str:
     half = 0.5
     if ratio <= half:
         part = 1 / ratio
-        return f"1/{grouped(round(part))} of the limit"
+        return f"1/{grouped(round(part))} of the tolerance"
     if ratio <= 1:
-        return f"{math.floor(ratio * 100)} % of the limit"
-    return f"{_factor(ratio)}× the limit"
+        return f"{math.floor(ratio * 100)} % of the tolerance"
+    return f"{_factor(ratio)}× the tolerance"
 
 
 def _factor(ratio: float) -> str:

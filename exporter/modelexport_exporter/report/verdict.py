@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from modelexport_api.reasons import EXIT_CODES, ExitCode, Reason
-from modelexport_api.status import Failure, UnsupportedOp, VerificationResult
+from modelexport_api.status import Failure, Stage, UnsupportedOp, VerificationResult
 from modelexport_exporter.report import text
 from modelexport_exporter.report.errors import worst_ratio
 from modelexport_exporter.report.report import Report, ReportedPitfall
@@ -55,16 +55,16 @@ class Trouble:
 
 _SENTENCES: dict[ExitCode, tuple[str, str]] = {
     ExitCode.MANIFEST: ("Refused", "The manifest asks for something that cannot be done."),
-    ExitCode.SOURCE: ("Failed", "The checkpoint could not be used."),
+    ExitCode.SOURCE: ("Failed", "The checkpoint, or code that it needs, could not be used."),
     ExitCode.MODEL: ("Failed", "The model could not be built from its code and checkpoint."),
     ExitCode.EXPORT: ("Not exported", "The model could not be converted to ONNX."),
     ExitCode.CONTRACT: ("Refused", "The ONNX file is not what was requested."),
     ExitCode.VERIFICATION: ("Refused", "The ONNX file could not be shown to be right."),
     ExitCode.DESTINATION: ("Not published", "The destination could not take the artifact."),
     ExitCode.PROVIDER: ("Failed", "The requested execution provider cannot be used."),
-    ExitCode.RESOURCES: ("Failed", "The export reached a limit of its machine or its deadline."),
-    ExitCode.INTERNAL: ("Failed", "A defect of ModelExport ended the export."),
-    ExitCode.RETRYABLE: ("Interrupted", "The export was interrupted; run again, it may succeed."),
+    ExitCode.RESOURCES: ("Failed", "The {run} reached a limit of its machine or its deadline."),
+    ExitCode.INTERNAL: ("Failed", "An error in ModelExport ended the {run}."),
+    ExitCode.RETRYABLE: ("Interrupted", "The {run} was interrupted; run again, it may succeed."),
 }
 _BY_REASON: dict[Reason, tuple[str, str]] = {
     Reason.VERIFICATION_FAILED: (
@@ -84,11 +84,28 @@ _BY_REASON: dict[Reason, tuple[str, str]] = {
         "No verdict",
         "A branch on values went the same way in all samples, so its other side was not compared.",
     ),
+    Reason.INPUTS_MISMATCH: (
+        "Not exported",
+        "The model does not accept the inputs that the spec declares.",
+    ),
+    Reason.SAMPLES_INVALID: (
+        "No verdict",
+        "The recorded inputs, or those of the sampler, do not fit the declared inputs.",
+    ),
+    Reason.ARTIFACT_INVALID: ("Refused", "The artifact to verify could not be used."),
     Reason.UNSUPPORTED_OPERATOR: (
         "Not exported",
         "The model uses operators that have no translation to ONNX.",
     ),
 }
+_IN_VERIFY: dict[Reason, tuple[str, str]] = {
+    Reason.INPUTS_MISMATCH: (
+        "No verdict",
+        "The model does not accept all inputs that the spec declares, so the ONNX file could not "
+        "be compared with it there.",
+    ),
+}
+"""Where the file was there already: what the other sentences say of the export would be false."""
 _NOTHING = "Nothing was published."
 
 
@@ -97,12 +114,23 @@ def verdict_of(report: Report) -> Verdict:
     failure = report.failure
     if failure is None:
         return Verdict(Tone.GOOD, "Verified", _agreement(report), "", _facts(report))
-    default = ("Failed", "The export did not succeed.")
-    code = EXIT_CODES.get(failure.reason, ExitCode.INTERNAL)
-    word, sentence = _BY_REASON.get(failure.reason) or _SENTENCES.get(code, default)
+    word, sentence = _words(report, failure)
     tone = Tone.AGAIN if failure.retryable else Tone.BAD
     nothing = "" if verifies_only(report) else f" {_NOTHING}"
     return Verdict(tone, word, sentence + nothing, failure.reason.value, _facts(report))
+
+
+def _words(report: Report, failure: Failure) -> tuple[str, str]:
+    """Return a word and a sentence, of the condition that the failure makes False."""
+    default = ("Failed", "The {run} did not succeed.")
+    code = EXIT_CODES.get(failure.reason, ExitCode.INTERNAL)
+    has_file = failure.stage is Stage.VERIFY or verifies_only(report)
+    word, sentence = (
+        (_IN_VERIFY.get(failure.reason) if has_file else None)
+        or _BY_REASON.get(failure.reason)
+        or _SENTENCES.get(code, default)
+    )
+    return word, sentence.format(run="verification" if verifies_only(report) else "export")
 
 
 def verifies_only(report: Report) -> bool:
@@ -141,9 +169,10 @@ def _of_verification(report: Report, summary: VerificationResult) -> list[Fact]:
     outputs = {output.output for sample in report.samples for output in sample.outputs}
     differing = [s for s in report.samples if any(output.problem for output in s.outputs)]
     found = f"{len(differing)} of {len(report.samples)} differ" if differing else "all agree"
-    ratio = worst_ratio(report.samples)
+    ratio, relative = worst_ratio(report.samples), summary.max_rel_error
+    share = f"{text.number(relative)}{'×' if relative >= 1 else ' of'} the largest value"
     return [
-        Fact("Worst relative error", text.number(summary.max_rel_error), text.of_limit(ratio)),
+        Fact("Largest error", text.of_limit(ratio), share),
         Fact("Samples", text.grouped(summary.samples), found),
         Fact("Outputs", text.grouped(len(outputs)), f"run on {summary.provider}"),
     ]

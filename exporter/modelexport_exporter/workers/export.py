@@ -17,7 +17,6 @@ import torch
 from modelexport_api.spec import Exporter, Weights
 from modelexport_api.status import Stage
 from modelexport_exporter.call import BoundInputs, bind_inputs
-from modelexport_exporter.call.state_entries import name_state_outputs
 from modelexport_exporter.checkpoint.load import LoadedModel, load_module
 from modelexport_exporter.convert.branches import ModelToCapture
 from modelexport_exporter.convert.by_size.capture_pieces import model_by_size
@@ -27,6 +26,7 @@ from modelexport_exporter.convert.capture_failure import run_eagerly
 from modelexport_exporter.convert.contract import check_contract, check_file
 from modelexport_exporter.convert.dynamo import Translation, finish, translate
 from modelexport_exporter.convert.exact_kernels import Declared, avoid_inexact_kernels
+from modelexport_exporter.convert.names import name_outputs
 from modelexport_exporter.convert.route import check_route
 from modelexport_exporter.convert.size_guards import find_size_guards
 from modelexport_exporter.convert.torchscript import converted_torchscript
@@ -49,6 +49,7 @@ from modelexport_exporter.plugins.plugins import Plugins, load_plugins
 from modelexport_exporter.precision.apply import in_precision
 from modelexport_exporter.torch_internals.symbolic_sizes import sizes_written_as_text
 from modelexport_exporter.verification.seeking.jumps import is_model_code
+from modelexport_exporter.workers.names_of_outputs import names_of_outputs
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ def convert(
                 task.code_dir,
                 scripted=scripted,
             ) as converted:
-                return write(converted, subject)
+                return write(_named(converted, subject), subject)
     if rung in _OF_SEVERAL_GRAPHS:
         with clock.stage(Stage.CONVERT), sizes_written_as_text(is_model_code) as texts:
             several = _OF_SEVERAL_GRAPHS[rung](
@@ -166,7 +167,7 @@ def convert(
                 optimize=optimizes(task),
                 progress=lambda message: progress(Stage.CONVERT, 0.0, message),
             )
-            written = write(several.model, subject)
+            written = write(_named(several.model, subject), subject)
             return replace(written, guards=several.guards, sizes_as_text=bool(texts))
     with clock.stage(Stage.CAPTURE):
         progress(Stage.CAPTURE, 0.0, "capturing the graph with torch.export")
@@ -178,6 +179,9 @@ def convert(
     with clock.stage(Stage.CONVERT):
         progress(Stage.CONVERT, 0.0, "translating the graph to ONNX")
         translation = translate(program, bound_inputs.spec, subject.plugins, task.code_dir)
+        count = len(translation.model.graph.outputs)
+        names = names_of_outputs(loaded.module, bound_inputs, count, program)
+        translation = replace(translation, outputs=names)
         if on_translation is not None:
             on_translation(subject, translation)
         model = finish(translation, optimize=optimizes(task))
@@ -185,6 +189,13 @@ def convert(
         written = write(model, subject)
         guards = find_size_guards(translation.conditions, bound_inputs.spec)
         return replace(written, guards=guards, sizes_as_text=bool(texts))
+
+
+def _named(model: ir.Model, subject: Subject) -> ir.Model:
+    """Return the model with the names of its outputs, whatever the route called them."""
+    count = len(model.graph.outputs)
+    names = names_of_outputs(subject.loaded.module, subject.bound_inputs, count)
+    return name_outputs(model, names)
 
 
 _OF_SEVERAL_GRAPHS = {
@@ -202,7 +213,6 @@ def optimizes(task: ExportTask) -> bool:
 
 def write(model: ir.Model, subject: Subject) -> Written:
     """Apply plugins and precision to a model, and write it."""
-    name_state_outputs(model, subject.bound_inputs.spec)
     subject.plugins.complete(model)
     task = subject.task
     with in_precision(model, subject.bound_inputs.spec, task) as (converted, kept):

@@ -50,6 +50,7 @@ from modelexport_exporter.verification.samples.met_arrays import MetArrays
 from modelexport_exporter.verification.samples.row_lookups import RowLookups
 from modelexport_exporter.verification.samples.sample_scheduler import SampleScheduler
 from modelexport_exporter.verification.samples.sample_source import SampleSource
+from modelexport_exporter.verification.samples.tried_inputs import TriedInputs
 from modelexport_exporter.verification.seeking.completeness import Completeness
 from modelexport_exporter.verification.seeking.frozen_code import branches_of, may_freeze_sizes
 from modelexport_exporter.verification.seeking.seek import Found
@@ -86,6 +87,7 @@ class Verification:
         self._results: list[SampleComparison] = []
         self._lookups = RowLookups(task.spec, samples.lookups)
         self._met = MetArrays()
+        self._tried = TriedInputs()
         self._suspects_left: list[NotCompared] = []
         self._found = 0
         """Number of samples that a search found."""
@@ -243,6 +245,7 @@ class Verification:
             not_compared=not_compared,
             output_shapes=dict(self.shapes.stated),
             converted=self.shapes.converted,
+            tried=self._tried.all(),
             rows_independent=self._rows_are_independent(),
         )
 
@@ -299,6 +302,7 @@ class Verification:
         )
         if compared is not None:
             self._results.append(compared)
+            self._tried.add(arrays, sample.label)
             self.smallest_failure.add(self._scheduler.volume(sample), arrays, compared)
         self._scheduler.note(sample, self._clock() - started)
 

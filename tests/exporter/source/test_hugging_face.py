@@ -110,10 +110,11 @@ def test_the_model_that_from_pretrained_builds(
     result = loaded.module(**arguments)
     assert loaded.format is Format.HUGGING_FACE
     assert isinstance(loaded.module, type(model))
-    assert type(result) is tuple
-    assert all(isinstance(output, torch.Tensor) for output in result)
-    torch.testing.assert_close(result[0], model(**arguments)[0])
-    torch.testing.assert_close(copy.deepcopy(loaded.module)(**arguments)[0], result[0])
+    assert type(result) is dict
+    expected = model(**arguments)
+    assert list(result) == [key for key in expected if isinstance(expected[key], torch.Tensor)]
+    torch.testing.assert_close(result, {key: expected[key] for key in result})
+    torch.testing.assert_close(copy.deepcopy(loaded.module)(**arguments), result)
 
 
 def test_weights_are_mapped_and_tied(tmp_path: Path) -> None:
@@ -135,8 +136,8 @@ def test_shards_with_an_index(tmp_path: Path) -> None:
     model = bert().eval()
     directory = saved(model, tmp_path, max_shard_size="8KB")
     assert (directory / "model.safetensors.index.json").exists()
-    result = load(directory, tmp_path).module(input_ids=IDS)[0]
-    torch.testing.assert_close(result, model(IDS)[0])
+    result = load(directory, tmp_path).module(input_ids=IDS)
+    torch.testing.assert_close(result["logits"], model(IDS).logits)
 
 
 @pytest.mark.parametrize("sharded", [False, True], ids=["one file", "shards"])
@@ -154,8 +155,8 @@ def test_weights_of_torch_save(sharded: bool, tmp_path: Path) -> None:
         (directory / "pytorch_model.bin.index.json").write_text(index)
     else:
         torch.save(state, directory / "pytorch_model.bin")
-    result = load(directory, tmp_path).module(input_ids=IDS)[0]
-    torch.testing.assert_close(result, model(IDS)[0])
+    result = load(directory, tmp_path).module(input_ids=IDS)
+    torch.testing.assert_close(result["logits"], model(IDS).logits)
 
 
 def test_a_factory_replaces_the_class(tmp_path: Path) -> None:
@@ -169,9 +170,9 @@ def test_kwargs_reach_the_config_and_the_class(tmp_path: Path) -> None:
     kwargs = {"dtype": "float64", "attn_implementation": "eager", "output_hidden_states": True}
     loaded = load(saved(bert(), tmp_path), tmp_path, kwargs=kwargs)
     assert {parameter.dtype for parameter in loaded.module.parameters()} == {torch.float64}
-    logits, hidden = loaded.module(input_ids=IDS)
-    assert logits.dtype is torch.float64
-    assert len(hidden) == 3
+    result = loaded.module(input_ids=IDS)
+    assert result["logits"].dtype is torch.float64
+    assert len(result["hidden_states"]) == 3
 
 
 def test_without_architectures_it_is_the_bare_model(tmp_path: Path) -> None:

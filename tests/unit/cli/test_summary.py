@@ -21,7 +21,7 @@ def summary(result: PodResult, results: Results | None = None) -> list[str]:
 def test_a_success_shows_verdict_artifact_and_reports() -> None:
     assert summary(SUCCEEDED) == [
         "✓ Verified  m in 12.3 s",
-        "  Error     at most 1/4 of the limit (2.0e-7 relative)",
+        "  Error     at most 1/4 of the tolerance (2.0e-7 relative)",
         "  Samples   8 on CPU, all agree with eager PyTorch",
         "  Artifact  /home/me/a model/model.onnx",
         "            2.5 MB, opset 20, Dynamo (torch 2.15.0)",

@@ -140,7 +140,7 @@ def test_a_success_shows_completed_stages_and_the_summary(columns: int) -> None:
     assert last_list(shown)["Capture"] == "·", "the successful route skipped it"
     verdict = shown.text[shown.text.rindex("✓ Verified") :].splitlines()
     assert verdict[0].split() == ["✓", "Verified", "digits", "in", "12.2", "s"]
-    assert "at most 1/198 of the limit (5.0e-7 relative)" in " ".join(verdict).replace("  ", "")
+    assert "at most 1/198 of the tolerance (5.0e-7 relative)" in " ".join(verdict).replace("  ", "")
     path = "/a/directory/with/a/rather/long/name/for/narrow/terminals/"
     lines = [line.strip() for line in verdict]
     assert f"Artifact  {path}model.onnx" in lines, "a path is never broken"

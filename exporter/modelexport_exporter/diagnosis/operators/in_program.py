@@ -20,6 +20,7 @@ from modelexport_exporter.diagnosis.operators.support import advice_for
 from modelexport_exporter.diagnosis.operators.uses import OperatorUse, grouped, source_line
 from modelexport_exporter.torch_internals.operators import OpOverload, schema_of
 from modelexport_exporter.torch_internals.translation import decompose, translates
+from modelexport_exporter.torch_internals.wrapper_names import own_path
 
 
 def find_unsupported(
@@ -100,4 +101,4 @@ def display_name(target: object) -> str:
 def _module_path(node: torch.fx.Node) -> str:
     stack = node.meta.get("nn_module_stack") or {}
     paths = [str(path) for path, _ in stack.values()]
-    return paths[-1] if paths else ""
+    return own_path(paths[-1]) if paths else ""

@@ -31,7 +31,7 @@ def item(index: int, **fields: object) -> ItemResult:
     return ItemResult.model_validate(known)
 
 
-def results(*items: ItemResult) -> Results:
+def results(*items: ItemResult, max_failed: int = 0) -> Results:
     outcomes = [entry.outcome for entry in items]
     return Results(
         name="folds",
@@ -40,6 +40,7 @@ def results(*items: ItemResult) -> Results:
         failed=outcomes.count("Failed"),
         pending=outcomes.count("Pending"),
         reasons=reasons_of(list(items)),
+        max_failed=max_failed,
         items=list(items),
     )
 
@@ -52,10 +53,33 @@ def test_the_worst_is_on_top() -> None:
     assert [row.name for row in page.rows] == names
     assert page.tone == "bad"
     assert page.word == "3 of 5 verified"
-    assert page.sentence == "1 failed: 1 × CheckpointCorrupt."
+    assert page.sentence == (
+        "The batch failed: 1\N{NO-BREAK SPACE}checkpoint failed (1 × CheckpointCorrupt), and none "
+        "may (spec.maxFailed). Those that verified are published. The others are still pending, or "
+        "the batch was stopped."
+    )
     html = render(found, DIRECTORY).decode()
     assert "no <code>zip</code>" in html
     assert html.index("fold-2.") < html.index("fold-4.")
+
+
+@pytest.mark.parametrize(
+    ("failed", "allowed", "tone", "said"),
+    [
+        (0, 0, "good", "on its own weights"),
+        (1, 0, "bad", "The batch failed: .* none may"),
+        (2, 1, "bad", "The batch failed: .* 1 may"),
+        (2, 2, "again", "2 may .*: the batch succeeded"),
+    ],
+)
+def test_the_banner_is_that_of_the_batch(failed: int, allowed: int, tone: str, said: str) -> None:
+    items = [
+        item(at, outcome="Failed", reason=Reason.CAPTURE_FAILED) if at < failed else item(at)
+        for at in range(4)
+    ]
+    page = page_of(results(*items, max_failed=allowed), DIRECTORY)
+    assert page.tone == tone
+    assert re.search(said, page.sentence)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +118,7 @@ def test_nothing_that_a_checkpoint_says_is_taken_for_html() -> None:
 def test_an_infinite_error_sorts_last_and_is_shown() -> None:
     found = results(item(0, outcome="Failed", limit_share="inf", reason=Reason.VERIFICATION_FAILED))
     [row] = page_of(found, DIRECTORY).rows
-    assert row.error == "beyond any limit"
+    assert row.error == "beyond any tolerance"
     assert row.error_key == 1e300
 
 

@@ -121,7 +121,7 @@ def test_progress_is_over_the_share_and_names_the_checkpoint(bench: Bench) -> No
     assert moved[3]["share"]["running"] == 1
     assert moved[-1]["share"] == counts(bench.run()).to_wire()
     said = [line["message"] for line in bench.log if "progress" not in line]
-    assert said[0].startswith("fold-1.pt: verified, 1/4 of the limit")
+    assert said[0].startswith("fold-1.pt: verified, 1/4 of the tolerance")
 
 
 def test_one_bad_checkpoint_never_spoils_the_others(bench: Bench) -> None:

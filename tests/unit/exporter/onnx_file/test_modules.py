@@ -63,6 +63,16 @@ def test_calls_of_one_module_are_one_module() -> None:
     assert [(path, nodes) for path, _, nodes, _ in rows(found)] == [("", 2), ("l", 2)]
 
 
+def test_names_that_are_torchs_own_are_no_modules() -> None:
+    hook = "_empty_nn_module_stack_from_metadata_hook"
+    found = model(
+        node("a", ["", "_orig_mod", "_orig_mod.l", "linear"], ["Net", "Net", "Linear", "linear"]),
+        node("b", [hook, "add"], ["None", "add"]),
+        node("c", ["", "l", "relu"], ["Net", "Linear", "relu"]),
+    )
+    assert rows(found) == [("", "Net", 3, 0), ("l", "Linear", 2, 0)]
+
+
 @pytest.mark.parametrize(
     ("name", "path"),
     [

@@ -45,7 +45,7 @@ def test_outputs_and_samples_are_rows_of_the_same_comparisons() -> None:
     )
     assert found is not None
     assert [(row.name, row.agrees, row.share) for row in found.by_output.rows] == [
-        ("a", True, "1/10 of the limit"),
+        ("a", True, "1/10 of the tolerance"),
         ("b", False, "3 of 3 differ"),
     ]
     assert [row.name for row in found.by_sample.rows] == [

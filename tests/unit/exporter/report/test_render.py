@@ -67,6 +67,7 @@ def evil_reports() -> list[Any]:
         verification=verification(provider=EVIL),
         samples=[sample(compared(EVIL, 1e-6)), sample(compared("b", 1e-6), batch=2)],
         inferred=[{"field": field, "value": EVIL, "source": EVIL} for field in ("outputs", EVIL)],
+        tried=[{"name": EVIL, "shapes": [[1, 4]], "low": 0.5, "high": 1.0, "kinds": [EVIL]}],
         leftOut=[EVIL],
         measured={
             "precisionLosses": [{"output": EVIL, "maxRelError": 1.0, "meanRelError": 1.0}],

@@ -13,6 +13,7 @@ from modelexport_exporter.report.contract import contract_of
 from modelexport_exporter.report.graph import graph_of, walk
 from modelexport_exporter.report.latency import latency_of
 from modelexport_exporter.report.route import route_of
+from modelexport_exporter.report.tried import tried_of
 from modelexport_exporter.report.verdict import Tone, trouble_of, verdict_of
 from unit.exporter.report.reports import (
     artifact,
@@ -32,7 +33,7 @@ def test_a_success_says_how_far_from_the_limit_it_is() -> None:
     assert (verdict.tone, verdict.word, verdict.reason) == (Tone.GOOD, "Verified", "")
     assert verdict.sentence == (
         f"The ONNX file computes what the model computes: 2{SPACE}samples on CPU agree with eager "
-        "PyTorch. The largest error is 1/100 of the limit."
+        "PyTorch. The largest error is 1/100 of the tolerance."
     )
     facts = {fact.label: (fact.value, fact.more) for fact in verdict.facts}
     assert facts["Samples"] == ("2", "all agree")
@@ -59,6 +60,29 @@ def test_every_reason_has_words(reason: Reason) -> None:
 def test_verdict_is_summed_up_in_a_word(reason: str, tone: Tone, word: str) -> None:
     verdict = verdict_of(failed(reason))
     assert (verdict.tone, verdict.word) == (tone, word)
+
+
+@pytest.mark.parametrize(
+    ("reason", "stage", "mode", "word", "said"),
+    [
+        ("InputsMismatch", "Capture", "Export", "Not exported", "does not accept the inputs"),
+        ("InputsMismatch", "Verify", "Export", "No verdict", "could not be compared"),
+        ("InputsMismatch", "Load", "Verify", "No verdict", "could not be compared"),
+        ("ArtifactInvalid", "Load", "Verify", "Refused", "The artifact to verify"),
+        ("SamplesInvalid", "Verify", "Export", "No verdict", "recorded inputs"),
+        ("OutOfMemory", "Verify", "Verify", "Failed", "The verification reached a limit"),
+        ("OutOfMemory", "Convert", "Export", "Failed", "The export reached a limit"),
+        ("VerificationFailed", "Verify", "Verify", "Mismatch", "does not compute"),
+    ],
+)
+def test_the_banner_is_that_of_the_condition_that_failed(
+    reason: str, stage: str, mode: str, word: str, said: str
+) -> None:
+    verdict = verdict_of(failed(reason, failure={"stage": stage}, spec=spec(mode=mode)))
+    assert verdict.word == word
+    assert said in verdict.sentence
+    if stage == "Verify" or mode == "Verify":
+        assert "converted" not in verdict.sentence
 
 
 def test_what_is_tried_again_looks_different() -> None:
@@ -124,6 +148,57 @@ def test_the_contract_of_a_failure_is_what_was_asked() -> None:
     assert not found.obtained
     assert [term.name for term in found.terms] == ["x", "ai.onnx", "y"]
     assert all(term.kept for term in found.terms)
+
+
+def test_the_contract_of_a_mismatch_is_that_of_its_file() -> None:
+    made = artifact()
+    file = {key: made[key] for key in ("exporter", "opset", "irVersion", "sizeBytes")}
+    file |= {"inputs": made["inputs"], "outputs": [{**made["outputs"][0], "name": "tanh"}]}
+    found = contract_of(failed("VerificationFailed", unpublished=file))
+    assert found.obtained
+    assert not found.published
+    assert [(term.obtained, term.kept) for term in found.terms] == [
+        ("float32[batch, 4]", True),
+        ("20", True),
+        ("float32[batch, 2]", False),
+    ]
+
+
+def test_each_input_says_which_sizes_and_values_were_tried() -> None:
+    tried = [
+        {
+            "name": "ids",
+            "shapes": [[1, 9], [16, 9], [7, 9]],
+            "low": 0.0,
+            "high": 999.0,
+            "kinds": ["normal", "zeros"],
+        },
+        {"name": "x", "shapes": [[n] for n in range(1, 21)], "low": 2.5, "high": 2.5,
+         "notFinite": 1, "kinds": ["NaN"]},
+        {"name": "n", "shapes": [[]], "kinds": ["normal"]},
+    ]  # fmt: skip
+    inputs = [
+        {"name": "ids", "dtype": "int64", "shape": ["batch", 9], "range": [0, 999]},
+        {"name": "x", "dtype": "float32", "shape": ["n"]},
+    ]
+    found = tried_of(report(tried=tried, spec=spec(inputs=inputs)))
+    assert found.kinds == ""
+    assert [(row.name, row.declared, row.sizes, row.values, row.kinds) for row in found.rows] == [
+        ("ids", "int64[batch, 9] in 0 to 999", "batch: 1, 7, 16", "0 to 999", "normal, zeros"),
+        (
+            "x",
+            "float32[n]",
+            "n: 20 sizes from 1 to 20",
+            f"2.5; NaN or infinity in 1{SPACE}sample",
+            "NaN",
+        ),
+        ("n", "–", "the declared ones", "no elements", "normal"),
+    ]
+
+
+def test_kinds_of_values_that_all_inputs_have_are_said_once() -> None:
+    tried = [{"name": name, "shapes": [[1]], "kinds": ["normal", "zeros"]} for name in "xy"]
+    assert tried_of(report(tried=tried)).kinds == "normal, zeros"
 
 
 def test_of_a_long_contract_whatever_differs_is_shown_at_once() -> None:
@@ -208,8 +283,31 @@ def test_route_lists_tried_rungs_with_reason_and_time() -> None:
         ("deferred to the other route", "", 50.0),
         ("verified", "", 100.0),
     ]
-    assert [stage.name for stage in found.stages] == ["Fetch", "Verify", "everything else"]
-    assert found.stages[-1].seconds == f"10.0{SPACE}s"
+    assert [(stage.name, stage.note, stage.seconds) for stage in found.stages] == [
+        ("Fetch", "", f"500{SPACE}ms"),
+        ("attempt 1: Dynamo", "failed in Capture", f"1.0{SPACE}s"),
+        ("attempt 2: Script", "deferred to the other route", f"2.0{SPACE}s"),
+        ("Verify", "", f"2.0{SPACE}s"),
+        ("everything else", "", f"7.0{SPACE}s"),
+    ]
+    assert found.took == f"12.5{SPACE}s"
+
+
+def test_the_time_of_a_failed_run_adds_up() -> None:
+    failure = {"reason": "VerificationFailed", "message": "no", "stage": "Verify"}
+    tried = {"rung": "Dynamo", "seconds": 9.0, "outcome": "Failed", "failure": failure}
+    found = route_of(failed("VerificationFailed", attempts=[tried], failure=failure))
+    assert [(stage.name, stage.note, stage.seconds) for stage in found.stages] == [
+        ("Fetch", "", f"500{SPACE}ms"),
+        ("attempt 1: Dynamo", "failed in Verify", f"9.0{SPACE}s"),
+        ("everything else", "", f"3.0{SPACE}s"),
+    ]
+
+
+def test_a_stage_that_failed_before_any_attempt_has_the_rest_of_the_time() -> None:
+    found = route_of(failed("SourceNotFound", failure={"stage": "Fetch"}, stages=[]))
+    assert [(stage.name, stage.seconds) for stage in found.stages] == [("Fetch", f"12.5{SPACE}s")]
+    assert found.stages[0].note.startswith("failed")
 
 
 @pytest.mark.parametrize(
