@@ -9,7 +9,8 @@ from typing import Any
 from modelexport_api.sizes import DimExpression, dim_of, is_same_size
 from modelexport_api.status import Artifact, TensorInfo
 from modelexport_exporter.core.inferred import Inferred
-from modelexport_exporter.report.report import Finding, Report, UnpublishedFile
+from modelexport_exporter.report.report import Finding, Report
+from modelexport_exporter.report.unpublished import UnpublishedFile
 
 File = Artifact | UnpublishedFile
 _NOT_NAMED = "not named"

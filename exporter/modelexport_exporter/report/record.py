@@ -6,8 +6,6 @@ any stage is reported with everything that was found before it.
 
 from __future__ import annotations
 
-import math
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -30,7 +28,6 @@ from modelexport_exporter.core.types import (
     SourceFile,
     VerificationOutcome,
     WrittenFile,
-    limit_share,
 )
 from modelexport_exporter.publish.layout import published_name
 from modelexport_exporter.publish.manifest import (
@@ -44,9 +41,10 @@ from modelexport_exporter.publish.manifest import (
 from modelexport_exporter.report import report as reports
 from modelexport_exporter.report.report import Report, ReportSource
 from modelexport_exporter.report.report_measured import measured, tried_inputs
+from modelexport_exporter.report.summary import summary_of
+from modelexport_exporter.report.unpublished import unpublished
 from modelexport_exporter.storage.store import Location
 
-_LARGEST = sys.float_info.max
 _AROUND = frozenset({Stage.FETCH, Stage.PUBLISH})
 """Stages of the run, not of an attempt."""
 
@@ -184,19 +182,7 @@ class Record:
     @property
     def verification(self) -> VerificationResult | None:
         """Return the verdict's summary; errors end at the largest float, as JSON's numbers do."""
-        return self._verification_of(self.outcome)
-
-    def _verification_of(self, outcome: VerificationOutcome | None) -> VerificationResult | None:
-        if outcome is None:
-            return None
-        summary = outcome.summary
-        errors = {
-            "max_abs_error": _finite(summary.max_abs_error),
-            "max_rel_error": _finite(summary.max_rel_error),
-            "limit_share": _largest_share(outcome),
-        }
-        latency = {"latency_ms": self.benchmark.latency} if self.benchmark else {}
-        return summary.model_copy(update={**errors, **latency})
+        return summary_of(self.outcome, self.benchmark)
 
     def model_files(self) -> list[ArtifactFile]:
         """Return the files of the model itself, under the names that they are published by."""
@@ -277,12 +263,12 @@ class Record:
             finished=datetime.now(UTC),
             stages=reports.stage_times(self.seconds),
             artifact=self.artifact(destination) if has_artifact else None,
-            unpublished=reports.unpublished(converted) if converted and not has_artifact else None,
+            unpublished=unpublished(converted) if converted and not has_artifact else None,
             operators=converted.op_counts if converted else {},
             modules=reports.modules(converted.modules) if converted else [],
             findings=reports.findings(converted.findings) if converted else [],
             attempts=reports.attempts(self.attempts),
-            verification=self._verification_of(outcome),
+            verification=summary_of(outcome, self.benchmark),
             tried=tried_inputs(outcome),
             samples=reports.samples(outcome.samples) if outcome else [],
             blame=reports.blame(self.blame) if failure and self.blame else None,
@@ -340,18 +326,3 @@ def completed_before(stage: Stage | None, mode: Mode = Mode.EXPORT) -> list[Stag
 def as_artifact_file(file: WrittenFile | SourceFile) -> ArtifactFile:
     """Return name, size and digest of a file for a document."""
     return ArtifactFile(name=file.name, sha256=file.sha256, size_bytes=file.size_bytes)
-
-
-def _finite(value: float) -> float:
-    return value if math.isfinite(value) else _LARGEST
-
-
-def _largest_share(outcome: VerificationOutcome) -> float:
-    """Return the largest share of its limit that a comparison took."""
-    shares = (
-        limit_share(found.max_abs_error, found.limit, wrong=bool(found.problem))
-        for sample in outcome.samples
-        for found in sample.outputs
-        if not found.inconclusive
-    )
-    return _finite(max(shares, default=0.0))

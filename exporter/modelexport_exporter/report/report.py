@@ -21,7 +21,6 @@ from modelexport_api.status import (
     ArtifactFile,
     Failure,
     Stage,
-    TensorInfo,
     VerificationResult,
 )
 from modelexport_exporter.core.attempt import Attempt
@@ -31,12 +30,12 @@ from modelexport_exporter.core.inferred import Inferred
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.core.types import (
     ContractFinding,
-    ConvertedModel,
     ModuleScope,
     Rung,
     SampleComparison,
 )
 from modelexport_exporter.report.report_measured import Measured, ReportedInput
+from modelexport_exporter.report.unpublished import UnpublishedFile
 
 
 class StageTime(ApiModel):
@@ -143,17 +142,6 @@ class ReportSource(ApiModel):
     files: list[ArtifactFile] = Field(default_factory=list)
 
 
-class UnpublishedFile(ApiModel):
-    """A file that was made, and is not published: what was read back from it."""
-
-    exporter: str
-    opset: int
-    ir_version: int
-    size_bytes: int
-    inputs: list[TensorInfo]
-    outputs: list[TensorInfo]
-
-
 class Report(ApiModel):
     """The content of report.json."""
 
@@ -189,18 +177,6 @@ class Report(ApiModel):
     def encode(self) -> bytes:
         """Return the file's content."""
         return self.model_dump_json(by_alias=True, exclude_none=True, indent=2).encode()
-
-
-def unpublished(made: ConvertedModel) -> UnpublishedFile:
-    """Return the facts of a file that is not published."""
-    return UnpublishedFile(
-        exporter=made.exporter,
-        opset=made.opset,
-        ir_version=made.ir_version,
-        size_bytes=sum(file.size_bytes for file in made.files),
-        inputs=list(made.inputs),
-        outputs=list(made.outputs),
-    )
 
 
 def public_spec(resource: ModelExport) -> dict[str, Any]:
