@@ -76,7 +76,7 @@ def fetch_task(spec: ModelExportSpec, directory: Path, report: ProgressReporter)
     stores = Stores(spec)
     code_dir = None
     if spec.model is not None and spec.model.code is not None:
-        code_dir = fetch_code(stores.code(spec.model.code.uri), directory)
+        code_dir = fetch_code(stores.code(spec.model.code.uri), directory, spec)
     source = stores.source(spec.source.one)
     identity = fetching.identify(source, spec.source)
     fetched = fetching.fetch(source, identity, spec.source, directory / "checkpoint", report)
