@@ -17,7 +17,7 @@ from modelexport_exporter.core.benchmark_plan import (
     benchmark_seconds,
     compile_problem,
 )
-from modelexport_exporter.core.errors import ExportFailure, NotDeterministic
+from modelexport_exporter.core.errors import ExportFailure, Incurable, NotDeterministic
 from modelexport_exporter.core.log import Log
 from modelexport_exporter.core.memory import MemoryWatch
 from modelexport_exporter.core.progress import ProgressReporter
@@ -131,7 +131,7 @@ class Workers:
             if precision is not Precision.NATIVE:
                 loss, hint = describe_refusal(precision, outcome.losses, outcome.summary.max_noise)
                 message += loss
-            kind = NotDeterministic if outcome.not_deterministic else ExportFailure
+            kind = _kind_of_mismatch(outcome, precision)
             failure = kind(Reason.VERIFICATION_FAILED, message, hint, stage=Stage.VERIFY)
             raise enrich(failure, outcome.pitfalls)
         if task.proven_graph:
@@ -186,6 +186,15 @@ class Workers:
             )
         finally:
             self.record.peak_memory_bytes = self.memory.peak_bytes
+
+
+def _kind_of_mismatch(outcome: VerificationOutcome, precision: Precision) -> type[ExportFailure]:
+    """Return whether another rung may avoid a mismatch."""
+    if outcome.not_deterministic:
+        return NotDeterministic
+    blame = outcome.blame
+    by_plugin = blame is not None and blame.is_of_a_plugin and precision is Precision.NATIVE
+    return Incurable if by_plugin else ExportFailure
 
 
 def _not_measured(what: str, failure: ExportFailure) -> str:

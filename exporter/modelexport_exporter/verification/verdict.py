@@ -155,6 +155,12 @@ def _choose_hint(
             "Make the model deterministic: no dropout outside of nn.Dropout or with training=True, "
             "no random numbers in forward."
         )
+    blame = outcome.blame
+    if blame is not None and blame.is_of_a_plugin:
+        return (
+            f"The plugin {blame.plugin} translates {blame.aten} to nodes that compute something "
+            "else than the operator: correct the plugin. No other attempt could avoid it."
+        )
     if agreeing and not set(agreeing) & set(failing):
         assumed = _list_guards(outcome, failed)
         if assumed:

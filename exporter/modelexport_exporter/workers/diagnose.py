@@ -17,6 +17,7 @@ from modelexport_exporter.call import BoundInputs, bind_inputs, torchscript_call
 from modelexport_exporter.checkpoint.load import LoadedModel, load_module
 from modelexport_exporter.convert.capture import capture, quiet
 from modelexport_exporter.convert.capture_failure import inputs_mismatch, run_eagerly
+from modelexport_exporter.convert.no_route import unsupported_in_trace
 from modelexport_exporter.convert.program_dims import symbol_names
 from modelexport_exporter.core.diagnosis import (
     DiagnosedOp,
@@ -33,7 +34,6 @@ from modelexport_exporter.decompositions import decomposing, prepared, provided,
 from modelexport_exporter.diagnosis.enrich import enrich
 from modelexport_exporter.diagnosis.explain import find_pitfalls
 from modelexport_exporter.diagnosis.operators.in_program import find_unsupported
-from modelexport_exporter.diagnosis.operators.in_script import unsupported_in_model
 from modelexport_exporter.diagnosis.operators.skeleton import skeleton, skeleton_name
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
 from modelexport_exporter.plugins.plugins import Plugins, load_plugins
@@ -213,35 +213,9 @@ class _Examination:
             )
 
     def _unsupported_in_script(self) -> list[UnsupportedOp]:
-        called = torchscript_call(
-            self._loaded.module, self._bound_inputs.call, self._bound_inputs.sizes.captured
+        return unsupported_in_trace(
+            self._loaded.module, self._bound_inputs, self._plugins, self._task.code_dir
         )
-        try:
-            with (
-                quiet(),
-                torch.no_grad(),
-                self._plugins.register_symbolics(),
-                rewriting_calls(self._plugins.left_alone, self._opset),
-            ):
-                return unsupported_in_model(
-                    called.module,
-                    called.args,
-                    {},
-                    self._opset,
-                    self._task.code_dir,
-                    disabled=self._bound_inputs.spec.export.rewrites.disabled,
-                )
-        except ExportFailure:
-            raise
-        except Exception as error:
-            reraise_out_of_memory(error)
-            frame = user_frame(error, self._task.code_dir)
-            raise ExportFailure(
-                Reason.CONVERSION_FAILED,
-                f"torch.jit.trace cannot follow the forward pass{f' at {frame}' if frame else ''}: "
-                f"{type(error).__name__}: {text_of(error)[:400]}",
-                "Write that line with torch operators only.",
-            ) from error
 
 
 def _with_skeleton(op: UnsupportedOp) -> DiagnosedOp:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import onnx_ir as ir
 import torch
 
-from modelexport_api.spec import Exporter, Weights
+from modelexport_api.spec import Exporter, Format, Weights
 from modelexport_api.status import Stage
 from modelexport_exporter.call import BoundInputs, bind_inputs
 from modelexport_exporter.call.state_entries import name_state_outputs
@@ -27,6 +27,7 @@ from modelexport_exporter.convert.capture_failure import run_eagerly
 from modelexport_exporter.convert.contract import check_contract, check_file
 from modelexport_exporter.convert.dynamo import Translation, finish, translate
 from modelexport_exporter.convert.exact_kernels import Declared, avoid_inexact_kernels
+from modelexport_exporter.convert.no_route import without_any_route
 from modelexport_exporter.convert.route import check_route
 from modelexport_exporter.convert.size_guards import find_size_guards
 from modelexport_exporter.convert.torchscript import converted_torchscript
@@ -94,8 +95,26 @@ def export(
         plugins.check_route(task, lambda: run_eagerly(loaded.module, bound_inputs))
     subject = Subject(task, loaded, bound_inputs, plugins)
     with explaining(loaded.module, bound_inputs, task.code_dir):
-        written = convert(subject, on_translation, clock, progress)
+        try:
+            written = convert(subject, on_translation, clock, progress)
+        except ExportFailure as failure:
+            raise _explained(failure, subject) from failure.__cause__
         return check(subject, written, clock, progress)
+
+
+def _explained(failure: ExportFailure, subject: Subject) -> ExportFailure:
+    """Return the failure, and say so if no other route can avoid it."""
+    if subject.loaded.format in {Format.TORCH_SCRIPT, Format.EXPORTED_PROGRAM}:
+        return failure  # there is only one route
+    task, route = subject.task, ROUTES[subject.task.rung]
+    return without_any_route(
+        failure,
+        route,
+        subject.loaded.module,
+        subject.bound_inputs,
+        subject.plugins,
+        task.code_dir,
+    )
 
 
 def check(
