@@ -7,14 +7,14 @@ the TorchScript route, which takes two processes more. A trace that fails proves
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from pathlib import Path
 
 import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Exporter
 from modelexport_api.status import UnsupportedOp
-from modelexport_exporter.call import BoundInputs, torchscript_call
+from modelexport_exporter.call import torchscript_call
+from modelexport_exporter.convert.branches import ModelToCapture
 from modelexport_exporter.convert.capture import quiet
 from modelexport_exporter.convert.script_definitions import DEFINITIONS
 from modelexport_exporter.core.errors import ExportFailure, Incurable
@@ -24,7 +24,7 @@ from modelexport_exporter.decompositions import provided, rewriting_calls
 from modelexport_exporter.diagnosis.operators.failure import hint, listed
 from modelexport_exporter.diagnosis.operators.in_script import unsupported_in_model
 from modelexport_exporter.diagnosis.operators.support import TORCHS_OWN, without_overload
-from modelexport_exporter.plugins.plugins import Plugins
+from modelexport_exporter.torch_internals.operators import OpOverload, schema_of
 
 
 def as_incurable(
@@ -39,7 +39,7 @@ def as_incurable(
         f"no route has a translation to ONNX opset {opset} for {listed(lacking)}{more}",
         hint(lacking),
         stage=failure.stage,
-        ops=failure.ops,
+        ops=failure.ops or tuple(lacking),
         sources=failure.sources,
     )
 
@@ -81,12 +81,11 @@ def _is_defined_for_scripts(name: str) -> bool:
     return own in DEFINITIONS or own.partition(".")[0] in DEFINITIONS
 
 
-def unsupported_in_trace(
-    module: torch.nn.Module, bound_inputs: BoundInputs, plugins: Plugins, code_dir: Path | None
-) -> list[UnsupportedOp]:
+def unsupported_in_trace(model: ModelToCapture) -> list[UnsupportedOp]:
     """Return the operators without a symbolic function in a trace. Raises ExportFailure."""
+    bound_inputs, plugins, code_dir = model.bound_inputs, model.plugins, model.code_dir
     spec = bound_inputs.spec
-    called = torchscript_call(module, bound_inputs.call, bound_inputs.sizes.captured)
+    called = torchscript_call(model.module, bound_inputs.call, bound_inputs.sizes.captured)
     try:
         with (
             quiet(),
@@ -116,22 +115,35 @@ def unsupported_in_trace(
 
 
 def without_any_route(
-    failure: ExportFailure,
-    route: Exporter,
-    module: torch.nn.Module,
-    bound_inputs: BoundInputs,
-    plugins: Plugins,
-    code_dir: Path | None,
+    failure: ExportFailure, route: Exporter, model: ModelToCapture
 ) -> ExportFailure:
     """Return a route's failure, as an incurable one if it is about operators no route has."""
-    if failure.reason is not Reason.UNSUPPORTED_OPERATOR or not failure.ops:
+    unknown = _without_shapes(failure) if failure.reason is Reason.CAPTURE_FAILED else ""
+    if not unknown and (failure.reason is not Reason.UNSUPPORTED_OPERATOR or not failure.ops):
         return failure
 
     def trace() -> Sequence[UnsupportedOp]:
         try:
-            return unsupported_in_trace(module, bound_inputs, plugins, code_dir)
+            return unsupported_in_trace(model)
         except ExportFailure:
             return ()
 
-    lacking = lacking_everywhere(failure.ops, route, plugins.left_alone, trace)
-    return as_incurable(failure, lacking, bound_inputs.spec.export.opset)
+    if unknown:
+        lacking = [op for op in trace() if without_overload(op.name) == unknown]
+    else:
+        lacking = lacking_everywhere(failure.ops, route, model.plugins.left_alone, trace)
+    return as_incurable(failure, lacking, model.bound_inputs.spec.export.opset)
+
+
+def _without_shapes(failure: ExportFailure) -> str:
+    """Return the operator of whose result torch.export could not tell the shape; empty if none.
+
+    It tells it on none of its rungs.
+    """
+    error: BaseException | None = failure
+    while error is not None:
+        operator = getattr(error, "func", None)
+        if isinstance(operator, OpOverload):
+            return schema_of(operator).name
+        error = error.__cause__ or error.__context__
+    return ""

@@ -44,13 +44,15 @@ def run(resource: ModelExport, settings: Settings, log: Log) -> PodResult:
     started: Run = kind(context)
     with closing(pool), interruptible():
         try:
-            return started.run()
+            result = started.run()
         except ExportFailure as failure:
             ignore_signals()
             return fail(started, failure)
         except Exception as error:  # noqa: BLE001 - an unexpected error is a result, too
             ignore_signals()
             return fail(started, unexpected_error(error, log))
+        context.report.complete()
+        return result
 
 
 def fail(failed: Run, failure: ExportFailure) -> PodResult:

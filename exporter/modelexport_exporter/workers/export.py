@@ -7,7 +7,7 @@ and explains its death. It publishes nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -34,15 +34,17 @@ from modelexport_exporter.convert.torchscript import converted_torchscript
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import (
     ROUTES,
+    ContractFinding,
     ConvertedModel,
     ExportTask,
     ReportProgress,
     Rung,
     SizeGuard,
+    StageResult,
     WrittenFile,
 )
 from modelexport_exporter.diagnosis.explain import explaining
-from modelexport_exporter.onnx_file.read_back import read_back
+from modelexport_exporter.onnx_file.read_back import ArtifactFacts, read_back
 from modelexport_exporter.onnx_file.weights import ArrangedWeights, arrange_weights
 from modelexport_exporter.onnx_file.write import MODEL_NAME, write_model
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
@@ -60,6 +62,13 @@ class Subject:
     loaded: LoadedModel
     bound_inputs: BoundInputs
     plugins: Plugins
+
+    @property
+    def to_capture(self) -> ModelToCapture:
+        """Return the model with what captures it."""
+        return ModelToCapture(
+            self.loaded.module, self.bound_inputs, self.plugins, self.task.code_dir
+        )
 
 
 @dataclass(frozen=True)
@@ -93,6 +102,7 @@ def export(
         check_route(task, loaded.format, loaded.module)
         bound_inputs = bind_inputs(task.spec, loaded.module, task.code_dir)
         plugins.check_route(task, lambda: run_eagerly(loaded.module, bound_inputs))
+    clock.report(Stage.LOAD, parameters_of(loaded.module), progress)
     subject = Subject(task, loaded, bound_inputs, plugins)
     with explaining(loaded.module, bound_inputs, task.code_dir):
         try:
@@ -106,15 +116,7 @@ def _explained(failure: ExportFailure, subject: Subject) -> ExportFailure:
     """Return the failure, and say so if no other route can avoid it."""
     if subject.loaded.format in {Format.TORCH_SCRIPT, Format.EXPORTED_PROGRAM}:
         return failure  # there is only one route
-    task, route = subject.task, ROUTES[subject.task.rung]
-    return without_any_route(
-        failure,
-        route,
-        subject.loaded.module,
-        subject.bound_inputs,
-        subject.plugins,
-        task.code_dir,
-    )
+    return without_any_route(failure, ROUTES[subject.task.rung], subject.to_capture)
 
 
 def check(
@@ -130,6 +132,9 @@ def check(
         facts = replace(facts, inputs=own)
         findings = check_contract(subject.bound_inputs.spec, facts)
         check_file(path)
+        nodes = sum(facts.op_counts.values())
+        clock.report(Stage.CONVERT, f"{nodes:,} nodes, opset {facts.opset}", progress)
+    clock.report(Stage.CONTRACT, describe_contract(facts, findings), progress)
     findings = subject.loaded.findings + arranged.findings + findings
     return ConvertedModel(
         model_path=path,
@@ -147,6 +152,24 @@ def check(
         guards=written.guards,
         sizes_as_text=written.sizes_as_text,
     )
+
+
+def describe_contract(facts: ArtifactFacts, findings: Sequence[ContractFinding]) -> str:
+    """Return `2 inputs, 1 output as declared`, or how many differ."""
+    counts = {"input": len(facts.inputs), "output": len(facts.outputs)}
+    named = ", ".join(f"{count} {name}{'s' * (count != 1)}" for name, count in counts.items())
+    if not findings:
+        return f"{named} as declared"
+    return f"{named}, {len(findings)} {'differs' if len(findings) == 1 else 'differ'}"
+
+
+def parameters_of(module: torch.nn.Module) -> str:
+    """Return `42.1 M parameters`."""
+    count = sum(parameter.numel() for parameter in module.parameters())
+    for unit, size in (("G", 1_000_000_000), ("M", 1_000_000)):
+        if count >= size:
+            return f"{count / size:.1f} {unit} parameters"
+    return f"{count:,} parameters"
 
 
 def describe_rung(rung: Rung) -> str:
@@ -181,7 +204,7 @@ def convert(
     if rung in _OF_SEVERAL_GRAPHS:
         with clock.stage(Stage.CONVERT), sizes_written_as_text(is_model_code) as texts:
             several = _OF_SEVERAL_GRAPHS[rung](
-                ModelToCapture(loaded.module, bound_inputs, subject.plugins, task.code_dir),
+                subject.to_capture,
                 optimize=optimizes(task),
                 progress=lambda message: progress(Stage.CONVERT, 0.0, message),
             )
@@ -194,6 +217,7 @@ def convert(
             program = loaded.program or capture(
                 loaded.module, bound_inputs, task.code_dir, strict=strict
             )
+    clock.report(Stage.CAPTURE, f"{len(program.graph.nodes):,} operations", progress)
     with clock.stage(Stage.CONVERT):
         progress(Stage.CONVERT, 0.0, "translating the graph to ONNX")
         translation = translate(program, bound_inputs.spec, subject.plugins, task.code_dir)
@@ -237,6 +261,10 @@ class StageClock:
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
+
+    def report(self, stage: Stage, result: str, progress: ReportProgress) -> None:
+        """Report what a stage found, with the time that it took."""
+        progress(stage, 1.0, StageResult(result, self.seconds.get(stage.value, 0.0)))
 
     @contextmanager
     def stage(self, stage: Stage) -> Iterator[None]:
