@@ -107,11 +107,11 @@ class ProgressReporter:
             self._attempt = f"attempt {number} of {possible}: {name}"
             return self._attempt
 
-    def complete(self) -> None:
-        """Report that the whole export succeeded."""
+    def complete(self, message: str) -> None:
+        """Report that the whole export succeeded, whatever was reported a moment ago."""
         last = self._reported
-        if last is not None and last.percent < _ALL:
-            self._send(last.model_copy(update={"percent": _ALL}))
+        if last is not None:
+            self._send(last.model_copy(update={"percent": _ALL, "message": message}))
 
     def finish(self, stage: Stage, result: str, seconds: float) -> None:
         """Log what a stage found; `seconds`: how long it took."""

@@ -36,7 +36,8 @@ from modelexport_exporter.diagnosis.operators.in_program import find_unsupported
 from modelexport_exporter.diagnosis.operators.skeleton import skeleton, skeleton_name
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
 from modelexport_exporter.plugins.plugins import Plugins, load_plugins
-from modelexport_exporter.workers.export import StageClock, Subject, convert, parameters_of
+from modelexport_exporter.workers.export import Subject, convert
+from modelexport_exporter.workers.stage_results import StageClock, parameters_of
 
 
 @older_torch()

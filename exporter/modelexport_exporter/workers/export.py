@@ -6,9 +6,7 @@ and explains its death. It publishes nothing.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import onnx_ir as ir
@@ -34,17 +32,15 @@ from modelexport_exporter.convert.torchscript import converted_torchscript
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import (
     ROUTES,
-    ContractFinding,
     ConvertedModel,
     ExportTask,
     ReportProgress,
     Rung,
     SizeGuard,
-    StageResult,
     WrittenFile,
 )
 from modelexport_exporter.diagnosis.explain import explaining
-from modelexport_exporter.onnx_file.read_back import ArtifactFacts, read_back
+from modelexport_exporter.onnx_file.read_back import read_back
 from modelexport_exporter.onnx_file.weights import ArrangedWeights, arrange_weights
 from modelexport_exporter.onnx_file.write import MODEL_NAME, write_model
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
@@ -52,6 +48,11 @@ from modelexport_exporter.plugins.plugins import Plugins, load_plugins
 from modelexport_exporter.precision.apply import in_precision
 from modelexport_exporter.torch_internals.symbolic_sizes import sizes_written_as_text
 from modelexport_exporter.verification.seeking.jumps import is_model_code
+from modelexport_exporter.workers.stage_results import (
+    StageClock,
+    describe_contract,
+    parameters_of,
+)
 
 
 @dataclass(frozen=True)
@@ -154,24 +155,6 @@ def check(
     )
 
 
-def describe_contract(facts: ArtifactFacts, findings: Sequence[ContractFinding]) -> str:
-    """Return `2 inputs, 1 output as declared`, or how many differ."""
-    counts = {"input": len(facts.inputs), "output": len(facts.outputs)}
-    named = ", ".join(f"{count} {name}{'s' * (count != 1)}" for name, count in counts.items())
-    if not findings:
-        return f"{named} as declared"
-    return f"{named}, {len(findings)} {'differs' if len(findings) == 1 else 'differ'}"
-
-
-def parameters_of(module: torch.nn.Module) -> str:
-    """Return `42.1 M parameters`."""
-    count = sum(parameter.numel() for parameter in module.parameters())
-    for unit, size in (("G", 1_000_000_000), ("M", 1_000_000)):
-        if count >= size:
-            return f"{count / size:.1f} {unit} parameters"
-    return f"{count:,} parameters"
-
-
 def describe_rung(rung: Rung) -> str:
     """Return `TorchScript (Trace, torch 2.15.0)`; the plain route for its first rung."""
     route = ROUTES[rung].value
@@ -254,26 +237,3 @@ def write(model: ir.Model, subject: Subject) -> Written:
         arranged = arrange_weights(converted, subject.loaded.module, task.spec.export)
         files = write_model(converted, task.output_dir)
     return Written(replace(arranged, findings=arranged.findings + kept), files)
-
-
-class StageClock:
-    """Measures the stages, and sets the stage of a failure."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    def report(self, stage: Stage, result: str, progress: ReportProgress) -> None:
-        """Report what a stage found, with the time that it took."""
-        progress(stage, 1.0, StageResult(result, self.seconds.get(stage.value, 0.0)))
-
-    @contextmanager
-    def stage(self, stage: Stage) -> Iterator[None]:
-        """Time the block; a failure inside it belongs to the stage."""
-        begin = time.monotonic()
-        try:
-            yield
-        except ExportFailure as failure:
-            failure.stage = failure.stage or stage
-            raise
-        finally:
-            self.seconds[stage.value] = round(time.monotonic() - begin, 3)
