@@ -66,20 +66,31 @@ examples:
   # Print the ModelExport that a trigger would create for a finished Job
   kubectl get job train-42 -o yaml | modelexport render trigger.yaml --for -
 """
-_WITH_WORKERS = frozenset({"run", "verify", "diagnose"})
+_COMPLETION = """\
+examples:
+  # In ~/.bashrc
+  eval "$(modelexport completion bash)"
+
+  # zsh: into a directory of $fpath
+  modelexport completion zsh > ~/.zfunc/_modelexport
+
+  # fish
+  modelexport completion fish > ~/.config/fish/completions/modelexport.fish
+"""
+_WITH_WORKERS = frozenset({"export", "init", "run", "verify", "diagnose"})
 
 
 def main(arguments: Sequence[str] | None = None, prog: str = "modelexport") -> int:
     """Run the command; return its exit code."""
-    args = parser(prog).parse_args(arguments)
     with surviving_closed_pipes():
-        return _run(args)
+        return _run(parser(prog).parse_args(arguments))
 
 
 def _run(args: argparse.Namespace) -> int:
     if args.command in _WITH_WORKERS:
         # Before all imports, which take a second: a sign that the command has begun.
-        print(f"modelexport {_version()}: {args.command} {args.manifest}", file=sys.stderr)
+        subject = args.manifest if "manifest" in args else args.checkpoint
+        print(f"modelexport {_version()}: {args.command} {subject}", file=sys.stderr)
     if "handler" in args:
         return int(args.handler(args))
     if args.command == "run":
@@ -117,7 +128,7 @@ def kubectl() -> int:
     return main(prog="kubectl modelexport")
 
 
-def parser(prog: str) -> argparse.ArgumentParser:
+def parser(prog: str = "modelexport") -> argparse.ArgumentParser:
     """Return what the command line can be."""
     parser = argparse.ArgumentParser(
         prog=prog,
@@ -137,6 +148,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     _add_inspect(commands)
     _add_render(commands)
     cluster_arguments.add_commands(commands, _add_command, prog)
+    _add_completion(commands)
     return parser
 
 
@@ -270,6 +282,26 @@ def _add_render(commands: Any) -> None:  # noqa: ANN401
         metavar="OBJECT",
         help="YAML of the finished object, for a trigger; - reads standard input",
     )
+
+
+def _add_completion(commands: Any) -> None:  # noqa: ANN401
+    completion = _add_command(
+        commands,
+        "completion",
+        "print a script by which a shell completes commands",
+        "Print the script by which a shell completes commands, options and files.",
+        _COMPLETION,
+    )
+    completion.add_argument(
+        "shell", choices=("bash", "zsh", "fish"), metavar="SHELL", help="bash, zsh or fish"
+    )
+    completion.set_defaults(handler=_complete)
+
+
+def _complete(args: argparse.Namespace) -> int:
+    from modelexport_cli.completion import print_completion
+
+    return print_completion(parser(), args.shell)
 
 
 def _add_command(
