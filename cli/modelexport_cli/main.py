@@ -163,6 +163,7 @@ def _add_export(commands: Any) -> None:  # noqa: ANN401 - argparse hides its typ
     )
     export_arguments.add_export_options(export)
     _add_work_dir(export)
+    _add_verbose(export)
 
 
 def _add_init(commands: Any) -> None:  # noqa: ANN401
@@ -176,6 +177,7 @@ def _add_init(commands: Any) -> None:  # noqa: ANN401
     )
     export_arguments.add_init_options(init)
     _add_work_dir(init)
+    _add_verbose(init)
 
 
 def _add_run(commands: Any) -> None:  # noqa: ANN401 - argparse hides its type
