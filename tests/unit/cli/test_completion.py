@@ -45,7 +45,7 @@ def directory(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        pytest.param(["r"], ["run", "render"], id="a command"),
+        pytest.param(["ren"], ["render"], id="a command"),
         pytest.param(["run", "--v"], ["--verbose"], id="an option"),
         pytest.param(["diagnose", "--sk"], ["--skeleton"], id="an option of one command"),
         pytest.param(["run", "-o", "j"], ["json"], id="a value"),
