@@ -87,6 +87,12 @@ class Progress(ApiModel):
         description="Progress of the whole export, in percent."
     )
     message: str = Field(default="", description="Current activity.", max_length=256)
+    attempt: str | None = Field(
+        default=None,
+        description="Current attempt to export, such as `attempt 2 of 5: DynamoStrict`. The total "
+        "changes when an attempt fails in a way that allows or excludes others.",
+        max_length=64,
+    )
 
 
 class TensorInfo(ApiModel):

@@ -23,7 +23,13 @@ _STAGES = (Stage.FETCH, Stage.LOAD, Stage.CAPTURE)
 
 
 def diagnose_manifest(
-    manifest: Path, output: str, skeletons: Path | None, timeout: float, work_dir: Path | None
+    manifest: Path,
+    output: str,
+    skeletons: Path | None,
+    timeout: float,
+    work_dir: Path | None,
+    *,
+    verbose: bool = False,
 ) -> int:
     """Print the diagnosis of a manifest; return the exit code."""
     try:
@@ -31,14 +37,16 @@ def diagnose_manifest(
     except ManifestError as error:
         print(f"{manifest}: {error}", file=sys.stderr)
         return int(ExitCode.MANIFEST)
-    from modelexport_exporter.batch.first_checkpoint import first_checkpoint
-    from modelexport_exporter.pipeline.diagnose_run import Settings, diagnose
+    with open_log(sys.stderr, _STAGES, verbose=verbose) as log:
+        from modelexport_exporter.batch.first_checkpoint import first_checkpoint
+        from modelexport_exporter.pipeline.diagnose_run import Settings, diagnose
 
-    settings = Settings(work_dir or default_work_dir(), timeout)
-    with open_log(sys.stderr, _STAGES) as log:
+        settings = Settings(work_dir or default_work_dir(), timeout)
         diagnosis = diagnose(resource, settings, log, first_checkpoint)
         if diagnosis.failure is None:
             log.complete()
+        else:
+            log.fail(diagnosis.failure)
     written = write_skeletons(diagnosis, skeletons) if skeletons is not None else []
     if output == "json":
         print(diagnosis.model_dump_json(by_alias=True, exclude_none=True, indent=2))

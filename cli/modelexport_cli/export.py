@@ -20,25 +20,32 @@ from modelexport_exporter.core.inferred import Inferred
 from modelexport_exporter.core.proposal import Proposal
 
 
-def export_checkpoint(options: ExportOptions, output: str, work_dir: Path | None) -> int:
+def export_checkpoint(
+    options: ExportOptions, output: str, work_dir: Path | None, *, verbose: bool = False
+) -> int:
     """Find the inputs, export, verify and publish; return the exit code."""
     started = datetime.now(UTC)
     try:
-        found = infer(options, work_dir or default_work_dir())
+        found = infer(options, work_dir or default_work_dir(), verbose=verbose)
     except (ManifestError, ExportFailure) as error:
         return print_result(_failed(error), None, started, output)
-    return run_resource(found.resource, output, work_dir, found.inferred, started)
+    return run_resource(found.resource, output, work_dir, found.inferred, started, verbose=verbose)
 
 
 def write_manifest(
-    options: ExportOptions, target: Path | None, work_dir: Path | None, *, trigger: bool
+    options: ExportOptions,
+    target: Path | None,
+    work_dir: Path | None,
+    *,
+    trigger: bool,
+    verbose: bool = False,
 ) -> int:
     """Find the inputs, and write the manifest of the export or of a trigger."""
     from modelexport_cli.written_manifest import written_manifest
 
     started = datetime.now(UTC)
     try:
-        found = infer(options, work_dir or default_work_dir())
+        found = infer(options, work_dir or default_work_dir(), verbose=verbose)
     except (ManifestError, ExportFailure) as error:
         return print_result(_failed(error), None, started, "text", sys.stderr)
     text = written_manifest(found.document, found.inferred, options.checkpoint, trigger=trigger)
@@ -64,14 +71,14 @@ class Found:
         self.resource: ModelExport = parse(document)
 
 
-def infer(options: ExportOptions, work_dir: Path) -> Found:
+def infer(options: ExportOptions, work_dir: Path, *, verbose: bool = False) -> Found:
     """Return the manifest with the inputs that were found, and show it.
 
     Raises ManifestError and ExportFailure.
     """
     draft = draft_of(options, _directories(options))
     resource = draft.resource
-    proposal = _proposal(options, resource, work_dir)
+    proposal = _proposal(options, resource, work_dir, verbose=verbose)
     document, inferred = complete(draft, proposal, options.input_names)
     found = Found(document, inferred)
     _show(found, proposal)
@@ -87,13 +94,20 @@ def _directories(options: ExportOptions) -> tuple[Path, ...]:
     return tuple(dict.fromkeys((here, beside)))
 
 
-def _proposal(options: ExportOptions, resource: ModelExport, work_dir: Path) -> Proposal:
+def _proposal(
+    options: ExportOptions, resource: ModelExport, work_dir: Path, *, verbose: bool
+) -> Proposal:
     from modelexport_cli.log import open_log
-    from modelexport_exporter.pipeline.diagnose_run import Settings
-    from modelexport_exporter.pipeline.infer_run import infer_inputs
 
-    with open_log(sys.stderr, (Stage.FETCH, Stage.LOAD)) as log:
-        found = infer_inputs(resource.spec, options.stated, Settings(work_dir), log)
+    with open_log(sys.stderr, (Stage.FETCH, Stage.LOAD), verbose=verbose) as log:
+        from modelexport_exporter.pipeline.diagnose_run import Settings
+        from modelexport_exporter.pipeline.infer_run import infer_inputs
+
+        try:
+            found = infer_inputs(resource.spec, options.stated, Settings(work_dir), log)
+        except ExportFailure as failure:
+            log.fail(failure.describe(Stage.LOAD))
+            raise
         log.complete()
     return found
 

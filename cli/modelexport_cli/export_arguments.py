@@ -133,7 +133,7 @@ def run_export(args: argparse.Namespace) -> int:
         return _refuse(error)
     from modelexport_cli.export import export_checkpoint
 
-    return export_checkpoint(options, args.output_format, args.work_dir)
+    return export_checkpoint(options, args.output_format, args.work_dir, verbose=args.verbose)
 
 
 def run_init(args: argparse.Namespace) -> int:
@@ -146,7 +146,9 @@ def run_init(args: argparse.Namespace) -> int:
         return _refuse(error)
     from modelexport_cli.export import write_manifest
 
-    return write_manifest(options, args.file, args.work_dir, trigger=args.trigger)
+    return write_manifest(
+        options, args.file, args.work_dir, trigger=args.trigger, verbose=args.verbose
+    )
 
 
 def _refuse(error: Exception) -> int:

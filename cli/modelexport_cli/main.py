@@ -14,6 +14,7 @@ from typing import Any
 
 from modelexport_cli import export_arguments
 from modelexport_cli.cluster import arguments as cluster_arguments
+from modelexport_cli.pipes import surviving_closed_pipes
 
 _EXIT_CODES = """\
 exit codes:
@@ -65,26 +66,53 @@ examples:
   # Print the ModelExport that a trigger would create for a finished Job
   kubectl get job train-42 -o yaml | modelexport render trigger.yaml --for -
 """
+_COMPLETION = """\
+examples:
+  # In ~/.bashrc
+  eval "$(modelexport completion bash)"
+
+  # zsh: into a directory of $fpath
+  modelexport completion zsh > ~/.zfunc/_modelexport
+
+  # fish
+  modelexport completion fish > ~/.config/fish/completions/modelexport.fish
+"""
+_WITH_WORKERS = frozenset({"export", "init", "run", "verify", "diagnose"})
 
 
 def main(arguments: Sequence[str] | None = None, prog: str = "modelexport") -> int:
     """Run the command; return its exit code."""
-    args = _parser(prog).parse_args(arguments)
+    with surviving_closed_pipes():
+        return _run(parser(prog).parse_args(arguments))
+
+
+def _run(args: argparse.Namespace) -> int:
+    if args.command in _WITH_WORKERS:
+        # Before all imports, which take a second: a sign that the command has begun.
+        subject = args.manifest if "manifest" in args else args.checkpoint
+        print(f"modelexport {_version()}: {args.command} {subject}", file=sys.stderr)
     if "handler" in args:
         return int(args.handler(args))
     if args.command == "run":
         from modelexport_cli.run import run_manifest
 
-        return run_manifest(args.manifest, args.output, args.work_dir)
+        return run_manifest(args.manifest, args.output, args.work_dir, verbose=args.verbose)
     if args.command == "verify":
         from modelexport_cli.verify import verify_manifest
 
-        return verify_manifest(args.manifest, args.artifact, args.output, args.work_dir)
+        return verify_manifest(
+            args.manifest, args.artifact, args.output, args.work_dir, verbose=args.verbose
+        )
     if args.command == "diagnose":
         from modelexport_cli.diagnose import diagnose_manifest
 
         return diagnose_manifest(
-            args.manifest, args.output, args.skeleton, args.timeout, args.work_dir
+            args.manifest,
+            args.output,
+            args.skeleton,
+            args.timeout,
+            args.work_dir,
+            verbose=args.verbose,
         )
     if args.command == "inspect":
         from modelexport_cli.inspect_model import inspect_model
@@ -100,7 +128,8 @@ def kubectl() -> int:
     return main(prog="kubectl modelexport")
 
 
-def _parser(prog: str) -> argparse.ArgumentParser:
+def parser(prog: str = "modelexport") -> argparse.ArgumentParser:
+    """Return what the command line can be."""
     parser = argparse.ArgumentParser(
         prog=prog,
         description="Export PyTorch checkpoints to verified ONNX files.",
@@ -119,6 +148,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     _add_inspect(commands)
     _add_render(commands)
     cluster_arguments.add_commands(commands, _add_command, prog)
+    _add_completion(commands)
     return parser
 
 
@@ -133,6 +163,7 @@ def _add_export(commands: Any) -> None:  # noqa: ANN401 - argparse hides its typ
     )
     export_arguments.add_export_options(export)
     _add_work_dir(export)
+    _add_verbose(export)
 
 
 def _add_init(commands: Any) -> None:  # noqa: ANN401
@@ -146,6 +177,7 @@ def _add_init(commands: Any) -> None:  # noqa: ANN401
     )
     export_arguments.add_init_options(init)
     _add_work_dir(init)
+    _add_verbose(init)
 
 
 def _add_run(commands: Any) -> None:  # noqa: ANN401 - argparse hides its type
@@ -161,6 +193,7 @@ def _add_run(commands: Any) -> None:  # noqa: ANN401 - argparse hides its type
     _add_manifest(run)
     _add_output(run, "the status that the ModelExport would get")
     _add_work_dir(run)
+    _add_verbose(run)
 
 
 def _add_verify(commands: Any) -> None:  # noqa: ANN401
@@ -182,6 +215,7 @@ def _add_verify(commands: Any) -> None:  # noqa: ANN401
     )
     _add_output(verify, "the status that the ModelExport would get")
     _add_work_dir(verify)
+    _add_verbose(verify)
 
 
 def _add_diagnose(commands: Any) -> None:  # noqa: ANN401
@@ -210,6 +244,7 @@ def _add_diagnose(commands: Any) -> None:  # noqa: ANN401
         help="stop the diagnosis after this time (default: 300)",
     )
     _add_work_dir(diagnose)
+    _add_verbose(diagnose)
 
 
 def _add_inspect(commands: Any) -> None:  # noqa: ANN401
@@ -251,6 +286,26 @@ def _add_render(commands: Any) -> None:  # noqa: ANN401
     )
 
 
+def _add_completion(commands: Any) -> None:  # noqa: ANN401
+    completion = _add_command(
+        commands,
+        "completion",
+        "print a script by which a shell completes commands",
+        "Print the script by which a shell completes commands, options and files.",
+        _COMPLETION,
+    )
+    completion.add_argument(
+        "shell", choices=("bash", "zsh", "fish"), metavar="SHELL", help="bash, zsh or fish"
+    )
+    completion.set_defaults(handler=_complete)
+
+
+def _complete(args: argparse.Namespace) -> int:
+    from modelexport_cli.completion import print_completion
+
+    return print_completion(parser(), args.shell)
+
+
 def _add_command(
     commands: Any,  # noqa: ANN401
     name: str,
@@ -287,15 +342,28 @@ def _add_work_dir(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_verbose(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="show every message, and what the model's code and torch print",
+    )
+
+
 def _add_manifest(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("manifest", type=Path, metavar="MANIFEST", help="YAML file of the resource")
+
+
+def _version() -> str:
+    return importlib.metadata.version("modelexport")
 
 
 class _Version(argparse.Action):
     """Reads the version only when `--version` is given."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        print(f"modelexport {importlib.metadata.version('modelexport')}")
+        print(f"modelexport {_version()}")
         parser.exit()
 
 

@@ -31,9 +31,17 @@ Alter = Callable[[ModelExport], ModelExport]
 
 
 def run_manifest(
-    manifest: Path, output: str, work_dir: Path | None, alter: Alter | None = None
+    manifest: Path,
+    output: str,
+    work_dir: Path | None,
+    alter: Alter | None = None,
+    *,
+    verbose: bool = False,
 ) -> int:
-    """Run a manifest; return the pod's exit code. `alter` changes the manifest first."""
+    """Run a manifest; return the pod's exit code. `alter` changes the manifest first.
+
+    `verbose`: whether to show what workers print.
+    """
     started = datetime.now(UTC)
     try:
         resource = read_manifest(manifest)
@@ -47,7 +55,7 @@ def run_manifest(
         )
         result = PodResult(outcome="Failed", failure=failure)
         return print_result(result, None, started, output)
-    return run_resource(resource, output, work_dir, started=started)
+    return run_resource(resource, output, work_dir, started=started, verbose=verbose)
 
 
 def run_resource(
@@ -56,10 +64,12 @@ def run_resource(
     work_dir: Path | None,
     inferred: tuple[Inferred, ...] = (),
     started: datetime | None = None,
+    *,
+    verbose: bool = False,
 ) -> int:
     """Run a resource; return the pod's exit code. `inferred`: what the user did not state."""
     started = started or datetime.now(UTC)
-    run = _run(resource, work_dir or default_work_dir(), inferred)
+    run = _run(resource, work_dir or default_work_dir(), inferred, verbose=verbose)
     return print_result(run.result, resource, started, output, results=run.results)
 
 
@@ -91,19 +101,27 @@ def default_work_dir() -> Path:
     return Path(tempfile.gettempdir()) / f"modelexport-{os.getuid()}"
 
 
-def _run(resource: ModelExport, work_dir: Path, inferred: tuple[Inferred, ...]) -> ShareRun:
+def _run(
+    resource: ModelExport, work_dir: Path, inferred: tuple[Inferred, ...], *, verbose: bool
+) -> ShareRun:
     """Export or verify one checkpoint, or all of a batch, which may fail as a whole."""
-    from modelexport_exporter.batch.max_failed import apply_max_failed
-    from modelexport_exporter.batch.run import ShareRun, run_share, run_single
-    from modelexport_exporter.pipeline.context import Settings
+    is_batch = resource.spec.source.is_batch
+    stages = () if is_batch else stages_of(resource.spec.mode)
+    with open_log(sys.stderr, stages, verbose=verbose) as log:
+        # Imported while the board is shown: it takes longer than all before.
+        from modelexport_exporter.batch.max_failed import apply_max_failed
+        from modelexport_exporter.batch.run import ShareRun, run_share, run_single
+        from modelexport_exporter.pipeline.context import Settings
 
-    settings = Settings(work_dir, inferred=inferred)
-    if not resource.spec.source.is_batch:
-        with open_log(sys.stderr, stages_of(resource.spec.mode)) as log:
-            result = run_single(resource, settings, log)
-            if result.failure is None:
-                log.complete()
-        return ShareRun(result)
-    with open_log(sys.stderr) as log:
-        run = run_share(resource, settings, log)
+        settings = Settings(work_dir, inferred=inferred)
+        if is_batch:
+            run = run_share(resource, settings, log)
+        else:
+            run = ShareRun(run_single(resource, settings, log))
+        if run.result.failure is None:
+            log.complete()
+        else:
+            log.fail(run.result.failure)
+    if not is_batch:
+        return run
     return replace(run, result=apply_max_failed(run.result, resource.spec.max_failed))

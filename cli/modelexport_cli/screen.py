@@ -11,11 +11,13 @@ from rich.text import Text
 
 _LABEL = 10
 _NARROWEST = 20
+_NO_END = 100_000
+"""The width of what is no terminal: programs read whole lines."""
 
 
 def console_for(stream: TextIO) -> Console:
     """Return a console that colours only what a command styles; it honours NO_COLOR."""
-    return Console(file=stream, highlight=False)
+    return Console(file=stream, highlight=False, width=None if stream.isatty() else _NO_END)
 
 
 def marks(console: Console) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from modelexport_api.conditions import (
     after_run,
     batch_reason,
     end_of,
+    stages_of,
 )
 from modelexport_api.items import Items
 from modelexport_api.pod import PodResult
@@ -18,6 +19,7 @@ from modelexport_api.status import (
     ConditionType,
     ModelExportStatus,
     Phase,
+    Progress,
     VerificationResult,
 )
 
@@ -55,6 +57,9 @@ def status_of(
         verification=result.verification,
         failure=failure,
         items=items,
+        progress=None
+        if failure
+        else Progress(stage=stages_of(mode)[-1], percent=100, message=end_of(mode).value.lower()),
     )
 
 

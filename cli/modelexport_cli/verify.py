@@ -10,11 +10,20 @@ from modelexport_cli.run import run_manifest
 
 
 def verify_manifest(
-    manifest: Path, artifact: str | None, output: str, work_dir: Path | None
+    manifest: Path,
+    artifact: str | None,
+    output: str,
+    work_dir: Path | None,
+    *,
+    verbose: bool = False,
 ) -> int:
     """Verify an existing artifact; return the exit code."""
     return run_manifest(
-        manifest, output, work_dir, lambda resource: as_verification(resource, artifact)
+        manifest,
+        output,
+        work_dir,
+        lambda resource: as_verification(resource, artifact),
+        verbose=verbose,
     )
 
 

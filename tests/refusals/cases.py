@@ -111,6 +111,11 @@ OF_DECLARATIONS = [
         spec={"outputs": ["a", "b"]}, mended={"outputs": ["a"]}, attempts=1,
     ),
     Case(
+        "DecidesAndReturnsOne", ROWS, B, R.CONTRACT_VIOLATED,
+        ["requested a, b (2)", "returns 1 tensor"], "outputs", spec={"outputs": ["a", "b"]},
+        attempts=1,
+    ),
+    Case(
         "KeepsSome", ROWS, B, R.CONTRACT_VIOLATED,
         ["spec.outputShapes", "output y dim 0: declared b, returned "], "depends on values",
         spec={"outputs": ["y"], "outputShapes": {"y": ["b", 4]}},
@@ -203,18 +208,28 @@ OF_OPERATORS = [
     Case(
         "Singular", [tensor("x", "b", 6, 6)], B, R.UNSUPPORTED_OPERATOR, ["aten::linalg_svd"],
         "--skeleton", line="torch.linalg.svd",
+        attempts=1,
     ),
     Case(
         "Factor", [tensor("x", "n", "k")], {"n": (2, 8), "k": (2, 8)}, R.UNSUPPORTED_OPERATOR,
         ["aten::linalg_cholesky"], "constant size", line="torch.linalg.cholesky",
+        attempts=1,
     ),
     Case(
         "Eigen", [tensor("x", "b", 4, 4)], B, R.UNSUPPORTED_OPERATOR, ["aten::linalg_eigvals"],
         "--skeleton", line="torch.linalg.eigvals",
+        attempts=1,
     ),
     Case(
         "LeastSquares", [tensor("x", "b", 6, 3), tensor("y", "b", 6, 1)], B,
         R.UNSUPPORTED_OPERATOR, ["aten::linalg_lstsq"], "--skeleton", line="torch.linalg.lstsq",
+        attempts=1,
+    ),
+    Case(
+        "Smooths", ROWS, B, R.VERIFICATION_FAILED,
+        ["aten.gelu.default, which the plugin wrong_gelu translates"],
+        "The plugin wrong_gelu translates aten.gelu.default", line="gelu(x)",
+        spec={"export": {"plugins": ["wrong_gelu"]}}, mended={"export": {}}, attempts=1,
     ),
     Case(
         "Cancels", [tensor("x", "b", 64)], B, R.ILL_CONDITIONED, ["change with rounding"],

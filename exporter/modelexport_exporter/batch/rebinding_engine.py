@@ -161,7 +161,7 @@ class RebindingEngine:
     def _fetch(self, prepared: _PreparedItem) -> None:
         if self._dependencies is None:
             shared = tempfile.mkdtemp(prefix="shared-", dir=self._directory)
-            self._dependencies = gather(prepared.spec, Path(shared))
+            self._dependencies = gather(self._settings.batch or prepared.spec, Path(shared))
         prepared.run.fetch(prepared.directory, prepared.held, self._dependencies)
 
 

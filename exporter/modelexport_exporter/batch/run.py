@@ -74,7 +74,7 @@ def run_share(
     """Export one share of a batch. Call it from the main thread."""
     with interruptible():
         try:
-            settings = _with_signer(resource, settings)
+            settings = replace(_with_signer(resource, settings), batch=resource.spec)
             planned = make_plan(resource, part.shares)
             with _closing(make_engine(settings)) as engine:
                 loop = Loop(planned, part.share, _open_journal(planned, part, log), engine, log)

@@ -42,7 +42,7 @@ class ShareLog:
     def item_finished(self, result: ItemResult, done: int) -> None:
         """Log the result of a checkpoint, and how many of the share are done."""
         level: Level = "info" if result.outcome == "Succeeded" else "warning"
-        self._log.log(level, describe_result(result), item=result.index)
+        self._log.log(level, describe_result(result), item=result.index, reason=result.reason)
         self.report(self._stage, done, 0, f"{done} of {self._total} done")
 
     def report(self, stage: Stage, done: int, percent: int, message: str, **fields: Any) -> None:  # noqa: ANN401

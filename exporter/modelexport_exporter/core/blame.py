@@ -30,6 +30,8 @@ class Blame:
     """The node's operator, `Conv` or `domain::Op`."""
     aten: str = ""
     """The corresponding ATen op, `aten.convolution.default`."""
+    plugin: str = ""
+    """The user's plugin that translated the op; empty if torch.onnx or this exporter did."""
     module: str = ""
     """The path of the nn.Module; empty for the root module."""
     source: str = ""
@@ -49,6 +51,11 @@ class Blame:
     """Why there is no repro."""
     why_not: str = ""
 
+    @property
+    def is_of_a_plugin(self) -> bool:
+        """Return whether the translation of a plugin is proven wrong, which no rung can avoid."""
+        return bool(self.plugin) and self.proven
+
     def sentence(self) -> str:
         """Return the part of a failure's message after "It"; empty if nothing was found."""
         only = f"only after onnxruntime's {self.optimization} graph optimizations"
@@ -57,8 +64,10 @@ class Blame:
         words = f"first differs at node {self.op} ({self.node})"
         if self.aten:
             words += f", {self.aten}"
+        if self.plugin:
+            words += f", which the plugin {self.plugin} translates"
         if self.module:
-            words += f" in {self.module}"
+            words += f"{',' * bool(self.plugin)} in {self.module}"
         if self.source:
             words += f", {self.source}"
         if self.error_after is not None:

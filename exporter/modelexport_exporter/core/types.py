@@ -35,6 +35,23 @@ class FactoryProgress(str):
     __slots__ = ()
 
 
+class StageResult(str):
+    """In place of a progress message: what a stage that has succeeded found, `1,204 nodes`."""
+
+    __slots__ = ("seconds",)
+    seconds: float
+
+    def __new__(cls, text: str, seconds: float) -> StageResult:
+        """Return a result; `seconds`: how long the stage took."""
+        made = super().__new__(cls, text)
+        made.seconds = seconds
+        return made
+
+    def __reduce__(self) -> tuple[type[StageResult], tuple[str, float]]:
+        """Return what another process makes the result of."""
+        return StageResult, (str(self), self.seconds)
+
+
 class Rung(StrEnum):
     """One way from a module to ONNX; `ladder` decides which ones are tried, and in which order."""
 

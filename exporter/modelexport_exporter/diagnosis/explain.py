@@ -21,6 +21,16 @@ from modelexport_exporter.diagnosis.pitfalls.static import static_pitfalls
 _BY_RUNNING = frozenset({Reason.VERIFICATION_FAILED, Reason.RUNTIME_FAILED})
 """Failures of a graph that was made without an error: running the model shows where it differs."""
 
+_BEFORE_THE_CONTRACT = frozenset(
+    {
+        Reason.CAPTURE_FAILED,
+        Reason.CONVERSION_FAILED,
+        Reason.DYNAMIC_DIM_SPECIALIZED,
+        Reason.CONTRACT_VIOLATED,
+    }
+)
+"""Failures of a rung after which the number of outputs is not known to be right."""
+
 
 @contextmanager
 def explaining(
@@ -37,28 +47,41 @@ def explaining(
             raise described from failure.__cause__
         if failure.reason not in CAUSES:
             raise
-        if failure.reason is Reason.CONTRACT_VIOLATED and _returns_another_number(
-            model, bound_inputs
-        ):
-            text = failure.message, failure.hint
-            raise Incurable(failure.reason, *text, stage=failure.stage) from failure.__cause__
+        if failure.reason in _BEFORE_THE_CONTRACT:
+            declared, returned = len(bound_inputs.spec.outputs), _returned(model, bound_inputs)
+            if returned is not None and returned != declared:
+                raise _other_number(failure, bound_inputs, returned) from failure.__cause__
         run = failure.reason in _BY_RUNNING
         pitfalls = find_pitfalls(model, bound_inputs, code_dir, run=run)
         raise enrich(failure, pitfalls) from failure.__cause__
 
 
-def _returns_another_number(model: torch.nn.Module, bound_inputs: BoundInputs) -> bool:
-    """Return whether forward returns more or fewer tensors than the spec has names for."""
+def _returned(model: torch.nn.Module, bound_inputs: BoundInputs) -> int | None:
+    """Return how many tensors forward returns; None if the spec names none, or it is not known."""
     spec = bound_inputs.spec
     if not spec.outputs or (spec.model is not None and spec.model.state):
-        return False
+        return None
     args, kwargs = bound_inputs.call.example(bound_inputs.sizes.captured)
     try:
         with torch.no_grad():
-            returned = list(flatten(model(*args, **kwargs)))
+            return len(list(flatten(model(*args, **kwargs))))
     except Exception:  # noqa: BLE001 - an explanation never takes the place of the failure
-        return False
-    return len(returned) != len(spec.outputs)
+        return None
+
+
+def _other_number(failure: ExportFailure, bound_inputs: BoundInputs, returned: int) -> Incurable:
+    """Return the failure of a spec that names more or fewer outputs than there are on any rung."""
+    if failure.reason is Reason.CONTRACT_VIOLATED:
+        return Incurable(failure.reason, failure.message, failure.hint, stage=failure.stage)
+    names = bound_inputs.spec.outputs
+    tensors = "1 tensor" if returned == 1 else f"{returned} tensors"
+    return Incurable(
+        Reason.CONTRACT_VIOLATED,
+        f"outputs: requested {', '.join(names)} ({len(names)}), but forward returns {tensors}",
+        "outputs must name every tensor that forward returns, in order; return only those that "
+        "you need.",
+        stage=failure.stage,
+    )
 
 
 def find_pitfalls(

@@ -36,6 +36,8 @@ class Settings:
     """Signs the provenance. None: the key is read from the environment, if there is one."""
     inferred: tuple[Inferred, ...] = ()
     """Values of the spec that were not written by the user; the report marks them."""
+    batch: ModelExportSpec | None = None
+    """The spec of the whole batch, of whose checkpoints this run exports some."""
 
 
 @dataclass(frozen=True)

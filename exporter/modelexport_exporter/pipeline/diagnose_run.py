@@ -12,6 +12,7 @@ from pathlib import Path
 
 from modelexport_api.resource import ModelExport
 from modelexport_api.spec import ModelExportSpec
+from modelexport_api.status import Stage
 from modelexport_exporter.core import entry_points
 from modelexport_exporter.core.diagnosis import Diagnosis
 from modelexport_exporter.core.errors import ExportFailure
@@ -21,6 +22,7 @@ from modelexport_exporter.core.progress import ProgressReporter
 from modelexport_exporter.core.types import ExportTask
 from modelexport_exporter.isolation import worker
 from modelexport_exporter.isolation.interruption import interruptible
+from modelexport_exporter.report import text
 from modelexport_exporter.source import fetch as fetching
 from modelexport_exporter.source.fetch_code import fetch_code
 from modelexport_exporter.storage.locate import Stores
@@ -76,10 +78,13 @@ def fetch_task(spec: ModelExportSpec, directory: Path, report: ProgressReporter)
     stores = Stores(spec)
     code_dir = None
     if spec.model is not None and spec.model.code is not None:
-        code_dir = fetch_code(stores.code(spec.model.code.uri), directory)
+        code_dir = fetch_code(stores.code(spec.model.code.uri), directory, spec)
     source = stores.source(spec.source.one)
+    begun = time.monotonic()
     identity = fetching.identify(source, spec.source)
     fetched = fetching.fetch(source, identity, spec.source, directory / "checkpoint", report)
+    size = text.size(identity.size_bytes).replace("\N{NO-BREAK SPACE}", " ")
+    report.finish(Stage.FETCH, size, time.monotonic() - begun)
     return ExportTask(spec, fetched.checkpoint, code_dir, directory)
 
 

@@ -81,6 +81,7 @@ class ExportRun:
         on_download(stage.code_dir)
         held.enter_context(publisher.open())
         checkpoint = stage.fetch()
+        stage.report_result(checkpoint)
         if decision is Decision.COMPARE_CONTENT and previous is not None:
             self._record.source_files = checkpoint.digests()
             if publisher.decide(previous) is Decision.REUSE:
@@ -92,6 +93,8 @@ class ExportRun:
         form = fetched.format
         attempts = self._record.attempts
         while (step := ladder.next_step(self.context.spec, form, attempts)) is not None:
+            possible = ladder.possible_attempts(self.context.spec, form, attempts)
+            self.context.report.begin_attempt(len(attempts) + 1, possible, step.rung.value)
             task = fetched.task(f"output-{len(attempts)}")
             result = self._try_rung(replace(task, rung=step.rung, force=step.force), fetched)
             if result is not None:
@@ -140,13 +143,13 @@ class ExportRun:
         self, task: ExportTask, started: float, failure: ExportFailure | None = None
     ) -> None:
         """Record how an attempt ended."""
-        outcome = self._record.outcome
+        outcome, seconds = self._record.outcome, round(time.monotonic() - started, 3)
         differs = failure is not None and failure.reason is Reason.VERIFICATION_FAILED
         made = self._record.converted if self.context.stage is Stage.VERIFY else None
         self._record.end_attempt(
             Attempt(
                 task.rung,
-                round(time.monotonic() - started, 3),
+                seconds,
                 failure.describe(self.context.stage) if failure else None,
                 incurable=isinstance(failure, Incurable),
                 deferred=isinstance(failure, RouteFallback),
@@ -157,7 +160,9 @@ class ExportRun:
         )
         if failure is not None:
             message = f"{task.rung.value}: {failure.reason}: {printable(failure.message)}"
-            self.context.log.log("warning", message)
+            # Fields: a terminal shows the message in the summary, if at all.
+            fields = {"failed": failure.reason, "stage": self.context.stage, "seconds": seconds}
+            self.context.log.log("warning", message, **fields)
 
     def _summarize_failures(self, checkpoint: Format | None) -> ExportFailure:
         """Return the most informative failure, with the reasons of the other rungs."""

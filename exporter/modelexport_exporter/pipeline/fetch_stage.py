@@ -12,13 +12,19 @@ from pathlib import Path
 from modelexport_api.spec import ModelExportSpec
 from modelexport_api.status import Stage
 from modelexport_exporter.core import digests as identity
+from modelexport_exporter.core.digests import source_digest
 from modelexport_exporter.core.progress import ProgressReporter
 from modelexport_exporter.core.types import ExportTask
+from modelexport_exporter.report import text
 from modelexport_exporter.report.record import Record
 from modelexport_exporter.source import fetch as fetching
 from modelexport_exporter.source.dependencies import Dependencies, gather
 from modelexport_exporter.storage.locate import Stores
 from modelexport_exporter.storage.store import Location
+
+_DIGEST_SECONDS = 0.2
+"""A run does not wait longer for the digest of a checkpoint only to show it."""
+_DIGEST_SHOWN = 12
 
 
 @dataclass
@@ -66,6 +72,18 @@ class FetchStage:
                 self.directory / "checkpoint",
                 self.report,
             )
+
+    def report_result(self, checkpoint: fetching.Fetched) -> None:
+        """Log what was fetched; its digest only if that is known by now."""
+        identity = self.record.identity
+        assert identity is not None
+        files = checkpoint.digests_within(_DIGEST_SECONDS)
+        parts = [text.size(identity.size_bytes).replace("\N{NO-BREAK SPACE}", " ")]
+        if len(identity.files) > 1:
+            parts.append(f"{len(identity.files)} files")
+        if files:
+            parts.append(f"sha256 {source_digest(files)[:_DIGEST_SHOWN]}…")
+        self.report.finish(Stage.FETCH, ", ".join(parts), self.record.seconds[Stage.FETCH])
 
     def check_unchanged(self) -> None:
         """Raise ExportFailure if a checkpoint that is used in place has changed."""

@@ -51,16 +51,29 @@ def next_step(
     if any(attempt.ends_ladder for attempt in attempts):
         return None
     deferred = {ROUTES[attempt.rung] for attempt in attempts if attempt.deferred}
-    tried = {attempt.rung for attempt in attempts if not attempt.deferred}
-    open_rungs = [
-        rung
-        for rung in _rungs(spec, checkpoint)
-        if rung not in tried and not hopeless(rung, spec, attempts)
-    ]
+    open_rungs = _open_rungs(spec, checkpoint, attempts)
     for rung in open_rungs:
         if ROUTES[rung] not in deferred:
             return Step(rung)
     return Step(open_rungs[0], force=True) if open_rungs else None
+
+
+def possible_attempts(
+    spec: ModelExportSpec, checkpoint: Format | None, attempts: Sequence[Attempt]
+) -> int:
+    """Return how many attempts there are at most, as far as it is known after these."""
+    return len(attempts) + len(_open_rungs(spec, checkpoint, attempts))
+
+
+def _open_rungs(
+    spec: ModelExportSpec, checkpoint: Format | None, attempts: Sequence[Attempt]
+) -> list[Rung]:
+    tried = {attempt.rung for attempt in attempts if not attempt.deferred}
+    return [
+        rung
+        for rung in _rungs(spec, checkpoint)
+        if rung not in tried and not hopeless(rung, spec, attempts)
+    ]
 
 
 def _rungs(spec: ModelExportSpec, checkpoint: Format | None) -> tuple[Rung, ...]:

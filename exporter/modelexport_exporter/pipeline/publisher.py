@@ -28,6 +28,7 @@ from modelexport_exporter.publish.publish import (
     open_publication,
     resource_key,
 )
+from modelexport_exporter.report import text
 from modelexport_exporter.report.documents import (
     both_reports,
     describe_files,
@@ -76,7 +77,10 @@ class Publisher:
         """Return what an earlier run published as this run's result."""
         assert found.manifest is not None
         message = "up to date: the artifact of this source and spec exists"
-        self._context.report(Stage.PUBLISH, 1.0, message)
+        spent = self._record.seconds.get(Stage.FETCH, 0.0)
+        self._context.report.finish(Stage.FETCH, "not changed since it was exported", spent)
+        self._context.report(Stage.PUBLISH, 1.0, "looking at what was published")
+        self._context.report.finish(Stage.PUBLISH, message, 0.0)
         self._clean_up(found.manifest)
         return self._record.success(found.manifest, self._report_uri, reused=True)
 
@@ -116,7 +120,10 @@ class Publisher:
             manifest = record.manifest(destination, describe_files(made), replaced)
             in_force = self._publication.commit(Claim(manifest, record.work, previous))
         self._clean_up(in_force)
-        self._context.report(Stage.PUBLISH, 1.0, f"published {in_force.artifact.uri}")
+        files = in_force.artifact.files
+        size = text.size(sum(file.size_bytes for file in files)).replace("\N{NO-BREAK SPACE}", " ")
+        result = f"{len(files)} files, {size}"
+        self._context.report.finish(Stage.PUBLISH, result, record.seconds[Stage.PUBLISH])
         return record.success(in_force, self._report_uri, reused=in_force is not manifest)
 
     def publish_failure(self, failure: Failure) -> str:

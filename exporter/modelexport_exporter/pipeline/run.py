@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from typing import Protocol
 
+from modelexport_api.conditions import end_of
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_api.resource import ModelExport
@@ -44,13 +45,15 @@ def run(resource: ModelExport, settings: Settings, log: Log) -> PodResult:
     started: Run = kind(context)
     with closing(pool), interruptible():
         try:
-            return started.run()
+            result = started.run()
         except ExportFailure as failure:
             ignore_signals()
             return fail(started, failure)
         except Exception as error:  # noqa: BLE001 - an unexpected error is a result, too
             ignore_signals()
             return fail(started, unexpected_error(error, log))
+        context.report.complete(end_of(resource.spec.mode).value.lower())
+        return result
 
 
 def fail(failed: Run, failure: ExportFailure) -> PodResult:

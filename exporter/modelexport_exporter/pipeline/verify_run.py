@@ -15,7 +15,7 @@ from modelexport_api.pod import PodResult
 from modelexport_api.spec import Mode
 from modelexport_api.status import Failure, Stage
 from modelexport_exporter.core.digests import digest_of
-from modelexport_exporter.core.types import ConvertedModel, ExportTask
+from modelexport_exporter.core.types import WrittenFile
 from modelexport_exporter.isolation import worker
 from modelexport_exporter.pipeline.context import RunContext
 from modelexport_exporter.pipeline.fetch_stage import FetchStage
@@ -53,7 +53,9 @@ class VerifyRun:
             worker.start_server(context.settings.preload, libraries)
             checkpoint = fetch_stage.fetch()
             task = fetch_stage.task(checkpoint)
-            converted = self._read(task, artifact, directory / "artifact")
+            files = self._fetch(artifact, directory / "artifact")
+            fetch_stage.report_result(checkpoint)
+            converted = context.workers.read(task, directory / "artifact" / artifact.name, files)
             record.source_files = checkpoint.digests()
             context.workers.verify(task, converted)
             fetch_stage.check_unchanged()
@@ -67,14 +69,12 @@ class VerifyRun:
             peak_memory_bytes=record.peak_memory_bytes or None,
         )
 
-    def _read(
-        self, task: ExportTask, artifact: ExistingArtifact, directory: Path
-    ) -> ConvertedModel:
-        report, workers = self.context.report, self.context.workers
+    def _fetch(self, artifact: ExistingArtifact, directory: Path) -> tuple[WrittenFile, ...]:
+        report = self.context.report
         report(Stage.FETCH, 1.0, f"downloading {artifact.uri}")
         with self._record.time_stage(Stage.FETCH):
-            files = fetch_artifact(artifact, directory, report, workers.external_names)
-        return workers.read(task, directory / artifact.name, files)
+            names = self.context.workers.external_names
+            return fetch_artifact(artifact, directory, report, names)
 
     def publish_failure(self, failure: Failure) -> str:
         """Publish the report of a failure; return its URI."""

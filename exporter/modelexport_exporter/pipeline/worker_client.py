@@ -17,7 +17,7 @@ from modelexport_exporter.core.benchmark_plan import (
     benchmark_seconds,
     compile_problem,
 )
-from modelexport_exporter.core.errors import ExportFailure, NotDeterministic
+from modelexport_exporter.core.errors import ExportFailure, Incurable, NotDeterministic
 from modelexport_exporter.core.log import Log
 from modelexport_exporter.core.memory import MemoryWatch
 from modelexport_exporter.core.progress import ProgressReporter
@@ -25,6 +25,7 @@ from modelexport_exporter.core.types import (
     ConvertedModel,
     ExportTask,
     ReportProgress,
+    StageResult,
     VerificationOutcome,
     WrittenFile,
 )
@@ -73,11 +74,23 @@ class Workers:
     def export(self, task: ExportTask) -> ConvertedModel:
         """Return the file that the task's rung produces."""
         self.record.begin_attempt()
-        self.report(Stage.LOAD, 0.0, f"importing torch for {task.rung.value}")
+        begun, loading = time.monotonic(), 0.0
+
+        def on_progress(stage: Stage, fraction: float, message: str) -> None:
+            nonlocal loading
+            if stage is Stage.LOAD and isinstance(message, StageResult):
+                # With the start of the process, in which torch is imported.
+                loading = round(time.monotonic() - begun, 3)
+                message = StageResult(message, loading)
+            self.report(stage, fraction, message)
+
+        self.report(Stage.LOAD, 0.0, "importing torch")
         deadline = ladder.attempt_deadline(time.monotonic(), self.deadline)
-        converted = self._work(deadline, self.export_entry, task)
+        converted = self._work(deadline, self.export_entry, task, on_progress=on_progress)
         assert isinstance(converted, ConvertedModel)
         self._record_export(converted)
+        if loading:
+            self.record.seconds[Stage.LOAD] = loading
         return converted
 
     def rebind(self, task: ExportTask) -> ConvertedModel:
@@ -109,10 +122,12 @@ class Workers:
 
     def verify(self, task: ExportTask, converted: ConvertedModel) -> None:
         """Verify the artifact against the model. Raises ExportFailure if they differ."""
+        begun = time.monotonic()
         self.report(Stage.VERIFY, 0.0, "starting the verification worker")
         outcome = self._work(self.deadline, self.verify_entry, task, converted)
         assert isinstance(outcome, VerificationOutcome)
         self.record.add_verification(outcome)
+        self.record.seconds[Stage.VERIFY] = seconds = round(time.monotonic() - begun, 3)
         if outcome.summary.verdict is not Verdict.VERIFIED:
             from modelexport_exporter.verification.verdict import (
                 describe_ill_conditioned,
@@ -132,9 +147,12 @@ class Workers:
             if precision is not Precision.NATIVE:
                 loss, hint = describe_refusal(precision, outcome.losses, outcome.summary.max_noise)
                 message += loss
-            kind = NotDeterministic if outcome.not_deterministic else ExportFailure
+            kind = _kind_of_mismatch(outcome, precision)
             failure = kind(Reason.VERIFICATION_FAILED, message, hint, stage=Stage.VERIFY)
             raise enrich(failure, outcome.pitfalls)
+        samples = outcome.summary.samples
+        agree = "1 sample agrees" if samples == 1 else f"{samples:,} samples agree"
+        self.report.finish(Stage.VERIFY, agree, seconds)
         if task.proven_graph:
             why = "latency: measured once for checkpoints of one graph"
             self.record.benchmark = Benchmark(None, (why,))
@@ -175,18 +193,33 @@ class Workers:
     def _within(self, seconds: float) -> float:
         return min(self.deadline, time.monotonic() + seconds)
 
-    def _work(self, deadline: float, entry: str, *arguments: object) -> object:
+    def _work(
+        self,
+        deadline: float,
+        entry: str,
+        *arguments: object,
+        on_progress: ReportProgress | None = None,
+    ) -> object:
         try:
             return self.pool(
                 entry,
                 arguments,
-                on_progress=self.report,
+                on_progress=on_progress or self.report,
                 on_output=lambda line: self.log.log("info", line, worker=True),
                 memory=self.memory,
                 deadline=deadline,
             )
         finally:
             self.record.peak_memory_bytes = self.memory.peak_bytes
+
+
+def _kind_of_mismatch(outcome: VerificationOutcome, precision: Precision) -> type[ExportFailure]:
+    """Return whether another rung may avoid a mismatch."""
+    if outcome.not_deterministic:
+        return NotDeterministic
+    blame = outcome.blame
+    by_plugin = blame is not None and blame.is_of_a_plugin and precision is Precision.NATIVE
+    return Incurable if by_plugin else ExportFailure
 
 
 def _not_measured(what: str, failure: ExportFailure) -> str:

@@ -59,6 +59,8 @@ class Plugins:
     watch: SymbolicWatch
     libraries: tuple[Path, ...] = ()
     """Of onnxruntime custom operators."""
+    symbolic_origins: dict[str, str] = field(default_factory=dict)
+    """Which plugin registered the symbolic function of an operator."""
     _used_functions: list[Any] = field(default_factory=list)
     _unused: str = ""
     """What only the other route would use."""
@@ -137,6 +139,15 @@ class Plugins:
         """Return the operators that plugins translate for the torch.export route."""
         return tuple(self.contents.translations)
 
+    def translator_of(self, operator: str, route: Exporter) -> str:
+        """Return the plugin that translates `aten.gelu.default` on a route; empty if none does."""
+        if route is Exporter.DYNAMO:
+            tables = ("custom_translation_table", "decompositions")
+            owners = (self.contents.origins.get((table, operator)) for table in tables)
+            return next(filter(None, owners), "")
+        namespace, _, rest = operator.partition(".")
+        return self.symbolic_origins.get(f"{namespace}::{rest.partition('.')[0]}", "")
+
     def translations(self, program: ExportedProgram) -> dict[Any, Callable[..., Any]]:
         """Return the custom_translation_table of all plugins (torch.export)."""
         known = self.contents.translations
@@ -214,6 +225,7 @@ def load_plugins(task: ExportTask, progress: ReportProgress) -> Plugins:
         with older_torch(), record_exports() as recorded:
             module = import_plugin(name, task.code_dir)
         _note_symbolics(name, plugins.watch, origins)
+        plugins.symbolic_origins |= {op: owner for (op, _), (owner, _) in origins.items()}
         defined = {
             "custom_opsets": recorded.custom_opsets or None,
             "custom_translation_table": recorded.custom_translation_table or None,

@@ -65,6 +65,7 @@ def _terms(blame: ReportedBlame) -> list[Term]:
         Term("Source", blame.source),
         Term("Module", blame.module),
         Term("Computes", blame.aten),
+        Term("Translated by the plugin", blame.plugin),
         Term("Relative error of its inputs", before, is_code=False),
         Term("Relative error of its output", after, is_code=False),
     ]

@@ -72,6 +72,7 @@ class ReportedBlame(ApiModel):
     node: str = ""
     op: str = ""
     aten: str = ""
+    plugin: str = ""
     module: str = ""
     source: str = ""
     error_before: float | str | None = None
@@ -276,6 +277,7 @@ def blame(found: Blame) -> ReportedBlame:
         node=printable(found.node),
         op=printable(found.op),
         aten=found.aten,
+        plugin=found.plugin,
         module=printable(found.module),
         source=printable(found.source),
         error_before=errors["before"],

@@ -68,7 +68,7 @@ def gather(spec: ModelExportSpec, directory: Path) -> Dependencies:
     code_dir = code_sha256 = None
     if spec.model is not None and spec.model.code is not None:
         code = stores.code(spec.model.code.uri)
-        code_dir = fetch_code(code, directory)
+        code_dir = fetch_code(code, directory, spec)
         code_sha256 = identity.directory_digest(code_dir)
         dependencies.append(Dependency(code.uri, {identity.DIRECTORY_DIGEST: code_sha256}))
     inputs = fetch_inputs(spec, directory)

@@ -7,7 +7,7 @@ Digests are computed during the export, or before it if the spec pins one.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -35,6 +35,8 @@ class Fetched:
     checkpoint: Path
     digests: Callable[[], tuple[SourceFile, ...]]
     """Waits for the digests of all files, and returns them."""
+    digests_within: Callable[[float], tuple[SourceFile, ...]]
+    """Waits for them so many seconds; returns none if they are not known then."""
 
 
 def identify(location: Location, source: Source) -> SourceIdentity:
@@ -125,7 +127,12 @@ def fetch(
     digests = _start_digests(paths)
     if source.sha256 is not None:
         _check_pin(location, source.sha256, digests.result()[0])
-    return Fetched(checkpoint, digests.result)
+
+    def digests_within(seconds: float) -> tuple[SourceFile, ...]:
+        done, _ = wait([digests], seconds)
+        return digests.result() if done else ()
+
+    return Fetched(checkpoint, digests.result, digests_within)
 
 
 def _download(

@@ -12,41 +12,63 @@ import zipfile
 from pathlib import Path, PurePosixPath
 
 from modelexport_api.reasons import Reason
+from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.stored_object import StoredObject
+from modelexport_exporter.source.code_files import (
+    IGNORE_FILE,
+    code_files,
+    destination_pattern,
+    source_patterns,
+)
 from modelexport_exporter.storage.errors import from_os_error
 from modelexport_exporter.storage.store import Location, Role
 
 MAX_FILES = 10_000
 MAX_BYTES = 512 * 1024 * 1024
-_SKIPPED = {"__pycache__", ".git", ".venv"}
 _CHUNK = 1024 * 1024
 
 
-def fetch_code(location: Location, workspace: Path) -> Path:
-    """Return a directory in the workspace whose root can be put on the import path."""
+def fetch_code(location: Location, workspace: Path, spec: ModelExportSpec | None = None) -> Path:
+    """Return a directory in the workspace whose root can be put on the import path.
+
+    `spec`: what names the checkpoint and the destination, which are no code. A zip is taken whole.
+    """
     target = workspace / "code"
     target.mkdir(parents=True)
     if location.key.endswith("/"):
-        _copy_directory(location, target)
+        _copy_directory(location, target, spec)
     else:
         _unpack(location, target, workspace / "code.zip")
     return target
 
 
-def _copy_directory(location: Location, target: Path) -> None:
-    files = [
-        (found, name)
-        for found in location.store.list_all(location.key)
-        if not _SKIPPED & set((name := _relative(found, location)).parts)
-    ]
+def _copy_directory(location: Location, target: Path, spec: ModelExportSpec | None) -> None:
+    listed = location.store.list_all(location.key)
+    known = {_relative(found, location).as_posix(): found for found in listed}
+    names = code_files(
+        list(known),
+        {name: _text(known[name], location) for name in known if _is_ignore_file(name)},
+        source_patterns(spec, location.uri) if spec else (),
+        destination_pattern(spec, location.uri) if spec else None,
+    )
+    files = {name: known[name] for name in names}
     if not files:
         raise _invalid(f"{location.uri} has no files", "Correct spec.model.code.uri.")
-    _check_size(location.uri, len(files), sum(found.size_bytes for found, _ in files))
-    for found, name in files:
+    _check_size(location.uri, len(files), sum(found.size_bytes for found in files.values()))
+    for name, found in files.items():
         path = target / name
         path.parent.mkdir(parents=True, exist_ok=True)
         location.store.download(found, path, lambda _moved: None)
+
+
+def _is_ignore_file(name: str) -> bool:
+    return PurePosixPath(name).name == IGNORE_FILE
+
+
+def _text(found: StoredObject, location: Location) -> str:
+    answer = location.store.read(found.key)
+    return answer[0].decode(errors="replace") if answer else ""
 
 
 def _relative(found: StoredObject, location: Location) -> PurePosixPath:

@@ -15,7 +15,7 @@ from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.storage.errors import from_os_error
 from modelexport_exporter.storage.store import Role
 
-_PREFIX = "modelexport-run-"
+PREFIX = "modelexport-run-"
 _LOCK_NAME = "lock"
 
 
@@ -25,7 +25,7 @@ def workspace(parent: Path) -> Iterator[Path]:
     try:
         parent.mkdir(parents=True, exist_ok=True)
         _sweep(parent)
-        directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+        directory = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
         descriptor = os.open(directory / _LOCK_NAME, os.O_CREAT | os.O_RDWR)
     except OSError as error:
         raise _unusable(error, parent) from error
@@ -50,7 +50,7 @@ def _unusable(error: OSError, parent: Path) -> ExportFailure:
 
 def _sweep(parent: Path) -> None:
     """Remove the directories of runs that are no longer alive."""
-    for directory in parent.glob(f"{_PREFIX}*"):
+    for directory in parent.glob(f"{PREFIX}*"):
         try:
             descriptor = os.open(directory / _LOCK_NAME, os.O_RDWR)
         except OSError:

@@ -117,7 +117,7 @@ def describe_mismatch(outcome: VerificationOutcome) -> tuple[str, str]:
     if NO_TOLERANCE.issuperset(kinds):
         message += f"; only in {' and '.join(kinds)}, where no tolerance applies"
     message = f"{message}.{_describe_blame(outcome)}"
-    hint = _choose_hint(outcome, failed, kinds)
+    hint = _hint_on_plugin(outcome) or _choose_hint(outcome, failed, kinds)
     return message, hint + _describe_repro(outcome)
 
 
@@ -136,6 +136,16 @@ def _describe_repro(outcome: VerificationOutcome) -> str:
     if outcome.blame is None or not outcome.blame.repro:
         return ""
     return " repro/, next to the report, reproduces it with numpy and onnxruntime only."
+
+
+def _hint_on_plugin(outcome: VerificationOutcome) -> str:
+    blame = outcome.blame
+    if blame is None or not blame.is_of_a_plugin:
+        return ""
+    return (
+        f"The plugin {blame.plugin} translates {blame.aten} to nodes that compute something else "
+        "than the operator: correct the plugin. No other attempt could avoid it."
+    )
 
 
 def _choose_hint(

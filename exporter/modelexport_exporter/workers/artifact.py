@@ -31,6 +31,11 @@ from modelexport_exporter.onnx_file.read_back import ArtifactFacts, read_back
 from modelexport_exporter.onnx_file.weights import weight_keys
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
 from modelexport_exporter.plugins.plugins import load_plugins
+from modelexport_exporter.workers.stage_results import (
+    StageClock,
+    describe_contract,
+    parameters_of,
+)
 
 
 def read_external_names(path: Path, progress: ReportProgress) -> tuple[str, ...]:
@@ -51,24 +56,29 @@ def read_artifact(
     task: ExportTask, path: Path, files: tuple[WrittenFile, ...], progress: ReportProgress
 ) -> ConvertedModel:
     """Return the description of the file, checked against the spec. Raises ExportFailure."""
+    clock = StageClock()
     progress(Stage.LOAD, 0.0, "importing torch")
-    load_plugins(task, progress)
-    loaded = load_module(task, progress)
-    module = loaded.module
-    spec = bind_inputs(task.spec, module, task.code_dir).spec
-    progress(Stage.CONTRACT, 0.0, "reading the file")
-    facts = read_back(path)
-    weights = _weight_inputs(task.spec, weight_keys(module), facts)
-    own = tuple(entry for entry in facts.inputs if entry.name not in weights)
-    facts = replace(facts, inputs=own)
-    findings = (
-        *loaded.findings,
-        *_opset_finding(spec, facts),
-        *check_contract(_with_opset_of(spec, facts), facts),
-    )
-    if error := checker_error(path):
-        message = f"the ONNX checker refuses {path.name}: {error}"
-        raise ExportFailure(Reason.ARTIFACT_INVALID, message)
+    with clock.stage(Stage.LOAD):
+        load_plugins(task, progress)
+        loaded = load_module(task, progress)
+        module = loaded.module
+        spec = bind_inputs(task.spec, module, task.code_dir).spec
+    clock.report(Stage.LOAD, parameters_of(module), progress)
+    with clock.stage(Stage.CONTRACT):
+        progress(Stage.CONTRACT, 0.0, "reading the file")
+        facts = read_back(path)
+        weights = _weight_inputs(task.spec, weight_keys(module), facts)
+        own = tuple(entry for entry in facts.inputs if entry.name not in weights)
+        facts = replace(facts, inputs=own)
+        findings = (
+            *loaded.findings,
+            *_opset_finding(spec, facts),
+            *check_contract(_with_opset_of(spec, facts), facts),
+        )
+        if error := checker_error(path):
+            message = f"the ONNX checker refuses {path.name}: {error}"
+            raise ExportFailure(Reason.ARTIFACT_INVALID, message)
+    clock.report(Stage.CONTRACT, describe_contract(facts, findings), progress)
     return ConvertedModel(
         model_path=path,
         files=files,
@@ -81,6 +91,7 @@ def read_artifact(
         findings=findings,
         modules=facts.modules,
         weight_inputs=weights,
+        seconds=clock.seconds,
     )
 
 

@@ -13,10 +13,12 @@ import torch
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Exporter, Format
 from modelexport_api.status import Stage, TensorInfo, UnsupportedOp
-from modelexport_exporter.call import BoundInputs, bind_inputs, torchscript_call
+from modelexport_exporter.call import BoundInputs, bind_inputs
 from modelexport_exporter.checkpoint.load import LoadedModel, load_module
-from modelexport_exporter.convert.capture import capture, quiet
+from modelexport_exporter.convert.branches import ModelToCapture
+from modelexport_exporter.convert.capture import capture
 from modelexport_exporter.convert.capture_failure import inputs_mismatch, run_eagerly
+from modelexport_exporter.convert.no_route import unsupported_in_trace
 from modelexport_exporter.convert.program_dims import symbol_names
 from modelexport_exporter.core.diagnosis import (
     DiagnosedOp,
@@ -25,27 +27,28 @@ from modelexport_exporter.core.diagnosis import (
     RouteDiagnosis,
 )
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.pitfall import CERTAIN, Pitfall, PitfallKind
 from modelexport_exporter.core.types import ROUTES, ExportTask, ReportProgress, Rung
-from modelexport_exporter.core.user_frame import text_of, user_frame
-from modelexport_exporter.decompositions import decomposing, prepared, provided, rewriting_calls
+from modelexport_exporter.decompositions import decomposing, prepared, provided
 from modelexport_exporter.diagnosis.enrich import enrich
 from modelexport_exporter.diagnosis.explain import find_pitfalls
 from modelexport_exporter.diagnosis.operators.in_program import find_unsupported
-from modelexport_exporter.diagnosis.operators.in_script import unsupported_in_model
 from modelexport_exporter.diagnosis.operators.skeleton import skeleton, skeleton_name
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
 from modelexport_exporter.plugins.plugins import Plugins, load_plugins
-from modelexport_exporter.workers.export import StageClock, Subject, convert
+from modelexport_exporter.workers.export import Subject, convert
+from modelexport_exporter.workers.stage_results import StageClock, parameters_of
 
 
 @older_torch()
 def diagnose_model(task: ExportTask, progress: ReportProgress) -> Diagnosis:
     """Return what would prevent the export. Raises ExportFailure if it cannot be examined."""
-    plugins = load_plugins(task, progress)
-    loaded = load_module(task, progress)
-    bound_inputs = bind_inputs(task.spec, loaded.module, task.code_dir)
+    clock = StageClock()
+    with clock.stage(Stage.LOAD):
+        plugins = load_plugins(task, progress)
+        loaded = load_module(task, progress)
+        bound_inputs = bind_inputs(task.spec, loaded.module, task.code_dir)
+    clock.report(Stage.LOAD, parameters_of(loaded.module), progress)
     progress(Stage.CAPTURE, 0.0, "running the model")
     refused = run_eagerly(copy.deepcopy(loaded.module), bound_inputs)
     if refused is not None:
@@ -213,35 +216,11 @@ class _Examination:
             )
 
     def _unsupported_in_script(self) -> list[UnsupportedOp]:
-        called = torchscript_call(
-            self._loaded.module, self._bound_inputs.call, self._bound_inputs.sizes.captured
+        return unsupported_in_trace(
+            ModelToCapture(
+                self._loaded.module, self._bound_inputs, self._plugins, self._task.code_dir
+            )
         )
-        try:
-            with (
-                quiet(),
-                torch.no_grad(),
-                self._plugins.register_symbolics(),
-                rewriting_calls(self._plugins.left_alone, self._opset),
-            ):
-                return unsupported_in_model(
-                    called.module,
-                    called.args,
-                    {},
-                    self._opset,
-                    self._task.code_dir,
-                    disabled=self._bound_inputs.spec.export.rewrites.disabled,
-                )
-        except ExportFailure:
-            raise
-        except Exception as error:
-            reraise_out_of_memory(error)
-            frame = user_frame(error, self._task.code_dir)
-            raise ExportFailure(
-                Reason.CONVERSION_FAILED,
-                f"torch.jit.trace cannot follow the forward pass{f' at {frame}' if frame else ''}: "
-                f"{type(error).__name__}: {text_of(error)[:400]}",
-                "Write that line with torch operators only.",
-            ) from error
 
 
 def _with_skeleton(op: UnsupportedOp) -> DiagnosedOp:

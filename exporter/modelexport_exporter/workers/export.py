@@ -6,15 +6,13 @@ and explains its death. It publishes nothing.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 import torch
 
-from modelexport_api.spec import Exporter, Weights
+from modelexport_api.spec import Exporter, Format, Weights
 from modelexport_api.status import Stage
 from modelexport_exporter.call import BoundInputs, bind_inputs
 from modelexport_exporter.checkpoint.load import LoadedModel, load_module
@@ -27,6 +25,7 @@ from modelexport_exporter.convert.contract import check_contract, check_file
 from modelexport_exporter.convert.dynamo import Translation, finish, translate
 from modelexport_exporter.convert.exact_kernels import Declared, avoid_inexact_kernels
 from modelexport_exporter.convert.names import name_outputs
+from modelexport_exporter.convert.no_route import without_any_route
 from modelexport_exporter.convert.route import check_route
 from modelexport_exporter.convert.size_guards import find_size_guards
 from modelexport_exporter.convert.torchscript import converted_torchscript
@@ -50,6 +49,11 @@ from modelexport_exporter.precision.apply import in_precision
 from modelexport_exporter.torch_internals.symbolic_sizes import sizes_written_as_text
 from modelexport_exporter.verification.seeking.jumps import is_model_code
 from modelexport_exporter.workers.names_of_outputs import names_of_outputs
+from modelexport_exporter.workers.stage_results import (
+    StageClock,
+    describe_contract,
+    parameters_of,
+)
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,13 @@ class Subject:
     loaded: LoadedModel
     bound_inputs: BoundInputs
     plugins: Plugins
+
+    @property
+    def to_capture(self) -> ModelToCapture:
+        """Return the model with what captures it."""
+        return ModelToCapture(
+            self.loaded.module, self.bound_inputs, self.plugins, self.task.code_dir
+        )
 
 
 @dataclass(frozen=True)
@@ -93,10 +104,21 @@ def export(
         check_route(task, loaded.format, loaded.module)
         bound_inputs = bind_inputs(task.spec, loaded.module, task.code_dir)
         plugins.check_route(task, lambda: run_eagerly(loaded.module, bound_inputs))
+    clock.report(Stage.LOAD, parameters_of(loaded.module), progress)
     subject = Subject(task, loaded, bound_inputs, plugins)
     with explaining(loaded.module, bound_inputs, task.code_dir):
-        written = convert(subject, on_translation, clock, progress)
+        try:
+            written = convert(subject, on_translation, clock, progress)
+        except ExportFailure as failure:
+            raise _explained(failure, subject) from failure.__cause__
         return check(subject, written, clock, progress)
+
+
+def _explained(failure: ExportFailure, subject: Subject) -> ExportFailure:
+    """Return the failure, and say so if no other route can avoid it."""
+    if subject.loaded.format in {Format.TORCH_SCRIPT, Format.EXPORTED_PROGRAM}:
+        return failure  # there is only one route
+    return without_any_route(failure, ROUTES[subject.task.rung], subject.to_capture)
 
 
 def check(
@@ -112,6 +134,9 @@ def check(
         facts = replace(facts, inputs=own)
         findings = check_contract(subject.bound_inputs.spec, facts)
         check_file(path)
+        nodes = sum(facts.op_counts.values())
+        clock.report(Stage.CONVERT, f"{nodes:,} nodes, opset {facts.opset}", progress)
+    clock.report(Stage.CONTRACT, describe_contract(facts, findings), progress)
     findings = subject.loaded.findings + arranged.findings + findings
     return ConvertedModel(
         model_path=path,
@@ -163,7 +188,7 @@ def convert(
     if rung in _OF_SEVERAL_GRAPHS:
         with clock.stage(Stage.CONVERT), sizes_written_as_text(is_model_code) as texts:
             several = _OF_SEVERAL_GRAPHS[rung](
-                ModelToCapture(loaded.module, bound_inputs, subject.plugins, task.code_dir),
+                subject.to_capture,
                 optimize=optimizes(task),
                 progress=lambda message: progress(Stage.CONVERT, 0.0, message),
             )
@@ -176,6 +201,7 @@ def convert(
             program = loaded.program or capture(
                 loaded.module, bound_inputs, task.code_dir, strict=strict
             )
+    clock.report(Stage.CAPTURE, f"{len(program.graph.nodes):,} operations", progress)
     with clock.stage(Stage.CONVERT):
         progress(Stage.CONVERT, 0.0, "translating the graph to ONNX")
         translation = translate(program, bound_inputs.spec, subject.plugins, task.code_dir)
@@ -221,22 +247,3 @@ def write(model: ir.Model, subject: Subject) -> Written:
         arranged = arrange_weights(converted, subject.loaded.module, task.spec.export)
         files = write_model(converted, task.output_dir)
     return Written(replace(arranged, findings=arranged.findings + kept), files)
-
-
-class StageClock:
-    """Measures the stages, and sets the stage of a failure."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def stage(self, stage: Stage) -> Iterator[None]:
-        """Time the block; a failure inside it belongs to the stage."""
-        begin = time.monotonic()
-        try:
-            yield
-        except ExportFailure as failure:
-            failure.stage = failure.stage or stage
-            raise
-        finally:
-            self.seconds[stage.value] = round(time.monotonic() - begin, 3)

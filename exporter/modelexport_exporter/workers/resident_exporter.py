@@ -23,7 +23,6 @@ from modelexport_exporter.core.types import ConvertedModel, ExportTask, ReportPr
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
 from modelexport_exporter.plugins.plugins import Plugins
 from modelexport_exporter.workers.export import (
-    StageClock,
     Subject,
     check,
     export,
@@ -31,6 +30,7 @@ from modelexport_exporter.workers.export import (
     write,
 )
 from modelexport_exporter.workers.graph_template import Template
+from modelexport_exporter.workers.stage_results import StageClock
 
 
 @dataclass(frozen=True)

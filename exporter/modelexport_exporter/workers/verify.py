@@ -11,10 +11,12 @@ from dataclasses import replace
 
 import torch
 
+from modelexport_api.spec import Mode
 from modelexport_api.status import Stage, Verdict
 from modelexport_exporter.blame.record_onnx import Runtime
 from modelexport_exporter.core.machine import free_large_blocks_at_once
 from modelexport_exporter.core.types import (
+    ROUTES,
     ConvertedModel,
     ExportTask,
     ReportProgress,
@@ -82,6 +84,9 @@ def verify_model(
         code_dir=task.code_dir,
         weights=reference.weights(converted.weight_inputs),
     )
+    if blame is not None and task.spec.mode is Mode.EXPORT:
+        plugin = model.plugins.translator_of(blame.aten, ROUTES[task.rung])
+        blame = replace(blame, plugin=plugin)
     return replace(outcome, pitfalls=pitfalls, blame=blame)
 
 

@@ -69,3 +69,24 @@ def test_another_library_at_the_same_place_is_other_work(
     assert reused(resource(**asked))
     write(library, b"two")
     assert not reused(resource(**asked))
+
+
+@pytest.mark.parametrize("destination", ["run/onnx/", "run/"], ids=["below", "beside"])
+def test_outputs_beside_the_code_are_no_other_work(
+    reused: Callable[[ModelExport], bool],
+    resource: Make,
+    place: Place,
+    root: str,
+    destination: str,
+) -> None:
+    write(place("run/net.py"), b"one = 1")
+    asked = {
+        "model": {**MODEL, "code": {"uri": f"{root}run/"}},
+        "destination": {"uri": f"{root}{destination}"},
+    }
+    assert not reused(resource(**asked))
+    write(place("run/env/pyvenv.cfg"), b"an environment")
+    assert reused(resource(**asked))
+    write(place("run/net.py"), b"two = 2")
+    assert not reused(resource(**asked))
+    assert reused(resource(**asked))

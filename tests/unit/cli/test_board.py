@@ -83,18 +83,57 @@ def test_a_stage_that_was_not_announced_gets_a_row() -> None:
     assert screen.marks() == "•"
 
 
-def test_the_time_of_a_stage_is_the_sum_of_its_attempts() -> None:
+def test_a_row_that_is_over_shows_what_was_found_and_the_seconds_of_the_report() -> None:
     screen = Screen()
-    screen.show((Stage.LOAD, 20, 1.0), (Stage.VERIFY, 70, 3.0), (Stage.LOAD, 70, 10.0))
+    screen.show(FETCH, LOAD)
+    screen.board.finish(Stage.FETCH, "0.6 MB", 1.7)
+    assert screen.row(Stage.FETCH).split() == ["✓", "Fetch", "0.6", "MB", "1.7", "s"]
+    screen.now = 3.0
+    assert screen.row(Stage.LOAD).split() == ["•", "Load", "at", "20", "1.0", "s"]
+    screen.show((Stage.CAPTURE, 25, 6.0))
+    assert screen.row(Stage.LOAD).split() == ["✓", "Load", "4.0", "s"], "not what it was doing"
+
+
+def test_another_attempt_begins_its_rows_anew() -> None:
+    screen = Screen()
+    screen.show((Stage.LOAD, 20, 1.0))
+    screen.board.finish(Stage.LOAD, "7 parameters", 2.0)
+    screen.show((Stage.VERIFY, 70, 3.0), (Stage.LOAD, 70, 10.0))
     screen.now = 11.0
-    assert screen.row(Stage.LOAD).endswith(" 3.0 s")
+    assert screen.row(Stage.LOAD).split() == ["•", "Load", "at", "70", "1.0", "s"]
+    assert screen.row(Stage.VERIFY).strip() == "· Verify"
     screen.show((Stage.VERIFY, 80, 14.0))
     screen.now = 15.0
     screen.board.end()
     screen.now = 99.0
-    assert screen.row(Stage.LOAD).endswith(" 6.0 s")
-    assert screen.row(Stage.VERIFY).endswith(" 8.0 s")
+    assert screen.row(Stage.VERIFY).split() == ["✗", "Verify", "1.0", "s"]
     assert screen.row(Stage.PUBLISH).strip() == "· Publish"
+
+
+def test_the_attempt_and_what_follows_a_result_stand_below_the_bar() -> None:
+    screen = Screen(width=40)
+    step = Progress(
+        stage=Stage.VERIFY, percent=70, message="comparing", attempt="attempt 2 of 5: DynamoStrict"
+    )
+    screen.board.show(step)
+    screen.board.finish(Stage.VERIFY, "24 samples agree", 1.0)
+    screen.board.show(step.model_copy(update={"message": "measuring latency"}))
+    assert screen.row(Stage.VERIFY).startswith("✓ Verify   24 samples agree")
+    assert [line.rstrip() for line in screen.lines()[-2:]] == [
+        "  attempt 2 of 5: DynamoStrict",
+        "  measuring latency",
+    ]
+
+
+@pytest.mark.parametrize("late", [FETCH, PUBLISH])
+def test_what_is_reported_after_the_end_changes_nothing(late: tuple[Stage, int, float]) -> None:
+    screen = Screen()
+    screen.show(FETCH, PUBLISH)
+    screen.board.complete()
+    screen.show(late)
+    screen.board.finish(Stage.LOAD, "late", 1.0)
+    screen.board.end()
+    assert screen.marks() == "✓·····✓"
 
 
 def test_the_bar_shows_percent_and_seconds() -> None:

@@ -25,26 +25,36 @@ COLOURS = re.compile(r"\x1b\[[0-9;]*(3[0-7]|9[0-7])[0-9;]*m")
 PROGRAM = """
 import sys, time
 from modelexport_api.pod import PodResult
+from modelexport_api.reasons import Reason
 from modelexport_api.status import *
 from modelexport_api.conditions import stages_of
 from modelexport_api.spec import Mode
 from modelexport_cli.log import open_log
 from modelexport_cli.summary import print_summary
 
-failed = sys.argv[1] == "failed"
-with open_log(sys.stderr, stages_of(Mode.EXPORT)) as log:
+failed, verbose = sys.argv[1] == "failed", "verbose" in sys.argv
+with open_log(sys.stderr, stages_of(Mode.EXPORT), verbose=verbose) as log:
+    attempt = None
+
     def step(stage, percent, message):
-        log.progress(Progress(stage=stage, percent=percent, message=message))
+        log.progress(Progress(stage=stage, percent=percent, message=message, attempt=attempt))
         time.sleep(0.2)
 
     step(Stage.FETCH, 0, "looking at file:///a/rather/long/path/to/a/checkpoint/of/a/model.pt")
-    step(Stage.LOAD, 20, "importing torch for Dynamo")
+    attempt = "attempt 1 of 4: Dynamo"
+    step(Stage.LOAD, 20, "importing torch")
     for number in range(400):
         log.log("info", f"graph line {number} " + "x" * 300, worker=True)
-    log.log("warning", "Dynamo: CaptureFailed: " + "a sentence without an end " * 80)
-    step(Stage.LOAD, 20, "importing torch for Trace")
+    log.log("warning", "y: requested " + "a sentence without an end " * 80)
+    log.log("warning", "Dynamo: CaptureFailed: no", failed=Reason.CAPTURE_FAILED,
+            stage=Stage.CAPTURE, seconds=2.5)
+    attempt = "attempt 2 of 4: DynamoStrict"
+    step(Stage.LOAD, 20, "importing torch")
+    log.log("info", "", stage=Stage.LOAD, result="42.1 M parameters", seconds=1.5)
     step(Stage.VERIFY, 70, "comparing at batch=64")
-    if not failed:
+    if failed:
+        log.fail(Failure(reason="VerificationFailed", message="no", stage="Verify"))
+    else:
         step(Stage.PUBLISH, 90, "uploading")
         log.complete()
 if failed:
@@ -65,6 +75,7 @@ print_summary(result, None, 12.2, sys.stdout, "digits")
 BATCH = """
 import sys, time
 from modelexport_api.items import ShareCounts
+from modelexport_api.reasons import Reason
 from modelexport_api.status import Progress, Stage
 from modelexport_cli.log import open_log
 
@@ -78,7 +89,9 @@ with open_log(sys.stderr) as log:
         log.log("info", f"printed for {done}", worker=True)
         if done < 4:
             expected = "verified, 2 s" if done else "Corrupt: " + "no good " * 90
-            log.log("info" if done else "warning", f"fold-{done}.pt: {expected}", item=done)
+            reason = None if done else Reason.WORKER_DIED
+            log.log("info" if done else "warning", f"fold-{done}.pt: {expected}", item=done,
+                    reason=reason)
 """
 
 
@@ -133,7 +146,7 @@ def last_list(shown: Shown) -> dict[str, str]:
     return {stage: mark for mark, stage in found}
 
 
-@pytest.mark.parametrize("columns", [60, 100])
+@pytest.mark.parametrize("columns", [40, 60, 100])
 def test_a_success_shows_completed_stages_and_the_summary(columns: int) -> None:
     shown = in_terminal("-c", PROGRAM, "succeeded", columns=columns)
     assert last_list(shown)["Publish"] == "✓"
@@ -162,23 +175,43 @@ def test_a_failure_shows_message_and_hint() -> None:
     assert "  Report    /out/report.html" in lines
 
 
-@pytest.mark.parametrize("columns", [60, 100])
-def test_long_messages_and_worker_output_are_cut(columns: int) -> None:
-    shown = in_terminal("-c", PROGRAM, "succeeded", columns=columns)
-    assert "… 380 lines omitted" in shown.text
-    kept = [line for line in shown.text.splitlines() if line.startswith("  | graph line")]
-    assert {int(line.split()[3]) for line in kept} == {*range(380, 400)}
-    assert all(len(line.rstrip()) <= columns for line in kept)
-    (warning,) = re.findall(r"Dynamo: CaptureFailed: [^…]*…", shown.text)
+@pytest.mark.parametrize("columns", [40, 80])
+def test_long_messages_are_cut_and_worker_output_is_hidden(columns: int) -> None:
+    shown = in_terminal("-c", PROGRAM, "failed", columns=columns)
+    assert "graph line" not in shown.text
+    assert "400 lines that the model's processes" in shown.text
+    (warning,) = re.findall(r"y: requested [^…]*…", shown.text)
     assert len(warning) <= 3 * columns + 2
+    one_line = " ".join(shown.text.split())
+    assert "✗ attempt 1 of 4: Dynamo: CaptureFailed in Capture after 2.5 s" in one_line
 
 
-def test_stages_do_not_wrap_in_a_narrow_terminal() -> None:
-    shown = in_terminal("-c", PROGRAM, "succeeded", columns=60)
+def test_worker_output_is_shown_if_that_is_asked_for() -> None:
+    shown = in_terminal("-c", PROGRAM, "succeeded", "verbose", columns=60)
+    kept = [line for line in shown.text.splitlines() if line.startswith("  | graph line")]
+    assert {int(line.split()[3]) for line in kept} == {*range(400)}
+    assert all(len(line.rstrip()) <= 60 for line in kept)
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_the_attempt_is_named_and_rows_that_are_over_show_what_was_found(columns: int) -> None:
+    shown = in_terminal("-c", PROGRAM, "succeeded", columns=columns)
+    assert "\n  attempt 2 of 4: DynamoStrict" in shown.text
+    last = shown.text[shown.text.rindex("✓ Fetch") :].splitlines()
+    assert last[1].split() == ["✓", "Load", "42.1", "M", "parameters", "1.5", "s"]
+    assert last[1].rstrip().endswith("1.5 s")
+    assert last[1].index("1.5 s") + 5 <= columns
+    assert "looking at" not in last[0]
+    assert "comparing at" not in "".join(last)
+
+
+@pytest.mark.parametrize("columns", [40, 60])
+def test_stages_do_not_wrap_in_a_narrow_terminal(columns: int) -> None:
+    shown = in_terminal("-c", PROGRAM, "succeeded", columns=columns)
     rows = [line for line in shown.text.splitlines() if re.match(r"^[✓✗·•] \w", line)]
     stages = [line for line in rows if "Verified" not in line]
     assert len(stages) > 14
-    assert all(len(line.rstrip()) <= 60 for line in stages)
+    assert all(len(line.rstrip()) <= columns for line in stages)
     assert re.search(r" 70 % ━+", shown.text)
 
 
@@ -200,8 +233,10 @@ def test_a_pipe_gets_plain_lines() -> None:
     assert "\x1b" not in done.stdout + done.stderr
     lines = done.stderr.splitlines()
     assert lines[0].startswith("  0 %  Fetch    looking at file:///a/rather/long/path")
-    assert sum(line.startswith("  | graph line") for line in lines) == 20
-    assert "  | … 380 lines omitted" in lines
+    assert not any("graph line" in line for line in lines)
+    assert " 20 %  Load     ✓ 42.1 M parameters (1.5 s)" in lines
+    assert "attempt 2 of 4: DynamoStrict" in lines
+    assert sum(len(line) > 1000 for line in lines) == 1, "messages are whole, each in one line"
     assert done.stdout.splitlines()[1].startswith("  Message   output y differs output y differs")
 
 

@@ -15,7 +15,7 @@ from modelexport_exporter.torch_internals.decomposition_table import has_aten_de
 
 NEWEST_OPSET = 25
 """The newest opset that a ModelExport can ask for."""
-_TORCHS_OWN = {"aten", "prims", "prim", "torchvision", "quantized", "quantized_decomposed"}
+TORCHS_OWN = {"aten", "prims", "prim", "torchvision", "quantized", "quantized_decomposed"}
 _PLUGIN = "`modelexport diagnose MANIFEST --skeleton DIR` writes {file}, ready to fill in."
 
 
@@ -146,7 +146,7 @@ def _by_runtime(name: str) -> WayOut | None:
 
 def _by_plugin(name: str) -> WayOut:
     file = skeleton_name(name)
-    if name.partition("::")[0] in _TORCHS_OWN:
+    if name.partition("::")[0] in TORCHS_OWN:
         return WayOut(
             Support.NEEDS_PLUGIN,
             "ONNX has no such operator. Write the line with smaller operators, or translate it in "

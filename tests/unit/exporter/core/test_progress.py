@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import pytest
@@ -14,16 +15,20 @@ from modelexport_exporter.core.progress import (
     AbandonedError,
     ByteCounter,
     ProgressReporter,
+    Span,
     overall_percent,
+    span_of_attempt,
 )
+from modelexport_exporter.core.types import StageResult
 
 
 class Lines:
     def __init__(self) -> None:
         self.reported: list[Progress] = []
+        self.results: list[tuple[str, dict[str, Any]]] = []
 
-    def log(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
-        raise AssertionError(level, message, fields)
+    def log(self, _level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
+        self.results.append((message, fields))
 
     def progress(self, progress: Progress, **_fields: Any) -> None:  # noqa: ANN401
         self.reported.append(progress)
@@ -47,6 +52,62 @@ def test_the_shares_cover_every_stage_and_add_up() -> None:
 )
 def test_overall_percent(stage: Stage, fraction: float, percent: int) -> None:
     assert overall_percent(stage, fraction) == percent
+
+
+@pytest.mark.parametrize(
+    ("stage", "fraction", "percent"),
+    [
+        pytest.param(Stage.LOAD, 0, 40, id="begins where the last one ended"),
+        pytest.param(Stage.CONVERT, 0, 57, id="in between"),
+        pytest.param(Stage.VERIFY, 1, 90, id="ends before publishing"),
+        pytest.param(Stage.FETCH, 0.5, 10, id="no part of an attempt"),
+        pytest.param(Stage.PUBLISH, 0.5, 95, id="no part of one, either"),
+    ],
+)
+def test_percent_of_a_later_attempt(stage: Stage, fraction: float, percent: int) -> None:
+    assert overall_percent(stage, fraction, Span(40, 90)) == percent
+
+
+@pytest.mark.parametrize(
+    ("reached", "number", "possible", "span"),
+    [
+        pytest.param(20, 1, 1, Span(20, 90), id="the only one"),
+        pytest.param(0, 2, 2, Span(20, 90), id="the last one"),
+        pytest.param(60, 2, 5, Span(60, 80), id="leaves a part to others"),
+        pytest.param(90, 3, 5, Span(90, 90), id="nothing is left"),
+    ],
+)
+def test_span_of_an_attempt(reached: int, number: int, possible: int, span: Span) -> None:
+    assert span_of_attempt(reached, number, possible) == span
+
+
+def test_the_bar_moves_in_every_attempt_and_ends_full() -> None:
+    lines, clock = Lines(), Clock()
+    report = ProgressReporter(lines, MemoryWatch(), clock)
+    report(Stage.FETCH, 1.0, "fetched")
+    for number in range(1, 6):
+        name = report.begin_attempt(number, 5, "Trace")
+        for stage in (Stage.LOAD, Stage.CONVERT, Stage.VERIFY):
+            clock.now += 2
+            report(stage, 1.0 if stage is Stage.VERIFY else 0.0, "working")
+        moved = [found.percent for found in lines.reported if found.attempt == name]
+        assert moved[0] < moved[-1]
+        assert name == f"attempt {number} of 5: Trace"
+    report(Stage.PUBLISH, 0.0, "uploading")
+    report.complete("published")
+    assert lines.reported[-1].percent == 100
+    assert lines.reported[-1].message == "published"
+
+
+def test_a_result_is_no_progress_and_is_never_throttled() -> None:
+    lines = Lines()
+    report = ProgressReporter(lines, MemoryWatch(), Clock())
+    report(Stage.LOAD, 0.0, "reading")
+    report(Stage.LOAD, 1.0, pickle.loads(pickle.dumps(StageResult("7 parameters", 1.5))))
+    assert len(lines.reported) == 1
+    ((message, fields),) = lines.results
+    assert message == "Load: 7 parameters"
+    assert fields == {"stage": Stage.LOAD, "result": "7 parameters", "seconds": 1.5}
 
 
 def test_progress_is_throttled_but_a_new_stage_is_reported_at_once() -> None:

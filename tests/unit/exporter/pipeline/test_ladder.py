@@ -18,6 +18,7 @@ from modelexport_exporter.pipeline.ladder import (
     attempt_deadline,
     next_step,
     other_routes,
+    possible_attempts,
     summary,
 )
 from zoo.tasks import spec_for
@@ -144,6 +145,23 @@ def climb(export: dict[str, Any], checkpoint: Format | None = None) -> list[Rung
 )
 def test_order(export: dict[str, Any], checkpoint: Format | None, expected: list[Rung]) -> None:
     assert climb(export, checkpoint) == expected
+
+
+@pytest.mark.parametrize(
+    ("export", "attempts", "expected"),
+    [
+        pytest.param({}, [], 4, id="those that need no reason"),
+        pytest.param({"exporter": "TorchScript"}, [], 2, id="pinned"),
+        pytest.param({}, [failed(D, CAPTURE)], 5, id="a failure allows another one"),
+        pytest.param({}, [failed(D, UNSUPPORTED)], 3, id="a failure excludes others"),
+        pytest.param({}, [failed(D, CAPTURE, deferred=True)], 5, id="deferred, and tried again"),
+    ],
+)
+def test_how_many_attempts_are_possible(
+    export: dict[str, Any], attempts: list[Attempt], expected: int
+) -> None:
+    spec = spec_for("m:b", export=export)
+    assert possible_attempts(spec, Format.STATE_DICT, attempts) == expected
 
 
 def test_a_deferred_route_has_its_turn_at_last() -> None:
