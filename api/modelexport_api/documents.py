@@ -71,7 +71,7 @@ def _syntax_problem(text: str, error: yaml.MarkedYAMLError) -> str:
         except ValueError as of_json:
             if not isinstance(error, KeyTwiceError):
                 return f"JSON, nor YAML: {of_json}"
-    mark = error.problem_mark
+    mark, began = error.problem_mark, error.context_mark
     if mark is None:
         return f"YAML: {error}"
     lines = text.splitlines()
@@ -81,16 +81,21 @@ def _syntax_problem(text: str, error: yaml.MarkedYAMLError) -> str:
         tab = "found a tab; expected spaces, the only indentation that YAML has"
         return f"{where}: {tab}; replace the tab before {line.strip()[:_SHOWN]!r} with spaces"
     problem = error.problem or "cannot be read"
-    began = error.context_mark
+    if began is not None and "flow" in str(error.context):
+        opening = lines[began.line][began.column : began.column + 1]
+        return (
+            f"{where}: {problem}; close the {opening} of line {began.line + 1}: "
+            f"{lines[began.line].strip()[:_SHOWN]!r}, and write commas between its entries"
+        )
     since = f" ({error.context}, line {began.line + 1})" if error.context and began else ""
-    return f"{where}: {problem}{since}; correct {line.strip()[:_SHOWN]!r}{_advice(line, problem)}"
+    return f"{where}: {problem}{since}; correct {line.strip()[:_SHOWN]!r}{_advice(problem)}"
 
 
-def _advice(line: str, problem: str) -> str:
+def _advice(problem: str) -> str:
     if "mapping values are not allowed" in problem:
-        return ", where a value that contains `: ` must be in quotes"
+        return (
+            ": put a value that contains `: ` in quotes, and indent the fields of a mapping alike"
+        )
     if "could not find expected ':'" in problem:
         return ": a space must follow the colon of a key"
-    if any(mark in line for mark in ("{", "[")):
-        return ": each { and [ must be closed, with commas between"
     return ""

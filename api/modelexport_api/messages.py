@@ -72,12 +72,13 @@ class Found:
 def problems_of(
     errors: Iterable[ErrorDetails], root: Schema, *, relative: bool = False
 ) -> list[Problem]:
-    """Return a problem for each error; a union's errors are one."""
+    """Return a problem for each error; of a union's, the one that is not about the type."""
     found: dict[Place, Problem] = {}
     for error in errors:
         at = _locate(error, root, relative=relative)
-        if at.place not in found:
-            found[at.place] = SENTENCES.get(error["type"], _other)(at)
+        sentence = SENTENCES.get(error["type"], _other)
+        if at.place not in found or sentence is not _wrong_type:
+            found[at.place] = sentence(at)
     return _in_order(found)
 
 
@@ -121,6 +122,9 @@ def _wrong_type(found: Found) -> Problem:
         advice = "put it in quotes: YAML reads yes, no, on, off, true and false as booleans"
     else:
         instead = repaired(value, found.schema)
+        if isinstance(instead, dict) and "uri" in instead:
+            meant = meant_uri(str(instead["uri"]), relative=found.relative)
+            instead = {**instead, "uri": meant or instead["uri"]}
         advice = found.write(instead) if instead is not None else ""
     problem = f"found {shown(value)} ({kind_of(value)})"
     if isinstance(value, float) and found.schema.get("type") == "integer":

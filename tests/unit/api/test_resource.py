@@ -55,7 +55,11 @@ def kwargs(**values: Any) -> dict[str, Any]:  # noqa: ANN401 - any YAML value
 
 # Values that YAML can represent, but not JSON and so not the API server.
 NOT_JSON = [
-    ("endless range", changed(inputs=[{**X, "range": [0, float("inf")]}]), "spec.inputs[0].range[1]"),
+    (
+        "endless range",
+        changed(inputs=[{**X, "range": [0, float("inf")]}]),
+        "spec.inputs[0].range[1]",
+    ),
     ("NaN in a range", changed(inputs=[{**X, "range": [float("nan"), 1]}]), "spec.inputs[0].range"),
     (
         "endless tolerance",
