@@ -7,6 +7,7 @@ A key that occurs twice is an error: kubectl would ignore all but the last.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Hashable
 from typing import Any
@@ -77,14 +78,14 @@ def load_all(text: str) -> list[object]:
     return [entry for entry in yaml.load_all(text, _Loader) if entry is not None]
 
 
-def dump(value: object) -> str:
+def dump(value: object, *, width: float = 80) -> str:
     """Return a value as YAML, in lines."""
-    return _dump(value, flow=False)
+    return _dump(value, width, flow=False)
 
 
 def inline(value: object) -> str:
     """Return a value as YAML on one line: `{min: 1, max: 64}`."""
-    return _dump(value, flow=True).removesuffix("\n").removesuffix("\n...")
+    return _dump(value, math.inf, flow=True).removesuffix("\n").removesuffix("\n...")
 
 
 def letters_read_as_booleans(text: str) -> list[tuple[int, str]]:
@@ -98,13 +99,13 @@ def letters_read_as_booleans(text: str) -> list[tuple[int, str]]:
     ]
 
 
-def _dump(value: object, *, flow: bool) -> str:
+def _dump(value: object, width: float, *, flow: bool) -> str:
     text: str = yaml.dump(
         value,
         Dumper=_Dumper,
         default_flow_style=flow,
         sort_keys=False,
-        allow_unicode=True,
-        width=10_000 if flow else 80,
+        allow_unicode="\\" not in repr(value),  # PyYAML writes some line breaks as they are
+        width=width,
     )
     return text

@@ -34,7 +34,8 @@ def no_factory(checkpoint: str, detected: str) -> ExportFailure:
         Reason.FACTORY_NOT_FOUND,
         f"{checkpoint} is a {detected}: it holds weights but no graph, and the spec names no "
         "model.factory",
-        "Set model.factory to package.module:callable that returns the torch.nn.Module.",
+        "Set model.factory (--factory of modelexport export) to package.module:callable that "
+        "returns the torch.nn.Module.",
     )
 
 

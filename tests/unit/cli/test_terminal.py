@@ -67,6 +67,7 @@ import sys, time
 from modelexport_api.items import ShareCounts
 from modelexport_api.status import Progress, Stage
 from modelexport_cli.log import open_log
+from unit.cli.checkpoints import write_state_dict
 
 with open_log(sys.stderr) as log:
     for done in range(5):
@@ -207,8 +208,10 @@ def test_a_pipe_gets_plain_lines() -> None:
 
 def test_json_on_stdout_is_only_the_status_and_the_board_is_on_stderr(tmp_path: Path) -> None:
     manifest = tmp_path / "m.yaml"
+    write_state_dict(tmp_path / "model.pt")
     spec = {
-        "source": {"uri": "file://./missing.pt"},
+        "source": {"uri": "file://./model.pt", "sha256": "0" * 64},
+        "model": {"factory": "json:loads"},
         "inputs": [{"name": "x"}],
         "destination": {"uri": "file://./out/"},
     }
