@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from modelexport_api.status import ModelExportStatus
+from unit.cli.checkpoints import write_state_dict
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 COLOURS = re.compile(r"\x1b\[[0-9;]*(3[0-7]|9[0-7])[0-9;]*m")
@@ -67,7 +68,6 @@ import sys, time
 from modelexport_api.items import ShareCounts
 from modelexport_api.status import Progress, Stage
 from modelexport_cli.log import open_log
-from unit.cli.checkpoints import write_state_dict
 
 with open_log(sys.stderr) as log:
     for done in range(5):
