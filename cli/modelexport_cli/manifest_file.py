@@ -46,7 +46,7 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError:
         raise ManifestError(
             f"{path} is not UTF-8 text: expected the YAML of a ModelExport, which names a "
-            "checkpoint in spec.source.uri"
+            f"checkpoint in spec.source.uri; without a manifest: modelexport export {path}"
         ) from None
 
 
