@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-_LONGEST_FIRST = ("e2e", "cluster", "mutants", "seeds", "exporter", "browser", "unit")
+_LONGEST_FIRST = ("e2e", "cluster", "mutants", "seeds", "exporter", "browser", "bad_input", "unit")
 _ONE_PROCESS = ("e2e", "cluster")
 """Directories of which one process runs all: there is one node at a time, and two images; a control
 plane that no test uses takes a seventh of a CPU until its process ends.
 """
-_ONE_FILE = ("browser", "unit")
+_ONE_FILE = ("bad_input", "browser", "unit")
 """Directories whose files share what takes long to set up: a file is never split."""
 _NODE_SECONDS = 1800
 """The first test on a node builds two images, beside other tests: 10 minutes alone."""

@@ -6,7 +6,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from modelexport_api.problem import Place, field_of
+
 Spec = TypeVar("Spec")
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A violation of a rule."""
+
+    place: Place
+    """Of the field, below the spec."""
+    sentence: str
 
 
 @dataclass(frozen=True)
@@ -20,6 +31,8 @@ class Rule(Generic[Spec]):
     cel: str | None
     message: str
     holds: Callable[[Spec], bool]
+    explain: Callable[[Spec], Iterable[Explained]] | None = None
+    """What violates the rule and what to write, more exactly than `message`."""
 
     @property
     def field(self) -> str:
@@ -28,5 +41,12 @@ class Rule(Generic[Spec]):
 
 
 def find_violations(rules: Iterable[Rule[Spec]], spec: Spec) -> list[str]:
-    """Return a line `field: message` for each rule that the spec violates."""
-    return [f"{rule.field}: {rule.message}" for rule in rules if not rule.holds(spec)]
+    """Return a line `field: message` for each violation."""
+    return [line for rule in rules if not rule.holds(spec) for line in _lines(rule, spec)]
+
+
+def _lines(rule: Rule[Spec], spec: Spec) -> list[str]:
+    found = list(rule.explain(spec)) if rule.explain is not None else []
+    return [
+        f"{field_of(('spec', *one.place))}: {one.sentence} ({rule.message})" for one in found
+    ] or [f"{rule.field}: {rule.message}"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from modelexport_api import rule_explanations as explanations
 from modelexport_api.rule import Rule, find_violations
 from modelexport_api.rules_batch import BATCH_RULES, PLACEHOLDER
 from modelexport_api.sizes import dim_of
@@ -96,6 +97,15 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
             (entry.length is not None) == (entry.kind is InputKind.SEQUENCE)
             for entry in spec.inputs
         ),
+        explain=explanations.of_inputs(
+            "length",
+            lambda entry: (entry.length is not None) != (entry.kind is InputKind.SEQUENCE),
+            lambda entry: (
+                "write length: 2"
+                if entry.length is None
+                else "remove length, or write kind: Sequence"
+            ),
+        ),
     ),
     Rule(
         path=("inputs",),
@@ -104,6 +114,7 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
         "the real and imaginary part as two inputs (torch.view_as_complex in forward), strings "
         "as kind Constant or as token ids",
         holds=lambda spec: all(entry.dtype not in NOT_IN_ONNX for entry in spec.inputs),
+        explain=explanations.wrong_dtypes,
     ),
     Rule(
         path=("inputs",),
@@ -113,6 +124,11 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
         holds=lambda spec: all(
             entry.kind not in SCALARS or not entry.shape for entry in spec.inputs
         ),
+        explain=explanations.of_inputs(
+            "shape",
+            lambda entry: entry.kind in SCALARS and bool(entry.shape),
+            lambda _: "remove its shape, or write kind: Tensor",
+        ),
     ),
     Rule(
         path=("inputs",),
@@ -121,6 +137,11 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
         holds=lambda spec: all(
             entry.kind not in MASKS or entry.range is None for entry in spec.inputs
         ),
+        explain=explanations.of_inputs(
+            "range",
+            lambda entry: entry.kind in MASKS and entry.range is not None,
+            lambda _: "remove its range",
+        ),
     ),
     Rule(
         path=(),
@@ -128,6 +149,7 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
         f"type(d) == int || (has(self.dims) && {_DIM_OF} in self.dims)))",
         message="every name in inputs[].shape must be defined in dims, with its max (and min)",
         holds=lambda spec: _dim_names(spec) <= set(spec.dims),
+        explain=explanations.undeclared_dims,
     ),
     Rule(
         path=(),
@@ -135,12 +157,14 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
         f"i.shape.exists(d, type(d) == string && {_DIM_OF} == n)))",
         message="every dim in dims must be used in the shape of an input",
         holds=lambda spec: set(spec.dims) <= _dim_names(spec),
+        explain=explanations.unused_dims,
     ),
     Rule(
         path=("inputs",),
         cel="self.all(i, self.exists_one(o, o.name == i.name))",
         message="the names of inputs must be unique",
         holds=lambda spec: _unique([entry.name for entry in spec.inputs]),
+        explain=explanations.repeated("inputs", lambda spec: [entry.name for entry in spec.inputs]),
     ),
     Rule(
         path=("inputs",),
@@ -149,18 +173,21 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
         holds=lambda spec: all(
             entry.range is None or entry.range[0] <= entry.range[1] for entry in spec.inputs
         ),
+        explain=explanations.swapped_ranges,
     ),
     Rule(
         path=("outputs",),
         cel="self.all(o, self.exists_one(p, p == o))",
         message="the names of outputs must be unique",
         holds=lambda spec: _unique(spec.outputs),
+        explain=explanations.repeated("outputs", lambda spec: spec.outputs),
     ),
     Rule(
         path=(),
         cel="!has(self.outputs) || self.inputs.all(i, !(i.name in self.outputs))",
         message="the names of outputs must differ from those of inputs",
         holds=lambda spec: not set(spec.outputs) & {entry.name for entry in spec.inputs},
+        explain=explanations.outputs_named_as_inputs,
     ),
     Rule(
         path=(),
@@ -168,6 +195,7 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
         "(has(self.outputs) && self.outputShapes.all(o, o in self.outputs))",
         message="every name in outputShapes must be listed in outputs",
         holds=lambda spec: set(spec.output_shapes) <= set(spec.outputs),
+        explain=explanations.unlisted_outputs,
     ),
     Rule(
         path=("dims",),
@@ -181,6 +209,7 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
         cel="self.all(n, self[n].min <= self[n].max)",
         message="a dim's min must not be larger than its max",
         holds=lambda spec: all(dim.min <= dim.max for dim in spec.dims.values()),
+        explain=explanations.swapped_dims,
     ),
     Rule(
         path=("export",),

@@ -10,10 +10,8 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from modelexport_api.sizes import FORM
 
-Uri = Annotated[
-    str,
-    StringConstraints(pattern=r"^(s3://[^/]+/.*|file:///.*)$", max_length=2048),
-]
+URI_PATTERN = r"^(s3://[^/]+/.*|file:///.*)$"
+Uri = Annotated[str, StringConstraints(pattern=URI_PATTERN, max_length=2048)]
 Identifier = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.]*$", min_length=1, max_length=128)
 ]

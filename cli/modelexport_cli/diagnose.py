@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from modelexport_api.reasons import ExitCode
-from modelexport_api.resource import ManifestError
+from modelexport_api.resource import ManifestError, ModelExport
 from modelexport_api.status import Failure, Stage
 from modelexport_cli.log import open_log
 from modelexport_cli.manifest_file import read_manifest
@@ -37,16 +37,14 @@ def diagnose_manifest(
     except ManifestError as error:
         print(f"{manifest}: {error}", file=sys.stderr)
         return int(ExitCode.MANIFEST)
-    with open_log(sys.stderr, _STAGES, verbose=verbose) as log:
-        from modelexport_exporter.batch.first_checkpoint import first_checkpoint
-        from modelexport_exporter.pipeline.diagnose_run import Settings, diagnose
+    from modelexport_cli.preflight import preflight
+    from modelexport_exporter.core.diagnosis import Diagnosis
 
-        settings = Settings(work_dir or default_work_dir(), timeout)
-        diagnosis = diagnose(resource, settings, log, first_checkpoint)
-        if diagnosis.failure is None:
-            log.complete()
-        else:
-            log.fail(diagnosis.failure)
+    known = preflight(resource.spec, publishes=False)
+    if known is not None:
+        diagnosis = Diagnosis(failure=known)
+    else:
+        diagnosis = _diagnose(resource, work_dir or default_work_dir(), timeout, verbose=verbose)
     written = write_skeletons(diagnosis, skeletons) if skeletons is not None else []
     if output == "json":
         print(diagnosis.model_dump_json(by_alias=True, exclude_none=True, indent=2))
@@ -56,6 +54,19 @@ def diagnose_manifest(
         for path in written:
             print_value(console, "Plugin", f"{path}: complete it", wrap=False)
     return int(diagnosis.exit_code)
+
+
+def _diagnose(resource: ModelExport, work_dir: Path, timeout: float, *, verbose: bool) -> Diagnosis:
+    with open_log(sys.stderr, _STAGES, verbose=verbose) as log:
+        from modelexport_exporter.batch.first_checkpoint import first_checkpoint
+        from modelexport_exporter.pipeline.diagnose_run import Settings, diagnose
+
+        diagnosis = diagnose(resource, Settings(work_dir, timeout), log, first_checkpoint)
+        if diagnosis.failure is None:
+            log.complete()
+        else:
+            log.fail(diagnosis.failure)
+    return diagnosis
 
 
 def write_skeletons(diagnosis: Diagnosis, directory: Path) -> list[Path]:

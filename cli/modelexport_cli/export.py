@@ -13,6 +13,7 @@ from modelexport_api.resource import ManifestError, ModelExport, parse
 from modelexport_api.status import FAILURE_MESSAGE_LIMIT, Failure, Stage
 from modelexport_cli.draft import complete, draft_of
 from modelexport_cli.export_options import ExportOptions
+from modelexport_cli.preflight import preflight
 from modelexport_cli.run import default_work_dir, print_result, run_resource
 from modelexport_cli.screen import console_for
 from modelexport_exporter.core.errors import ExportFailure
@@ -78,6 +79,9 @@ def infer(options: ExportOptions, work_dir: Path, *, verbose: bool = False) -> F
     """
     draft = draft_of(options, _directories(options))
     resource = draft.resource
+    known = preflight(resource.spec)
+    if known is not None:
+        raise ExportFailure(known.reason, known.message, known.hint, stage=known.stage)
     proposal = _proposal(options, resource, work_dir, verbose=verbose)
     document, inferred = complete(draft, proposal, options.input_names)
     found = Found(document, inferred)

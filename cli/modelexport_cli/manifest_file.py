@@ -10,18 +10,30 @@ import sys
 from pathlib import Path
 from urllib.parse import quote
 
+from modelexport_api.nearest import nearest
 from modelexport_api.resource import ManifestError, ModelExport, one_document, parse
+from modelexport_api.yaml_text import letters_read_as_booleans
 
 _RELATIVE = "file://./"
 _URIS = {"uri", "goldenInputs", "calibrationInputs"}
 """Fields with one URI."""
-_LIST = "uris"
-"""The field with several URIs."""
+_LISTS = {"uris", "runtimeLibraries"}
+"""Fields with several URIs."""
+_SUFFIXES = {".yaml", ".yml", ".json"}
 
 
 def read_manifest(path: Path) -> ModelExport:
     """Return the ModelExport in a file. Raises ManifestError."""
-    return export_in(one_document(read_text(path), str(path)), path)
+    text = read_text(path)
+    export = export_in(one_document(text, str(path)), path)
+    letters = letters_read_as_booleans(text)
+    if letters:
+        line, letter = letters[0]
+        print(
+            f'note: {path}, line {line}: kubectl reads {letter} as a boolean; write "{letter}"',
+            file=sys.stderr,
+        )
+    return export
 
 
 def read_text(path: Path) -> str:
@@ -29,15 +41,32 @@ def read_text(path: Path) -> str:
     try:
         return sys.stdin.read() if path == Path("-") else path.read_text(encoding="utf-8")
     except OSError as error:
-        raise ManifestError(f"{path} cannot be read: {error.strerror}") from None
+        advice = _instead_of(path)
+        raise ManifestError(f"{path} cannot be read: {error.strerror}{advice}") from None
     except UnicodeDecodeError:
-        raise ManifestError(f"{path} is not UTF-8 text") from None
+        raise ManifestError(
+            f"{path} is not UTF-8 text: expected the YAML of a ModelExport, which names a "
+            f"checkpoint in spec.source.uri; without a manifest: modelexport export {path}"
+        ) from None
+
+
+def _instead_of(path: Path) -> str:
+    """Return which manifest to name instead of a directory or a file that does not exist."""
+    directory = path if path.is_dir() else path.parent
+    if not directory.is_dir():
+        return f"; there is no directory {directory}"
+    names = sorted(entry.name for entry in directory.glob("*") if entry.suffix in _SUFFIXES)
+    if path.is_dir():
+        names = [name for name in names if "export" in name] or names
+        return f"; name a file in it: {path / names[0]}" if names else "; it holds no manifest"
+    near = nearest(path.name, names)
+    return f"; did you mean {directory / near}?" if near else ""
 
 
 def export_in(document: object, path: Path) -> ModelExport:
     """Return the ModelExport in a document that was read from a file. Raises ManifestError."""
     try:
-        return parse(resolve(document, path.resolve().parent))
+        return parse(resolve(document, path.resolve().parent), relative_uris=True)
     except RecursionError:  # a YAML alias can refer to itself
         raise ManifestError(f"{path} is nested too deeply") from None
 
@@ -54,7 +83,7 @@ def resolve(value: object, directory: Path) -> object:
 def _resolved(key: object, item: object, directory: Path) -> object:
     if key in _URIS and isinstance(item, str):
         return absolute(item, directory)
-    if key == _LIST and isinstance(item, list):
+    if key in _LISTS and isinstance(item, list):
         return [_resolved("uri", entry, directory) for entry in item]
     return resolve(item, directory)
 

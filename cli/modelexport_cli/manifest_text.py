@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
+from modelexport_api.yaml_text import dump, inline
 
 _FLOW = {"shape", "range", "outputs"}
 """Lists that stand in one line."""
@@ -66,11 +66,10 @@ def _commented(line: str, comment: str) -> str:
 
 def _scalar(value: object) -> str:
     """Return a value behind its key: a plain scalar where it is in one line."""
-    text = yaml.safe_dump({"k": value}, width=_ONE_LINE).removeprefix("k: ").rstrip("\n")
+    text = dump({"k": value}, width=_ONE_LINE).removeprefix("k: ").rstrip("\n")
     return text if isinstance(value, str) and "\n" not in text else _flow(value)
 
 
 def _flow(value: object) -> str:
     """Return a value in one line: quoted where it would mean something else inside of a list."""
-    text = yaml.safe_dump([value], default_flow_style=True, sort_keys=False, width=_ONE_LINE)
-    return text.strip()[1:-1]
+    return inline([value])[1:-1]

@@ -6,11 +6,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from modelexport_api.reasons import ExitCode
 from modelexport_api.resource import ManifestError, one_document
 from modelexport_api.trigger import TRIGGER_KIND
+from modelexport_api.yaml_text import dump
 from modelexport_cli.manifest_file import export_in, read_text
 
 
@@ -27,7 +26,7 @@ def render_manifest(manifest: Path, image: str, finished: Path | None = None) ->
     except ManifestError as error:
         print(f"{manifest}: {error}", file=sys.stderr)
         return int(ExitCode.MANIFEST)
-    yaml.safe_dump(rendered, sys.stdout, sort_keys=False, allow_unicode=True)
+    sys.stdout.write(dump(rendered))
     return int(ExitCode.DONE)
 
 

@@ -69,6 +69,12 @@ def run_resource(
 ) -> int:
     """Run a resource; return the pod's exit code. `inferred`: what the user did not state."""
     started = started or datetime.now(UTC)
+    from modelexport_cli.preflight import preflight
+
+    known = preflight(resource.spec)
+    if known is not None:
+        result = PodResult(outcome="Failed", failure=known)
+        return print_result(result, resource, started, output)
     run = _run(resource, work_dir or default_work_dir(), inferred, verbose=verbose)
     return print_result(run.result, resource, started, output, results=run.results)
 

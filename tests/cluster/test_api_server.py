@@ -10,6 +10,7 @@ from bed.control_plane import ControlPlane
 from bed.processes import BedError
 from cluster.applying import apply, check_refused
 from modelexport_api.resource import parse
+from unit.api import strict_manifests
 from unit.api.manifests import ACCEPTED, INVALID, VALID, changed
 
 pytestmark = pytest.mark.control_plane
@@ -77,3 +78,36 @@ def test_get_shows_the_columns(cluster: ControlPlane, namespace: str) -> None:
     apply(cluster, namespace, VALID)
     header = cluster.kubectl("get", "mex", "-n", namespace, "-o", "wide").splitlines()[0]
     assert header.split()[:6] == ["NAME", "PHASE", "STAGE", "PROGRESS", "VERDICT", "REASON"]
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [row[1] for row in strict_manifests.ACCEPTED],
+    ids=[row[0] for row in strict_manifests.ACCEPTED],
+)
+def test_the_api_server_accepts_what_python_accepts(
+    cluster: ControlPlane, namespace: str, manifest: dict[str, Any]
+) -> None:
+    assert apply(cluster, namespace, manifest)["spec"] == parse(manifest).spec.to_wire()
+
+
+@pytest.mark.parametrize(
+    ("manifest", "field"),
+    [row[1:] for row in strict_manifests.REFUSED],
+    ids=[row[0] for row in strict_manifests.REFUSED],
+)
+def test_the_api_server_refuses_what_python_refuses(
+    cluster: ControlPlane, namespace: str, manifest: dict[str, Any], field: str
+) -> None:
+    check_refused(cluster, namespace, manifest, field, "")
+
+
+@pytest.mark.parametrize(
+    ("manifest", "words"),
+    [row[1:] for row in strict_manifests.WORDS_OF_THE_SERVER],
+    ids=[row[0] for row in strict_manifests.WORDS_OF_THE_SERVER],
+)
+def test_the_api_server_has_the_words_that_python_repeats(
+    cluster: ControlPlane, namespace: str, manifest: dict[str, Any], words: str
+) -> None:
+    check_refused(cluster, namespace, manifest, "", words)

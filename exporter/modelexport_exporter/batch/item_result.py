@@ -10,6 +10,7 @@ from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Failure, Stage, Verdict
 from modelexport_exporter.batch.plan import PlanItem
+from modelexport_exporter.core import place
 
 
 class ItemResult(ApiModel):
@@ -85,8 +86,7 @@ def killed_result(item: PlanItem, times: int) -> ItemResult:
         reason=Reason.POD_KILLED,
         message=f"the process was killed {times} times during this checkpoint; it is skipped, so "
         "that the others are exported",
-        hint="The usual cause is memory: raise resources.limits.memory in spec.podTemplate, and "
-        "export this checkpoint alone.",
+        hint=f"The usual cause is memory. {place.more_memory()} Export this checkpoint alone.",
     )
     return finished_result(item, PodResult(outcome="Failed", failure=failure), 0.0, times)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from modelexport_exporter.core import place
 from modelexport_exporter.core.foreign_messages import NO_GPU
 from modelexport_exporter.core.user_frame import text_of
 
@@ -12,7 +13,7 @@ _DEFECTS = (AttributeError, NameError, NotImplementedError)
 def way_out(error: BaseException, of_inputs: str) -> str:
     """Return a hint; `of_inputs`: the one for an error that other inputs may avoid."""
     if isinstance(error, ModuleNotFoundError) and error.name:
-        return f"Add {error.name} to model.code, or to the exporter's image (podTemplate)."
+        return place.add_library(error.name)
     if isinstance(error, _DEFECTS):
         return "Correct this line of the model: it fails whatever the inputs are."
     if any(words in text_of(error) for words in NO_GPU):

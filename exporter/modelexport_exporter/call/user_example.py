@@ -24,7 +24,8 @@ from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.sampling.masks import is_mask
 from modelexport_exporter.torch_internals import pytree
-from modelexport_exporter.user_code.named_callable import Named, describe_error, find_callable
+from modelexport_exporter.user_code.missing_names import Named
+from modelexport_exporter.user_code.named_callable import describe_error, find_callable
 
 _DTYPES = {dtype: name for name, dtype in TORCH_DTYPES.items()}
 _PYTHON = {InputKind.INT: int, InputKind.FLOAT: float, InputKind.BOOL: bool}

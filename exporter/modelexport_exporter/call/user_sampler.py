@@ -16,7 +16,8 @@ from modelexport_exporter.call.tensors import to_array
 from modelexport_exporter.core.dims import concrete_shape, describe_sizes
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.sample import Sample
-from modelexport_exporter.user_code.named_callable import Named, describe_error, find_callable
+from modelexport_exporter.user_code.missing_names import Named
+from modelexport_exporter.user_code.named_callable import describe_error, find_callable
 
 Array = NDArray[Any]
 Sampler = Callable[..., Any]

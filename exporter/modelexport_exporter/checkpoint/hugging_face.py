@@ -26,6 +26,7 @@ from modelexport_exporter.checkpoint.weight_patterns import (
     matching,
     unused_finding,
 )
+from modelexport_exporter.core import place
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.types import ContractFinding
@@ -88,8 +89,8 @@ def _transformers() -> Any:  # noqa: ANN401 - the library
     except ImportError as error:
         raise ExportFailure(
             Reason.FACTORY_NOT_FOUND,
-            f"a Hugging Face model needs transformers, which the image lacks: {error}",
-            "Use the project's exporter image, or add transformers to yours.",
+            f"a Hugging Face model needs transformers, which is not installed: {error}",
+            place.install("transformers") + ".",
         ) from error
     library: Any = transformers
     library.logging.set_verbosity_error()
@@ -124,7 +125,7 @@ def _config_class(transformers: Any, content: dict[str, Any]) -> Any:  # noqa: A
         Reason.FORMAT_UNKNOWN,
         f"{CONFIG} has model_type {model_type!r}, which transformers {transformers.__version__} "
         "does not know",
-        "Correct model_type, use an image with a transformers that knows it, or set model.factory.",
+        "Correct model_type, install a transformers that knows it, or set model.factory.",
     )
 
 

@@ -45,6 +45,7 @@ from modelexport_exporter.torch_internals.state_dicts import versions_of
 from modelexport_exporter.user_code.factory import Factory, find_factory
 from modelexport_exporter.user_code.global_state import Guard
 from modelexport_exporter.user_code.meta_build import build_for_real, build_on_meta, seed
+from modelexport_exporter.user_code.missing_names import no_factory
 from modelexport_exporter.user_code.named_callable import put_on_path
 from modelexport_exporter.user_code.state_arguments import with_state_arguments
 from modelexport_exporter.user_code.wrappers import unwrapped
@@ -182,12 +183,7 @@ def _ready(module: torch.nn.Module, *, training: bool) -> torch.nn.Module:
 
 def _factory(task: ExportTask, detected: Detected, progress: ReportProgress) -> Factory:
     if task.spec.model is None or task.spec.model.factory is None:
-        raise ExportFailure(
-            Reason.FACTORY_NOT_FOUND,
-            f"{task.checkpoint.name} is a {detected}: it holds weights but no graph, and the "
-            "spec names no model.factory",
-            "Set model.factory to package.module:callable that returns the torch.nn.Module.",
-        )
+        raise no_factory(task.checkpoint.name, str(detected))
     progress(Stage.LOAD, 0.2, FactoryProgress(f"importing factory {task.spec.model.factory}"))
     factory = find_factory(task.spec.model, task.code_dir)
     progress(Stage.LOAD, 0.3, "reading the weights")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Precision, Provider
+from modelexport_exporter.core import place
 from modelexport_exporter.core.errors import ExportFailure
 
 NAMES: dict[Provider, str] = {
@@ -79,9 +80,14 @@ def choose_provider(
     if chosen in GPU and not cuda_available:
         raise ExportFailure(
             Reason.PROVIDER_UNAVAILABLE,
-            f"verification.provider is {chosen.value}, but torch sees no GPU in this container",
-            "Request one in podTemplate (resources.limits: nvidia.com/gpu: 1), on nodes with the "
-            "NVIDIA driver and container runtime; or set verification.provider to CPU.",
+            f"verification.provider is {chosen.value}, but torch sees no GPU",
+            (
+                "Request one in podTemplate (resources.limits: nvidia.com/gpu: 1), on nodes with "
+                "the NVIDIA driver and container runtime"
+                if place.in_pod()
+                else "Use a machine with an NVIDIA GPU and its driver, and a torch built for CUDA"
+            )
+            + "; or set verification.provider to CPU.",
         )
     if chosen is Provider.CPU and precision is Precision.BFLOAT16:
         raise ExportFailure(

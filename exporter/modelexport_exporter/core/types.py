@@ -260,6 +260,8 @@ class OutputComparison:
     """Why this sample decides nothing about the output; empty where it is conclusive."""
     has_elements: bool = True
     """Whether there was anything to compare; a shape and a dtype alone agree with most files."""
+    all_nan: bool = False
+    """Whether all elements are NaN in both, as where a mask leaves nothing: that shows nothing."""
 
 
 @dataclass(frozen=True)
@@ -289,6 +291,8 @@ class Unreached(StrEnum):
 
     ELEMENTS = "elements"
     """An output was empty in all samples."""
+    NUMBERS = "numbers"
+    """An output was NaN in all elements of all samples."""
     SIDE = "side"
     """A branch on values went the same way in all samples, and the graph holds that way only."""
     NUMBER = "number"
@@ -310,6 +314,8 @@ class NotCompared:
     def __str__(self) -> str:
         if self.kind is Unreached.ELEMENTS:
             return f"{self.subject} had no elements in any sample"
+        if self.kind is Unreached.NUMBERS:
+            return f"{self.subject} was NaN in all elements of all samples"
         if self.kind is Unreached.NUMBER:
             return f"{self.subject} computes with a value in Python: the file holds one result"
         if self.kind is Unreached.SIDE_OF_FILE:

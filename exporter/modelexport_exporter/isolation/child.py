@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
+from modelexport_exporter.core import place
 from modelexport_exporter.core.errors import ExportFailure, printable
 from modelexport_exporter.core.out_of_memory import is_out_of_memory
 from modelexport_exporter.core.user_frame import text_of, user_line
@@ -147,7 +148,7 @@ def _classify(error: BaseException) -> ExportFailure | None:
         return ExportFailure(
             Reason.OUT_OF_MEMORY,
             f"an allocation failed: {text}" if text else "an allocation failed",
-            "Give the pod more memory (resources.limits.memory in spec.podTemplate).",
+            place.more_memory(),
         )
     if not isinstance(error, Exception):
         # Factories handle it where they are called, so this was raised in forward.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
+from modelexport_exporter.core import place
 from modelexport_exporter.core.cgroup import Memory
 from modelexport_exporter.core.errors import ExportFailure
 
@@ -51,7 +52,7 @@ def explain(death: Death) -> ExportFailure:
         return ExportFailure(
             Reason.OUT_OF_MEMORY,
             f"the kernel killed the worker for memory: {_describe_memory(death.after)}",
-            "Raise resources.limits.memory in spec.podTemplate.",
+            place.more_memory(),
             stage=death.stage,
         )
     last = "; last output: " + " | ".join(death.output[-_SHOWN_LINES:]) if death.output else ""

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from modelexport_api.reasons import Reason
+from modelexport_exporter.core import place
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.user_frame import shorten, text_of, user_frame
@@ -53,14 +54,14 @@ def _not_found(name: str, error: ModuleNotFoundError, code_dir: Path | None) -> 
         return _invalid(
             f"export.plugins: {name} needs the module {missing}, which is not installed"
             + _place(error, code_dir),
-            f"Add {missing} to model.code, or to the exporter's image (podTemplate).",
+            place.add_library(missing),
         )
     top = sorted(path.stem for path in code_dir.iterdir()) if code_dir is not None else []
     near = difflib.get_close_matches(name.partition(".")[0], top, n=3)
-    where = "model.code and the image" if code_dir is not None else "the image"
+    where = place.where_modules_are(code=code_dir is not None)
     found = f"; the root of model.code holds {', '.join(top[:8]) or 'nothing'}" if code_dir else ""
     return _invalid(
-        f"export.plugins: there is no module {missing} in {where}{found}",
+        f"export.plugins: there is no module {missing} {where}{found}",
         (f"Did you mean {' or '.join(near)}? " if near else "")
         + "A plugin is package.module, as seen from the root of model.code.",
     )

@@ -32,7 +32,7 @@ def register_libraries(options: Any, libraries: Iterable[Path]) -> None:  # noqa
                 f"onnxruntime cannot load the library {library.name} of export.runtimeLibraries: "
                 f"{text}",
                 "It must be a shared library for this platform that exports RegisterCustomOps, "
-                "and the libraries that it needs must be in the exporter's image.",
+                "and the libraries that it needs must be installed where the export runs.",
             ) from error
 
 

@@ -78,7 +78,7 @@ _BY_REASON: dict[Reason, tuple[str, str]] = {
     ),
     Reason.OUTPUT_NOT_COMPARED: (
         "No verdict",
-        "An output was empty in all samples, so the file was not compared there.",
+        "An output was empty, or NaN, in all samples, so the file was not compared there.",
     ),
     Reason.BRANCH_NOT_COMPARED: (
         "No verdict",

@@ -11,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from modelexport_api.nearest import nearest
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Source
 from modelexport_api.status import Stage
@@ -101,10 +102,20 @@ def _not_found(location: Location, source: Source | None) -> ExportFailure:
     names = location.store.names(prefix, _NEIGHBOURS)
     return ExportFailure(
         Reason.SOURCE_NOT_FOUND,
-        f"{location.uri} not found; {location.store.uri(prefix)} contains: "
+        f"{location.uri} not found; {location.store.uri(prefix)}: "
         f"{checkpoint_files.describe_names(names)}",
-        "Correct spec.source.uri, or wait until the training job has written it.",
+        f"{_did_you_mean(location, names)}Correct spec.source.uri, or wait until the training job "
+        "has written it.",
     )
+
+
+def _did_you_mean(location: Location, names: list[str]) -> str:
+    parent, slash, own = location.key.rstrip("/").rpartition("/")
+    by_name = {name.rstrip("/"): name for name in names}
+    near = nearest(own, by_name)
+    if near is None:
+        return ""
+    return f"Did you mean {location.store.uri(f'{parent}{slash}{by_name[near]}')}? "
 
 
 def fetch(

@@ -6,9 +6,11 @@ archive that would unpack to too many or too large files is refused before it fi
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import stat
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from modelexport_api.reasons import Reason
@@ -43,6 +45,19 @@ def fetch_code(location: Location, workspace: Path, spec: ModelExportSpec | None
     return target
 
 
+def check_code(location: Location) -> None:
+    """Raise ExportFailure if there is no code: no file in a directory, or no readable zip file."""
+    if location.key.endswith("/"):
+        if not location.store.names(location.key, 1):
+            raise _invalid(f"{location.uri} has no files", "Correct spec.model.code.uri.")
+        return
+    _find(location)
+    archive = location.store.local_path(location.key)
+    if archive is not None:
+        with _typed_zip_errors(location.uri), zipfile.ZipFile(archive) as opened:
+            opened.namelist()
+
+
 def _copy_directory(location: Location, target: Path, spec: ModelExportSpec | None) -> None:
     listed = location.store.list_all(location.key)
     known = {_relative(found, location).as_posix(): found for found in listed}
@@ -75,7 +90,7 @@ def _relative(found: StoredObject, location: Location) -> PurePosixPath:
     return _safe(found.key.removeprefix(location.key), location.uri)
 
 
-def _unpack(location: Location, target: Path, download: Path) -> None:
+def _find(location: Location) -> StoredObject:
     found = location.store.stat(location.key)
     if found is None:
         is_directory = bool(location.store.names(location.as_directory().key, 1))
@@ -86,24 +101,35 @@ def _unpack(location: Location, target: Path, download: Path) -> None:
             else "Upload it, or correct spec.model.code.uri."
         )
         raise _invalid(f"the model's code {location.uri} {problem}", hint)
+    return found
+
+
+def _unpack(location: Location, target: Path, download: Path) -> None:
+    found = _find(location)
     _check_size(location.uri, 1, found.size_bytes)
     archive = location.store.local_path(location.key)
     if archive is None:
         location.store.download(found, download, lambda _moved: None)
         archive = download
     try:
-        with zipfile.ZipFile(archive) as opened:
+        with _typed_zip_errors(location.uri), zipfile.ZipFile(archive) as opened:
             members = [member for member in opened.infolist() if not member.is_dir()]
             _check_size(location.uri, len(members), sum(member.file_size for member in members))
             for member in members:
                 _extract(opened, member, target, location.uri)
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError) as error:
-        raise _invalid(
-            f"{location.uri} is not a zip file that can be unpacked: {error}",
-            "Upload a zip without a password, or a directory (its uri ends in /).",
-        ) from error
     finally:
         download.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _typed_zip_errors(uri: str) -> Iterator[None]:
+    try:
+        yield
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError) as error:
+        raise _invalid(
+            f"{uri} is not a zip file that can be unpacked: {error}",
+            "Upload a zip without a password, or a directory (its uri ends in /).",
+        ) from error
 
 
 def _extract(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, uri: str) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.stored_object import StoredObject
 from modelexport_exporter.storage.store import Location
 
 
@@ -21,19 +22,26 @@ def fetch_libraries(locations: list[Location], workspace: Path) -> tuple[Path, .
     )
 
 
-def _fetch(location: Location, directory: Path) -> Path:
+def find_library(location: Location) -> StoredObject:
+    """Return the library at a location. Raises ExportFailure."""
     name = PurePosixPath(location.key).name
     found = location.store.stat(location.key) if not location.key.endswith("/") else None
     if found is None or not name:
         raise ExportFailure(
             Reason.CODE_INVALID,
             f"export.runtimeLibraries: {location.uri} was not found",
-            "Upload the shared library, or correct the uri; file:/// names a file of the image.",
+            "Upload the shared library, or correct the uri; file:/// names a file where the export "
+            "runs.",
         )
+    return found
+
+
+def _fetch(location: Location, directory: Path) -> Path:
+    found = find_library(location)
     in_place = location.store.local_path(location.key)
     if in_place is not None:
         return in_place
     directory.mkdir(parents=True)
-    target = directory / name
+    target = directory / PurePosixPath(location.key).name
     location.store.download(found, target, lambda _moved: None)
     return target

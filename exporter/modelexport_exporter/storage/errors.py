@@ -11,6 +11,7 @@ import errno
 from dataclasses import dataclass
 
 from modelexport_api.reasons import Reason
+from modelexport_exporter.core import place
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.storage.store import Role
 
@@ -29,10 +30,11 @@ class Access:
         """Name what the request was signed with."""
         if self.secret_name:
             return f"the Secret {self.secret_name!r} (spec.storage.secretName)"
-        return (
-            "the pod's identity (spec.serviceAccountName, or keys by spec.storage.secretName); "
-            "outside a cluster, the AWS profile or AWS_* variables"
-        )
+        if place.in_pod():
+            return (
+                "the pod's identity (spec.serviceAccountName, or keys by spec.storage.secretName)"
+            )
+        return "the AWS profile or AWS_* variables of this machine"
 
     @property
     def server(self) -> str:
@@ -116,8 +118,12 @@ def disk_full(path: str) -> ExportFailure:
     return ExportFailure(
         Reason.DISK_FULL,
         f"no space left on the disk of {path}",
-        "Give the pod more room: the checkpoint, the artifact and a third of either must fit "
-        "(ephemeral-storage, or a larger volume, in spec.podTemplate).",
+        "Make room: the checkpoint, the artifact and a third of either must fit"
+        + (
+            " (ephemeral-storage, or a larger volume, in spec.podTemplate)."
+            if place.in_pod()
+            else ". --work-dir chooses another disk."
+        ),
     )
 
 

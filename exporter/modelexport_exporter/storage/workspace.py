@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from modelexport_api.reasons import Reason
+from modelexport_exporter.core import place
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.storage.errors import from_os_error
 from modelexport_exporter.storage.store import Role
@@ -44,7 +45,9 @@ def _unusable(error: OSError, parent: Path) -> ExportFailure:
     return ExportFailure(
         failure.reason,
         f"the directory for files in the making, {parent}, cannot be written: {error.strerror}",
-        "Choose another with --work-dir; in a pod, see to its volume in spec.podTemplate.",
+        "Choose another with --work-dir."
+        if not place.in_pod()
+        else "Correct its volume in spec.podTemplate.",
     )
 
 

@@ -16,7 +16,8 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import Model
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
-from modelexport_exporter.user_code.named_callable import Named, describe_error, find_callable
+from modelexport_exporter.user_code.missing_names import Named
+from modelexport_exporter.user_code.named_callable import describe_error, find_callable
 from modelexport_exporter.user_code.wrappers import as_module, unwrapped
 
 Factory = Callable[[], torch.nn.Module]

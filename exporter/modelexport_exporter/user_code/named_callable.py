@@ -6,30 +6,24 @@ with the line of that code, and with a near name where there is one.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import inspect
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from modelexport_api.reasons import Reason
+from modelexport_exporter.core import place
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.user_frame import count_as_users, text_of, user_frame
-
-
-@dataclass(frozen=True)
-class Named:
-    """A callable as the manifest names it."""
-
-    field: str
-    """`model.factory`"""
-    path: str
-    returns: str
-    """What it returns, for a hint: `the torch.nn.Module`."""
+from modelexport_exporter.user_code.missing_names import (
+    Named,
+    folder_that_holds,
+    no_attribute,
+    no_module,
+)
 
 
 def find_callable(named: Named, code_dir: Path | None) -> Callable[..., Any]:
@@ -51,7 +45,7 @@ def find_callable(named: Named, code_dir: Path | None) -> Callable[..., Any]:
 
 
 def put_on_path(code_dir: Path | None) -> None:
-    """Let the user's code be imported, before anything of the image that has the same name."""
+    """Let the user's code be imported, before anything installed that has the same name."""
     if code_dir is not None and str(code_dir) not in sys.path:
         sys.path.insert(0, str(code_dir))
         importlib.invalidate_caches()
@@ -80,33 +74,19 @@ def _not_importable(
             Reason.FACTORY_NOT_FOUND,
             f"importing {name} failed: it needs the module {missing}, which is not installed "
             f"({user_frame(error, code_dir)})",
-            f"Add {missing} to model.code, or to the exporter's image (podTemplate).",
+            place.add_library(missing),
         )
-    top = sorted(path.stem for path in code_dir.iterdir()) if code_dir is not None else []
-    first = name.partition(".")[0]
-    near = difflib.get_close_matches(first, top, n=3)
-    below = _folder_that_holds(first, code_dir)
-    where = "model.code and the image" if code_dir is not None else "the image"
-    found = f"; the root of model.code holds {', '.join(top[:8]) or 'nothing'}" if code_dir else ""
-    return ExportFailure(
-        Reason.FACTORY_NOT_FOUND,
-        f"there is no module {missing or name} in {where}{found}",
-        (
-            f"It is in the folder {below}: zip the content of {below}, not the folder. "
-            if below
-            else ""
-        )
-        + _did_you_mean(near)
-        + f"{named.field} is package.module:callable, as seen from the root of model.code.",
-    )
+    top = None if code_dir is None else sorted(path.stem for path in code_dir.iterdir())
+    below = _folder_that_holds(name.partition(".")[0], code_dir)
+    return no_module(named, missing or name, top, below)
 
 
 def _folder_that_holds(module: str, code_dir: Path | None) -> str:
     """Return the folder at the code's root that should have been the root."""
     if code_dir is None:
         return ""
-    found = [*code_dir.glob(f"*/{module}.py"), *code_dir.glob(f"*/{module}/")]
-    return min((path.parent.name for path in found), default="")
+    paths = (path.relative_to(code_dir).as_posix() for path in code_dir.glob("*/*"))
+    return folder_that_holds(module, paths)
 
 
 def _attribute(owner: Any, name: str, named: Named, code_dir: Path | None) -> Any:  # noqa: ANN401
@@ -124,23 +104,13 @@ def _attribute(owner: Any, name: str, named: Named, code_dir: Path | None) -> An
 
 def _no_attribute(owner: Any, name: str, named: Named) -> ExportFailure:  # noqa: ANN401
     public = [item for item in dir(owner) if not item.startswith("_")]
-    near = difflib.get_close_matches(name, public, n=3)
+    module = getattr(owner, "__name__", None)
     own = [
         item
         for item in public
-        if getattr(inspect.getattr_static(owner, item, None), "__module__", "")
-        == getattr(owner, "__name__", None)
+        if getattr(inspect.getattr_static(owner, item, None), "__module__", "") == module
     ]
-    return_hint = _did_you_mean(near) or (f"It defines {', '.join(own[:8])}. " if own else "")
-    return ExportFailure(
-        Reason.FACTORY_NOT_FOUND,
-        f"{named.field} is {named.path}, but {getattr(owner, '__name__', owner)} has no {name}",
-        return_hint + f"Name the function or class that returns {named.returns}.",
-    )
-
-
-def _did_you_mean(near: list[str]) -> str:
-    return f"Did you mean {' or '.join(near)}? " if near else ""
+    return no_attribute(named, str(module or owner), name, public, own)
 
 
 def describe_error(error: BaseException, code_dir: Path | None) -> str:

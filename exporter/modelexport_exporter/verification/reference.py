@@ -243,7 +243,7 @@ def _failure(error: Exception, where: str, code_dir: Path | None) -> ExportFailu
         return ExportFailure(
             Reason.OUT_OF_MEMORY,
             f"eager PyTorch ran out of memory at {where}: {text}",
-            "Give the pod (or the GPU) more memory, or declare smaller maxima in dims.",
+            "Give the process (or the GPU) more memory, or declare smaller maxima in dims.",
         )
     frame = user_frame(error, code_dir)
     return ExportFailure(

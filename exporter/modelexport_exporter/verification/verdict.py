@@ -79,9 +79,9 @@ def describe_ill_conditioned(outcome: VerificationOutcome) -> tuple[str, str]:
 
 def describe_incomplete(outcome: VerificationOutcome) -> tuple[Reason, str, str]:
     """Return reason, message and hint for an outcome whose verdict is Incomplete."""
-    empty = any(entry.kind is Unreached.ELEMENTS for entry in outcome.not_compared)
+    kinds = {entry.kind for entry in outcome.not_compared}
+    nothing = {Unreached.ELEMENTS, Unreached.NUMBERS} & kinds
     frozen = {Unreached.SIDE, Unreached.NUMBER}
-    branches = any(entry.kind in frozen for entry in outcome.not_compared)
     listed = _join([str(entry) for entry in outcome.not_compared])
     message = f"{listed}. {len(outcome.samples)} samples ran."
     rewrite = (
@@ -89,11 +89,17 @@ def describe_incomplete(outcome: VerificationOutcome) -> tuple[Reason, str, str]
         "file holds one side only"
     )
     # What is empty is empty on every route; another one may keep both sides of a branch.
-    reason = Reason.OUTPUT_NOT_COMPARED if empty else Reason.BRANCH_NOT_COMPARED
+    reason = Reason.OUTPUT_NOT_COMPARED if nothing else Reason.BRANCH_NOT_COMPARED
+    mask = (
+        "Declare a mask that leaves something: kind: AttentionMask (1 is kept) or kind: "
+        "PaddingMask (true is left out), without range. Other inputs: correct range. Or record "
+        if Unreached.NUMBERS in kinds
+        else "Record "
+    )
     hint = (
-        "Record inputs that reach it (verification.goldenInputs), draw them "
-        f"(verification.sampler){rewrite if branches else ''}. To publish without this comparison, "
-        "set verification.allowIncomplete: true."
+        f"{mask}inputs that reach it (verification.goldenInputs), or draw them "
+        f"(verification.sampler){rewrite if frozen & kinds else ''}. To publish without this "
+        "comparison, set verification.allowIncomplete: true."
     )
     return reason, message, hint
 

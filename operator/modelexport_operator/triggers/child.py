@@ -63,7 +63,7 @@ def build(
         "spec": rendered.spec,
     }
     try:
-        spec = parse(manifest).spec
+        spec = parse(manifest, text_as_values=True).spec
     except ManifestError as error:
         lines = "; ".join(str(error).splitlines())
         raise ChildError(

@@ -8,21 +8,25 @@ expressions.
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from pydantic import ValidationError
 
-from modelexport_api.rule import Rule
+from modelexport_api.messages import problems_of
+from modelexport_api.problem import Place, field_of
+from modelexport_api.resource import ModelExport, schema_of
+from modelexport_api.rule import Rule, find_violations
 from modelexport_api.rules import RULES
 from modelexport_api.spec import ModelExportSpec
+from modelexport_api.stored import as_stored
 from modelexport_api.trigger import Template
 from modelexport_operator.triggers import expressions
 from modelexport_operator.triggers.expressions import MissingValueError, SyntaxProblemError
 
-Place = tuple[str | int, ...]
 Value = TypeVar("Value")
 _CERTAIN = {"extra_forbidden", "missing"}
 
@@ -102,18 +106,25 @@ def _structure(spec: dict[str, object]) -> Iterator[str]:
         return "".join(p if isinstance(p, str) else f"x{next(numbers)}" for p in parts)
 
     filled = _map_strings(spec, (), placeholder)
+    schema = schema_of(ModelExport)["properties"]["spec"]
     try:
-        parsed = ModelExportSpec.model_validate(filled)
+        parsed = ModelExportSpec.model_validate_json(
+            json.dumps(as_stored(filled, schema)), strict=True, by_alias=True, by_name=False
+        )
     except ValidationError as error:
-        for item in error.errors(include_url=False):
-            place = item["loc"]
-            if item["type"] in _CERTAIN or not _open(place, open_places):
-                yield f"{_format_place(('spec', *place))}: {item['msg']}"
+        certain = [
+            item
+            for item in error.errors(include_url=False)
+            if item["type"] in _CERTAIN or not _open(item["loc"], open_places)
+        ]
+        for problem in problems_of(certain, schema):
+            yield str(replace(problem, place=("spec", "template", "spec", *problem.place)))
         return
     fields = {str(place[0]) for place in open_places}
     for rule in RULES:
-        if not fields & _fields(rule) and not rule.holds(parsed):
-            yield f"spec.template.{rule.field}: {rule.message}"
+        if not fields & _fields(rule):
+            for line in find_violations([rule], parsed):
+                yield f"spec.template.{line}"
 
 
 def _open(place: Place, open_places: set[Place]) -> bool:
@@ -159,7 +170,4 @@ def _map_strings(value: object, place: Place, change: Callable[[str, Place], obj
 
 def _format_place(place: Place) -> str:
     """Return a place as the path `spec.template.…`."""
-    path = "spec.template"
-    for part in place:
-        path += f"[{part}]" if isinstance(part, int) else f".{part}"
-    return path
+    return field_of(("spec", "template", *place))

@@ -181,7 +181,7 @@ def test_a_missing_value_is_reported_once_and_skipped(
     [
         (
             {"spec": {**SPEC, "source": {"uri": "$(metadata.name)"}}},
-            "the resulting ModelExport is invalid: spec.source.uri: String should match",
+            "the resulting ModelExport is invalid: spec.source.uri: found",
         ),
         (
             {"metadata": {"labels": {"by": "$(kind)/$(metadata.name)"}}, "spec": SPEC},

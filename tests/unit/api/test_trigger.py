@@ -47,8 +47,11 @@ def test_a_violated_rule_is_reported_with_its_field(
     ("document", "words"),
     [
         ("text", "not a YAML mapping"),
-        ({**TRIGGER, "kind": "ModelExport"}, "kind: Input should be 'ModelExportTrigger'"),
-        ({**TRIGGER, "spec": {**TRIGGER["spec"], "suspended": True}}, "spec.suspended: Extra"),
+        ({**TRIGGER, "kind": "ModelExport"}, "kind: found ModelExport; expected"),
+        (
+            {**TRIGGER, "spec": {**TRIGGER["spec"], "suspended": True}},
+            "spec.suspended: .* did you mean `suspend`",
+        ),
     ],
     ids=["no mapping", "another kind", "unknown field"],
 )

@@ -77,7 +77,7 @@ def test_a_time_without_quotes_is_converted_to_text(
         (STORED, None, "pass one with --for (kubectl get job NAME -o yaml"),
         (STORED, "text", "is not a Kubernetes object"),
         (STORED, training("JobSet", {}, "jobset.x-k8s.io/v1alpha2"), "has kind JobSet of jobset"),
-        (changed("startPolicy", "Some"), JOB, "spec.startPolicy: Input should be"),
+        (changed("startPolicy", "Some"), JOB, 'spec.startPolicy: found "Some"; expected one of'),
         (
             changed("template.spec.source", {"uri": "s3://b/$(metadata.name"}),
             JOB,

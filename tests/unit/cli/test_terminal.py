@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from modelexport_api.status import ModelExportStatus
+from unit.cli.checkpoints import write_state_dict
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 COLOURS = re.compile(r"\x1b\[[0-9;]*(3[0-7]|9[0-7])[0-9;]*m")
@@ -242,8 +243,10 @@ def test_a_pipe_gets_plain_lines() -> None:
 
 def test_json_on_stdout_is_only_the_status_and_the_board_is_on_stderr(tmp_path: Path) -> None:
     manifest = tmp_path / "m.yaml"
+    write_state_dict(tmp_path / "model.pt")
     spec = {
-        "source": {"uri": "file://./missing.pt"},
+        "source": {"uri": "file://./model.pt", "sha256": "0" * 64},
+        "model": {"factory": "json:loads"},
         "inputs": [{"name": "x"}],
         "destination": {"uri": "file://./out/"},
     }

@@ -153,6 +153,7 @@ def compare_output(
         _describe(expected, got, difference),
         noise=_relative(settled.noise, scale) if estimate and estimate.runs else None,
         errors=difference.errors,
+        all_nan=not peak and bool(np.isnan(expected).all() and np.isnan(got).all()),
     )
     return _apply_unsettled(compared, settled, expected.size)
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Provider
+from modelexport_exporter.core import place
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import (
     NO_KERNEL_TO_LOAD,
@@ -195,7 +196,7 @@ def _require_libraries(provider: Provider) -> None:
             Reason.PROVIDER_UNAVAILABLE,
             f"onnxruntime {onnxruntime.__version__} was built without {provider.value}; it offers "
             f"{', '.join(offered)}",
-            "Install onnxruntime-gpu[cuda,cudnn] in place of onnxruntime in the exporter's image.",
+            place.install("onnxruntime-gpu[cuda,cudnn] in place of onnxruntime") + ".",
         )
     missing = missing_libraries(provider.value)
     if missing:
@@ -204,7 +205,7 @@ def _require_libraries(provider: Provider) -> None:
             Reason.PROVIDER_UNAVAILABLE,
             f"onnxruntime's {provider.value} provider needs libraries that are missing: "
             f"{', '.join(missing)}",
-            f"Install {package}[{extra}] in the exporter's image; python -m "
+            place.install(f"{package}[{extra}]") + "; python -m "
             "modelexport_exporter.verification.runtime.cuda_libraries checks it without a GPU.",
         )
 
@@ -224,7 +225,7 @@ def _out_of_memory(text: str, where: str) -> ExportFailure:
     return ExportFailure(
         Reason.OUT_OF_MEMORY,
         f"onnxruntime ran out of memory {where}: {text}",
-        "Give the pod (or the GPU) more memory, or declare smaller maxima in dims.",
+        "Give the process (or the GPU) more memory, or declare smaller maxima in dims.",
     )
 
 

@@ -24,6 +24,10 @@ from modelexport_exporter.verification.seeking.branches import (
     describe_branch,
     describe_number,
 )
+from modelexport_exporter.verification.seeking.compared_outputs import (
+    empty_outputs,
+    outputs_without_numbers,
+)
 from modelexport_exporter.verification.seeking.file_sides import FileSides
 from modelexport_exporter.verification.seeking.frozen_code import Branches
 from modelexport_exporter.verification.seeking.goals import BothSides, DependsOnValues, Elements
@@ -79,6 +83,7 @@ class Completeness:
         self._known: set[Site] = set()
         self._unexamined: list[tuple[set[Site], Arrays]] = []
         self._empty: list[str] = []
+        self._all_nan: list[str] = []
         self._reached: list[Arrays] = []
         """Inputs that took a side of a branch for the first time."""
         self._may_lack_sides = branches is Branches.ONE_SIDE
@@ -152,6 +157,7 @@ class Completeness:
     def _seek_elements(
         self, results: Sequence[SampleComparison], compare: Callable[[Found], None]
     ) -> None:
+        self._all_nan = outputs_without_numbers(results)
         empty = empty_outputs(results)
         if not empty or not self._depends_on_values(results[0]):
             return
@@ -276,6 +282,7 @@ class Completeness:
         return (
             *(NotCompared(Unreached.NUMBER, number) for number in dict.fromkeys(numbers)),
             *(NotCompared(Unreached.ELEMENTS, f"output {name}") for name in self._empty),
+            *(NotCompared(Unreached.NUMBERS, f"output {name}") for name in self._all_nan),
             *(NotCompared(Unreached.SIDE, branch) for branch in branches),
             *(NotCompared(Unreached.SIDE_OF_FILE, side) for side in of_file),
         )
@@ -294,15 +301,6 @@ class Completeness:
 def _counted(count: int, noun: str, plural: str) -> list[str]:
     """Return `1 branch`, `2 branches`; nothing for 0."""
     return [f"{count} {noun}{plural if count > 1 else ''}"] if count else []
-
-
-def empty_outputs(results: Sequence[SampleComparison]) -> list[str]:
-    """Return the outputs that never had elements."""
-    compared: dict[str, bool] = {}
-    for result in results:
-        for output in result.outputs:
-            compared[output.output] = compared.get(output.output, False) or output.has_elements
-    return [name for name, has_elements in compared.items() if not has_elements]
 
 
 def _differ(results: Sequence[SampleComparison]) -> bool:

@@ -4,6 +4,7 @@ import pytest
 from boto3.exceptions import S3UploadFailedError
 from botocore import exceptions as boto
 
+from modelexport_api.pod import MANIFEST_ENV
 from modelexport_api.reasons import Reason, is_retryable
 from modelexport_exporter.storage.errors import Access
 from modelexport_exporter.storage.s3_errors import from_botocore
@@ -85,9 +86,11 @@ def test_an_error_inside_a_transfer_is_unwrapped() -> None:
     assert failure.reason is Reason.DESTINATION_DENIED
 
 
-def test_who_was_refused_is_said() -> None:
+def test_who_was_refused_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "training-keys" in from_botocore(answer("InvalidAccessKeyId"), access()).hint
     nameless = Access(Role.SOURCE, "s3://b/k", None, None)
+    assert "AWS profile" in from_botocore(answer("AccessDenied"), nameless).hint
+    monkeypatch.setenv(MANIFEST_ENV, "{}")
     assert "serviceAccountName" in from_botocore(answer("AccessDenied"), nameless).hint
 
 

@@ -152,6 +152,7 @@ def test_hint_for_golden_outputs_of_another_checkpoint() -> None:
 
 
 EMPTY = NotCompared(Unreached.ELEMENTS, "output boxes")
+NAN = NotCompared(Unreached.NUMBERS, "output scores")
 SIDE = NotCompared(Unreached.SIDE, "net.py:12: `if x.max() > 400:`")
 SIDE_OF_FILE = NotCompared(Unreached.SIDE_OF_FILE, "the then side of the node /If")
 NUMBER = NotCompared(Unreached.NUMBER, "net.py:12: `k = x.max().item()`")
@@ -176,6 +177,7 @@ def test_what_was_not_compared_is_not_verified(
     ("left", "reason", "message", "hint"),
     [
         (EMPTY, Reason.OUTPUT_NOT_COMPARED, "output boxes had no elements", "goldenInputs"),
+        (NAN, Reason.OUTPUT_NOT_COMPARED, "output scores was NaN in all", "kind: PaddingMask"),
         (SIDE, Reason.BRANCH_NOT_COMPARED, "net.py:12: `if x.max() > 400:` went", "torch.where"),
         (SIDE_OF_FILE, Reason.BRANCH_NOT_COMPARED, "/If ran in no sample", "goldenInputs"),
         (NUMBER, Reason.BRANCH_NOT_COMPARED, "the file holds one result", "torch.where"),

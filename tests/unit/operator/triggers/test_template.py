@@ -78,7 +78,7 @@ def test_templates_that_admission_rejects_have_problems(
         (
             "template.spec.inputs",
             [{"name": "$(metadata.name)", "shape": ["batch"], "dtyp": "int64"}],
-            "spec.template.spec.inputs[0].dtyp: Extra inputs are not permitted",
+            "spec.template.spec.inputs[0].dtyp: unknown field `dtyp`; did you mean `dtype`?",
         ),
     ],
     ids=["not closed", "no path", "a violated rule", "an unknown field next to an expression"],

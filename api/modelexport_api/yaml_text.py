@@ -1,0 +1,111 @@
+"""YAML as kubectl reads it: the same text means the same in a file, a terminal and a cluster.
+
+kubectl reads dates as text and `1e-5` as a number, unlike PyYAML. It also reads `y` and `n` as
+booleans: that is not repeated here, where they are common names, but they are written in quotes.
+A key that occurs twice is an error: kubectl would ignore all but the last.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Hashable
+from typing import Any
+
+import yaml
+
+_FLOAT = re.compile(
+    r"""^(?:[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+]?[0-9]+)?
+    |[-+]?[0-9][0-9_]*[eE][-+]?[0-9]+
+    |[-+]?\.[0-9][0-9_]*(?:[eE][-+]?[0-9]+)?
+    |[-+]?\.(?:inf|Inf|INF)
+    |\.(?:nan|NaN|NAN))$""",
+    re.VERBOSE,
+)
+_INTEGER = re.compile(r"^[-+]?(?:0b[01_]+|0o?[0-7_]+|0x[0-9a-fA-F_]+|0|[1-9][0-9_]*)$")
+_REPLACED = {f"tag:yaml.org,2002:{name}" for name in ("float", "int", "timestamp")}
+_LETTER = re.compile(r"^[yYnN]$")
+
+
+class KeyTwiceError(yaml.MarkedYAMLError):
+    """A mapping that has a key twice."""
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads scalars as kubectl does; refuses a key that occurs twice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: dict[object, yaml.Node] = {}
+        for key, _ in node.value:
+            name = (key.tag, key.value) if isinstance(key, yaml.ScalarNode) else key
+            if name in seen:
+                first = seen[name].start_mark
+                problem = f"the key {key.value} occurs twice: also on line {first.line + 1}"
+                raise KeyTwiceError(None, None, problem, key.start_mark)
+            seen[name] = key
+        return super().construct_mapping(node, deep)
+
+    def read_integer(self, node: yaml.ScalarNode) -> int:
+        """Return an integer; `0o10` and `010` are octal."""
+        text = str(self.construct_scalar(node)).replace("_", "")
+        digits = text.lstrip("+-")
+        if digits.isdigit() and digits.startswith("0"):
+            text = text.replace("0", "0o", 1) if digits.strip("0") else "0"
+        return int(text, 0)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes text that kubectl would read as something else in quotes."""
+
+
+def _without_replaced(resolvers: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    return {
+        first: [entry for entry in entries if entry[0] not in _REPLACED]
+        for first, entries in resolvers.items()
+    }
+
+
+_Loader.yaml_implicit_resolvers = _without_replaced(yaml.SafeLoader.yaml_implicit_resolvers)
+_Loader.add_implicit_resolver("tag:yaml.org,2002:float", _FLOAT, list("-+0123456789."))
+_Loader.add_implicit_resolver("tag:yaml.org,2002:int", _INTEGER, list("-+0123456789"))
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.read_integer)
+_Dumper.add_implicit_resolver("tag:yaml.org,2002:float", _FLOAT, list("-+0123456789."))
+_Dumper.add_implicit_resolver("tag:yaml.org,2002:bool", _LETTER, list("yYnN"))
+
+
+def load_all(text: str) -> list[object]:
+    """Return the documents of a text that are not empty. Raises YAMLError or RecursionError."""
+    return [entry for entry in yaml.load_all(text, _Loader) if entry is not None]
+
+
+def dump(value: object, *, width: float = 80) -> str:
+    """Return a value as YAML, in lines."""
+    return _dump(value, width, flow=False)
+
+
+def inline(value: object) -> str:
+    """Return a value as YAML on one line: `{min: 1, max: 64}`."""
+    return _dump(value, math.inf, flow=True).removesuffix("\n").removesuffix("\n...")
+
+
+def letters_read_as_booleans(text: str) -> list[tuple[int, str]]:
+    """Return lines and letters that are names here, and booleans for kubectl: `y`, `n`."""
+    if re.search(r"(?<![\w.-])[yYnN](?![\w.-])", text) is None:
+        return []
+    return [
+        (token.start_mark.line + 1, token.value)
+        for token in yaml.scan(text)
+        if isinstance(token, yaml.ScalarToken) and token.plain and _LETTER.match(token.value)
+    ]
+
+
+def _dump(value: object, width: float, *, flow: bool) -> str:
+    text: str = yaml.dump(
+        value,
+        Dumper=_Dumper,
+        default_flow_style=flow,
+        sort_keys=False,
+        allow_unicode="\\" not in repr(value),  # PyYAML writes some line breaks as they are
+        width=width,
+    )
+    return text

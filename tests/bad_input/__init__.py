@@ -1,0 +1,1 @@
+"""Wrong manifests and command lines: what the first message must say."""
