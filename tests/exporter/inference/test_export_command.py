@@ -70,7 +70,7 @@ def test_one_line_leads_to_a_verified_file(here: Path) -> None:
 
 def test_a_script_needs_nothing_but_the_path(here: Path) -> None:
     torch.manual_seed(0)
-    torch.jit.script(undescribed.Half().eval()).save("half.pt")
+    torch.jit.save(torch.jit.script(undescribed.Half().eval()), "half.pt")
     code, status = export("half.pt", "--set", "verification.benchmark=false")
     assert code == 0, status
     assert shapes(here / "half-onnx" / "model.onnx")["x"] == ["batch", 6]

@@ -40,7 +40,7 @@ def described(proposal: Proposal) -> list[str]:
     return [*inputs, *(f"{name}={dim.min}..{dim.max}" for name, dim in proposal.dims.items())]
 
 
-SMALL = {
+SMALL: dict[str, Any] = {
     "hidden_size": 32,
     "num_hidden_layers": 2,
     "num_attention_heads": 4,
@@ -160,7 +160,7 @@ def test_inputs_that_are_not_found_are_asked_for(monkeypatch: pytest.MonkeyPatch
 
 
 def test_an_example_gives_the_first_sizes() -> None:
-    arguments = ((torch.randint(0, 999, (4, 16)), torch.zeros(4, 16, dtype=torch.bool)), {})
+    arguments: Any = ((torch.randint(0, 999, (4, 16)), torch.zeros(4, 16, dtype=torch.bool)), {})
     proposal = found(models.Tokens(), arguments=arguments)
     assert described(proposal) == [
         "ids: int64[batch, sequence] 0..999",
@@ -196,7 +196,8 @@ def test_an_exported_program_states_its_inputs() -> None:
             self.table = table
 
         def forward(self, ids: torch.Tensor) -> torch.Tensor:
-            return self.table(ids).sum(1)
+            rows: torch.Tensor = self.table(ids)
+            return rows.sum(1)
 
     program = torch.export.export(Rows(), (ids,), dynamic_shapes=sizes)
     proposal = found(program.module(), program=program)
@@ -209,7 +210,7 @@ def test_an_exported_program_states_its_inputs() -> None:
 
 @pytest.mark.skipif(not importlib.util.find_spec("transformers"), reason="needs transformers")
 class TestTransformers:
-    def of(self, name: str, beside: Path = Path("nowhere"), **config: object) -> list[str]:
+    def of(self, name: str, beside: Path = Path("nowhere"), **config: Any) -> list[str]:  # noqa: ANN401
         import transformers
 
         kind = getattr(transformers, name)

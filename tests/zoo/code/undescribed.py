@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 
 class LeNet(nn.Module):
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.conv1 = nn.Conv2d(1, 6, 5, padding=2)
         self.conv2 = nn.Conv2d(6, 16, 5)
@@ -23,7 +23,7 @@ class LeNet(nn.Module):
 class Tokens(nn.Module):
     """A text classifier with positions up to 128, and a padding mask."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.tokens = nn.Embedding(1000, 32)
         self.positions = nn.Embedding(128, 32)
@@ -37,7 +37,7 @@ class Tokens(nn.Module):
 
 
 class Recurrent(nn.Module):
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.rnn = nn.LSTM(10, 20, 2, batch_first=True)
         self.head = nn.Linear(20, 3)
@@ -50,7 +50,7 @@ class Recurrent(nn.Module):
 class Factors(nn.Module):
     """A recommender: two tables of different sizes."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.users = nn.Embedding(50, 8)
         self.items = nn.Embedding(70, 8)
@@ -62,7 +62,7 @@ class Factors(nn.Module):
 class UNet(nn.Module):
     """Pictures whose sides are multiples of four."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.down1 = nn.Conv2d(3, 8, 3, padding=1)
         self.down2 = nn.Conv2d(8, 16, 3, padding=1)
@@ -83,7 +83,7 @@ class UNet(nn.Module):
 class Patches(nn.Module):
     """A vision transformer: 14 × 14 patches of 16 × 16 pixels and one token more."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.patches = nn.Conv2d(3, 64, 16, 16)
         self.token = nn.Parameter(torch.zeros(1, 1, 64))
@@ -97,7 +97,7 @@ class Patches(nn.Module):
 
 
 class Graph(nn.Module):
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.inner = nn.Linear(16, 8)
         self.head = nn.Linear(8, 2)
@@ -109,7 +109,7 @@ class Graph(nn.Module):
 
 
 class Table(nn.Module):
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.embeddings = nn.ModuleList([nn.Embedding(n, 4) for n in (10, 3, 7)])
         self.norm = nn.BatchNorm1d(5)
@@ -121,7 +121,7 @@ class Table(nn.Module):
 
 
 class Waves(nn.Module):
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.conv = nn.Conv1d(1, 16, 10, 5)
         self.rnn = nn.GRU(16, 32, batch_first=True)
@@ -132,7 +132,7 @@ class Waves(nn.Module):
 
 
 class Translator(nn.Module):
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.model = nn.Transformer(32, 4, 1, 1, 64, batch_first=True)
         self.source = nn.Embedding(100, 32)
@@ -146,7 +146,7 @@ class Translator(nn.Module):
 class Asserted(nn.Module):
     """Refuses pictures of another size by an assertion without a message."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.image_size = 48
         self.conv = nn.Conv2d(3, 4, 3)
@@ -161,7 +161,7 @@ class Asserted(nn.Module):
 class Scaled(nn.Module):
     """A Python number, and a list of tensors."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.linear = nn.Linear(4, 4)
 
@@ -170,7 +170,7 @@ class Scaled(nn.Module):
 
 
 class Half(nn.Module):
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.linear = nn.Linear(6, 2).to(torch.float64)
 
@@ -179,7 +179,7 @@ class Half(nn.Module):
 
 
 class Never(nn.Module):
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.linear = nn.Linear(6, 2)
 
@@ -188,7 +188,7 @@ class Never(nn.Module):
 
 
 class Nested(nn.Module):
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.linear = nn.Linear(4, 4)
 

@@ -27,7 +27,7 @@ class Lines:
         self.reported: list[Progress] = []
         self.results: list[tuple[str, dict[str, Any]]] = []
 
-    def log(self, _level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
+    def log(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
         self.results.append((message, fields))
 
     def progress(self, progress: Progress, **_fields: Any) -> None:  # noqa: ANN401
