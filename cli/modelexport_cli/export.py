@@ -29,7 +29,7 @@ def export_checkpoint(
     try:
         found = infer(options, work_dir or default_work_dir(), verbose=verbose)
     except (ManifestError, ExportFailure) as error:
-        return print_result(_failed(error), None, started, output)
+        return print_result(failed_result(error), None, started, output)
     return run_resource(found.resource, output, work_dir, found.inferred, started, verbose=verbose)
 
 
@@ -48,7 +48,7 @@ def write_manifest(
     try:
         found = infer(options, work_dir or default_work_dir(), verbose=verbose)
     except (ManifestError, ExportFailure) as error:
-        return print_result(_failed(error), None, started, "text", sys.stderr)
+        return print_result(failed_result(error), None, started, "text", sys.stderr)
     text = written_manifest(found.document, found.inferred, options.checkpoint, trigger=trigger)
     if target is None:
         print(text, end="")
@@ -122,7 +122,8 @@ def _show(found: Found, proposal: Proposal) -> None:
     print_plan(found.resource, proposal, found.inferred, console_for(sys.stderr))
 
 
-def _failed(error: ManifestError | ExportFailure) -> PodResult:
+def failed_result(error: ManifestError | ExportFailure) -> PodResult:
+    """Return the result of an export that ended before it began."""
     if isinstance(error, ExportFailure):
         return PodResult(outcome="Failed", failure=error.describe(Stage.LOAD))
     failure = Failure(

@@ -48,6 +48,11 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "checkpoint", metavar="CHECKPOINT", help="path, s3:// or file:// URI of the checkpoint"
     )
+    add_what_is_exported(parser)
+
+
+def add_what_is_exported(parser: argparse._ActionsContainer) -> None:
+    """Add what can be stated of a checkpoint."""
     parser.add_argument(
         "--factory",
         metavar="MODULE:CALLABLE",

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from modelexport_cli import export_arguments
+from modelexport_cli import export_arguments, submit_checkpoint
 from modelexport_cli.cluster import arguments as cluster_arguments
 from modelexport_cli.pipes import surviving_closed_pipes
 
@@ -147,7 +147,8 @@ def parser(prog: str = "modelexport") -> argparse.ArgumentParser:
     _add_diagnose(commands)
     _add_inspect(commands)
     _add_render(commands)
-    cluster_arguments.add_commands(commands, _add_command, prog)
+    submit = cluster_arguments.add_commands(commands, _add_command, prog)
+    submit_checkpoint.let_submit_take_checkpoints(submit, prog)
     _add_completion(commands)
     return parser
 

@@ -21,6 +21,9 @@ examples:
 
   # Create it, show its progress, and exit with its exit code: for a CI job
   {prog} submit modelexport.yaml --wait --timeout 30m
+
+  # A checkpoint on S3, without a manifest
+  {prog} submit s3://models/net.pt --factory net:build --code s3://models/code.zip --wait
 """
 _LOGS = """\
 examples:
@@ -51,20 +54,27 @@ examples:
 _UNITS = {"h": 3600, "m": 60, "s": 1}
 
 
-def add_commands(commands: Any, add_command: AddCommand, prog: str) -> None:  # noqa: ANN401
-    """Add the subcommands; `prog`: the name that the user called."""
+def add_commands(
+    commands: Any,  # noqa: ANN401
+    add_command: AddCommand,
+    prog: str,
+) -> argparse.ArgumentParser:
+    """Add the subcommands, and return that of submit; `prog`: the name that the user called."""
     submit = add_command(
         commands,
         "submit",
         "create a ModelExport in a cluster",
         "Create the ModelExport of a manifest in the cluster and namespace that kubectl uses.\n"
-        "One that exists with the same spec is up to date.",
+        "One that exists with the same spec is up to date. A checkpoint on S3 needs no\n"
+        "manifest: what the model takes is found on this machine, as by `export`.",
         _SUBMIT.format(prog=prog),
     )
     submit.add_argument(
-        "manifest", type=Path, metavar="MANIFEST", help="YAML file; - reads standard input"
+        "manifest",
+        metavar="MANIFEST",
+        help="YAML file; - reads standard input. Or the s3:// URI of a checkpoint",
     )
-    _add_wait(submit)
+    _add_wait(submit, "-o")
     logs = add_command(
         commands,
         "logs",
@@ -100,10 +110,11 @@ def add_commands(commands: Any, add_command: AddCommand, prog: str) -> None:  # 
         _RETRY.format(prog=prog),
     )
     _add_name(retry)
-    _add_wait(retry)
+    _add_wait(retry, "-o", "--output")
     for parser in (submit, logs, report, cancel, retry):
         _add_cluster(parser)
         parser.set_defaults(handler=partial(_run, prog=prog))
+    return submit
 
 
 def _run(args: argparse.Namespace, prog: str) -> int:
@@ -128,7 +139,7 @@ def seconds(text: str) -> float:
     return value
 
 
-def _add_wait(parser: argparse.ArgumentParser) -> None:
+def _add_wait(parser: argparse.ArgumentParser, *output: str) -> None:
     parser.add_argument(
         "--wait",
         action="store_true",
@@ -141,8 +152,8 @@ def _add_wait(parser: argparse.ArgumentParser) -> None:
         help="wait no longer than this, such as 30m (exit code 75); the export goes on",
     )
     parser.add_argument(
-        "-o",
-        "--output",
+        *output,
+        dest="output_format",
         choices=("text", "json"),
         default="text",
         help="output format; json prints only the status of the ModelExport (default: text)",

@@ -35,7 +35,7 @@ def retry(args: argparse.Namespace, called: Invocation) -> int:
     export = _again(cluster, args.name, record)
     if args.wait:
         return wait(cluster, export, args, called)
-    if args.output == "json":
+    if args.output_format == "json":
         print_status(export)
     else:
         print(next_steps(export, called), file=sys.stderr)

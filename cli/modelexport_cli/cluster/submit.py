@@ -31,7 +31,7 @@ def submit(args: argparse.Namespace, called: Invocation) -> int:
     print(_submitted(submission, cluster), file=sys.stderr)
     if args.wait:
         return wait(cluster, submission.export, args, called)
-    if args.output == "json":
+    if args.output_format == "json":
         print_status(submission.export)
         return int(ExitCode.DONE)
     print(next_steps(submission.export, called), file=sys.stderr)
@@ -67,13 +67,13 @@ def wait(cluster: Cluster, export: Export, args: argparse.Namespace, called: Inv
         print(_goes_on(export, called), file=sys.stderr)
         return INTERRUPTED
     except (TimeoutError, ClusterError) as error:
-        if args.output == "json":
+        if args.output_format == "json":
             print_status(find(cluster, export.name))
         if isinstance(error, ClusterError):
             raise
         print(f"{error}. {_goes_on(export, called)}", file=sys.stderr)
         return int(ExitCode.RETRYABLE)
-    print_end(export, args.output)
+    print_end(export, args.output_format)
     return export.exit_code
 
 

@@ -51,8 +51,8 @@ class Running:
                 return
         raise AssertionError(f"{words!r} was not printed:\n{self.read}")
 
-    def end(self) -> Done:
-        out, err = self.process.communicate(timeout=TIMEOUT)
+    def end(self, timeout: float = TIMEOUT) -> Done:
+        out, err = self.process.communicate(timeout=timeout)
         return Done(self.process.returncode, out, self.read + err)
 
 

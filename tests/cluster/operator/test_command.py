@@ -364,3 +364,26 @@ def test_from_python(
     assert caught.value.exit_code == ExitCode.VERIFICATION
     assert submission.status().phase == "Failed"
     assert not submit(terminal.manifest("digits").read_text()).created
+
+
+@pytest.mark.s3
+def test_a_checkpoint_on_s3_is_submitted_without_a_manifest(
+    world: World, operator: Replica, terminal: Terminal, s3: S3Server, bucket: str
+) -> None:
+    """What it takes is found on the user's machine; the manifest names nothing of it."""
+    import torch
+
+    linear = torch.jit.script(torch.nn.Sequential(torch.nn.Linear(6, 2)))
+    torch.jit.save(linear, str(terminal.home / "net.pt"))
+    s3.client().upload_file(str(terminal.home / "net.pt"), bucket, "runs/net.pt")
+    terminal.variables = s3.environment()
+    uri = f"s3://{bucket}/runs/net.pt"
+    more = ("--set", "storage.secretName=s3-credentials", "--dim", "batch=1..8")
+    command = terminal.start("submit", uri, "--endpoint", s3.endpoint, *more)
+    done = command.end(timeout=240.0)  # it imports torch and runs the model
+    assert done.code == 0, done
+    assert "Input     input: float32 [batch, 6]" in done.err
+    spec = world.export("net")["spec"]
+    assert spec["inputs"][0]["shape"] == ["batch", 6]
+    assert spec["dims"] == {"batch": {"min": 1, "max": 8}}
+    assert spec["destination"]["uri"] == f"s3://{bucket}/runs/net-onnx/"
