@@ -84,7 +84,7 @@ class CommandLog:
         self._lock = threading.Lock()
 
     def log(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
-        """Print a message that was not printed before.
+        """Print a message that was not printed before, or one with the field `recurs`.
 
         Field `worker`: a worker printed it; `item`: it is a checkpoint's result; `result`: it is
         what a stage found; `failed`: why an attempt failed.
@@ -98,7 +98,7 @@ class CommandLog:
                 self._finish(fields["stage"], fields["result"], fields["seconds"])
             elif "failed" in fields:
                 self._end_attempt(message, fields["failed"], fields["stage"], fields["seconds"])
-            elif message not in self._said:
+            elif message not in self._said or fields.get("recurs"):
                 self._said.add(message)
                 self._print_message(level, message)
 

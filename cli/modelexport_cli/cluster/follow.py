@@ -176,7 +176,7 @@ class Follower:
         now = time.monotonic()
         if self._lost_since is None:
             self._lost_since = now
-            self._log.log("warning", f"{error.message}; trying again")
+            self._log.log("warning", f"{error.message}; trying again", recurs=True)
         elif now - self._lost_since > _GIVE_UP_SECONDS:
             raise error
 

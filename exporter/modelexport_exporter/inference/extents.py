@@ -6,7 +6,7 @@ nearby to the same one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -48,14 +48,18 @@ class Extents:
     found: tuple[Extent, ...]
 
 
-def find_extents(accepts: Accepts, guesses: Guesses) -> Extents:
+def find_extents(
+    accepts: Accepts, guesses: Guesses, stated: Collection[str] = frozenset()
+) -> Extents:
     """Return the dynamic dims of a guess that is accepted.
 
-    `accepts` raises TimeoutError to end the search: what is left stays as it is.
+    `stated`: axes that are not varied. A size that a layer's weights led to is varied, too: the
+    input may reach another layer. `accepts` raises TimeoutError to end the search: what is left
+    stays as it is.
     """
     found: list[Extent] = []
     fixed: list[str] = []
-    for axis in guesses.free:
+    for axis in [axis for axis in guesses.used if axis not in stated]:
         extent = _in_time(accepts, guesses, axis)
         if extent is None:
             fixed.append(axis)

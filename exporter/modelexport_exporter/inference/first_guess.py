@@ -26,6 +26,7 @@ from modelexport_exporter.inference.layers import Layer
 _INTEGERS = re.compile(
     r"(^|_)(ids?|idx|index|indices|tokens?|labels?|ids?_.*|positions?|classes)($|_)|_ids?$|index"
 )
+_LENGTHS = re.compile(r"(^|_)(len|lens|lengths?|counts?|sizes?)($|_)|lengths?$")
 _MASK = re.compile(r"mask")
 _PADDING = re.compile(r"pad")
 _PYTHON = {int: InputKind.INT, float: InputKind.FLOAT, bool: InputKind.BOOL}
@@ -129,7 +130,10 @@ def mask_kind(name: str) -> InputKind:
 
 def _layer_for(name: str, layers: Sequence[Layer], floating: DType) -> Layer:
     if _MASK.search(name):
-        return Layer(2, (), DType.BOOL)
+        # Those of Hugging Face, and of who writes like them, hold 0 and 1.
+        return Layer(2, (), DType.INT64 if "attention" in name else DType.BOOL)
+    if _LENGTHS.search(name.lower()):
+        return Layer(1, (), DType.INT64)
     integers = [layer for layer in layers if layer.rows is not None]
     if _INTEGERS.search(name.lower()):
         return integers[0] if integers else Layer(2, (), DType.INT64)

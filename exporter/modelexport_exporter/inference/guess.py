@@ -86,10 +86,15 @@ class Guesses:
         return replace(self, inputs=inputs, sizes=sizes)
 
     @property
+    def used(self) -> tuple[str, ...]:
+        """Return the names of sizes, in the order of the inputs' axes."""
+        found = dict.fromkeys(axis for one in self.inputs for axis in one.axes)
+        return tuple(axis for axis in found if axis in self.sizes)
+
+    @property
     def free(self) -> tuple[str, ...]:
         """Return the names of sizes that may be changed, in the order of the inputs' axes."""
-        used = dict.fromkeys(axis for one in self.inputs for axis in one.axes)
-        return tuple(axis for axis in used if axis in self.sizes and axis not in self.known)
+        return tuple(axis for axis in self.used if axis not in self.known)
 
     def of_size(self, size: int) -> tuple[str, ...]:
         """Return the names of the sizes that may be changed and are tried with this number."""

@@ -102,7 +102,7 @@ def _around_example(
             f"({guesses.described()}): {refusal.text[:300]}",
             f"State dtype and range of the inputs: {_example(guesses)}",
         )
-    return find_extents(_limited(trial), guesses)
+    return find_extents(_limited(trial), guesses, _kept(guesses, stated))
 
 
 def _by_trials(
@@ -136,7 +136,14 @@ def _by_trials(
     accepts, guesses = _limited(trial), found.guesses
     if found.runs > 1:
         guesses = with_common_sizes(accepts, guesses)
-    return find_extents(accepts, guesses), origin, found.runs
+    kept = guesses.known if is_from_transformers(module) else _kept(guesses, stated)
+    return find_extents(accepts, guesses, kept), origin, found.runs
+
+
+def _kept(guesses: Guesses, stated: Stated) -> frozenset[str]:
+    """Return the axes whose sizes the user states."""
+    said = {axis for one in guesses.inputs if one.name in guesses.said for axis in one.axes}
+    return frozenset((said & guesses.known) | {*(stated.dims or {})})
 
 
 def _limited(trial: Trial) -> Callable[[Guesses], bool]:

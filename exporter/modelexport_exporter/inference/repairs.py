@@ -186,6 +186,8 @@ def _tied(guesses: Guesses, one: str, other: str) -> Iterator[Guesses]:
     stated = {axis for entry in guesses.inputs if entry.name in guesses.said for axis in entry.axes}
     if one in stated and other in stated:
         return
+    if BATCH in {one, other} and any({one, other} <= {*entry.axes} for entry in guesses.inputs):
+        return
     kept, gone = (other, one) if other in stated or other == BATCH else (one, other)
     if gone not in stated:
         yield guesses.renamed(gone, kept)

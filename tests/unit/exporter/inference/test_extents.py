@@ -63,9 +63,14 @@ def test_sizes_that_change_together_only_are_one_dim() -> None:
     assert [one.axes for one in extents.guesses.inputs] == [(BATCH, "x.1"), (BATCH, "x.1")]
 
 
-def test_what_is_known_is_not_varied() -> None:
+def test_what_is_stated_is_not_varied() -> None:
+    found = find_extents(lambda _: True, guesses(n=16), {"n"}).found
+    assert [one.axis for one in found] == [BATCH]
+
+
+def test_a_size_that_weights_led_to_may_be_dynamic_all_the_same() -> None:
     found = guesses(n=16).with_known("n", 16)
-    assert "n" not in spans(lambda _: True, found)
+    assert spans(lambda _: True, found)["n"] == (1, 1, 512)
 
 
 def test_a_search_that_takes_too_long_leaves_the_rest_as_it_is() -> None:
