@@ -52,6 +52,10 @@ def first_guesses(
         *(name for name, one in parameters.items() if name in by_name or _is_required(one)),
         *(name for name in by_name if name not in parameters),
     ]
+    if any(_INTEGERS.search(name.lower()) for name in names):
+        # The tables have inputs of their own: the others are passed to other layers.
+        others = [layer for layer in layers if layer.rows is None]
+        layers = [*others, *(layer for layer in layers if layer.rows is not None)]
     guesses = Guesses((), {})
     for name in names:
         guess, constants = _guess(name, parameters.get(name), layers, floating)
