@@ -98,7 +98,8 @@ def _around_example(
     if own is not None:
         raise ExportFailure(
             Reason.INPUTS_MISMATCH,
-            f"{signature} does not accept the example ({example.guesses.described()}): {own.text[:300]}",
+            f"{signature} does not accept the example ({example.guesses.described()}): "
+            f"{own.text[:300]}",
             "Correct the example's shapes, dtypes and values.",
         )
     refusal = trial.refused(guesses)
