@@ -39,6 +39,9 @@ $(VENV)/.ready: requirements/dev.txt pyproject.toml
 demo: setup ## Train a small CNN, export and verify it, show the verdict (no cluster, no S3)
 	@$(BIN)/python examples/digits/train.py
 	@$(BIN)/modelexport run examples/digits/modelexport.yaml
+	@echo
+	@echo "Your own model:  $(BIN)/modelexport export CHECKPOINT [--factory MODULE:CALLABLE]"
+	@echo "As modelexport:  source $(BIN)/activate"
 
 test: setup ## Run the tests; what this machine cannot run is skipped and says how to get it
 	$(PYTEST) $(PYTEST_ARGS)

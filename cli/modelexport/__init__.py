@@ -1,7 +1,8 @@
 """Export PyTorch models to verified ONNX files.
 
 `export` exports and verifies a module that lives in this process, and `verify` compares an existing
-ONNX file with one. `submit` creates a ModelExport in a cluster.
+ONNX file with one. Both return a `Result`, or raise an `ExportError`. `submit` creates a
+ModelExport in a cluster.
 """
 
 from __future__ import annotations

@@ -1,11 +1,15 @@
-"""The process of an export: reads the options from standard input, writes the status as JSON."""
+"""The process of an export: `FILE` has the options; standard output gets the status as JSON."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from modelexport.child import OPTIONS
 from modelexport_cli.export import export_checkpoint
+from modelexport_exporter.isolation.child import die_with_parent
 
 if __name__ == "__main__":
-    sys.exit(export_checkpoint(OPTIONS.validate_json(sys.stdin.read()), "json", None))
+    die_with_parent()
+    options = OPTIONS.validate_json(Path(sys.argv[1]).read_bytes())
+    sys.exit(export_checkpoint(options, "json", None))

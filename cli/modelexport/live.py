@@ -7,26 +7,25 @@ checkpoint: nothing here runs in the caller's process but the writing.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from modelexport.arguments import Sizes, arguments_of, dims_of, inputs_of, settings_of
 from modelexport.child import run
-from modelexport.live_module import arguments_of, write_live
-from modelexport.onnx_names import input_names
+from modelexport.onnx_inputs import inputs_of_file
 from modelexport.result import Result
-from modelexport_api.spec import Dim
-from modelexport_cli.export_options import ExportOptions, Setting, parse_input
+from modelexport_cli.export_options import ExportOptions, plain_name
 
 if TYPE_CHECKING:
     import torch
 
-Sizes = Dim | tuple[int, int] | int
-"""Of a dynamic dim: the smallest and the largest, or the largest."""
+    Model = torch.nn.Module | torch.jit.ScriptFunction[Any, Any] | torch.export.ExportedProgram
 
 
 def export(
-    model: torch.nn.Module,
+    model: Model,
     args: Any = (),  # noqa: ANN401 - arguments of forward
     kwargs: Mapping[str, Any] | None = None,
     *,
@@ -37,37 +36,37 @@ def export(
     progress: bool = True,
     **spec: Any,  # noqa: ANN401
 ) -> Result:
-    """Export a module to ONNX and verify the file against it.
+    """Export a model to ONNX in eval mode, verify the file against it, and publish the file.
 
-    `args`, `kwargs`: an example of forward's arguments; one tensor stands for itself. Their sizes
-    are where the search for dynamic dims begins: every size that forward accepts otherwise, too, is
-    one. `dims`: sizes by the names of dims. `inputs`: what else is known of inputs, as the
-    command's `--input` takes it (`ids:int64[batch,seq]:0..999`); it may take the place of `args`.
-    `out`: directory to publish to, `<class>-onnx` by default. `spec`: more fields of the spec of a
-    ModelExport, such as `export={"opset": 18}`.
+    `model`: a module, which stays as it is; or what torch.jit or torch.export made of one.
+    `args`, `kwargs`: an example of forward's arguments. A tuple or a list has the positional ones,
+    a dict whose keys are parameters of forward has those; any other value is the only argument.
+    The sizes of the example are where the search for dynamic dims begins: all other sizes that
+    forward accepts are exported, too.
+    `dims`: sizes by the names of dims: `{"batch": (1, 64)}`, or the largest: `{"batch": 64}`.
+    `inputs`: what else is known of inputs, as the command's `--input` takes it:
+    `["ids:int64[batch,seq]:0..999"]`. It may take the place of `args`.
+    `outputs`: names of the outputs, in order.
+    `out`: directory to publish to, or its s3:// URI; by default `<class>-onnx` here.
+    `progress`: whether to show what is being done.
+    `spec`: more fields of the spec of a ModelExport, such as `export={"opset": 20}`.
 
     Raises ExportError, which has the reason, the message and a hint, if no file was verified.
     """
-    with tempfile.TemporaryDirectory(prefix="modelexport-live-") as directory:
-        live = write_live(Path(directory), model, arguments_of(args, kwargs))
-        name = type(model).__name__.lower()
-        options = ExportOptions(
-            checkpoint=str(live.checkpoint),
-            factory=live.factory,
-            code=str(live.code),
-            inputs=tuple(map(parse_input, inputs)),
-            dims=_dims(dims),
-            outputs=tuple(outputs),
-            out=str(Path(out or f"{name}-onnx").resolve()),
-            name=name,
-            settings=(*live.settings, *_settings(spec)),
-        )
-        return run(options, progress=progress)
+    stated = ExportOptions(
+        checkpoint="",
+        inputs=inputs_of(inputs),
+        dims=dims_of(dims),
+        outputs=tuple(outputs),
+        out=None if out is None else _place(out),
+        settings=settings_of(spec),
+    )
+    return _run(model, args, kwargs, stated, progress=progress)
 
 
 def verify(
     path: str | Path,
-    model: torch.nn.Module,
+    model: Model,
     args: Any = (),  # noqa: ANN401
     kwargs: Mapping[str, Any] | None = None,
     *,
@@ -76,47 +75,52 @@ def verify(
     progress: bool = True,
     **spec: Any,  # noqa: ANN401
 ) -> Result:
-    """Compare an ONNX file, whoever wrote it, with a module. Raises ExportError if they differ.
+    """Compare an ONNX file, which any exporter wrote, with a model in eval mode.
 
-    The inputs of the file are forward's, in order. The report is written to `verifications/` beside
-    the file.
+    The inputs of the file are forward's, in order. Sizes that the file fixes are not varied, unless
+    `dims` states them. The report is written to `verifications/` beside the file. The arguments are
+    those of `export`.
+
+    Raises ExportError, which has the reason, the message and a hint, if they differ.
     """
-    from modelexport.child import run
+    file = Path(path).expanduser().resolve()
+    stated = ExportOptions(
+        checkpoint="",
+        inputs=inputs_of(inputs),
+        dims=dims_of(dims),
+        out=str(file.parent),
+        settings=settings_of({"mode": "Verify", "artifact": {"uri": file.as_uri()}, **spec}),
+        file_inputs=inputs_of_file(file),
+    )
+    return _run(model, args, kwargs, stated, progress=progress)
 
-    file = Path(path).resolve()
-    with tempfile.TemporaryDirectory(prefix="modelexport-live-") as directory:
-        merged = {"mode": "Verify", "artifact": {"uri": file.as_uri()}, **spec}
-        live = write_live(Path(directory), model, arguments_of(args, kwargs))
-        options = ExportOptions(
+
+def _place(out: str | Path) -> str:
+    return str(out) if "://" in str(out) else str(Path(out).expanduser().resolve())
+
+
+def _run(
+    model: Model,
+    args: Any,  # noqa: ANN401
+    kwargs: Mapping[str, Any] | None,
+    stated: ExportOptions,
+    *,
+    progress: bool,
+) -> Result:
+    from modelexport.live_module import class_name, forward_of, write_live
+
+    arguments = arguments_of(args, kwargs, forward_of(model))
+    with tempfile.TemporaryDirectory(prefix="modelexport-live-") as temporary:
+        directory = Path(temporary)
+        live = write_live(directory, model, arguments)
+        name = plain_name(class_name(model))
+        options = replace(
+            stated,
             checkpoint=str(live.checkpoint),
             factory=live.factory,
             code=str(live.code),
-            inputs=tuple(map(parse_input, inputs)),
-            dims=_dims(dims),
-            out=str(file.parent),
-            name=type(model).__name__.lower(),
-            settings=(*live.settings, *_settings(merged)),
-            input_names=input_names(file),
+            out=stated.out or str(Path(f"{name}-onnx").resolve()),
+            name=name,
+            settings=(*live.settings, *stated.settings),
         )
-        return run(options, progress=progress)
-
-
-def _dims(dims: Mapping[str, Sizes] | None) -> dict[str, Dim]:
-    return {name: _dim(sizes) for name, sizes in (dims or {}).items()}
-
-
-def _dim(sizes: Sizes) -> Dim:
-    if isinstance(sizes, Dim):
-        return sizes
-    low, high = sizes if isinstance(sizes, tuple) else (1, sizes)
-    return Dim(min=low, max=high)
-
-
-def _settings(spec: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[Setting]:
-    """Yield path and value of each field of a part of the spec."""
-    for name, value in spec.items():
-        here = (*path, name)
-        if isinstance(value, Mapping):
-            yield from _settings(value, here)
-        else:
-            yield [*here], value
+        return run(options, directory, places=live.places, progress=progress)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
 import linecache
 import pickle
+import warnings
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from modelexport.live_module import EXAMPLE_FILE, LINES_FILE, MODULE_FILE
+MODULE_FILE = "module.pkl"
+EXAMPLE_FILE = "example.pkl"
+LINES_FILE = "lines.json"
+CODES_FILE = "codes.json"
 
 
 def build_from(code: str) -> torch.nn.Module:
@@ -26,6 +31,24 @@ def example_from(code: str) -> Any:  # noqa: ANN401
     """Return forward's `(args, kwargs)`."""
     with (Path(code).parent / EXAMPLE_FILE).open("rb") as file:
         return pickle.load(file)  # noqa: S301 - written by the caller's own process
+
+
+def same(value: Any) -> Any:  # noqa: ANN401
+    """Return a value that was pickled in place of another."""
+    return value
+
+
+def without_init(kind: type[torch.nn.Module]) -> torch.nn.Module:
+    """Return an object whose attributes pickle sets."""
+    return kind.__new__(kind)
+
+
+def script_from(archive: bytes) -> torch.nn.Module:
+    """Return a part that TorchScript compiled."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # torch deprecates it; no other way yet
+        loaded: torch.nn.Module = torch.jit.load(io.BytesIO(archive), map_location="cpu")  # type: ignore[no-untyped-call]
+    return loaded
 
 
 class _Unpickler(pickle.Unpickler):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import importlib.util
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from modelexport_api.resource import ManifestError, ModelExport, parse
 from modelexport_cli.export_options import ExportOptions, name_of, out_of, uri_of
+from modelexport_cli.file_inputs import aligned, renamed, sized
 from modelexport_exporter.core.inferred import Inferred
 from modelexport_exporter.core.proposal import Proposal
 
@@ -111,37 +112,33 @@ def _set(spec: dict[str, Any], path: list[str], value: object) -> None:
 
 
 def complete(
-    draft: Draft, proposal: Proposal, names: Sequence[str] = ()
+    draft: Draft, proposal: Proposal, options: ExportOptions
 ) -> tuple[dict[str, Any], tuple[Inferred, ...]]:
-    """Return the whole manifest, and what of it the user did not state.
-
-    `names`: of the inputs that are no constants, in order, if the file has names of its own.
-    """
+    """Return the whole manifest, and what of it the user did not state. Raises ManifestError."""
     document = copy.deepcopy(draft.document)
     if not proposal.keeps_example:
         document["spec"].get("model", {}).pop("exampleInputs", None)
-    found = {
-        "inputs": _renamed([_plain(entry.to_wire()) for entry in proposal.inputs], names),
-        "dims": {name: dim.to_wire() for name, dim in proposal.dims.items()},
-    }
+    inputs = [_plain(entry.to_wire()) for entry in proposal.inputs]
+    files = aligned(inputs, options.file_inputs)
+    inputs = renamed(inputs, files)
+    dims = {name: dim.to_wire() for name, dim in proposal.dims.items()}
+    inputs, dims, sizes = sized(inputs, dims, files, frozenset(options.dims))
+    found = {"inputs": inputs, "dims": dims}
     order = ("source", "storage", "model", "inputs", "dims", "outputs")
     spec = {**document["spec"], **{key: value for key, value in found.items() if value}}
     first = {key: spec[key] for key in order if key in spec}
     document["spec"] = {**first, **spec}
-    return document, (*draft.inferred, *proposal.inferred)
+    return document, _latest((*draft.inferred, *proposal.inferred, *sizes), dims)
 
 
-def _renamed(inputs: list[dict[str, Any]], names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the inputs with other names. Raises ManifestError if there are more or fewer."""
-    tensors = [entry for entry in inputs if entry.get("kind") != "Constant"]
-    if names and len(tensors) != len(names):
-        raise ManifestError(
-            f"the file has {len(names)} inputs ({', '.join(names)}), forward takes "
-            f"{len(tensors)} ({', '.join(entry['name'] for entry in tensors)})"
-        )
-    for entry, name in zip(tensors, names, strict=False):
-        entry["name"] = name
-    return inputs
+def _latest(inferred: Iterable[Inferred], dims: Mapping[str, Any]) -> tuple[Inferred, ...]:
+    """Return the last one for each field, and none of a dim that is left out."""
+    latest = {one.field: one for one in inferred}
+    return tuple(
+        one
+        for field, one in latest.items()
+        if not field.startswith("dims.") or field.split(".")[1] in dims
+    )
 
 
 def _plain(entry: Mapping[str, Any]) -> dict[str, Any]:

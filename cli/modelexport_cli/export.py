@@ -83,7 +83,7 @@ def infer(options: ExportOptions, work_dir: Path, *, verbose: bool = False) -> F
     if known is not None:
         raise ExportFailure(known.reason, known.message, known.hint, stage=known.stage)
     proposal = _proposal(options, resource, work_dir, verbose=verbose)
-    document, inferred = complete(draft, proposal, options.input_names)
+    document, inferred = complete(draft, proposal, options)
     found = Found(document, inferred)
     _show(found, proposal)
     return found

@@ -13,6 +13,7 @@ from urllib.parse import quote
 from modelexport_api.resource import ManifestError
 from modelexport_api.sizes import FORM
 from modelexport_api.spec import Dim, DType, InputKind
+from modelexport_cli.file_inputs import FileInput
 from modelexport_exporter.core.proposal import Stated, StatedInput
 
 _INPUT = re.compile(
@@ -23,7 +24,8 @@ _DTYPES = {dtype.value for dtype in DType}
 _FORMS = "name:dtype[shape]:range, for example ids:int64[batch,seq]:0..999, image[batch,3,224,224]"
 _NAME = re.compile(r"[^a-z0-9.-]+")
 _NAME_LENGTH = 63
-
+LIVE_MODULE = "modelexport_live"
+"""The factory's module where a process wrote down a module of its own."""
 
 Setting = tuple[list[str], Any]
 """Path and value of a field of the spec."""
@@ -48,8 +50,8 @@ class ExportOptions:
     settings: tuple[Setting, ...] = ()
     """Path and value of more fields of the spec, as `--set` states them."""
     endpoint: str | None = None
-    input_names: tuple[str, ...] = ()
-    """Names of the inputs, in order, for a file that exists and has names of its own."""
+    file_inputs: tuple[FileInput, ...] = ()
+    """Inputs of a file that exists, in order."""
 
     @property
     def stated(self) -> Stated:
@@ -148,7 +150,12 @@ def name_of(options: ExportOptions) -> str:
     stem = path.stem if path.suffix else path.name
     if stem.lower() in generic and path.parent.name not in {"", ".", "/"}:
         stem = path.parent.name
-    name = _NAME.sub("-", stem.lower()).strip("-.")[:_NAME_LENGTH].strip("-.")
+    return plain_name(stem)
+
+
+def plain_name(text: str) -> str:
+    """Return a text as Kubernetes takes names: `My_Net` is `my-net`."""
+    name = _NAME.sub("-", text.lower()).strip("-.")[:_NAME_LENGTH].strip("-.")
     return name or "model"
 
 

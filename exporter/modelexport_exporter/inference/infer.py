@@ -64,7 +64,7 @@ def infer(
     elif arguments is not None:
         example = example_of(arguments, signature)
         trial = Trial(module, example.arguments)
-        extents, runs = _around_example(trial, example, signature, stated), 1
+        extents, runs = _around_example(trial, arguments, example, signature, stated), 2
         origin = "the example inputs"
     else:
         extents, origin, runs = _by_trials(trial, module, signature, stated, checkpoint)
@@ -91,9 +91,17 @@ def infer(
 
 
 def _around_example(
-    trial: Trial, example: Example, signature: Signature, stated: Stated
+    trial: Trial, arguments: Arguments, example: Example, signature: Signature, stated: Stated
 ) -> Extents:
     guesses = with_stated(example.guesses, stated.inputs, stated.dims or {})
+    own = Trial(trial.module, lambda _values: arguments).refused(guesses)
+    if own is not None:
+        raise ExportFailure(
+            Reason.INPUTS_MISMATCH,
+            f"{signature} does not accept the example ({example.guesses.described()}): "
+            f"{own.text[:300]}",
+            "Correct the example's shapes, dtypes and values.",
+        )
     refusal = trial.refused(guesses)
     if refusal is not None:
         raise ExportFailure(

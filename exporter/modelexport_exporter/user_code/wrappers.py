@@ -28,16 +28,17 @@ _PARALLEL = (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)
 
 def unwrapped(module: torch.nn.Module) -> torch.nn.Module:
     """Return the module without wrappers, at the top and at any depth."""
-    module = _innermost(module)
+    module = innermost(module)
     for parent in list(module.modules()):
         for name, child in list(parent.named_children()):
-            inner = _innermost(child)
+            inner = innermost(child)
             if inner is not child:
                 setattr(parent, name, inner)
     return module
 
 
-def _innermost(module: torch.nn.Module) -> torch.nn.Module:
+def innermost(module: torch.nn.Module) -> torch.nn.Module:
+    """Return the module without wrappers at the top; nothing is changed."""
     while True:
         inner = _inner(module)
         if inner is None:

@@ -171,6 +171,12 @@ def test_an_example_gives_the_first_sizes() -> None:
     assert not proposal.keeps_example
 
 
+def test_an_example_that_forward_refuses_is_to_be_corrected() -> None:
+    with pytest.raises(ExportFailure, match=r"the example \(input: float32\[2, 5\]\)") as caught:
+        found(torch.nn.Linear(4, 2), arguments=((torch.rand(2, 5),), {}))
+    assert caught.value.hint == "Correct the example's shapes, dtypes and values."
+
+
 def test_a_nested_example_has_dotted_names_and_constants() -> None:
     batch = {"x": torch.randn(1, 4), "y": torch.randn(1, 4)}
     arguments = ((batch,), {"scale": 2.0, "parts": [torch.randn(1, 4)]})

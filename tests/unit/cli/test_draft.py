@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from modelexport_api.resource import ManifestError, parse
 from modelexport_api.spec import Dim, DType, Format, Input, InputKind
 from modelexport_cli.draft import complete, draft_of
 from modelexport_cli.export_options import ExportOptions
+from modelexport_cli.file_inputs import FileInput
+from modelexport_exporter.core.inferred import Inferred
 from modelexport_exporter.core.proposal import Proposal
 
 
@@ -73,8 +76,8 @@ def test_a_setting_below_a_value_is_refused(checkpoint: Path) -> None:
 
 
 def test_the_complete_manifest_parses(checkpoint: Path) -> None:
-    draft = draft_of(ExportOptions(str(checkpoint), outputs=("logits",)), ())
-    document, _ = complete(draft, proposal(X))
+    options = ExportOptions(str(checkpoint), outputs=("logits",))
+    document, _ = complete(draft_of(options, ()), proposal(X), options)
     resource = parse(document)
     assert list(resource.spec.inputs) == [X]
     assert [*document["spec"]][:3] == ["source", "inputs", "dims"]
@@ -82,16 +85,32 @@ def test_the_complete_manifest_parses(checkpoint: Path) -> None:
 
 def test_the_example_stays_only_where_inputs_cannot_describe_it(checkpoint: Path) -> None:
     settings = ((["model", "exampleInputs"], "net:example"),)
-    draft = draft_of(ExportOptions(str(checkpoint), settings=settings), ())
-    assert "exampleInputs" not in complete(draft, proposal(X))[0]["spec"]["model"]
-    kept = complete(draft, proposal(X, keeps_example=True))[0]
+    options = ExportOptions(str(checkpoint), settings=settings)
+    draft = draft_of(options, ())
+    assert "exampleInputs" not in complete(draft, proposal(X), options)[0]["spec"]["model"]
+    kept = complete(draft, proposal(X, keeps_example=True), options)[0]
     assert kept["spec"]["model"]["exampleInputs"] == "net:example"
 
 
-def test_names_of_an_existing_file_take_the_place_of_forwards(checkpoint: Path) -> None:
-    draft = draft_of(ExportOptions(str(checkpoint)), ())
+def test_names_and_sizes_of_an_existing_file_take_the_place_of_those_found(
+    checkpoint: Path,
+) -> None:
+    options = ExportOptions(str(checkpoint), file_inputs=(FileInput("input.1", (2, 3)),))
     scale = Input(name="scale", kind=InputKind.CONSTANT, value=2)
-    document, _ = complete(draft, proposal(scale, X), ("input.1",))
-    assert [entry["name"] for entry in document["spec"]["inputs"]] == ["scale", "input.1"]
-    with pytest.raises(ManifestError, match="the file has 2 inputs"):
-        complete(draft, proposal(X), ("a", "b"))
+    found = replace(
+        proposal(scale, X),
+        inferred=(
+            Inferred(field="inputs[1].shape", value="batch, 3", source="the example inputs"),
+            Inferred(field="dims.batch", value="1..32", source="ran at 1 and 32"),
+        ),
+    )
+    document, inferred = complete(draft_of(options, ()), found, options)
+    inputs = document["spec"]["inputs"]
+    assert [(entry["name"], entry.get("shape")) for entry in inputs] == [
+        ("scale", []),
+        ("input.1", [2, 3]),
+    ]
+    assert "dims" not in document["spec"]
+    sources = {one.field: one.source for one in inferred}
+    assert sources["inputs[1].shape"] == "the file"
+    assert "dims.batch" not in sources
