@@ -62,7 +62,7 @@ def _keys(kind: Any, context: Any) -> Iterator[Any]:  # noqa: ANN401 - what torc
     elif isinstance(kind, type) and issubclass(kind, dict):
         yield context
     elif hasattr(context, "_fields"):  # the class of a named tuple
-        yield context._fields
+        yield context.__match_args__
     elif isinstance(kind, type) and issubclass(kind, tuple):
         yield getattr(kind, "__match_args__", None)  # such as torch.return_types.topk
     elif isinstance(context, list | tuple):

@@ -71,7 +71,7 @@ def test_requested_gpu_that_torch_does_not_see_is_refused() -> None:
     with pytest.raises(ExportFailure, match="torch sees no GPU") as caught:
         choose_provider(Provider.CUDA, cuda_available=False)
     assert caught.value.reason is Reason.PROVIDER_UNAVAILABLE
-    assert "nvidia.com/gpu" in caught.value.hint
+    assert "NVIDIA GPU" in caught.value.hint
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
