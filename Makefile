@@ -21,7 +21,7 @@ PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 PYTEST = $(BIN)/python -m pytest --numprocesses $(PROCESSES) --maxprocesses 4
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-nightly lint format lock crds testbed bench coverage coverage-nightly nightly-torch mutants kernels fuzz operators clean
+.PHONY: help setup demo test test-fast test-nightly lint format lock crds testbed docs reference pictures bench coverage coverage-nightly nightly-torch mutants kernels fuzz operators clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -66,6 +66,16 @@ format: setup ## Format the code and sort the imports
 
 crds: setup ## Generate crds/ and the chart's copy from api/
 	$(BIN)/python -m modelexport_api.crds
+
+docs: setup ## Build the documentation site in build/site; a broken link is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs --quiet build --strict
+	@echo "build/site/index.html"
+
+reference: setup ## Generate docs/reference/ from the types and the parser
+	PYTHONPATH=tests $(BIN)/python -m documentation reference
+
+pictures: setup ## Export the digits, and draw terminal and report in docs/pictures/ (Debian's chromium)
+	PYTHONPATH=tests $(BIN)/python -m documentation pictures
 
 lock: ## Resolve the dependencies again (requirements/*.txt)
 	test -x $(BIN)/uv || { $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip --quiet install "uv==$(UV_VERSION)"; }

@@ -1,4 +1,4 @@
-"""The documentation leads somewhere: links, anchors, files, make targets and reasons exist."""
+"""The documentation leads somewhere: links, anchors, pictures, files and make targets exist."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from modelexport_api.reasons import Reason
-
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "tests" / "README.md"])
 _LINK = re.compile(r"\]\(([^()\s]+)\)")
+_REFERENCE = re.compile(r"\]\[([\w-]+)\]")
+_PICTURE = re.compile(r'(?:src|srcset)="([^"]+)"')
 _CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"`([\w.-]+(?:/[\w.-]+)+\.py)`")
-_TARGET = re.compile(r"\bmake ([a-z][a-z-]+)\b")
+_TARGET = re.compile(r"(?:^|`|&& |\$ )make ([a-z][a-z-]+)\b", re.MULTILINE)
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
 def links(page: Path) -> Iterator[str]:
     """Yield the targets of a page's links that stay inside the repository."""
-    for target in _LINK.findall(_CODE.sub("", page.read_text())):
+    text = _CODE.sub("", page.read_text())
+    for target in [*_LINK.findall(text), *_PICTURE.findall(text)]:
         if "://" not in target and not target.startswith("mailto:"):
             yield target
 
@@ -79,12 +80,11 @@ def test_every_make_target_that_is_named_exists() -> None:
     assert {name for part in code for name in _TARGET.findall(part)} <= targets
 
 
-def test_every_reason_of_the_readme_exists() -> None:
-    _, _, section = (ROOT / "README.md").read_text().partition("## When an export fails")
-    rows = [row.split("|") for row in section.partition("\n## ")[0].splitlines() if "|" in row]
-    named = {name for row in rows for name in re.findall(r"`(\w+)`", row[2])}
-    assert named
-    assert named <= {reason.value for reason in Reason}
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_reference_is_defined(page: Path) -> None:
+    text = _CODE.sub("", page.read_text())
+    defined = re.findall(r"^\[([\w-]+)\]: \S+$", text, re.MULTILINE)
+    assert set(_REFERENCE.findall(text)) == set(defined)
 
 
 @cache

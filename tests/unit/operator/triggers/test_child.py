@@ -86,7 +86,7 @@ def test_a_text_becomes_a_number_if_the_field_requires_one() -> None:
             "template.spec.source",
             {"uri": "$(metadata.name)"},
             "InvalidExport",
-            "Job train-42: the resulting ModelExport is invalid: spec.source.uri: String",
+            "Job train-42: the resulting ModelExport is invalid: spec.source.uri: found",
         ),
         (
             "template.spec.parallelism",
