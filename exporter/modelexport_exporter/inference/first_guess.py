@@ -124,7 +124,14 @@ def from_layer(guess: Guess, layer: Layer) -> tuple[Guess, dict[str, int]]:
     """Return the guess that an input is passed to a layer as it is, and the sizes it fixes."""
     axes, constants = new_axes(guess.name, layer.rank, dict(layer.constants))
     limits = (0.0, float(min(layer.rows - 1, 1))) if layer.rows else None
-    return replace(guess, dtype=layer.dtype, axes=axes, range=limits), constants
+    return replace(as_dtype(guess, layer.dtype, limits), axes=axes), constants
+
+
+def as_dtype(guess: Guess, dtype: DType, limits: tuple[float, float] | None) -> Guess:
+    """Return the guess with another dtype and range, but for what the user states."""
+    if "dtype" in guess.stated:
+        return guess
+    return replace(guess, dtype=dtype, range=guess.range if "range" in guess.stated else limits)
 
 
 def mask_kind(name: str) -> InputKind:
@@ -155,11 +162,11 @@ def _as_stated(
 ) -> tuple[Guess, dict[str, int]]:
     """Return the guess with what the user states."""
     if stated.kind is not None:
-        guess = replace(guess, kind=stated.kind)
+        guess = replace(guess, kind=stated.kind, stated=guess.stated | {"dtype"})
     if stated.dtype is not None:
-        guess = replace(guess, dtype=stated.dtype, range=None)
+        guess = replace(guess, dtype=stated.dtype, range=None, stated=guess.stated | {"dtype"})
     if stated.range is not None:
-        guess = replace(guess, range=stated.range)
+        guess = replace(guess, range=stated.range, stated=guess.stated | {"range"})
     if stated.shape is None:
         return guess, constants
     axes = tuple(

@@ -30,6 +30,8 @@ class Guess:
     """Of a Sequence."""
     value: Any = None
     """Of a Constant."""
+    stated: frozenset[str] = frozenset()
+    """What the user states: `dtype`, `range`."""
 
     @property
     def is_tensor(self) -> bool:
@@ -46,7 +48,7 @@ class Guesses:
     known: frozenset[str] = frozenset()
     """Names of sizes that are not to be changed: the user or the model states them."""
     said: frozenset[str] = frozenset()
-    """Names of inputs whose dtype and shape the user states."""
+    """Names of inputs whose shape the user states."""
 
     def shape(self, guess: Guess) -> tuple[int, ...]:
         """Return the shape that is tried for an input."""

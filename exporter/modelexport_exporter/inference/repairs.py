@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from modelexport_api.spec import DType, InputKind
-from modelexport_exporter.inference.first_guess import from_layer, mask_kind
+from modelexport_exporter.inference.first_guess import as_dtype, from_layer, mask_kind
 from modelexport_exporter.inference.guess import BATCH, Guess, Guesses, new_axes
 from modelexport_exporter.inference.layers import Layer
 from modelexport_exporter.inference.refusal import Refusal, Shape
@@ -76,9 +76,9 @@ def _dtypes(guesses: Guesses, refusal: Refusal, known: Known) -> Iterator[Guesse
     wanted = [DType.INT64, known.floating, DType.BOOL]
     if "indices" not in text and "Long" not in text and ("Bool" in text or "bool" in text):
         wanted.insert(0, DType.BOOL)
-    for one in _changeable(guesses):
+    for one in guesses.inputs:
         for dtype in dict.fromkeys(wanted):
-            if one.is_tensor and dtype is not one.dtype:
+            if one.is_tensor and dtype is not one.dtype and "dtype" not in one.stated:
                 yield guesses.with_input(_with_dtype(one, dtype))
 
 
@@ -91,7 +91,7 @@ def _with_dtype(guess: Guess, dtype: DType) -> Guess:
     limits = (
         (0.0, 1.0) if dtype in {DType.INT64, DType.INT32} and kind is InputKind.TENSOR else None
     )
-    return replace(guess, dtype=dtype, kind=kind, range=limits)
+    return as_dtype(replace(guess, kind=kind), dtype, limits)
 
 
 def _unpacked(guesses: Guesses, refusal: Refusal) -> Iterator[Guesses]:

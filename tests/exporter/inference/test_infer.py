@@ -145,6 +145,12 @@ def test_what_the_user_states_stays() -> None:
     assert {one.field for one in proposal.inferred if one.field.startswith("inputs[0]")} == set()
 
 
+def test_a_dtype_is_found_for_an_input_of_which_the_rest_is_stated() -> None:
+    own = StatedInput("x_num", None, ("batch", 5), (0.0, 2100.0))
+    proposal = found(models.Table(), Stated((own,)))
+    assert described(proposal)[1] == "x_num: float32[batch, 5] 0..2100"
+
+
 def test_a_dim_that_no_input_has_is_refused_with_those_found() -> None:
     with pytest.raises(ExportFailure, match="no input has a dim named seq; the dims found are"):
         found(models.Recurrent(), Stated((), {"seq": Dim(max=16)}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 
 import pytest
@@ -129,7 +130,8 @@ def test_sizes_of_two_inputs_that_meet_become_one() -> None:
 
 
 def test_what_the_user_states_stays() -> None:
-    stated = Guesses((X,), {BATCH: 3, "x.1": 11}, frozenset({"x.1"}), frozenset({"x"}))
+    x = replace(X, stated=frozenset({"dtype"}))
+    stated = Guesses((x,), {BATCH: 3, "x.1": 11}, frozenset({"x.1"}), frozenset({"x"}))
     refusal = Refusal("RuntimeError: expected 4, got 2", 0, "addmm", ((3, 11),), ((10, 20),))
     assert not list(repairs(stated, refusal, KNOWN))
 
