@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from modelexport_exporter.inference.guess import BATCH, Guesses
+from modelexport_exporter.inference.guess import BATCH, MOST_ELEMENTS, Guesses
 
 Accepts = Callable[[Guesses], bool]
 
@@ -104,12 +104,14 @@ def _extent(accepts: Accepts, guesses: Guesses, axis: str) -> Extent | None:
     def takes(size: int) -> bool:
         return accepts(guesses.with_size(axis, size))
 
-    far = [size for size in (base * 2, base * 4, base // 2) if size > 0 and size != base]
-    reached = next((size for size in far if takes(size)), None)
+    highest = _LARGEST_BATCH if guesses.is_first(axis) else _largest(guesses, axis)
+    room = base * MOST_ELEMENTS // max(guesses.elements, 1)
+    highest = max(min(highest, room), base)
+    far = [size for size in (base * 2, base * 4, base // 2) if 0 < size <= max(room, base)]
+    reached = next((size for size in far if size != base and takes(size)), None)
     if reached is None:
         return None
     step = _step(takes, base, reached)
-    highest = _LARGEST_BATCH if guesses.is_first(axis) else _largest(guesses, axis)
     middle = min(max(base, reached), highest)
     low = _edge(takes, min(base, reached), step, step)
     high = _edge(takes, middle if takes(middle) else base, highest // step * step, step)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +14,8 @@ BATCH = "batch"
 _PRIMES = (11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89)
 """Sizes that nothing has been said about: each is recognised where an op refuses it."""
 BATCH_SIZE = 3
+MOST_ELEMENTS = 1 << 24
+"""Of all inputs of a trial run: 64 MiB of float32, and a multiple of that in the model."""
 _NUMBERS = {InputKind.INT, InputKind.FLOAT, InputKind.BOOL, InputKind.CONSTANT}
 
 
@@ -86,6 +89,11 @@ class Guesses:
         )
         sizes = {axis: size for axis, size in self.sizes.items() if axis != old}
         return replace(self, inputs=inputs, sizes=sizes)
+
+    @property
+    def elements(self) -> int:
+        """Return the number of elements of all inputs."""
+        return sum(math.prod(self.shape(one)) for one in self.inputs if one.is_tensor)
 
     @property
     def used(self) -> tuple[str, ...]:

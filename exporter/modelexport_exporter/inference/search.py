@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count, islice
 
-from modelexport_exporter.inference.guess import Guesses
+from modelexport_exporter.inference.guess import MOST_ELEMENTS, Guesses
 from modelexport_exporter.inference.refusal import Refusal
 from modelexport_exporter.inference.repairs import Known, repairs
 
@@ -55,7 +55,7 @@ def search(
     while waiting and runs < MOST_RUNS and time.monotonic() < until:
         ops, cost, _, guesses = heapq.heappop(waiting)
         key = _key(guesses)
-        if key in seen:
+        if key in seen or guesses.elements > MOST_ELEMENTS:
             continue
         seen.add(key)
         refusal = refused(guesses)

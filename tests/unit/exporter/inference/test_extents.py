@@ -63,6 +63,19 @@ def test_sizes_that_change_together_only_are_one_dim() -> None:
     assert [one.axes for one in extents.guesses.inputs] == [(BATCH, "x.1"), (BATCH, "x.1")]
 
 
+def test_a_dim_ends_where_a_trial_run_would_be_too_large() -> None:
+    found = guesses(n=2048, m=2048)
+    tried: list[int] = []
+
+    def takes(one: Guesses) -> bool:
+        tried.append(one.elements)
+        return True
+
+    extents = {one.axis: one.high for one in find_extents(takes, found).found}
+    assert extents[BATCH] == 4
+    assert max(tried) <= 1 << 24
+
+
 def test_what_is_stated_is_not_varied() -> None:
     found = find_extents(lambda _: True, guesses(n=16), {"n"}).found
     assert [one.axis for one in found] == [BATCH]

@@ -52,6 +52,17 @@ def test_what_got_furthest_is_returned_where_nothing_is_accepted() -> None:
     assert len(found.guesses.inputs[0].axes) == 4
 
 
+def test_no_guess_is_too_large_to_run() -> None:
+    tried: list[int] = []
+
+    def refused(guesses: Guesses) -> Refusal:
+        tried.append(guesses.elements)
+        return Refusal("RuntimeError: input is too small")
+
+    search(FIRST, refused, KNOWN, later())
+    assert max(tried) <= 1 << 24
+
+
 def test_the_search_ends_in_time() -> None:
     found = search(FIRST, lambda _: Refusal("RuntimeError: no"), KNOWN, time.monotonic() - 1)
     assert found.runs == 1
