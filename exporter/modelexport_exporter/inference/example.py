@@ -16,7 +16,7 @@ import torch
 from modelexport_api.spec import DType, InputKind
 from modelexport_exporter.call.call import Arguments
 from modelexport_exporter.call.signature import Signature
-from modelexport_exporter.inference.first_guess import mask_kind
+from modelexport_exporter.inference.first_guess import is_mask_name, mask_kind
 from modelexport_exporter.inference.guess import BATCH, Guess, Guesses
 from modelexport_exporter.torch_internals import pytree
 
@@ -99,7 +99,7 @@ def _with_leaf(guesses: Guesses, name: str, leaf: Any) -> Guesses:  # noqa: ANN4
         return _appended(guesses, constant, {})
     axes = tuple(f"{name}.{axis}" for axis in range(leaf.dim()))
     dtype = DType(str(leaf.dtype).removeprefix("torch."))
-    is_mask = "mask" in name and leaf.dtype in _MASKS and leaf.dim() > 0
+    is_mask = is_mask_name(name) and leaf.dtype in _MASKS and leaf.dim() > 0
     kind = mask_kind(name) if is_mask else InputKind.TENSOR
     guess = Guess(name, dtype, axes, kind, None if is_mask else _range(leaf))
     return _appended(guesses, guess, dict(zip(axes, leaf.shape, strict=True)))

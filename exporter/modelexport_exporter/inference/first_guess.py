@@ -27,7 +27,8 @@ _INTEGERS = re.compile(
     r"(^|_)(ids?|idx|index|indices|tokens?|labels?|ids?_.*|positions?|classes)($|_)|_ids?$|index"
 )
 _LENGTHS = re.compile(r"(^|_)(len|lens|lengths?|counts?|sizes?)($|_)|lengths?$")
-_MASK = re.compile(r"mask")
+_MASK = re.compile(r"mask|(^|_)pad(ding|ded)?($|_)")
+_MASKS = {InputKind.ATTENTION_MASK, InputKind.PADDING_MASK}
 _PADDING = re.compile(r"pad")
 _PYTHON = {int: InputKind.INT, float: InputKind.FLOAT, bool: InputKind.BOOL}
 _PYTHON_DTYPES = {
@@ -134,6 +135,11 @@ def as_dtype(guess: Guess, dtype: DType, limits: tuple[float, float] | None) -> 
     return replace(guess, dtype=dtype, range=guess.range if "range" in guess.stated else limits)
 
 
+def is_mask_name(name: str) -> bool:
+    """Return whether an input of this name is a mask: `attention_mask`, `padding`."""
+    return bool(_MASK.search(name))
+
+
 def mask_kind(name: str) -> InputKind:
     """Return the kind of a mask: true marks padding, or what is attended to."""
     return InputKind.PADDING_MASK if _PADDING.search(name) else InputKind.ATTENTION_MASK
@@ -161,8 +167,11 @@ def _as_stated(
     guess: Guess, constants: dict[str, int], stated: StatedInput
 ) -> tuple[Guess, dict[str, int]]:
     """Return the guess with what the user states."""
+    if stated.kind in _MASKS:
+        guess, constants = from_layer(guess, Layer(2, (), DType.BOOL))
     if stated.kind is not None:
-        guess = replace(guess, kind=stated.kind, stated=guess.stated | {"dtype"})
+        parts = {"kind"} if stated.kind in _MASKS else {"kind", "dtype"}
+        guess = replace(guess, kind=stated.kind, stated=guess.stated | parts)
     if stated.dtype is not None:
         guess = replace(guess, dtype=stated.dtype, range=None, stated=guess.stated | {"dtype"})
     if stated.range is not None:

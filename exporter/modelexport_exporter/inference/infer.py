@@ -139,7 +139,8 @@ def _by_trials(
             Reason.INPUTS_MISMATCH,
             f"no inputs were found that {signature} accepts, in {found.runs} trial runs; "
             f"with {found.guesses.described()} it raised {found.refusal.text[:300]}",
-            f"State the inputs: {_example(found.guesses)}",
+            f"State the inputs: {_example(found.guesses)}; or give an example of forward's "
+            "arguments with --set model.exampleInputs=module:callable",
         )
     accepts, guesses = _limited(trial), found.guesses
     if found.runs > 1:

@@ -13,13 +13,19 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from modelexport_api.spec import DType, InputKind
-from modelexport_exporter.inference.first_guess import as_dtype, from_layer, mask_kind
+from modelexport_exporter.inference.first_guess import (
+    as_dtype,
+    from_layer,
+    is_mask_name,
+    mask_kind,
+)
 from modelexport_exporter.inference.guess import BATCH, Guess, Guesses, new_axes
 from modelexport_exporter.inference.layers import Layer
 from modelexport_exporter.inference.refusal import Refusal, Shape
 
 _RANKS = (2, 3, 4, 1, 5, 0)
 _LARGEST = 2048
+_NO_TENSOR = re.compile(r"'Tensor' object has no attribute")
 _TOO_SMALL = re.compile(
     r"can't be greater than|too small|smaller than|less than|at least|should be greater"
 )
@@ -39,6 +45,9 @@ class Known:
 
 def repairs(guesses: Guesses, refusal: Refusal, known: Known) -> Iterator[Guesses]:
     """Yield other guesses, the likeliest first. Inputs that the user states stay as they are."""
+    if _NO_TENSOR.search(refusal.text):
+        yield from _numbers(guesses)
+        return
     if refusal.op.startswith("embedding"):
         yield from _layers(guesses, [layer for layer in known.layers if layer.rows is not None])
     if not refusal.op or _is_about_dtypes(refusal):
@@ -84,9 +93,11 @@ def _dtypes(guesses: Guesses, refusal: Refusal, known: Known) -> Iterator[Guesse
 
 def _with_dtype(guess: Guess, dtype: DType) -> Guess:
     kind = guess.kind
+    if "kind" in guess.stated:
+        return as_dtype(guess, dtype, None)
     if kind in {InputKind.ATTENTION_MASK, InputKind.PADDING_MASK} and "float" in dtype.value:
         kind = InputKind.TENSOR
-    elif "mask" in guess.name and "float" not in dtype.value:
+    elif is_mask_name(guess.name) and "float" not in dtype.value:
         kind = mask_kind(guess.name)
     limits = (
         (0.0, 1.0) if dtype in {DType.INT64, DType.INT32} and kind is InputKind.TENSOR else None

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 import torch
 
-from modelexport_api.spec import Dim, DType, Format
+from modelexport_api.spec import Dim, DType, Format, InputKind
 from modelexport_exporter.checkpoint.load import LoadedModel
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.proposal import Proposal, Stated, StatedInput
-from modelexport_exporter.inference import search
 from modelexport_exporter.inference.infer import infer
 from zoo.code import undescribed as models
 
@@ -151,13 +150,18 @@ def test_a_dtype_is_found_for_an_input_of_which_the_rest_is_stated() -> None:
     assert described(proposal)[1] == "x_num: float32[batch, 5] 0..2100"
 
 
+def test_a_mask_that_is_stated_by_its_kind_is_boolean() -> None:
+    own = StatedInput("padding_mask", kind=InputKind.PADDING_MASK)
+    proposal = found(models.Tokens(), Stated((own,)))
+    assert described(proposal)[1] == "padding_mask: bool[batch, sequence] PaddingMask"
+
+
 def test_a_dim_that_no_input_has_is_refused_with_those_found() -> None:
     with pytest.raises(ExportFailure, match="no input has a dim named seq; the dims found are"):
         found(models.Recurrent(), Stated((), {"seq": Dim(max=16)}))
 
 
-def test_inputs_that_are_not_found_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "MOST_RUNS", 60)
+def test_inputs_that_are_not_found_are_asked_for() -> None:
     with pytest.raises(ExportFailure) as caught:
         found(models.Never())
     assert "forward(record)" in caught.value.message
