@@ -85,6 +85,8 @@ class Terminal:
             text=True,
             cwd=self.home,
             env={**os.environ, **self.environment},
+            # A shell starts what runs in the background with SIGINT ignored.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         return Running(process)
 
