@@ -86,7 +86,7 @@ class Terminal:
             cwd=self.home,
             env={**os.environ, **self.environment},
             # A shell starts what runs in the background with SIGINT ignored.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
         )
         return Running(process)
 
