@@ -13,8 +13,16 @@ from modelexport_api.spec import Dim, DType, Format, InputKind
 from modelexport_exporter.checkpoint.load import LoadedModel
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.proposal import Proposal, Stated, StatedInput
+from modelexport_exporter.inference import infer as infer_module
 from modelexport_exporter.inference.infer import infer
 from zoo.code import undescribed as models
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a slow machine find what a fast one finds."""
+    monkeypatch.setattr(infer_module, "SEARCH_SECONDS", 500.0)
+    monkeypatch.setattr(infer_module, "EXTENT_SECONDS", 500.0)
 
 
 def found(
