@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bed.control_plane import ControlPlane
+from cluster.operator.refusing import LABEL, refusing
 from cluster.operator.replica import Operators, Replica
 from cluster.operator.trainings import KINDS, Trainings, dated, install, now
 from cluster.operator.world import SPEC, SUCCESS, World, eventually
@@ -185,17 +186,22 @@ def test_a_missing_value_is_reported_once_and_skipped(
         ),
         (
             {"metadata": {"labels": {"by": "$(kind)/$(metadata.name)"}}, "spec": SPEC},
+            "the resulting ModelExport is invalid: metadata.labels: Invalid value",
+        ),
+        (
+            {"metadata": {"labels": {LABEL: "yes"}}, "spec": SPEC},
             "the API server rejected the ModelExport",
         ),
     ],
-    ids=["by our rules", "by the API server"],
+    ids=["by our rules", "by the server's own rules", "by the API server"],
 )
 def test_an_export_that_is_rejected_is_reported_and_not_retried(
     trainings: Trainings, operator: Replica, template: dict[str, Any], words: str
 ) -> None:
-    trainings.trigger("auto", SOURCE, template=template)
-    trainings.done(PYTORCH, "train", DONE)
-    eventually(lambda: trainings.count("auto", "skipped") == 1, "it is skipped")
+    with refusing(trainings.world.plane, trainings.world.namespace):
+        trainings.trigger("auto", SOURCE, template=template)
+        trainings.done(PYTORCH, "train", DONE)
+        eventually(lambda: trainings.count("auto", "skipped") == 1, "it is skipped")
     (event,) = [e for e in trainings.events("auto") if e["reason"] == "InvalidExport"]
     assert words in event["message"]
     assert trainings.children("auto") == []
