@@ -66,7 +66,7 @@ class RealModel:
         return {
             "apiVersion": "modelexport.dev/v1alpha1",
             "kind": "ModelExport",
-            "metadata": {"name": self.name},
+            "metadata": {"name": self.name.lower().replace("_", "-")},
             "spec": {
                 "source": {"uri": source},
                 "model": model,
