@@ -27,6 +27,13 @@ def run_submit(args: argparse.Namespace, prog: str) -> int:
         failed = _find_inputs(args)
         if failed is not None:
             return failed
+    elif args.output:
+        print(
+            f"--output {args.output[0]} names an output of a checkpoint, and {args.manifest} is a "
+            "manifest. The format of the result is -o json",
+            file=sys.stderr,
+        )
+        return 2
     return run_command(args, prog)
 
 

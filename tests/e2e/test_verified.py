@@ -94,7 +94,7 @@ def test_a_repeated_export_reuses_the_artifact(user: User, tmp_path: Path) -> No
     manifest = user.manifest(DIGITS)
     file = tmp_path / "modelexport.yaml"
     file.write_text(json.dumps(manifest))
-    printed = json.loads(user.modelexport("submit", file, "--wait", "--output", "json"))
+    printed = json.loads(user.modelexport("submit", file, "--wait", "-o", "json"))
     first = user.wait("digits", "Complete")
     assert first.status == printed
     page = user.modelexport("report", "digits", "--save", "-")

@@ -283,7 +283,8 @@ def test_failure_has_node_line_and_a_repro_that_runs(tmp_path: Path) -> None:
     result = run(ModelExport.model_validate(manifest), Settings(tmp_path / "work"), Lines())
     assert result.failure is not None
     line = line_of("return torch.sin(self.linear(x))", model.code)
-    said = f"It first differs at node Cos (node_sin), aten.sin.default, {line}: relative error"
+    translated = "aten.sin.default, which the plugin mistranslated translates"
+    said = f"It first differs at node Cos (node_sin), {translated}, {line}: relative error"
     assert said in result.failure.message
     assert "repro/" in result.failure.hint
     assert result.report_uri is not None
