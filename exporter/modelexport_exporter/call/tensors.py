@@ -17,6 +17,8 @@ TORCH_DTYPES: dict[DType, torch.dtype] = {
     dtype: getattr(torch, dtype.value) for dtype in DType if dtype is not DType.STRING
 }
 
+SPEC_DTYPES: dict[torch.dtype, DType] = {dtype: name for name, dtype in TORCH_DTYPES.items()}
+
 
 def to_tensor(array: Array) -> torch.Tensor:
     """Return a copy as a tensor: models may write into their inputs."""

@@ -19,7 +19,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import DType, Input, InputKind, ModelExportSpec
 from modelexport_exporter.call.call import NUMBERS, Arguments, Call, Constant, Leaf
 from modelexport_exporter.call.outputs import register_classes
-from modelexport_exporter.call.tensors import TORCH_DTYPES
+from modelexport_exporter.call.tensors import SPEC_DTYPES
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.sampling.masks import is_mask
@@ -27,7 +27,6 @@ from modelexport_exporter.torch_internals import pytree
 from modelexport_exporter.user_code.missing_names import Named
 from modelexport_exporter.user_code.named_callable import describe_error, find_callable
 
-_DTYPES = {dtype: name for name, dtype in TORCH_DTYPES.items()}
 _PYTHON = {InputKind.INT: int, InputKind.FLOAT: float, InputKind.BOOL: bool}
 _PAIR = 2
 
@@ -128,7 +127,7 @@ def _of_number(entry: Input, value: float) -> Input:
 
 
 def _of_tensor(entry: Input, tensor: torch.Tensor, path: str) -> Input:
-    if tensor.dtype not in _DTYPES or tensor.dtype.is_complex:
+    if tensor.dtype not in SPEC_DTYPES or tensor.dtype.is_complex:
         raise ExportFailure(
             Reason.INPUTS_MISMATCH,
             f"input {entry.name}: {path} returns {tensor.dtype}, which ONNX models do not take",
@@ -143,7 +142,7 @@ def _of_tensor(entry: Input, tensor: torch.Tensor, path: str) -> Input:
             f"{tuple(tensor.shape)}",
             "Name every dim of the tensor, or leave shape out.",
         )
-    found = {"dtype": _DTYPES[tensor.dtype], "shape": shape, "range": _range(entry, tensor)}
+    found = {"dtype": SPEC_DTYPES[tensor.dtype], "shape": shape, "range": _range(entry, tensor)}
     return entry.model_copy(update=found)
 
 

@@ -16,6 +16,7 @@ import torch
 from modelexport_api.spec import DType, InputKind
 from modelexport_exporter.call.call import Arguments
 from modelexport_exporter.call.signature import Signature
+from modelexport_exporter.call.tensors import SPEC_DTYPES
 from modelexport_exporter.inference.first_guess import is_mask_name, mask_kind
 from modelexport_exporter.inference.guess import BATCH, Guess, Guesses
 from modelexport_exporter.torch_internals import pytree
@@ -96,19 +97,14 @@ def _is_plain(leaf: Any) -> bool:  # noqa: ANN401
 def _with_leaf(guesses: Guesses, name: str, leaf: Any) -> Guesses:  # noqa: ANN401
     if not isinstance(leaf, torch.Tensor):
         constant = Guess(name, DType.FLOAT32, (), InputKind.CONSTANT, value=leaf)
-        return _appended(guesses, constant, {})
+        return guesses.with_input(constant)
     axes = tuple(f"{name}.{axis}" for axis in range(leaf.dim()))
-    dtype = DType(str(leaf.dtype).removeprefix("torch."))
     is_mask = is_mask_name(name) and leaf.dtype in _MASKS and leaf.dim() > 0
     kind = mask_kind(name) if is_mask else InputKind.TENSOR
-    guess = Guess(name, dtype, axes, kind, None if is_mask else _range(leaf))
-    return _appended(guesses, guess, dict(zip(axes, leaf.shape, strict=True)))
-
-
-def _appended(guesses: Guesses, guess: Guess, sizes: Mapping[str, int]) -> Guesses:
-    return Guesses(
-        (*guesses.inputs, guess), {**guesses.sizes, **sizes}, guesses.known, guesses.said
-    )
+    for axis, size in zip(axes, leaf.shape, strict=True):
+        guesses = guesses.with_size(axis, size)
+    limits = None if is_mask else _range(leaf)
+    return guesses.with_input(Guess(name, SPEC_DTYPES[leaf.dtype], axes, kind, limits))
 
 
 def _range(leaf: torch.Tensor) -> tuple[float, float] | None:

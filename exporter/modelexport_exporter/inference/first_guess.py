@@ -12,6 +12,8 @@ import torch
 
 from modelexport_api.sizes import dim_of
 from modelexport_api.spec import Dim, DType, InputKind
+from modelexport_exporter.call.lowering import NUMBER_DTYPES
+from modelexport_exporter.call.signature import Signature
 from modelexport_exporter.core.proposal import StatedInput
 from modelexport_exporter.inference.guess import (
     BATCH,
@@ -22,35 +24,30 @@ from modelexport_exporter.inference.guess import (
     unused_size,
 )
 from modelexport_exporter.inference.layers import Layer
+from modelexport_exporter.sampling.masks import KEPT
 
 _INTEGERS = re.compile(
     r"(^|_)(ids?|idx|index|indices|tokens?|labels?|ids?_.*|positions?|classes)($|_)|_ids?$|index"
 )
 _LENGTHS = re.compile(r"(^|_)(len|lens|lengths?|counts?|sizes?)($|_)|lengths?$")
 _MASK = re.compile(r"mask|(^|_)pad(ding|ded)?($|_)")
-_MASKS = {InputKind.ATTENTION_MASK, InputKind.PADDING_MASK}
 _PADDING = re.compile(r"pad")
 _PYTHON = {int: InputKind.INT, float: InputKind.FLOAT, bool: InputKind.BOOL}
-_PYTHON_DTYPES = {
-    InputKind.INT: DType.INT64,
-    InputKind.FLOAT: DType.FLOAT32,
-    InputKind.BOOL: DType.BOOL,
-}
 _LENGTH = 2
 """Of a list of tensors that nobody has described."""
 
 
 def first_guesses(
-    parameters: Mapping[str, Parameter],
+    signature: Signature,
     stated: Sequence[StatedInput],
     dims: Mapping[str, Dim],
     layers: Sequence[Layer],
     floating: DType,
 ) -> Guesses:
     """Return a guess for each parameter that must be passed, or that the user names."""
-    by_name = {one.name: one for one in stated}
+    parameters, by_name = signature.parameters, {one.name: one for one in stated}
     names = [
-        *(name for name, one in parameters.items() if name in by_name or _is_required(one)),
+        *(name for name in parameters if name in by_name or name in signature.required),
         *(name for name in by_name if name not in parameters),
     ]
     if any(_INTEGERS.search(name.lower()) for name in names):
@@ -63,13 +60,24 @@ def first_guesses(
         known = by_name.get(name)
         if known is not None:
             guess, constants = _as_stated(guess, constants, known)
-        guesses = replace(guesses, inputs=(*guesses.inputs, guess))
-        for axis, size in constants.items():
-            guesses = guesses.with_known(axis, size)
-        guesses = _with_stated_sizes(guesses, guess.axes, dims).with_sizes_of(guess.axes)
-        if known is not None and known.shape is not None:
-            guesses = replace(guesses, said=guesses.said | {name})
+        guesses = _placed(guesses, guess, constants, known, dims)
     return _with_stated_batch(guesses, stated)
+
+
+def _placed(
+    guesses: Guesses,
+    guess: Guess,
+    constants: Mapping[str, int],
+    stated: StatedInput | None,
+    dims: Mapping[str, Dim],
+) -> Guesses:
+    """Return the guesses with that of an input, and with the sizes that are known of it."""
+    for axis, size in constants.items():
+        guesses = guesses.with_known(axis, size)
+    guesses = _with_stated_sizes(guesses, guess.axes, dims).with_input(guess)
+    if stated is None or stated.shape is None:
+        return guesses
+    return replace(guesses, said=guesses.said | {guess.name})
 
 
 def _with_stated_batch(guesses: Guesses, stated: Sequence[StatedInput]) -> Guesses:
@@ -90,19 +98,8 @@ def with_stated(
     for entry in stated:
         guess = own.get(entry.name, Guess(entry.name, DType.FLOAT32, ()))
         guess, constants = _as_stated(guess, {}, entry)
-        if entry.name not in own:
-            guesses = replace(guesses, inputs=(*guesses.inputs, guess))
-        for axis, size in constants.items():
-            guesses = guesses.with_known(axis, size)
-        guesses = _with_stated_sizes(guesses, guess.axes, dims).with_input(guess)
-        if entry.shape is not None:
-            guesses = replace(guesses, said=guesses.said | {entry.name})
+        guesses = _placed(guesses, guess, constants, entry, dims)
     return guesses
-
-
-def _is_required(parameter: Parameter) -> bool:
-    variadic = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-    return parameter.default is Parameter.empty and parameter.kind not in variadic
 
 
 def _guess(
@@ -111,7 +108,7 @@ def _guess(
     annotation = parameter.annotation if parameter is not None else Parameter.empty
     kind = _PYTHON.get(annotation)
     if kind is not None:
-        return Guess(name, _PYTHON_DTYPES[kind], (), kind), {}
+        return Guess(name, NUMBER_DTYPES[kind], (), kind), {}
     layer = _layer_for(name, layers, floating)
     guess, constants = from_layer(Guess(name, floating, ()), layer)
     if _MASK.search(name):
@@ -167,10 +164,10 @@ def _as_stated(
     guess: Guess, constants: dict[str, int], stated: StatedInput
 ) -> tuple[Guess, dict[str, int]]:
     """Return the guess with what the user states."""
-    if stated.kind in _MASKS:
+    if stated.kind in KEPT:
         guess, constants = from_layer(guess, Layer(2, (), DType.BOOL))
     if stated.kind is not None:
-        parts = {"kind"} if stated.kind in _MASKS else {"kind", "dtype"}
+        parts = {"kind"} if stated.kind in KEPT else {"kind", "dtype"}
         guess = replace(guess, kind=stated.kind, stated=guess.stated | parts)
     if stated.dtype is not None:
         guess = replace(guess, dtype=stated.dtype, range=None, stated=guess.stated | {"dtype"})

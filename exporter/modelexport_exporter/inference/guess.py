@@ -69,9 +69,9 @@ class Guesses:
         return replace(self.with_size(axis, size), known=self.known | {axis})
 
     def with_input(self, changed: Guess) -> Guesses:
-        """Return these guesses with another one of the same name."""
-        inputs = tuple(changed if one.name == changed.name else one for one in self.inputs)
-        return replace(self, inputs=inputs).with_sizes_of(changed.axes)
+        """Return these guesses with another one of the same name, or with one more."""
+        inputs = {one.name: one for one in self.inputs} | {changed.name: changed}
+        return replace(self, inputs=tuple(inputs.values())).with_sizes_of(changed.axes)
 
     def with_sizes_of(self, axes: Iterable[str]) -> Guesses:
         """Return these guesses with a size for each axis that has none."""

@@ -128,9 +128,7 @@ def _by_trials(
         origin = "config.json and a trial run"
         found = _first_accepted(trial, (guesses, without_decoder(guesses)))
     else:
-        guesses = first_guesses(
-            signature.parameters, stated.inputs, stated.dims or {}, known.layers, floating
-        )
+        guesses = first_guesses(signature, stated.inputs, stated.dims or {}, known.layers, floating)
         found = search(guesses, trial.refused, known, time.monotonic() + SEARCH_SECONDS)
         noun = "run" if found.runs == 1 else "runs"
         origin = f"forward's signature and {found.runs} trial {noun}"

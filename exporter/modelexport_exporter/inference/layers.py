@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import torch
 
 from modelexport_api.spec import DType
+from modelexport_exporter.call.tensors import SPEC_DTYPES
 
 _CONVOLUTIONS = {"Conv1d": 3, "Conv2d": 4, "Conv3d": 5}
 _TRANSPOSED = {"ConvTranspose1d": 3, "ConvTranspose2d": 4, "ConvTranspose3d": 5}
 _RECURRENT = {"LSTM": "weight_ih_l0", "GRU": "weight_ih_l0", "RNN": "weight_ih_l0"}
 _MOST = 64
-_DTYPES = {dtype.value for dtype in DType}
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,6 @@ def _layers(module: torch.nn.Module, floating: DType) -> Iterator[Layer]:
 def floating_dtype(module: torch.nn.Module) -> DType:
     """Return the floating-point dtype of a module's weights; float32 if it has none."""
     for tensor in (*module.parameters(), *module.buffers()):
-        name = str(tensor.dtype).removeprefix("torch.")
-        if tensor.is_floating_point() and name in _DTYPES:
-            return DType(name)
+        if tensor.is_floating_point() and tensor.dtype in SPEC_DTYPES:
+            return SPEC_DTYPES[tensor.dtype]
     return DType.FLOAT32

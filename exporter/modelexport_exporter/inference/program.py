@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from modelexport_api.spec import DType, InputKind
+from modelexport_exporter.call.tensors import SPEC_DTYPES
 from modelexport_exporter.inference.extents import LARGEST, Extent, Extents
 from modelexport_exporter.inference.guess import Guess, Guesses
 
@@ -30,8 +31,7 @@ def program_extents(program: torch.export.ExportedProgram) -> Extents:
                 axes.append(text)
                 if isinstance(size, int):
                     sizes[text] = size
-            dtype = DType(str(value.dtype).removeprefix("torch."))
-            inputs.append(Guess(name, dtype, tuple(axes)))
+            inputs.append(Guess(name, SPEC_DTYPES[value.dtype], tuple(axes)))
         elif isinstance(value, torch.SymInt):
             inputs.append(Guess(name, DType.INT64, (), InputKind.INT))
     extents = []

@@ -22,6 +22,7 @@ from modelexport_exporter.inference.first_guess import (
 from modelexport_exporter.inference.guess import BATCH, Guess, Guesses, new_axes
 from modelexport_exporter.inference.layers import Layer
 from modelexport_exporter.inference.refusal import Refusal, Shape
+from modelexport_exporter.sampling.masks import KEPT
 
 _RANKS = (2, 3, 4, 1, 5, 0)
 _LARGEST = 2048
@@ -95,7 +96,7 @@ def _with_dtype(guess: Guess, dtype: DType) -> Guess:
     kind = guess.kind
     if "kind" in guess.stated:
         return as_dtype(guess, dtype, None)
-    if kind in {InputKind.ATTENTION_MASK, InputKind.PADDING_MASK} and "float" in dtype.value:
+    if kind in KEPT and "float" in dtype.value:
         kind = InputKind.TENSOR
     elif is_mask_name(guess.name) and "float" not in dtype.value:
         kind = mask_kind(guess.name)
@@ -118,7 +119,7 @@ def _unpacked(guesses: Guesses, refusal: Refusal) -> Iterator[Guesses]:
 
 
 def _ranks_in_text(guesses: Guesses, refusal: Refusal) -> Iterator[Guesses]:
-    """Yield ranks that the text names beside the one that was passed: `expected 4, got 2`."""
+    """Yield ranks that the text names next to the one that was passed: `expected 4, got 2`."""
     numbers = refusal.numbers
     named = [int(text) for text in _dimensional(refusal.text)]
     for one in _changeable(guesses):

@@ -1,4 +1,4 @@
-"""The inputs of a model of transformers, from its config and from what lies beside its weights."""
+"""The inputs of a model of transformers, from its config and the files next to its weights."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _has_part(config: Any, name: str) -> bool:  # noqa: ANN401
 
 
 def _tokenizer_inputs(directory: Path) -> list[str] | None:
-    """Return the names that the tokenizer beside the weights makes; None if it states none."""
+    """Return the names that the tokenizer next to the weights makes; None if it states none."""
     try:
         content = json.loads((directory / _TOKENIZER).read_bytes())
     except (OSError, ValueError):

@@ -15,11 +15,10 @@ from modelexport_exporter.call.tensors import TORCH_DTYPES
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.inference.guess import Guess, Guesses
 from modelexport_exporter.inference.refusal import Refusal
+from modelexport_exporter.sampling.masks import KEPT
 from modelexport_exporter.torch_internals.aten_mode import AtenMode, aliased_arguments, op_name
 
 _TEXT = 600
-_MASKS = {InputKind.ATTENTION_MASK: 1, InputKind.PADDING_MASK: 0}
-"""What all elements of a mask are, so that nothing is hidden."""
 _NUMBERS: dict[InputKind, Any] = {InputKind.INT: 2, InputKind.FLOAT: 0.5, InputKind.BOOL: True}
 
 
@@ -84,8 +83,8 @@ def _tensor(guess: Guess, shape: tuple[int, ...], constant: float | None) -> tor
     dtype = TORCH_DTYPES[guess.dtype]
     if constant is not None:
         return torch.full(shape, constant, dtype=dtype)
-    if guess.kind in _MASKS:
-        return torch.full(shape, _MASKS[guess.kind], dtype=dtype)
+    if guess.kind in KEPT:  # nothing is hidden
+        return torch.full(shape, KEPT[guess.kind], dtype=dtype)
     low, high = guess.range or (0.0, 1.0)
     if guess.dtype is DType.BOOL:
         return torch.rand(shape) < 0.5  # noqa: PLR2004 - half of them
