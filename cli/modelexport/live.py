@@ -78,8 +78,8 @@ def verify(
     """Compare an ONNX file, which any exporter wrote, with a model in eval mode.
 
     The inputs of the file are forward's, in order. Sizes that the file fixes are not varied, unless
-    `dims` states them. The report is written to `verifications/` beside the file. The arguments are
-    those of `export`.
+    `dims` states them. The report is written to `verifications/`, next to the file. The arguments
+    are those of `export`.
 
     Raises ExportError, which has the reason, the message and a hint, if they differ.
     """

@@ -1,4 +1,4 @@
-"""Builds a module that another process wrote: called by the code beside it, in a worker."""
+"""Builds a module that another process wrote: called by the code next to it, in a worker."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CODES_FILE = "codes.json"
 
 
 def build_from(code: str) -> torch.nn.Module:
-    """Return the module, whose weights have no values yet. `code`: path of the file beside it."""
+    """Return the module, whose weights have no values yet. `code`: path of the file next to it."""
     directory = Path(code).parent
     _restore_lines(directory / LINES_FILE)
     with (directory / MODULE_FILE).open("rb") as file:

@@ -20,7 +20,7 @@ from modelexport.live_factory import same, script_from, without_init
 from modelexport_exporter.user_code.wrappers import innermost
 
 Weights = Mapping[int, tuple[str, torch.Tensor]]
-"""Name and tensor by the tensor's id: whoever has the tensor keeps the id from being reused."""
+"""Name and tensor by the tensor's id: while the tensor is kept here, its id is not reused."""
 
 
 class LivePickler(cloudpickle.Pickler):  # type: ignore[misc]

@@ -25,7 +25,7 @@ class Result:
 
     @property
     def uri(self) -> str:
-        """Return the URI of the ONNX file; its external data is beside it."""
+        """Return the URI of the ONNX file; its external data is next to it."""
         assert self.status.artifact is not None
         return self.status.artifact.uri
 
@@ -36,7 +36,7 @@ class Result:
 
     @property
     def report_path(self) -> Path:
-        """Return the path of report.json; report.html is beside it."""
+        """Return the path of report.json; report.html is next to it."""
         assert self.status.report_uri is not None
         return path_of(self.status.report_uri)
 

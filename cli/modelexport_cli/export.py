@@ -8,13 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from modelexport_api.pod import PodResult
-from modelexport_api.reasons import Reason
 from modelexport_api.resource import ManifestError, ModelExport, parse
-from modelexport_api.status import FAILURE_MESSAGE_LIMIT, Failure, Stage
+from modelexport_api.status import Stage
 from modelexport_cli.draft import complete, draft_of
 from modelexport_cli.export_options import ExportOptions
 from modelexport_cli.preflight import preflight
-from modelexport_cli.run import default_work_dir, print_result, run_resource
+from modelexport_cli.run import (
+    default_work_dir,
+    invalid_manifest,
+    print_result,
+    run_resource,
+)
 from modelexport_cli.screen import console_for
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.inferred import Inferred
@@ -30,7 +34,9 @@ def export_checkpoint(
         found = infer(options, work_dir or default_work_dir(), verbose=verbose)
     except (ManifestError, ExportFailure) as error:
         return print_result(failed_result(error), None, started, output)
-    return run_resource(found.resource, output, work_dir, found.inferred, started, verbose=verbose)
+    return run_resource(
+        found.resource, output, work_dir, found.inferred, started=started, verbose=verbose
+    )
 
 
 def write_manifest(
@@ -93,9 +99,9 @@ def _directories(options: ExportOptions) -> tuple[Path, ...]:
     here = Path.cwd()
     if "://" in options.checkpoint:
         return (here,)
-    beside = Path(options.checkpoint).expanduser().resolve()
-    beside = beside if beside.is_dir() else beside.parent
-    return tuple(dict.fromkeys((here, beside)))
+    checkpoint = Path(options.checkpoint).expanduser().resolve()
+    directory = checkpoint if checkpoint.is_dir() else checkpoint.parent
+    return tuple(dict.fromkeys((here, directory)))
 
 
 def _proposal(
@@ -126,10 +132,6 @@ def failed_result(error: ManifestError | ExportFailure) -> PodResult:
     """Return the result of an export that ended before it began."""
     if isinstance(error, ExportFailure):
         return PodResult(outcome="Failed", failure=error.describe(Stage.LOAD))
-    failure = Failure(
-        reason=Reason.INVALID_MANIFEST,
-        message=str(error)[:FAILURE_MESSAGE_LIMIT],
-        hint="Correct the command; modelexport export --help describes the options.",
-        stage=Stage.FETCH,
+    return invalid_manifest(
+        error, "Correct the command; modelexport export --help describes the options."
     )
-    return PodResult(outcome="Failed", failure=failure)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +37,7 @@ examples:
 def add_export_options(parser: argparse.ArgumentParser) -> None:
     """Add what `export` takes."""
     _add_options(parser)
-    parser.set_defaults(handler=run_export)
+    parser.set_defaults(handler=partial(run_with_options, run=_export))
     parser.add_argument(
         "-o",
         dest="output_format",
@@ -62,7 +65,7 @@ def add_what_is_exported(parser: argparse._ActionsContainer) -> None:
         "--code",
         metavar="DIR",
         help="directory or zip file of the factory's code (default: where MODULE is, in the "
-        "current directory or beside the checkpoint)",
+        "current directory or next to the checkpoint)",
     )
     parser.add_argument(
         "--kwargs", default="{}", metavar="JSON", help="keyword arguments for the factory"
@@ -128,27 +131,28 @@ def export_options(args: argparse.Namespace) -> ExportOptions:
     )
 
 
-def run_export(args: argparse.Namespace) -> int:
-    """Run `modelexport export`."""
+def run_with_options(
+    args: argparse.Namespace, run: Callable[[argparse.Namespace, ExportOptions], int]
+) -> int:
+    """Run a command with the options of an export; an invalid one is refused in a sentence."""
+    from modelexport_api.reasons import ExitCode
     from modelexport_api.resource import ManifestError
 
     try:
         options = export_options(args)
     except ManifestError as error:
-        return _refuse(error)
+        print(error, file=sys.stderr)
+        return int(ExitCode.MANIFEST)
+    return run(args, options)
+
+
+def _export(args: argparse.Namespace, options: ExportOptions) -> int:
     from modelexport_cli.export import export_checkpoint
 
     return export_checkpoint(options, args.output_format, args.work_dir, verbose=args.verbose)
 
 
-def run_init(args: argparse.Namespace) -> int:
-    """Run `modelexport init`."""
-    from modelexport_api.resource import ManifestError
-
-    try:
-        options = export_options(args)
-    except ManifestError as error:
-        return _refuse(error)
+def _init(args: argparse.Namespace, options: ExportOptions) -> int:
     from modelexport_cli.export import write_manifest
 
     return write_manifest(
@@ -156,19 +160,10 @@ def run_init(args: argparse.Namespace) -> int:
     )
 
 
-def _refuse(error: Exception) -> int:
-    import sys
-
-    from modelexport_api.reasons import ExitCode
-
-    print(error, file=sys.stderr)
-    return int(ExitCode.MANIFEST)
-
-
 def add_init_options(parser: argparse.ArgumentParser) -> None:
     """Add what `init` takes."""
     _add_options(parser)
-    parser.set_defaults(handler=run_init)
+    parser.set_defaults(handler=partial(run_with_options, run=_init))
     parser.add_argument(
         "-f", "--file", type=Path, metavar="FILE", help="file to write (default: print)"
     )

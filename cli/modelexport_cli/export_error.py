@@ -33,7 +33,7 @@ class ExportError(Exception):
 
     @property
     def report_path(self) -> Path | None:
-        """Return the path of report.json, report.html is beside it; None if there is none here."""
+        """Return the path of report.json, report.html is next to it; None if there is none here."""
         uri = self._report_uri
         return path_of(uri) if uri is not None and is_local(uri) else None
 

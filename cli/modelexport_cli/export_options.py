@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
+from modelexport_api.nearest import nearest
 from modelexport_api.resource import ManifestError
 from modelexport_api.sizes import FORM
 from modelexport_api.spec import Dim, DType, InputKind
@@ -86,8 +86,8 @@ def _dtype_or_kind(text: str, word: str | None) -> tuple[DType | None, InputKind
     if word.lower() in _KINDS:
         return None, _KINDS[word.lower()]
     known = [*(dtype.value for dtype in DType), *(kind.value for kind in _KINDS.values())]
-    near = get_close_matches(word, known, 1)
-    suggestion = f"did you mean {near[0]}?" if near else f"one of {', '.join(known)}"
+    near = nearest(word, known)
+    suggestion = f"did you mean {near}?" if near else f"one of {', '.join(known)}"
     raise ManifestError(f"--input {text}: {word} is no dtype and no kind of input; {suggestion}")
 
 

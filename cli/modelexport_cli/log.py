@@ -2,7 +2,7 @@
 
 A terminal shows progress as a live board below the messages; a file, a pipe or a dumb terminal gets
 a line for each event. What workers print is shown only if that is asked for, or if they ended
-unexpectedly: then the last lines of it. Nothing is told that the summary tells again.
+unexpectedly: then the last lines of it. What the summary prints is not printed here.
 """
 
 from __future__ import annotations

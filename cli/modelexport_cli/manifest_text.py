@@ -1,4 +1,4 @@
-"""A manifest as YAML for people: comments beside the values that were inferred; pure."""
+"""A manifest as YAML for people: comments next to the values that were inferred; pure."""
 
 from __future__ import annotations
 

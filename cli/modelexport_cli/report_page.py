@@ -31,7 +31,7 @@ def content_of(report: Path) -> dict[str, Any]:
 
 
 def frame_of(uri: str | None) -> str | None:
-    """Return the page beside report.json in a frame that keeps its styles to itself.
+    """Return the page next to report.json in a frame that keeps its styles to itself.
 
     None if there is no page on this machine.
     """

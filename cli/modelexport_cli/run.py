@@ -47,15 +47,26 @@ def run_manifest(
         resource = read_manifest(manifest)
         resource = alter(resource) if alter else resource
     except ManifestError as error:
-        failure = Failure(
-            reason=Reason.INVALID_MANIFEST,
-            message=str(error)[:FAILURE_MESSAGE_LIMIT],
-            hint=f"Correct {manifest}.",
-            stage=Stage.FETCH,
-        )
-        result = PodResult(outcome="Failed", failure=failure)
+        result = invalid_manifest(error, f"Correct {manifest}.")
         return print_result(result, None, started, output)
+    from modelexport_cli.preflight import preflight
+
+    known = preflight(resource.spec)
+    if known is not None:
+        result = PodResult(outcome="Failed", failure=known)
+        return print_result(result, resource, started, output)
     return run_resource(resource, output, work_dir, started=started, verbose=verbose)
+
+
+def invalid_manifest(error: ManifestError, hint: str) -> PodResult:
+    """Return the result of a run that ended before it began."""
+    failure = Failure(
+        reason=Reason.INVALID_MANIFEST,
+        message=str(error)[:FAILURE_MESSAGE_LIMIT],
+        hint=hint,
+        stage=Stage.FETCH,
+    )
+    return PodResult(outcome="Failed", failure=failure)
 
 
 def run_resource(
@@ -63,18 +74,14 @@ def run_resource(
     output: str,
     work_dir: Path | None,
     inferred: tuple[Inferred, ...] = (),
-    started: datetime | None = None,
     *,
+    started: datetime,
     verbose: bool = False,
 ) -> int:
-    """Run a resource; return the pod's exit code. `inferred`: what the user did not state."""
-    started = started or datetime.now(UTC)
-    from modelexport_cli.preflight import preflight
+    """Run a resource that passed the preflight; return the pod's exit code.
 
-    known = preflight(resource.spec)
-    if known is not None:
-        result = PodResult(outcome="Failed", failure=known)
-        return print_result(result, resource, started, output)
+    `inferred`: what the user did not state.
+    """
     run = _run(resource, work_dir or default_work_dir(), inferred, verbose=verbose)
     return print_result(run.result, resource, started, output, results=run.results)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from urllib.parse import quote
 
 from modelexport_api.resource import ManifestError, ModelExport, parse
+from modelexport_cli.export_options import uri_of
 from modelexport_cli.run import run_manifest
 
 
@@ -37,10 +37,3 @@ def as_verification(resource: ModelExport, artifact: str | None) -> ModelExport:
         return parse(document)
     except ManifestError as error:
         raise ManifestError(f"--artifact {artifact}: {error}" if artifact else str(error)) from None
-
-
-def uri_of(text: str) -> str:
-    """Return a URI as it is, and a path as a file:// URI."""
-    if "://" in text:
-        return text
-    return f"file://{quote(str(Path(text).resolve()))}"

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-AddCommand = Callable[[Any, str, str, str, str], argparse.ArgumentParser]
+from modelexport_cli.command_options import add_command
 
 _SUBMIT = """\
 examples:
@@ -56,7 +55,6 @@ _UNITS = {"h": 3600, "m": 60, "s": 1}
 
 def add_commands(
     commands: Any,  # noqa: ANN401
-    add_command: AddCommand,
     prog: str,
 ) -> argparse.ArgumentParser:
     """Add the subcommands, and return that of submit; `prog`: the name that the user called."""

@@ -8,7 +8,8 @@ import pytest
 
 from modelexport_api.resource import ManifestError, parse
 from modelexport_api.spec import Mode
-from modelexport_cli.verify import as_verification, uri_of
+from modelexport_cli.export_options import uri_of
+from modelexport_cli.verify import as_verification
 from unit.api.manifests import VALID
 
 
