@@ -134,7 +134,8 @@ def _destination(spec: ModelExportSpec) -> None:
         return
     uri = spec.destination.uri.partition(_PLACEHOLDER)[0]
     path = Path(Stores(spec).destination(uri).key)
-    while not path.exists() and path != path.parent:
+    # Path.exists() raises where a parent may not be searched.
+    while not os.path.exists(path) and path != path.parent:  # noqa: PTH110
         path = path.parent
     if not path.is_dir():
         raise _not_writable(errno.ENOTDIR, f"{path} is a file, not a directory", path)

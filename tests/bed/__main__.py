@@ -41,7 +41,7 @@ def main() -> int:
 
 def _install() -> int:
     """Get what is missing, cheapest first; nothing is done twice."""
-    if packages := debian.missing({**debian.PACKAGES, **debian.BROWSER}):
+    if packages := debian.missing(debian.ALL):
         with _step(f"Debian packages: {' '.join(packages)}"):
             debian.install(packages)
     missing = [part for part in golang.PARTS if part.missing]
@@ -61,9 +61,8 @@ def _install() -> int:
 
 def _doctor() -> int:
     """Print what each part and each level need; 0 when every level can start."""
-    packages = {**debian.PACKAGES, **debian.BROWSER}
-    missing = debian.missing(packages)
-    for package, file in packages.items():
+    missing = debian.missing(debian.ALL)
+    for package, file in debian.ALL.items():
         _row(f"Debian {package}", f"no {file}" if package in missing else None)
     for part in golang.PARTS:
         _row(f"{part.name} {part.version}", "not built" if part.missing else None)

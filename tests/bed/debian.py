@@ -30,6 +30,11 @@ BROWSER: Mapping[str, str] = {
 }
 """The same, for looking at pages."""
 
+SHELLS: Mapping[str, str] = {"zsh": "/usr/bin/zsh", "fish": "/usr/bin/fish"}
+"""The same, for reading the scripts that complete commands."""
+
+ALL: Mapping[str, str] = {**PACKAGES, **BROWSER, **SHELLS}
+
 UNWANTED = (
     *("usr/share/doc/*", "usr/share/info/*", "usr/share/locale/*", "usr/share/man/*"),
     *("var/cache/apt/*", "var/lib/apt/lists/*", "var/log/*"),

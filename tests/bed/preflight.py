@@ -15,9 +15,9 @@ from typing import Literal
 from bed import debian, golang, places, runs
 from bed.golang import GoPart
 
-Level = Literal["s3", "helm", "browser", "control-plane", "node"]
+Level = Literal["s3", "helm", "browser", "shells", "control-plane", "node"]
 
-LEVELS: tuple[Level, ...] = ("s3", "helm", "browser", "control-plane", "node")
+LEVELS: tuple[Level, ...] = ("s3", "helm", "browser", "shells", "control-plane", "node")
 
 GET_IT = "run `make testbed`"
 
@@ -32,12 +32,17 @@ _PARTS: dict[Level, tuple[GoPart, ...]] = {
     "s3": (golang.VERSITYGW,),
     "helm": (golang.HELM,),
     "browser": (),
+    "shells": (),
     "control-plane": golang.CONTROL_PLANE_PARTS,
     "node": golang.NODE_PARTS,
 }
 
 
-_PACKAGES: dict[Level, Mapping[str, str]] = {"browser": debian.BROWSER, "node": debian.PACKAGES}
+_PACKAGES: dict[Level, Mapping[str, str]] = {
+    "browser": debian.BROWSER,
+    "shells": debian.SHELLS,
+    "node": debian.PACKAGES,
+}
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,7 @@ def look(level: Level) -> Machine:
 def obstacles(level: Level, machine: Machine) -> list[str]:
     """Every reason why LEVEL cannot start on MACHINE."""
     checks: Iterable[Callable[[Machine], str | None]] = [_parts]
-    if level == "browser":
+    if level in {"browser", "shells"}:
         checks = [_packages]
     if level == "node":
         checks = [_root, _packages, _parts, _disk, _alone]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -232,7 +231,6 @@ def test_an_exported_program_states_its_inputs() -> None:
     ]
 
 
-@pytest.mark.skipif(not importlib.util.find_spec("transformers"), reason="needs transformers")
 class TestTransformers:
     def of(self, name: str, beside: Path = Path("nowhere"), **config: Any) -> list[str]:  # noqa: ANN401
         import transformers

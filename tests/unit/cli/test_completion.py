@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from bed import debian
+from bed.fixtures import require
 
 ASK = """
 eval "$SCRIPT"
@@ -74,8 +76,6 @@ def test_other_shells_read_the_script(shell: str, tmp_path: Path) -> None:
     text = script(shell)
     for word in ("modelexport", "verify", "work-dir", "completion"):
         assert word in text
-    program = shutil.which(shell)
-    if program is None:
-        pytest.skip(f"this machine has no {shell}")
+    require("shells")
     (tmp_path / "script").write_text(text)
-    subprocess.run([program, "-n", tmp_path / "script"], check=True)
+    subprocess.run([debian.SHELLS[shell], "-n", tmp_path / "script"], check=True)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
+import pickle
+from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 
 from modelexport_api.reasons import Reason
 from modelexport_api.resource import parse
+from modelexport_api.status import Failure
 from modelexport_cli.preflight import preflight
 from unit.cli.checkpoints import write_state_dict
+
+_NOBODY = 65534
 
 
 def spec(directory: Path, **parts: Any) -> Any:  # noqa: ANN401 - any part of a spec
@@ -77,12 +83,35 @@ def test_a_diagnosis_needs_no_destination(tmp_path: Path) -> None:
     assert preflight(blocked, publishes=False) is None
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_directory_without_permission(tmp_path: Path) -> None:
-    (tmp_path / "locked").mkdir(mode=0o500)
-    found = preflight(spec(tmp_path, destination={"uri": f"file://{tmp_path}/locked/out/"}))
+def test_a_directory_without_permission() -> None:
+    with TemporaryDirectory() as name:
+        directory = Path(name)
+        directory.chmod(0o755)
+        (directory / "locked").mkdir(mode=0o500)
+        locked = spec(directory, destination={"uri": f"file://{directory}/locked/out/"})
+        found = as_nobody(lambda: preflight(locked))
     assert found is not None
     assert found.reason is Reason.DESTINATION_DENIED
+
+
+def as_nobody(look: Callable[[], Failure | None]) -> Failure | None:
+    """Return what a user without rights finds: root may write everywhere."""
+    if os.geteuid():
+        return look()
+    look()  # what it imports may be root's alone
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            os.setresuid(_NOBODY, _NOBODY, _NOBODY)
+            os.write(writer, pickle.dumps(look()))
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as answer:
+        found: Failure | None = pickle.load(answer)
+    os.waitpid(child, 0)
+    return found
 
 
 @pytest.mark.parametrize(
