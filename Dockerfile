@@ -17,6 +17,7 @@ COPY api api
 COPY operator operator
 COPY exporter exporter
 COPY cli cli
+COPY docs/reasons.md docs/reasons.md
 RUN /opt/build/bin/python -m pip install --quiet --no-cache-dir --no-deps --target /opt/package .
 
 FROM ${BASE} AS operator

@@ -3,8 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+
+from modelexport_api.nearest import did_you_mean
+
+_INVALID_CHOICE = re.compile(r"invalid choice: '(?P<given>.*?)' \(choose from (?P<choices>.*)\)")
+
+
+class Parser(argparse.ArgumentParser):
+    """Names the choice that was meant, where one is misspelled."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage and message to standard error; exit with 2."""
+        found = _INVALID_CHOICE.search(message)
+        if found is not None:
+            choices = re.findall(r"[\w-]+", found["choices"])
+            message = "; ".join(filter(None, [message, did_you_mean(found["given"], choices)]))
+        super().error(message)
 
 
 def add_command(

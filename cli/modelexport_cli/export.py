@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from modelexport_api.pod import PodResult
-from modelexport_api.resource import ManifestError, ModelExport, parse
+from modelexport_api.resource import ManifestError, ModelExport
 from modelexport_api.status import Stage
 from modelexport_cli.draft import complete, draft_of
 from modelexport_cli.export_options import ExportOptions
+from modelexport_cli.found import Found
 from modelexport_cli.preflight import preflight
 from modelexport_cli.run import (
     default_work_dir,
@@ -21,8 +23,10 @@ from modelexport_cli.run import (
 )
 from modelexport_cli.screen import console_for
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.inferred import Inferred
 from modelexport_exporter.core.proposal import Proposal
+
+if TYPE_CHECKING:
+    from modelexport_exporter.source.fetch import Kept
 
 
 def export_checkpoint(
@@ -30,13 +34,14 @@ def export_checkpoint(
 ) -> int:
     """Find the inputs, export, verify and publish; return the exit code."""
     started = datetime.now(UTC)
-    try:
-        found = infer(options, work_dir or default_work_dir(), verbose=verbose)
-    except (ManifestError, ExportFailure) as error:
-        return print_result(failed_result(error), None, started, output)
-    return run_resource(
-        found.resource, output, work_dir, found.inferred, started=started, verbose=verbose
-    )
+    with ExitStack() as held:
+        try:
+            found = infer(options, work_dir or default_work_dir(), held, verbose=verbose)
+        except (ManifestError, ExportFailure) as error:
+            return print_result(failed_result(error), None, started, output)
+        return run_resource(
+            found.resource, output, work_dir, found, started=started, verbose=verbose
+        )
 
 
 def write_manifest(
@@ -52,7 +57,8 @@ def write_manifest(
 
     started = datetime.now(UTC)
     try:
-        found = infer(options, work_dir or default_work_dir(), verbose=verbose)
+        with ExitStack() as held:
+            found = infer(options, work_dir or default_work_dir(), held, verbose=verbose)
     except (ManifestError, ExportFailure) as error:
         return print_result(failed_result(error), None, started, "text", sys.stderr)
     text = written_manifest(found.document, found.inferred, options.checkpoint, trigger=trigger)
@@ -69,18 +75,12 @@ def write_manifest(
     return 0
 
 
-class Found:
-    """A complete manifest."""
-
-    def __init__(self, document: dict[str, Any], inferred: tuple[Inferred, ...]) -> None:
-        self.document = document
-        self.inferred = inferred
-        self.resource: ModelExport = parse(document)
-
-
-def infer(options: ExportOptions, work_dir: Path, *, verbose: bool = False) -> Found:
+def infer(
+    options: ExportOptions, work_dir: Path, held: ExitStack, *, verbose: bool = False
+) -> Found:
     """Return the manifest with the inputs that were found, and show it.
 
+    A checkpoint that was downloaded stays until `held` is closed.
     Raises ManifestError and ExportFailure.
     """
     draft = draft_of(options, _directories(options))
@@ -88,9 +88,9 @@ def infer(options: ExportOptions, work_dir: Path, *, verbose: bool = False) -> F
     known = preflight(resource.spec)
     if known is not None:
         raise ExportFailure(known.reason, known.message, known.hint, stage=known.stage)
-    proposal = _proposal(options, resource, work_dir, verbose=verbose)
+    proposal, kept = _proposal(options, resource, work_dir, held, verbose=verbose)
     document, inferred = complete(draft, proposal, options)
-    found = Found(document, inferred)
+    found = Found(document, inferred, kept)
     _show(found, proposal)
     return found
 
@@ -105,8 +105,13 @@ def _directories(options: ExportOptions) -> tuple[Path, ...]:
 
 
 def _proposal(
-    options: ExportOptions, resource: ModelExport, work_dir: Path, *, verbose: bool
-) -> Proposal:
+    options: ExportOptions,
+    resource: ModelExport,
+    work_dir: Path,
+    held: ExitStack,
+    *,
+    verbose: bool,
+) -> tuple[Proposal, Kept]:
     from modelexport_cli.log import open_log
 
     with open_log(sys.stderr, (Stage.FETCH, Stage.LOAD), verbose=verbose) as log:
@@ -114,7 +119,8 @@ def _proposal(
         from modelexport_exporter.pipeline.infer_run import infer_inputs
 
         try:
-            found = infer_inputs(resource.spec, options.stated, Settings(work_dir), log)
+            settings = Settings(work_dir)
+            found = infer_inputs(resource.spec, options.stated, settings, log, held)
         except ExportFailure as failure:
             log.fail(failure.describe(Stage.LOAD))
             raise

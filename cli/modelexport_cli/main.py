@@ -13,7 +13,7 @@ from typing import Any
 
 from modelexport_cli import export_arguments, manifest_arguments, submit_checkpoint
 from modelexport_cli.cluster import arguments as cluster_arguments
-from modelexport_cli.command_options import add_command, add_verbose, add_work_dir
+from modelexport_cli.command_options import Parser, add_command, add_verbose, add_work_dir
 from modelexport_cli.pipes import surviving_closed_pipes
 
 _EXIT_CODES = """\
@@ -36,6 +36,14 @@ examples:
 
   # fish
   modelexport completion fish > ~/.config/fish/completions/modelexport.fish
+"""
+_EXPLAIN = """\
+examples:
+  # What does it mean, and what helps?
+  modelexport explain VerificationFailed
+
+  # A line for each reason
+  modelexport explain
 """
 _WITH_WORKERS = frozenset({"export", "init", "run", "verify", "diagnose"})
 
@@ -61,7 +69,7 @@ def kubectl() -> int:
 
 def parser(prog: str = "modelexport") -> argparse.ArgumentParser:
     """Return what the command line can be."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=prog,
         description="Export PyTorch checkpoints to verified ONNX files.",
         epilog=_EXIT_CODES,
@@ -76,6 +84,7 @@ def parser(prog: str = "modelexport") -> argparse.ArgumentParser:
     manifest_arguments.add_commands(commands)
     submit = cluster_arguments.add_commands(commands, prog)
     submit_checkpoint.let_submit_take_checkpoints(submit, prog)
+    _add_explain(commands)
     _add_completion(commands)
     return parser
 
@@ -106,6 +115,24 @@ def _add_init(commands: Any) -> None:  # noqa: ANN401
     export_arguments.add_init_options(init)
     add_work_dir(init)
     add_verbose(init)
+
+
+def _add_explain(commands: Any) -> None:  # noqa: ANN401
+    explain = add_command(
+        commands,
+        "explain",
+        "explain why an export failed, by the reason it reported",
+        "Print what a reason means and what helps, as the page docs/reasons.md has it.",
+        _EXPLAIN,
+    )
+    explain.add_argument("reason", nargs="?", metavar="REASON", help="leave it out to list all")
+    explain.set_defaults(handler=_explain)
+
+
+def _explain(args: argparse.Namespace) -> int:
+    from modelexport_cli.explain import print_explanation
+
+    return print_explanation(args.reason)
 
 
 def _add_completion(commands: Any) -> None:  # noqa: ANN401

@@ -23,9 +23,9 @@ from modelexport_cli.status import status_of
 from modelexport_cli.summary import print_summary
 
 if TYPE_CHECKING:
+    from modelexport_cli.found import Found
     from modelexport_exporter.batch.results import Results
     from modelexport_exporter.batch.run import ShareRun
-    from modelexport_exporter.core.inferred import Inferred
 
 Alter = Callable[[ModelExport], ModelExport]
 
@@ -73,16 +73,16 @@ def run_resource(
     resource: ModelExport,
     output: str,
     work_dir: Path | None,
-    inferred: tuple[Inferred, ...] = (),
+    found: Found | None = None,
     *,
     started: datetime,
     verbose: bool = False,
 ) -> int:
     """Run a resource that passed the preflight; return the pod's exit code.
 
-    `inferred`: what the user did not state.
+    `found`: what the user did not state.
     """
-    run = _run(resource, work_dir or default_work_dir(), inferred, verbose=verbose)
+    run = _run(resource, work_dir or default_work_dir(), found, verbose=verbose)
     return print_result(run.result, resource, started, output, results=run.results)
 
 
@@ -114,9 +114,7 @@ def default_work_dir() -> Path:
     return Path(tempfile.gettempdir()) / f"modelexport-{os.getuid()}"
 
 
-def _run(
-    resource: ModelExport, work_dir: Path, inferred: tuple[Inferred, ...], *, verbose: bool
-) -> ShareRun:
+def _run(resource: ModelExport, work_dir: Path, found: Found | None, *, verbose: bool) -> ShareRun:
     """Export or verify one checkpoint, or all of a batch, which may fail as a whole."""
     is_batch = resource.spec.source.is_batch
     stages = () if is_batch else stages_of(resource.spec.mode)
@@ -126,7 +124,9 @@ def _run(
         from modelexport_exporter.batch.run import ShareRun, run_share, run_single
         from modelexport_exporter.pipeline.context import Settings
 
-        settings = Settings(work_dir, inferred=inferred)
+        settings = Settings(work_dir)
+        if found is not None:
+            settings = replace(settings, inferred=found.inferred, kept=found.kept)
         if is_batch:
             run = run_share(resource, settings, log)
         else:

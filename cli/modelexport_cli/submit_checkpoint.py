@@ -39,6 +39,7 @@ def run_submit(args: argparse.Namespace, prog: str) -> int:
 
 def _find_inputs(args: argparse.Namespace) -> int | None:
     """Put the manifest of the checkpoint in its place; return an exit code if there is none."""
+    from contextlib import ExitStack
     from datetime import UTC, datetime
 
     from modelexport_api.resource import ManifestError
@@ -54,7 +55,8 @@ def _find_inputs(args: argparse.Namespace) -> int | None:
         if options.out is None:
             directory = options.checkpoint.rstrip("/").rpartition("/")[0]
             options = replace(options, out=f"{directory}/{name_of(options)}-onnx/")
-        args.manifest = infer(options, default_work_dir()).document
+        with ExitStack() as held:
+            args.manifest = infer(options, default_work_dir(), held).document
     except (ManifestError, ExportFailure) as error:
         return print_result(failed_result(error), None, started, args.output_format, sys.stdout)
     return None

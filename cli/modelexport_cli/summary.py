@@ -85,6 +85,7 @@ def _failure(failure: Failure, took: str, name: str) -> Iterator[Line]:
     yield Line("Failed", f"{of}{failure.reason.value}{stage}, after {took}", "bold")
     yield Line("Message", failure.message)
     yield Line("Hint", failure.hint, "yellow")
+    yield Line("More", f"modelexport explain {failure.reason.value}", "dim")
 
 
 def _worst(verification: VerificationResult) -> str:

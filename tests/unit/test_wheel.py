@@ -89,6 +89,7 @@ def test_the_command_is_on_the_path(environment: Path, wheel: Path) -> None:
     version = run(environment, "modelexport", "--version").split()[-1]
     assert wheel.name.startswith(f"modelexport-{version}-")
     assert "CHECKPOINT" in run(environment, "modelexport", "export", "--help")
+    assert "onnxruntime" in run(environment, "modelexport", "explain", "VerificationFailed")
 
 
 def test_the_package_can_be_imported(environment: Path) -> None:

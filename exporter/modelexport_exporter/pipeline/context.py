@@ -22,6 +22,7 @@ from modelexport_exporter.isolation import worker
 from modelexport_exporter.pipeline.worker_client import WorkerPool, Workers
 from modelexport_exporter.report.record import Record
 from modelexport_exporter.report.signing import Signer
+from modelexport_exporter.source.fetch import Kept
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Settings:
     """Signs the provenance. None: the key is read from the environment, if there is one."""
     inferred: tuple[Inferred, ...] = ()
     """Values of the spec that were not written by the user; the report marks them."""
+    kept: Kept | None = None
+    """The checkpoint, if this process has fetched it to find the model's inputs."""
     batch: ModelExportSpec | None = None
     """The spec of the whole batch, of whose checkpoints this run exports some."""
 

@@ -58,7 +58,7 @@ def diagnose(
         try:
             with workspace(settings.work_dir) as directory:
                 worker.start_server(settings.preload)
-                task = fetch_task(first_of(resource, log).spec, directory, report)
+                task, _ = fetch_task(first_of(resource, log).spec, directory, report)
                 found = worker.run(
                     settings.entry,
                     (task,),
@@ -73,7 +73,9 @@ def diagnose(
     return found.model_copy(update={"seconds": round(time.monotonic() - started, 2)})
 
 
-def fetch_task(spec: ModelExportSpec, directory: Path, report: ProgressReporter) -> ExportTask:
+def fetch_task(
+    spec: ModelExportSpec, directory: Path, report: ProgressReporter
+) -> tuple[ExportTask, fetching.Kept]:
     """Fetch code and checkpoint; return the task of a worker that examines the model."""
     stores = Stores(spec)
     code_dir = None
@@ -85,7 +87,8 @@ def fetch_task(spec: ModelExportSpec, directory: Path, report: ProgressReporter)
     fetched = fetching.fetch(source, identity, spec.source, directory / "checkpoint", report)
     size = text.size(identity.size_bytes).replace("\N{NO-BREAK SPACE}", " ")
     report.finish(Stage.FETCH, size, time.monotonic() - begun)
-    return ExportTask(spec, fetched.checkpoint, code_dir, directory)
+    task = ExportTask(spec, fetched.checkpoint, code_dir, directory)
+    return task, fetching.Kept(identity, fetched)
 
 
 def _failed_diagnosis(spec: ModelExportSpec, failure: object) -> Diagnosis:

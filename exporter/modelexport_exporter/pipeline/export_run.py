@@ -72,7 +72,14 @@ class ExportRun:
         """
         context, publisher = self.context, self.publisher
         publisher.load_signer()
-        stage = FetchStage(context.spec, directory, self._record, context.report, dependencies)
+        stage = FetchStage(
+            context.spec,
+            directory,
+            self._record,
+            context.report,
+            dependencies,
+            context.settings.kept,
+        )
         stage.identify()
         previous = publisher.find()
         decision = publisher.decide(previous)

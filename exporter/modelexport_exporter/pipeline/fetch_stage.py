@@ -37,6 +37,8 @@ class FetchStage:
     report: ProgressReporter
     dependencies: Dependencies | None = None
     """What was fetched before, for another checkpoint of the same batch."""
+    kept: fetching.Kept | None = None
+    """The checkpoint, if this process has fetched it already."""
 
     @property
     def source(self) -> Location:
@@ -62,8 +64,10 @@ class FetchStage:
             record.identity = fetching.identify(self.source, self.spec.source)
 
     def fetch(self) -> fetching.Fetched:
-        """Fetch the checkpoint to this machine."""
+        """Fetch the checkpoint to this machine, unless the same version of it is here."""
         assert self.record.identity is not None
+        if self.kept is not None and self.kept.identity == self.record.identity:
+            return self.kept.fetched
         with self.record.time_stage(Stage.FETCH):
             return fetching.fetch(
                 self.source,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.core import entry_points
@@ -13,19 +14,24 @@ from modelexport_exporter.core.proposal import Proposal, Stated
 from modelexport_exporter.isolation import worker
 from modelexport_exporter.isolation.interruption import interruptible
 from modelexport_exporter.pipeline.diagnose_run import Settings, fetch_task
+from modelexport_exporter.source.fetch import Kept
 from modelexport_exporter.source.imported_libraries import libraries_of
 from modelexport_exporter.storage.workspace import workspace
 
 
-def infer_inputs(spec: ModelExportSpec, stated: Stated, settings: Settings, log: Log) -> Proposal:
-    """Return the inputs and dims of a model; call it from the main thread. Raises ExportFailure.
+def infer_inputs(
+    spec: ModelExportSpec, stated: Stated, settings: Settings, log: Log, held: ExitStack
+) -> tuple[Proposal, Kept]:
+    """Return the inputs and dims of a model, and its checkpoint.
 
-    The inputs of the spec are not read.
+    What was downloaded stays until `held` is closed. The inputs of the spec are not read.
+    Call it from the main thread. Raises ExportFailure.
     """
     memory = MemoryWatch()
     report = ProgressReporter(log, memory)
-    with interruptible(), workspace(settings.work_dir) as directory:
-        task = fetch_task(spec, directory, report)
+    with interruptible():
+        directory = held.enter_context(workspace(settings.work_dir))
+        task, kept = fetch_task(spec, directory, report)
         worker.start_server(settings.preload, libraries_of(spec, task.code_dir))
         found = worker.run(
             entry_points.INFER,
@@ -36,4 +42,4 @@ def infer_inputs(spec: ModelExportSpec, stated: Stated, settings: Settings, log:
             deadline=time.monotonic() + settings.timeout_seconds,
         )
     assert isinstance(found, Proposal)
-    return found
+    return found, kept

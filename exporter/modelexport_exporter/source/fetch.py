@@ -40,6 +40,14 @@ class Fetched:
     """Waits for them so many seconds; returns none if they are not known then."""
 
 
+@dataclass(frozen=True)
+class Kept:
+    """A checkpoint that this process has fetched before, and whose files are still there."""
+
+    identity: SourceIdentity
+    fetched: Fetched
+
+
 def identify(location: Location, source: Source) -> SourceIdentity:
     """Return the source as its store describes it. Raises ExportFailure if it does not exist."""
     if location.key.endswith("/") or not location.key:

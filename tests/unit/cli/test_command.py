@@ -47,6 +47,16 @@ def test_help_is_fast() -> None:
     assert min(seconds() for _ in range(5)) < 0.3
 
 
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [(["exprt"], "export"), (["run", "x.yaml", "-o", "jsno"], "json")],
+)
+def test_a_misspelled_choice_is_named(arguments: list[str], meant: str) -> None:
+    done = command(*arguments)
+    assert done.returncode == 2
+    assert done.stderr.endswith(f"; did you mean `{meant}`?\n")
+
+
 def test_version() -> None:
     assert command("--version").stdout.startswith("modelexport 0.")
 

@@ -46,6 +46,7 @@ def test_a_failure_shows_reason_message_hint_and_reports() -> None:
         "✗ Failed    m: VerificationFailed in Verify, after 12.3 s",
         "  Message   off",
         "  Hint      look",
+        "  More      modelexport explain VerificationFailed",
         "  Report    s3://b/out/failed/m-0/report.html",
         "            s3://b/out/failed/m-0/report.json",
     ]
