@@ -24,9 +24,21 @@ def test_a_checkpoint_is_downloaded_once(tmp_path: Path, s3: S3Server, bucket: s
     environment = {name: value for name, value in os.environ.items() if name[:4] != "AWS_"}
     with throttling(s3.endpoint) as proxy:
         ended = subprocess.run(
-            [sys.executable, "-m", "modelexport_cli.main", "export", f"s3://{bucket}/net.pt"]
-            + ["--input", "x[batch,4]", "--endpoint", proxy.endpoint, "--out", f"{tmp_path}/out"]
-            + ["--work-dir", str(tmp_path / "work")],
+            [
+                sys.executable,
+                "-m",
+                "modelexport_cli.main",
+                "export",
+                f"s3://{bucket}/net.pt",
+                "--input",
+                "x[batch,4]",
+                "--endpoint",
+                proxy.endpoint,
+                "--out",
+                f"{tmp_path}/out",
+                "--work-dir",
+                str(tmp_path / "work"),
+            ],
             capture_output=True,
             text=True,
             check=False,
