@@ -24,6 +24,7 @@ from modelexport_exporter.inference.guess import (
     unused_size,
 )
 from modelexport_exporter.inference.layers import Layer
+from modelexport_exporter.inference.passed import passed_names
 from modelexport_exporter.sampling.masks import KEPT
 
 _INTEGERS = re.compile(
@@ -44,19 +45,18 @@ def first_guesses(
     layers: Sequence[Layer],
     floating: DType,
 ) -> Guesses:
-    """Return a guess for each parameter that must be passed, or that the user names."""
-    parameters, by_name = signature.parameters, {one.name: one for one in stated}
-    names = [
-        *(name for name in parameters if name in by_name or name in signature.required),
-        *(name for name in by_name if name not in parameters),
-    ]
-    if any(_INTEGERS.search(name.lower()) for name in names):
+    """Return a guess for each parameter that must be passed, or that the user names.
+
+    Raises ExportFailure for an input that forward has no parameter for.
+    """
+    by_name, passed = {one.name: one for one in stated}, passed_names(signature, stated)
+    if any(_INTEGERS.search(name.lower()) for name, _ in passed):
         # The tables have inputs of their own: the others are passed to other layers.
         others = [layer for layer in layers if layer.rows is None]
         layers = [*others, *(layer for layer in layers if layer.rows is not None)]
     guesses = Guesses((), {})
-    for name in names:
-        guess, constants = _guess(name, parameters.get(name), layers, floating)
+    for name, parameter in passed:
+        guess, constants = _guess(name, parameter, layers, floating)
         known = by_name.get(name)
         if known is not None:
             guess, constants = _as_stated(guess, constants, known)

@@ -19,19 +19,24 @@ from modelexport_exporter.inference.first_guess import (
     is_mask_name,
     mask_kind,
 )
-from modelexport_exporter.inference.guess import BATCH, Guess, Guesses, new_axes
+from modelexport_exporter.inference.guess import BATCH, Guess, Guesses
 from modelexport_exporter.inference.layers import Layer
+from modelexport_exporter.inference.ranks import (
+    changeable,
+    other_ranks,
+    ranks_in_text,
+    ranks_that_meet,
+    unpacked,
+)
 from modelexport_exporter.inference.refusal import Refusal, Shape
 from modelexport_exporter.sampling.masks import KEPT
 
-_RANKS = (2, 3, 4, 1, 5, 0)
 _LARGEST = 2048
 _NO_TENSOR = re.compile(r"'Tensor' object has no attribute")
 _TOO_SMALL = re.compile(
     r"can't be greater than|too small|smaller than|less than|at least|should be greater"
 )
 _LEAST_SCALED = 4
-_EXPECTED = re.compile(r"values to unpack \(expected (\d+)")
 
 
 @dataclass(frozen=True)
@@ -55,8 +60,9 @@ def repairs(guesses: Guesses, refusal: Refusal, known: Known) -> Iterator[Guesse
         yield from _dtypes(guesses, refusal, known)
     if _TOO_SMALL.search(refusal.text):
         yield from _grown(guesses)
-    yield from _unpacked(guesses, refusal)
-    yield from _ranks_in_text(guesses, refusal)
+    yield from unpacked(guesses, refusal)
+    yield from ranks_that_meet(guesses, refusal)
+    yield from ranks_in_text(guesses, refusal)
     yield from _ties(guesses, refusal)
     yield from _sizes(guesses, refusal)
     yield from _scaled(guesses, refusal)
@@ -64,7 +70,7 @@ def repairs(guesses: Guesses, refusal: Refusal, known: Known) -> Iterator[Guesse
     if refusal.op and not _is_about_dtypes(refusal):
         yield from _dtypes(guesses, refusal, known)
     yield from _same_places(guesses)
-    yield from _other_ranks(guesses)
+    yield from other_ranks(guesses)
     yield from _settings(guesses, known)
     yield from _numbers(guesses)
 
@@ -74,10 +80,6 @@ def _is_about_dtypes(refusal: Refusal) -> bool:
         word in refusal.text
         for word in ("dtype", "type", "Long", "Float", "Bool", "indices", "integer")
     )
-
-
-def _changeable(guesses: Guesses) -> Iterator[Guess]:
-    return (one for one in guesses.inputs if one.name not in guesses.said)
 
 
 def _dtypes(guesses: Guesses, refusal: Refusal, known: Known) -> Iterator[Guesses]:
@@ -104,48 +106,6 @@ def _with_dtype(guess: Guess, dtype: DType) -> Guess:
         (0.0, 1.0) if dtype in {DType.INT64, DType.INT32} and kind is InputKind.TENSOR else None
     )
     return as_dtype(replace(guess, kind=kind), dtype, limits)
-
-
-def _unpacked(guesses: Guesses, refusal: Refusal) -> Iterator[Guesses]:
-    """Yield inputs whose first axis has as many parts as the code unpacks: `src, dst = edges`."""
-    found = _EXPECTED.search(refusal.text)
-    if found is None:
-        return
-    for one in _changeable(guesses):
-        if one.is_tensor and one.axes:
-            axis = f"{one.name}.0"
-            changed = replace(one, axes=(axis, *one.axes[1:]))
-            yield guesses.with_known(axis, int(found[1])).with_input(changed)
-
-
-def _ranks_in_text(guesses: Guesses, refusal: Refusal) -> Iterator[Guesses]:
-    """Yield ranks that the text names next to the one that was passed: `expected 4, got 2`."""
-    numbers = refusal.numbers
-    named = [int(text) for text in _dimensional(refusal.text)]
-    for one in _changeable(guesses):
-        rank = len(one.axes)
-        if not one.is_tensor or (rank not in numbers and not named):
-            continue
-        for wanted in dict.fromkeys([*named, *numbers]):
-            if wanted != rank and wanted in _RANKS:
-                yield _with_rank(guesses, one, wanted)
-
-
-def _dimensional(text: str) -> Iterator[str]:
-    """Yield `4` of `4D`, `4-D` and `4 dimensions`."""
-    words = text.replace("-", " ").replace(",", " ").split()
-    for word, following in zip(words, [*words[1:], ""], strict=True):
-        if word[:1].isdigit() and word[1:2] in {"D", "d"}:
-            yield word[:1]
-        elif word.isdigit() and following.lower().startswith("dim"):
-            yield word
-
-
-def _with_rank(guesses: Guesses, guess: Guess, rank: int) -> Guesses:
-    # Sizes that are known belong to the axes of another rank.
-    axes, _ = new_axes(guess.name, rank, {})
-    axes = tuple(f"{axis}'" if axis in guesses.known else axis for axis in axes)
-    return guesses.with_input(replace(guess, axes=axes))
 
 
 def _sizes(guesses: Guesses, refusal: Refusal) -> Iterator[Guesses]:
@@ -273,7 +233,7 @@ def _lengths(refusal: Refusal, guesses: Guesses) -> Iterator[tuple[int, int]]:
 
 def _layers(guesses: Guesses, layers: Sequence[Layer]) -> Iterator[Guesses]:
     """Yield guesses in which an input is what another layer takes."""
-    for one in _changeable(guesses):
+    for one in changeable(guesses):
         if not one.is_tensor:
             continue
         for layer in layers:
@@ -288,14 +248,6 @@ def _layers(guesses: Guesses, layers: Sequence[Layer]) -> Iterator[Guesses]:
                 yield found.with_input(changed)
 
 
-def _other_ranks(guesses: Guesses) -> Iterator[Guesses]:
-    for one in _changeable(guesses):
-        if one.is_tensor:
-            for rank in _RANKS:
-                if rank != len(one.axes):
-                    yield _with_rank(guesses, one, rank)
-
-
 def _settings(guesses: Guesses, known: Known) -> Iterator[Guesses]:
     """Yield guesses with sizes that the attributes of the module name."""
     for axis in guesses.free:
@@ -306,7 +258,7 @@ def _settings(guesses: Guesses, known: Known) -> Iterator[Guesses]:
 
 def _numbers(guesses: Guesses) -> Iterator[Guesses]:
     """Yield guesses in which an input is a Python number."""
-    for one in _changeable(guesses):
+    for one in changeable(guesses):
         if one.is_tensor:
             yield guesses.with_input(
                 replace(one, dtype=DType.INT64, axes=(), kind=InputKind.INT, range=None)

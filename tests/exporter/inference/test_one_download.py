@@ -23,28 +23,17 @@ def test_a_checkpoint_is_downloaded_once(tmp_path: Path, s3: S3Server, bucket: s
     s3.client().upload_file(str(archive), bucket, "net.pt")
     environment = {name: value for name, value in os.environ.items() if name[:4] != "AWS_"}
     with throttling(s3.endpoint) as proxy:
+        command = [sys.executable, "-m", "modelexport_cli.main", "export", f"s3://{bucket}/net.pt"]
+        command += ["--input", "x[batch,4]", "--endpoint", proxy.endpoint]
+        command += ["--out", f"{tmp_path}/out", "--work-dir", f"{tmp_path}/work"]
         ended = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "modelexport_cli.main",
-                "export",
-                f"s3://{bucket}/net.pt",
-                "--input",
-                "x[batch,4]",
-                "--endpoint",
-                proxy.endpoint,
-                "--out",
-                f"{tmp_path}/out",
-                "--work-dir",
-                str(tmp_path / "work"),
-            ],
+            command,
             capture_output=True,
             text=True,
             check=False,
             env=environment | s3.environment(),
         )
-    assert ended.returncode == 0, ended.stderr
+    assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "Verified" in ended.stdout
     assert (tmp_path / "out" / "model.onnx").is_file()
     downloads = [request for request in proxy.passed if request.startswith(f"GET /{bucket}/net.pt")]

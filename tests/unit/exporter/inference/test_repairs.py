@@ -25,9 +25,23 @@ X = Guess("x", DType.FLOAT32, (BATCH, "x.1"))
 PICTURE = Guess("x", DType.FLOAT32, (BATCH, "x.1", "x.2", "x.3"))
 
 
+TABLES = [Guess(name, DType.INT64, (BATCH, f"{name}.1")) for name in ("shop", "day")]
+
+
 @pytest.mark.parametrize(
     ("guesses", "refusal", "expected"),
     [
+        pytest.param(
+            of(X, *TABLES, x_1=11),
+            Refusal(
+                "RuntimeError: Tensors must have same number of dimensions: got 2 and 3",
+                0,
+                "cat",
+                ((3, 11), (3, 13, 8), (3, 17, 4)),
+            ),
+            "x: float32[3, 11], shop: int64[3], day: int64[3]",
+            id="rows-of-numbers-and-of-tables",
+        ),
         pytest.param(
             of(X, x_1=11),
             Refusal(
