@@ -101,6 +101,10 @@ class Board:
         """Show that the run succeeded."""
         self._close(_State.DONE)
 
+    def leave(self) -> None:
+        """Remove the bar; the run goes on without this terminal."""
+        self._close(_State.RUNNING)
+
     def end(self) -> None:
         """Remove the bar, and show a stage that is not completed as failed."""
         self._close(_State.FAILED)
@@ -127,7 +131,8 @@ class Board:
         table.add_column(no_wrap=True, justify="right", style="dim")
         for stage in sorted(self._rows, key=_ORDER.index):
             row = self._rows[stage]
-            seconds = now - row.started if row.state is _State.RUNNING else row.seconds
+            runs = row.state is _State.RUNNING and row.seconds is None
+            seconds = now - row.started if runs else row.seconds
             table.add_row(
                 self._name(stage, row.state),
                 Text(row.message),
@@ -164,6 +169,8 @@ class Board:
 
     def _close(self, state: _State) -> None:
         """Settle the stages that are running: what comes later changes nothing."""
+        if self._is_over:
+            return
         for stage in self._rows:
             self._leave(stage, state)
         self._is_over, self.note = True, ""

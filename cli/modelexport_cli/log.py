@@ -125,6 +125,11 @@ class CommandLog:
         if self._board is not None:
             self._board.complete()
 
+    def leave(self) -> None:
+        """Show that the run goes on without this terminal."""
+        if self._board is not None:
+            self._board.leave()
+
     def fail(self, failure: Failure) -> None:
         """Show what workers printed, if that may say why the run failed."""
         with self._lock:

@@ -165,7 +165,11 @@ def _follow(cluster: Cluster, export: Export, timeout: float | None, *, show: bo
         return follow(cluster, export, _Silence(), timeout=timeout)
     on_board = sys.stderr.isatty()
     with open_log(sys.stderr, export.stages) as log:
-        return follow(cluster, export, log, timeout=timeout, on_board=on_board)
+        try:
+            return follow(cluster, export, log, timeout=timeout, on_board=on_board)
+        except (KeyboardInterrupt, TimeoutError):
+            log.leave()
+            raise
 
 
 class _Silence:

@@ -77,6 +77,17 @@ def test_the_last_stage_is_completed_only_if_the_run_succeeded(
     assert len(screen.lines()) == len(STAGES), "the bar is removed"
 
 
+def test_a_run_that_goes_on_elsewhere_has_no_failed_stage() -> None:
+    screen = Screen()
+    screen.show(FETCH, LOAD)
+    screen.now = 5.0
+    screen.board.leave()
+    screen.board.end()
+    screen.now = 60.0
+    assert screen.marks() == "✓•·····"
+    assert screen.row(Stage.LOAD).endswith("3.0 s")
+
+
 def test_a_stage_that_was_not_announced_gets_a_row() -> None:
     screen = Screen(stages=())
     screen.show(LOAD)
