@@ -91,9 +91,9 @@ def verify(
     )
 
 
-def imported(_report: ReportProgress) -> set[str]:
+def imported(_report: ReportProgress) -> list[str]:
     """Return the names of the modules that this process has imported."""
-    return {*sys.modules}
+    return sorted(sys.modules)
 
 
 def may_use_a_gpu(_report: ReportProgress) -> bool:

@@ -10,7 +10,7 @@ from modelexport_exporter.core.log import Log
 from modelexport_exporter.core.memory import MemoryWatch
 from modelexport_exporter.core.progress import ProgressReporter
 from modelexport_exporter.core.proposal import Proposal, Stated
-from modelexport_exporter.isolation import worker
+from modelexport_exporter.isolation import server, worker
 from modelexport_exporter.isolation.interruption import interruptible
 from modelexport_exporter.pipeline.diagnose_run import Settings, fetch_task
 from modelexport_exporter.source.imported_libraries import libraries_of
@@ -26,14 +26,13 @@ def infer_inputs(spec: ModelExportSpec, stated: Stated, settings: Settings, log:
     report = ProgressReporter(log, memory)
     with interruptible(), workspace(settings.work_dir) as directory:
         task = fetch_task(spec, directory, report)
-        worker.start_server(settings.preload, libraries_of(spec, task.code_dir))
-        found = worker.run(
+        server.start_server(settings.preload, libraries_of(spec, task.code_dir))
+        return worker.run(
             entry_points.INFER,
             (task, stated),
+            Proposal,
             on_progress=report,
             on_output=lambda line: log.log("info", line, worker=True),
             memory=memory,
             deadline=time.monotonic() + settings.timeout_seconds,
         )
-    assert isinstance(found, Proposal)
-    return found
