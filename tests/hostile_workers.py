@@ -67,14 +67,13 @@ def attack(name: str, path: str, report: ReportProgress) -> str:
             b'{"kind":"progress","stage":"Load","fraction":NaN,"text":""}\n'
         ),
         "silent": lambda: os._exit(0),
-        "prints for ever": lambda: (
-            os.write(1, b"no end of line " * 100_000) and _daemon("print", path)
-        ),
-        "prints a million lines": lambda: os.write(1, b"") or print("line\n" * 1_000_000),
+        "prints for ever": lambda: _daemon("print", path),
+        "prints no line": lambda: os.write(1, b"no end of line " * 5_000_000),
+        "prints a million lines": lambda: print("line\n" * 1_000_000),
         "daemon": lambda: _daemon("rewrite", path),
         "daemon holds the channel": lambda: _daemon("sleep", path),
-        "kills the fork server": lambda: _daemon("rewrite", path) or _end_server(signal.SIGKILL),
-        "stops the fork server": lambda: _end_server(signal.SIGSTOP),
+        "kills the fork server": lambda: _end_server(signal.SIGKILL, path),
+        "stops the fork server": lambda: _end_server(signal.SIGSTOP, ""),
     }
     attacks[name]()
     return "honest"
@@ -86,14 +85,17 @@ def _framed(data: bytes) -> bytes:
 
 
 def _failure(reason: str) -> dict[str, object]:
-    empty = {"ops": [], "sources": [], "pitfalls": [], "stage": None}
     return {
         "kind": "failure",
         "of": "ExportFailure",
         "reason": reason,
         "message": "",
         "hint": "",
-    } | empty
+        "stage": None,
+        "ops": [],
+        "sources": [],
+        "pitfalls": [],
+    }
 
 
 def _drip() -> None:
@@ -102,7 +104,9 @@ def _drip() -> None:
         time.sleep(0.01)
 
 
-def _end_server(number: signal.Signals) -> None:
+def _end_server(number: signal.Signals, path: str) -> None:
+    if path:
+        _daemon("rewrite", path)
     os.kill(os.getppid(), number)
     time.sleep(0.2)
 

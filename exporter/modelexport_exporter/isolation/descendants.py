@@ -22,6 +22,9 @@ from modelexport_exporter.isolation.death import not_ended
 _PR_SET_CHILD_SUBREAPER = 36
 _SECONDS = 10.0
 _PAUSE_SECONDS = 0.002
+_MOST_READS = 5
+_EMPTY_READS = 2
+"""One that begins while /proc is read is found by the next reading."""
 _GONE = "ZX"
 """States of processes that run no more."""
 
@@ -50,12 +53,20 @@ def below(root: int, parents: Mapping[int, int], spared: Collection[int] = ()) -
 
 
 def parents_of_processes() -> dict[int, int]:
-    """Return the parents of all processes that run; nothing where there is no /proc."""
-    found = {}
-    with contextlib.suppress(OSError):
-        for entry in os.scandir("/proc"):
-            if entry.name.isdigit() and (parent := _read(entry.name)) is not None:
-                found[int(entry.name)] = parent
+    """Return the parents of all processes that run; nothing where there is no /proc.
+
+    /proc is read entry by entry. Where a parent ended meanwhile, its children have another one now
+    and it is read again. Parents may be hidden for good (mount option hidepid).
+    """
+    found: dict[int, int] = {}
+    for _ in range(_MOST_READS):
+        found = {}
+        with contextlib.suppress(OSError):
+            for entry in os.scandir("/proc"):
+                if entry.name.isdigit() and (parent := _read(entry.name)) is not None:
+                    found[int(entry.name)] = parent
+        if {*found.values()} <= {0, *found}:
+            break
     return found
 
 
@@ -81,23 +92,18 @@ def end_below(root: int, spared: Collection[int], seconds: float = _SECONDS) -> 
     Raises ExportFailure if some are left after so many seconds.
     """
     deadline = time.monotonic() + seconds
-    stopped: set[int] = set()
-    while left := below(root, parents_of_processes(), spared):
-        if time.monotonic() > deadline:
+    empty = 0
+    while empty < _EMPTY_READS:
+        left = below(root, parents_of_processes(), spared)
+        empty = 0 if left else empty + 1
+        if left and time.monotonic() > deadline:
             raise not_ended(len(left))
-        # Those that stand still start no others while the rest is found.
-        fresh = left - stopped
-        _send(signal.SIGSTOP if fresh else signal.SIGKILL, fresh or left)
-        stopped |= fresh
-        if not fresh:
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        if left:
             time.sleep(_PAUSE_SECONDS)
             _reap(left)
-
-
-def _send(number: signal.Signals, pids: Collection[int]) -> None:
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, number)
 
 
 def _reap(pids: Collection[int]) -> None:

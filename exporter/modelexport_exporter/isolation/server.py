@@ -128,7 +128,7 @@ def end_orphans() -> None:
             return
         if descendants.is_running(pid):
             descendants.end_below(pid, _SERVER.workers)
-        else:
+        if not descendants.is_running(pid):  # it may have ended meanwhile
             descendants.end_below(os.getpid(), _SERVER.own_children | _SERVER.workers)
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from exporter.isolation.test_isolation import environment
 from modelexport_api.reasons import Reason
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.memory import MemoryWatch
@@ -60,9 +63,10 @@ def test_silence_has_a_reason(name: str, reason: Reason, tmp_path: Path) -> None
     assert caught.value.reason is reason
 
 
-def test_output_without_an_end_delays_no_answer(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["prints for ever", "prints no line"])
+def test_output_without_an_end_delays_no_answer(name: str, tmp_path: Path) -> None:
     began, lines = time.monotonic(), list[str]()
-    assert attack("prints for ever", tmp_path, output=lines) == "honest"
+    assert attack(name, tmp_path, output=lines) == "honest"
     assert time.monotonic() - began < 10
     assert max(map(len, lines)) <= printed_lines.LINE_BYTES
 
@@ -73,19 +77,10 @@ def test_the_log_of_a_million_lines_is_cut(tmp_path: Path) -> None:
     assert len(lines) == printed_lines.MOST_LINES + 1
 
 
-@pytest.mark.parametrize("name", ["daemon", "kills the fork server"])
-def test_a_daemon_that_rewrites_files_ends_with_its_worker(name: str, tmp_path: Path) -> None:
+def test_a_daemon_that_rewrites_files_ends_with_its_worker(tmp_path: Path) -> None:
     victim = tmp_path / "model.onnx"
-    if name == "daemon":
-        assert attack(name, victim) == "honest"
-    else:
-        with pytest.raises(ExportFailure, match="the worker"):
-            attack(name, victim)
-    assert victim.exists()
-    size = victim.stat().st_size
-    time.sleep(0.2)
-    assert victim.stat().st_size == size
-    assert attack("daemon holds the channel", victim) == "honest"
+    assert attack("daemon", victim) == "honest"
+    assert_untouched(victim)
 
 
 def test_a_fork_server_that_stands_still_goes_on(tmp_path: Path) -> None:
@@ -93,16 +88,37 @@ def test_a_fork_server_that_stands_still_goes_on(tmp_path: Path) -> None:
     assert attack("daemon holds the channel", tmp_path) == "honest"
 
 
-def test_a_server_that_is_started_anew_has_no_credentials(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    with pytest.raises(ExportFailure):
-        attack("kills the fork server", tmp_path / "file")
-    attack("daemon", tmp_path / "file")
+def assert_untouched(victim: Path) -> None:
+    size = victim.stat().st_size
+    time.sleep(0.2)
+    assert victim.stat().st_size == size
+
+
+def end_the_server(victim: Path) -> None:
+    """In a process of its own: a server that was started anew has not imported the same."""
+    for name in ("first", "second", "third"):
+        with pytest.raises(ExportFailure, match="the worker"):
+            attack("kills the fork server", victim.with_name(name))
+        assert_untouched(victim.with_name(name))
+    assert attack("daemon", victim) == "honest"
+    assert_untouched(victim)
     pid = server._SERVER.pid
     assert b"secret" not in Path(f"/proc/{pid}/environ").read_bytes()
     assert os.environ["AWS_SECRET_ACCESS_KEY"] == "secret"
+
+
+def test_a_fork_server_that_was_killed_is_started_anew_without_credentials(tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path\n"
+        "from exporter.isolation import test_hostile_workers as t\n"
+        "t.end_the_server(Path(sys.argv[1]))"
+    )
+    subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "model.onnx")],
+        check=True,
+        env={**environment(), "AWS_SECRET_ACCESS_KEY": "secret"},
+        timeout=60,
+    )
 
 
 def test_an_answer_that_was_not_asked_for_is_not_the_next_one() -> None:
