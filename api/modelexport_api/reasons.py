@@ -83,6 +83,7 @@ class Reason(StrEnum):
     SOURCE_CHANGED = "SourceChanged"
     WORKER_DIED = "WorkerDied"
     WORKER_ANSWER_INVALID = "WorkerAnswerInvalid"
+    ARTIFACT_CHANGED = "ArtifactChanged"
     INTERRUPTED = "Interrupted"
     POD_KILLED = "PodKilled"
     INTERNAL_ERROR = "InternalError"
@@ -133,6 +134,7 @@ EXIT_CODES: dict[Reason, ExitCode] = {
     Reason.STORE_UNAVAILABLE: ExitCode.RETRYABLE,
     Reason.SOURCE_CHANGED: ExitCode.RETRYABLE,
     Reason.WORKER_ANSWER_INVALID: ExitCode.MODEL,
+    Reason.ARTIFACT_CHANGED: ExitCode.MODEL,
     Reason.WORKER_DIED: ExitCode.RETRYABLE,
     Reason.INTERRUPTED: ExitCode.RETRYABLE,
     Reason.POD_KILLED: ExitCode.RESOURCES,

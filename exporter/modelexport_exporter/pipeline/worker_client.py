@@ -33,6 +33,11 @@ from modelexport_exporter.diagnosis.enrich import enrich
 from modelexport_exporter.isolation import worker
 from modelexport_exporter.isolation.printed_lines import OnOutput
 from modelexport_exporter.pipeline import ladder
+from modelexport_exporter.pipeline.checked_answers import (
+    check_export,
+    check_reading,
+    check_verification,
+)
 from modelexport_exporter.report.record import Record
 
 T = TypeVar("T")
@@ -91,6 +96,7 @@ class Workers:
         deadline = ladder.attempt_deadline(time.monotonic(), self.deadline)
         arguments = (ConvertedModel, deadline, self.export_entry, task)
         converted = self._work(*arguments, on_progress=on_progress)
+        check_export(converted, task.output_dir)
         self._record_export(converted)
         if loading:
             self.record.seconds[Stage.LOAD] = loading
@@ -100,6 +106,7 @@ class Workers:
         """Return the file that the graph of an earlier checkpoint produces."""
         self.report(Stage.LOAD, 0.0, "binding the weights to the graph of an earlier checkpoint")
         converted = self._work(ConvertedModel, self.deadline, entry_points.REBIND, task)
+        check_export(converted, task.output_dir)
         self._record_export(converted)
         return converted
 
@@ -112,6 +119,7 @@ class Workers:
         """Return what an existing ONNX file contains."""
         arguments = (self.deadline, entry_points.READ_ARTIFACT, task, path, files)
         converted = self._work(ConvertedModel, *arguments)
+        check_reading(converted, path, files)
         self._record_export(converted)
         return converted
 
@@ -127,6 +135,7 @@ class Workers:
         self.report(Stage.VERIFY, 0.0, "starting the verification worker")
         arguments = (self.deadline, self.verify_entry, task, converted)
         outcome = self._work(VerificationOutcome, *arguments)
+        check_verification(outcome, converted)
         self.record.add_verification(outcome)
         self.record.seconds[Stage.VERIFY] = seconds = round(time.monotonic() - begun, 3)
         if outcome.summary.verdict is not Verdict.VERIFIED:
