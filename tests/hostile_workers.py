@@ -53,6 +53,7 @@ class Payload:
 def attack(name: str, path: str, report: ReportProgress) -> str:
     """Do it, and return an honest answer."""
     attacks: dict[str, Callable[[], object]] = {
+        "none": lambda: None,
         "pickle": lambda: write(_framed(pickle.dumps(("result", Payload(path))))),
         "other type": lambda: write(b'{"kind":"result","value":{"summary":{}}}\n'),
         "second answer": lambda: write(ANSWER),

@@ -72,9 +72,9 @@ class Conversation(Generic[T]):
             self.invalid = str(error)
 
     def _handle(self, line: bytes) -> None:
-        message = decode(line, self.expected)
         if self.answer is not None:
             raise InvalidMessageError(_SECOND)
+        message = decode(line, self.expected)
         if not isinstance(message, ProgressMessage):
             self.answer = message
             return
