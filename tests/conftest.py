@@ -39,7 +39,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def _start_fork_server() -> None:
-    from modelexport_exporter.isolation.worker import start_server
+    from modelexport_exporter.isolation.server import start_server
 
     with pytest.MonkeyPatch.context() as patch:
         # The server does not take over sys.path, and passes over what it cannot import.

@@ -82,6 +82,8 @@ class Reason(StrEnum):
     STORE_UNAVAILABLE = "StoreUnavailable"
     SOURCE_CHANGED = "SourceChanged"
     WORKER_DIED = "WorkerDied"
+    WORKER_ANSWER_INVALID = "WorkerAnswerInvalid"
+    ARTIFACT_CHANGED = "ArtifactChanged"
     INTERRUPTED = "Interrupted"
     POD_KILLED = "PodKilled"
     INTERNAL_ERROR = "InternalError"
@@ -131,6 +133,8 @@ EXIT_CODES: dict[Reason, ExitCode] = {
     Reason.DEADLINE_EXCEEDED: ExitCode.RESOURCES,
     Reason.STORE_UNAVAILABLE: ExitCode.RETRYABLE,
     Reason.SOURCE_CHANGED: ExitCode.RETRYABLE,
+    Reason.WORKER_ANSWER_INVALID: ExitCode.MODEL,
+    Reason.ARTIFACT_CHANGED: ExitCode.MODEL,
     Reason.WORKER_DIED: ExitCode.RETRYABLE,
     Reason.INTERRUPTED: ExitCode.RETRYABLE,
     Reason.POD_KILLED: ExitCode.RESOURCES,

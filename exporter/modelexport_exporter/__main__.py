@@ -6,6 +6,7 @@ and the exit code (`modelexport_api.pod`). Every failure is typed.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -25,6 +26,7 @@ from modelexport_exporter.batch.run import Part, run_share, run_single
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.log import JsonLog, Log
 from modelexport_exporter.isolation.privacy import set_non_dumpable
+from modelexport_exporter.isolation.server import end_orphans
 from modelexport_exporter.pipeline.context import Settings
 
 TERMINATION_LOG_ENV = "MODELEXPORT_TERMINATION_LOG"
@@ -46,6 +48,9 @@ def main() -> int:
         result = _run(resource, Settings(work_dir), log)
     if result.failure is not None:
         log.log("error", f"{result.failure.reason}: {result.failure.message}")
+    with contextlib.suppress(ExportFailure):
+        # What the model's code left behind must not write another result.
+        end_orphans()
     write_termination(result, os.environ)
     return int(result.exit_code)
 
@@ -81,4 +86,8 @@ def write_termination(result: PodResult, environment: Mapping[str, str]) -> None
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # No teardown: nothing runs any more in the process that has the credentials.
+    os._exit(code)

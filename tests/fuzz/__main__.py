@@ -15,7 +15,7 @@ from fuzz.case import read
 from fuzz.journal import run_seeds
 from fuzz.networks import generate_network
 from fuzz.page import PAGE, render
-from modelexport_exporter.isolation.worker import start_server
+from modelexport_exporter.isolation.server import start_server
 
 JOURNALS = Path("build/fuzz")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from modelexport_exporter.isolation.worker import start_server
+from modelexport_exporter.isolation.server import start_server
 from operators.bench import Outcome
 from operators.entries import cases
 from operators.journal import run_cases

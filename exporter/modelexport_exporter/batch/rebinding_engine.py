@@ -27,7 +27,7 @@ from modelexport_exporter.batch.rebinding_run import RebindingRun
 from modelexport_exporter.batch.resident_workers import ResidentWorkerPool
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.log import Log
-from modelexport_exporter.isolation import worker
+from modelexport_exporter.isolation import server
 from modelexport_exporter.isolation.interruption import ignore_signals, interruptible
 from modelexport_exporter.isolation.unexpected_error import unexpected_error
 from modelexport_exporter.pipeline import run as pipeline
@@ -127,7 +127,7 @@ class RebindingEngine:
     def _create(self, item: ModelExport) -> _PreparedItem:
         if self._directory is None:
             self._directory = self._held.enter_context(workspace(self._settings.work_dir))
-            worker.start_server(self._settings.preload)
+            server.start_server(self._settings.preload)
         directory = Path(tempfile.mkdtemp(prefix="checkpoint-", dir=self._directory))
         log = BufferedLog()
         context = RunContext.create(item, self._settings, log, self._pool)

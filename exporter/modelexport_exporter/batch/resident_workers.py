@@ -11,7 +11,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from modelexport_api.spec import Exporter
 from modelexport_exporter.batch.graph_reuse import Reuse
@@ -20,6 +20,8 @@ from modelexport_exporter.core.types import ROUTES, ConvertedModel, ExportTask, 
 from modelexport_exporter.isolation import worker
 from modelexport_exporter.isolation.resident import Resident
 from modelexport_exporter.pipeline.context import Settings
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,7 @@ class ResidentWorkerPool:
         exporter: str = entry_points.RESIDENT_EXPORTER,
         verifier: str = entry_points.RESIDENT_VERIFIER,
     ) -> None:
-        self._entries: dict[str, Callable[[Any, dict[str, Any]], object]] = {
-            settings.export_entry: self._export,
-            settings.verify_entry: self._verify,
-            entry_points.REBIND: self._rebind,
-        }
-        self._export_entry = settings.export_entry
+        self._export_entry, self._verify_entry = settings.export_entry, settings.verify_entry
         self._exporter_entry = exporter
         self._verifier_entry = verifier
         self._graph: Graph | None = None
@@ -71,19 +68,31 @@ class ResidentWorkerPool:
         self.on_graph: Callable[[], None] = lambda: None
         """Called when there is a new graph."""
 
-    def __call__(self, entry: str, arguments: tuple[Any, ...], **how: Any) -> object:  # noqa: ANN401
+    def __call__(
+        self,
+        entry: str,
+        arguments: tuple[Any, ...],
+        expected: type[T],
+        **how: Any,  # noqa: ANN401
+    ) -> T:
         """Return what the entry's function returned. Raises ExportFailure."""
-        mine = self._entries.get(entry)
-        return mine(arguments, how) if mine else worker.run(entry, arguments, **how)
+        if entry == self._export_entry:
+            return self._export(arguments, expected, how)
+        if entry == self._verify_entry:
+            return self._verify(arguments, expected, how)
+        if entry == entry_points.REBIND:
+            assert self._in_use is not None
+            return self._in_use.exporter.call("rebind", arguments, expected, **how)
+        return worker.run(entry, arguments, expected, **how)
 
-    def _export(self, arguments: tuple[ExportTask], how: dict[str, Any]) -> object:
+    def _export(self, arguments: tuple[ExportTask], expected: type[T], how: dict[str, Any]) -> T:
         self.reject()
         (task,) = arguments
         if ROUTES[task.rung] is not Exporter.DYNAMO or not self._reuse.should_adopt:
-            return worker.run(self._export_entry, arguments, **how)
+            return worker.run(self._export_entry, arguments, expected, **how)
         exporter = Resident(self._exporter_entry)
         try:
-            converted = exporter.call("export", arguments, **how)
+            converted = exporter.call("export", arguments, expected, **how)
             assert isinstance(converted, ConvertedModel)
         except BaseException:
             exporter.close()
@@ -92,16 +101,17 @@ class ResidentWorkerPool:
         self.on_graph()
         return converted
 
-    def _verify(self, arguments: tuple[ExportTask, ConvertedModel], how: dict[str, Any]) -> object:
+    def _verify(
+        self,
+        arguments: tuple[ExportTask, ConvertedModel],
+        expected: type[T],
+        how: dict[str, Any],
+    ) -> T:
         if not arguments[0].proven_graph:
             self._end_verifier()
         if self._verifier is None or not self._verifier.alive:
             self._verifier = Resident(self._verifier_entry)
-        return self._verifier.call("verify", arguments, **how)
-
-    def _rebind(self, arguments: tuple[ExportTask], how: dict[str, Any]) -> object:
-        assert self._in_use is not None
-        return self._in_use.exporter.call("rebind", arguments, **how)
+        return self._verifier.call("verify", arguments, expected, **how)
 
     @contextlib.contextmanager
     def graph(self) -> Iterator[Graph | None]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pydantic import Base64Bytes
+
 REPRO_NAME = "repro"
 """The directory next to the report of a failure."""
 REPRO_NAMES = ("model.onnx", "inputs.npz", "expected.npz", "repro.py")
@@ -15,7 +17,7 @@ class ReproFile:
     """A file of the repro."""
 
     name: str
-    content: bytes
+    content: Base64Bytes
 
 
 @dataclass(frozen=True)

@@ -54,10 +54,6 @@ class ExportFailure(Exception):  # noqa: N818 - "failure" is the API's word for 
         self.refused: RefusedCall | None = None
         """Stays in the process where it was raised."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Return what another process needs of it."""
-        return type(self), self.args, {**vars(self), "refused": None}
-
     def __str__(self) -> str:
         return f"{self.reason}: {self.message}"
 

@@ -1,4 +1,6 @@
-"""The values that stages pass to each other: plain, immutable, picklable.
+"""The values that stages pass to each other: plain and immutable.
+
+They travel to the supervisor as JSON.
 
 supervisor             child `export_worker`                     child `verify_worker`
 fetch -> ExportTask -> load -> capture -> convert -> contract -> verify
@@ -46,10 +48,6 @@ class StageResult(str):
         made = super().__new__(cls, text)
         made.seconds = seconds
         return made
-
-    def __reduce__(self) -> tuple[type[StageResult], tuple[str, float]]:
-        """Return what another process makes the result of."""
-        return StageResult, (str(self), self.seconds)
 
 
 class Rung(StrEnum):

@@ -1,7 +1,7 @@
 """The worker process's side: runs a function and sends its answer to the supervisor.
 
-A worker answers with exactly one of a result, an `ExportFailure` or a crash. Output of user code
-goes to a pipe of its own, so that it cannot corrupt the log or `--output json`.
+A worker answers with exactly one of a result, an `ExportFailure` or a crash, as a JSON document.
+Output of user code goes to a pipe of its own, so that it cannot corrupt the log or `--output json`.
 """
 
 from __future__ import annotations
@@ -26,25 +26,30 @@ from modelexport_exporter.core import place
 from modelexport_exporter.core.errors import ExportFailure, printable
 from modelexport_exporter.core.out_of_memory import is_out_of_memory
 from modelexport_exporter.core.user_frame import text_of, user_line
+from modelexport_exporter.isolation import messages
 from modelexport_exporter.isolation.shared_libraries import print_again
 
-PROGRESS = "progress"
-RESULT = "result"
-FAILURE = "failure"
-CRASH = "crash"
-
 Report = Callable[[Stage, float, str], None]
-Send = Callable[..., None]
+Send = Callable[[bytes], None]
 
 _PR_SET_PDEATHSIG = 1
 CREDENTIALS = "AWS_"
 """Prefix of the environment variables that are hidden from user code."""
 
 
-def work(entry: str, arguments: tuple[Any, ...], channel: Connection, output: Connection) -> None:
-    """Run `module:function(*arguments, report)` and send its result or failure."""
+def work(
+    entry: str,
+    arguments: tuple[Any, ...],
+    expected: Any,  # noqa: ANN401
+    channel: Connection,
+    output: Connection,
+) -> None:
+    """Run `module:function(*arguments, report)` and send its result or failure.
+
+    `expected`: the type of the result.
+    """
     send = _prepare_process(channel, output)
-    _send_answer(send, lambda report: _resolve(entry)(*arguments, report))
+    _send_answer(send, lambda report: _resolve(entry)(*arguments, report), expected)
     # No teardown of the interpreter: threads of user code could hang it.
     _leave(0)
 
@@ -64,10 +69,10 @@ def serve(entry: str, channel: Connection, output: Connection) -> None:
 
     while True:
         try:
-            method, arguments = channel.recv()
+            method, arguments, expected = channel.recv()
         except (EOFError, OSError):
             _leave(0)
-        _send_answer(send, called(method, arguments))
+        _send_answer(send, called(method, arguments), expected)
 
 
 def _prepare_process(channel: Connection, output: Connection) -> Send:
@@ -89,25 +94,27 @@ def _prepare_process(channel: Connection, output: Connection) -> Send:
         del os.environ[name]
     lock = threading.Lock()
 
-    def send(*message: object) -> None:
+    def send(line: bytes) -> None:
+        rest = memoryview(line)
         with lock:
-            channel.send(message)
+            while rest:
+                rest = rest[os.write(channel.fileno(), rest) :]
 
     return send
 
 
-def _send_answer(send: Send, task: Callable[[Report], object]) -> None:
+def _send_answer(send: Send, task: Callable[[Report], object], expected: Any) -> None:  # noqa: ANN401
     """Do the task and send exactly one answer."""
 
     def report(stage: Stage, fraction: float, message: str) -> None:
-        send(PROGRESS, stage, fraction, message)
+        send(messages.encode_progress(stage, fraction, message))
 
     try:
         result = task(report)
         _flush()
-        send(RESULT, result)
+        send(messages.encode_result(result, expected))
     except ExportFailure as failure:
-        send(FAILURE, failure)
+        send(messages.encode_failure(failure))
     except SystemExit as leaving:
         _leave(leaving.code if isinstance(leaving.code, int) else int(bool(leaving.code)))
     except BaseException as error:  # noqa: BLE001 - the supervisor reports it
@@ -132,13 +139,13 @@ def _resolve(entry: str) -> Callable[..., object]:
     return function
 
 
-def _send_crash(send: Callable[..., None], error: BaseException) -> None:
+def _send_crash(send: Send, error: BaseException) -> None:
     text = printable("".join(traceback.format_exception(error)))
     typed = _classify(error)
     if typed is not None:
-        send(FAILURE, typed)
+        send(messages.encode_failure(typed))
     else:
-        send(CRASH, f"{type(error).__name__}: {text_of(error)}", text)
+        send(messages.encode_crash(f"{type(error).__name__}: {text_of(error)}", text))
 
 
 def _classify(error: BaseException) -> ExportFailure | None:

@@ -90,6 +90,26 @@ def deadline_exceeded(stage: Stage | None) -> ExportFailure:
     )
 
 
+def not_ended(count: int) -> ExportFailure:
+    """Return the failure for processes of a worker that outlive it."""
+    return ExportFailure(
+        Reason.WORKER_DIED,
+        f"the worker ended, and {count} processes that it had started could not be ended",
+        "Will be retried. The model's code must not leave processes behind.",
+    )
+
+
+def invalid_answer(found: str, stage: Stage | None) -> ExportFailure:
+    """Return the failure for a worker that sent something else than its answer."""
+    return ExportFailure(
+        Reason.WORKER_ANSWER_INVALID,
+        f"the worker, in which the model's code runs, sent what is no answer: {found}; one JSON "
+        "document of the answer's type was expected",
+        "The model's code must not write to file descriptors that it did not open.",
+        stage=stage,
+    )
+
+
 def internal_error(message: str, stage: Stage | None) -> ExportFailure:
     """Return the failure for an exception that no stage expected."""
     return ExportFailure(

@@ -20,7 +20,7 @@ from modelexport_exporter.core.log import Log
 from modelexport_exporter.core.memory import MemoryWatch
 from modelexport_exporter.core.progress import ProgressReporter
 from modelexport_exporter.core.types import ExportTask
-from modelexport_exporter.isolation import worker
+from modelexport_exporter.isolation import server, worker
 from modelexport_exporter.isolation.interruption import interruptible
 from modelexport_exporter.report import text
 from modelexport_exporter.source import fetch as fetching
@@ -57,17 +57,17 @@ def diagnose(
     with interruptible():
         try:
             with workspace(settings.work_dir) as directory:
-                worker.start_server(settings.preload)
+                server.start_server(settings.preload)
                 task, _ = fetch_task(first_of(resource, log).spec, directory, report)
                 found = worker.run(
                     settings.entry,
                     (task,),
+                    Diagnosis,
                     on_progress=report,
                     on_output=lambda line: log.log("info", line, worker=True),
                     memory=memory,
                     deadline=started + settings.timeout_seconds,
                 )
-            assert isinstance(found, Diagnosis)
         except ExportFailure as failure:
             found = _failed_diagnosis(resource.spec, failure.describe(report.stage))
     return found.model_copy(update={"seconds": round(time.monotonic() - started, 2)})

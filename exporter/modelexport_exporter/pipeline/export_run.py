@@ -24,7 +24,7 @@ from modelexport_exporter.core.errors import (
     printable,
 )
 from modelexport_exporter.core.types import ConvertedModel, ExportTask
-from modelexport_exporter.isolation import worker
+from modelexport_exporter.isolation import server
 from modelexport_exporter.pipeline import ladder
 from modelexport_exporter.pipeline.context import RunContext
 from modelexport_exporter.pipeline.fetch_stage import FetchStage
@@ -52,7 +52,7 @@ class ExportRun:
         with workspace(settings.work_dir) as directory, ExitStack() as held:
 
             def start_workers(code_dir: Path | None) -> None:
-                worker.start_server(settings.preload, libraries_of(self.context.spec, code_dir))
+                server.start_server(settings.preload, libraries_of(self.context.spec, code_dir))
 
             fetched = self.fetch(directory, held, on_download=start_workers)
             return fetched if isinstance(fetched, PodResult) else self.climb(fetched)

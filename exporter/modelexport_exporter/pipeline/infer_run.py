@@ -11,7 +11,7 @@ from modelexport_exporter.core.log import Log
 from modelexport_exporter.core.memory import MemoryWatch
 from modelexport_exporter.core.progress import ProgressReporter
 from modelexport_exporter.core.proposal import Proposal, Stated
-from modelexport_exporter.isolation import worker
+from modelexport_exporter.isolation import server, worker
 from modelexport_exporter.isolation.interruption import interruptible
 from modelexport_exporter.pipeline.diagnose_run import Settings, fetch_task
 from modelexport_exporter.source.fetch import Kept
@@ -32,14 +32,14 @@ def infer_inputs(
     with interruptible():
         directory = held.enter_context(workspace(settings.work_dir))
         task, kept = fetch_task(spec, directory, report)
-        worker.start_server(settings.preload, libraries_of(spec, task.code_dir))
+        server.start_server(settings.preload, libraries_of(spec, task.code_dir))
         found = worker.run(
             entry_points.INFER,
             (task, stated),
+            Proposal,
             on_progress=report,
             on_output=lambda line: log.log("info", line, worker=True),
             memory=memory,
             deadline=time.monotonic() + settings.timeout_seconds,
         )
-    assert isinstance(found, Proposal)
     return found, kept

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
@@ -19,8 +19,9 @@ from modelexport_exporter.core.machine import free_memory
 from modelexport_exporter.core.memory import MemoryWatch
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, ReportProgress
 from modelexport_exporter.isolation import worker
-from modelexport_exporter.isolation.resident import Resident
+from modelexport_exporter.isolation.resident import Call, Resident
 
+T = TypeVar("T")
 ROOM_BYTES = 1 << 30
 WEIGHT_COPIES = 2
 """Free memory with which a second process may hold the model: so much and such copies of the
@@ -49,14 +50,21 @@ class OverlappedWorkers:
         self._standby_entry = standby_entry or _STANDBY.get(verify_entry)
         self._free = free
         self._verifier: Resident | None = None
+        self._preparing: Call[None] | None = None
 
-    def __call__(self, entry: str, arguments: tuple[Any, ...], **how: Any) -> object:  # noqa: ANN401
+    def __call__(
+        self,
+        entry: str,
+        arguments: tuple[Any, ...],
+        expected: type[T],
+        **how: Any,  # noqa: ANN401
+    ) -> T:
         """Return what the entry's function returned. Raises ExportFailure."""
         if entry == self._export_entry:
-            return self._export(arguments, how)
+            return self._export(arguments, expected, how)
         if entry == self._verify_entry:
-            return self._verify(arguments, how)
-        return worker.run(entry, arguments, **how)
+            return self._verify(arguments, expected, how)
+        return worker.run(entry, arguments, expected, **how)
 
     def close(self) -> None:
         """End the verifier."""
@@ -64,42 +72,46 @@ class OverlappedWorkers:
             self._verifier.close()
             self._verifier = None
 
-    def _export(self, arguments: tuple[ExportTask], how: dict[str, Any]) -> object:
+    def _export(self, arguments: tuple[ExportTask], expected: type[T], how: dict[str, Any]) -> T:
         report: ReportProgress = how["on_progress"]
 
         def on_progress(stage: Stage, fraction: float, message: str) -> None:
             if stage in _LOADED and self._verifier is None:
-                self._verifier = self._start(*arguments)
+                self._start(*arguments)
             report(stage, fraction, message)
 
-        return worker.run(self._export_entry, arguments, **{**how, "on_progress": on_progress})
+        how = {**how, "on_progress": on_progress}
+        return worker.run(self._export_entry, arguments, expected, **how)
 
-    def _start(self, task: ExportTask) -> Resident | None:
-        if self._standby_entry is None or not self._has_room(task):
-            return None
-        verifier = Resident(self._standby_entry)
-        verifier.begin("prepare", (task,))
-        return verifier
+    def _start(self, task: ExportTask) -> None:
+        if self._standby_entry is not None and self._has_room(task):
+            self._verifier = Resident(self._standby_entry)
+            self._preparing = self._verifier.begin("prepare", (task,), type(None))
 
     def _has_room(self, task: ExportTask) -> bool:
         return self._free() > ROOM_BYTES + WEIGHT_COPIES * _bytes_of(task.checkpoint)
 
-    def _verify(self, arguments: tuple[ExportTask, ConvertedModel], how: dict[str, Any]) -> object:
+    def _verify(
+        self,
+        arguments: tuple[ExportTask, ConvertedModel],
+        expected: type[T],
+        how: dict[str, Any],
+    ) -> T:
         try:
             if self._verifier is None or not self._is_ready(self._verifier, how):
-                return worker.run(self._verify_entry, arguments, **how)
-            return self._verifier.call("verify", arguments, **how)
+                return worker.run(self._verify_entry, arguments, expected, **how)
+            return self._verifier.call("verify", arguments, expected, **how)
         finally:
             self.close()
 
-    @staticmethod
-    def _is_ready(verifier: Resident, how: dict[str, Any]) -> bool:
+    def _is_ready(self, verifier: Resident, how: dict[str, Any]) -> bool:
         """Wait until the verifier is ready; return False if it failed."""
         memory: MemoryWatch = how["memory"]
         if verifier.pid is not None:
             memory.add_private(verifier.pid)
+        assert self._preparing is not None
         try:
-            verifier.finish(**how)
+            verifier.finish(self._preparing, **how)
         except ExportFailure as failure:
             if failure.reason in _ENDS_THE_EXPORT:
                 raise

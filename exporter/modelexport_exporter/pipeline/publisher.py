@@ -28,6 +28,7 @@ from modelexport_exporter.publish.publish import (
     open_publication,
     resource_key,
 )
+from modelexport_exporter.publish.written_files import check_unchanged, write_new
 from modelexport_exporter.report import text
 from modelexport_exporter.report.documents import (
     both_reports,
@@ -109,12 +110,15 @@ class Publisher:
         self._context.report(Stage.PUBLISH, 0.0, f"uploading to {destination.uri}")
         with record.time_stage(Stage.PUBLISH):
             upload.wait()
+            # The verifier has ended, too: nothing else of this export runs.
+            assert record.converted is not None
+            check_unchanged(converted.model_path.parent, record.converted.files)
             record.replace_model_file(append_metadata(converted.model_path, record.metadata))
             self._stage_file(converted.model_path)
             made = documents(record, destination, self._signer)
             for name, content in made.items():
                 path = converted.model_path.with_name(name)
-                path.write_bytes(content)
+                write_new(path, content)
                 self._stage_file(path)
             replaced = (previous.manifest or previous.broken) if previous else None
             manifest = record.manifest(destination, describe_files(made), replaced)

@@ -16,7 +16,7 @@ from modelexport_api.spec import Mode
 from modelexport_api.status import Failure, Stage
 from modelexport_exporter.core.digests import digest_of
 from modelexport_exporter.core.types import WrittenFile
-from modelexport_exporter.isolation import worker
+from modelexport_exporter.isolation import server
 from modelexport_exporter.pipeline.context import RunContext
 from modelexport_exporter.pipeline.fetch_stage import FetchStage
 from modelexport_exporter.publish.layout import REPORT_NAME
@@ -50,7 +50,7 @@ class VerifyRun:
             fetch_stage = FetchStage(context.spec, directory, record, context.report)
             fetch_stage.identify()
             libraries = libraries_of(context.spec, fetch_stage.code_dir)
-            worker.start_server(context.settings.preload, libraries)
+            server.start_server(context.settings.preload, libraries)
             checkpoint = fetch_stage.fetch()
             task = fetch_stage.task(checkpoint)
             files = self._fetch(artifact, directory / "artifact")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Precision
-from modelexport_api.status import Stage, Verdict
+from modelexport_api.status import LatencyFigures, Stage, Verdict
 from modelexport_exporter.core import entry_points
 from modelexport_exporter.core.accuracy_loss import describe_refusal
 from modelexport_exporter.core.benchmark_plan import (
@@ -31,9 +31,16 @@ from modelexport_exporter.core.types import (
 )
 from modelexport_exporter.diagnosis.enrich import enrich
 from modelexport_exporter.isolation import worker
-from modelexport_exporter.isolation.worker import OnOutput
+from modelexport_exporter.isolation.printed_lines import OnOutput
 from modelexport_exporter.pipeline import ladder
+from modelexport_exporter.pipeline.checked_answers import (
+    check_export,
+    check_reading,
+    check_verification,
+)
 from modelexport_exporter.report.record import Record
+
+T = TypeVar("T")
 
 OVERTIME_SECONDS = 10.0
 """For a process that measures to start, and to end a call that takes longer than expected."""
@@ -46,12 +53,13 @@ class WorkerPool(Protocol):
         self,
         entry: str,
         arguments: tuple[object, ...],
+        expected: type[T],
         *,
         on_progress: ReportProgress,
         on_output: OnOutput,
         memory: MemoryWatch,
         deadline: float | None = None,
-    ) -> object:
+    ) -> T:
         """Return what `module:function(*arguments, report)` returned. Raises ExportFailure."""
 
 
@@ -86,8 +94,9 @@ class Workers:
 
         self.report(Stage.LOAD, 0.0, "importing torch")
         deadline = ladder.attempt_deadline(time.monotonic(), self.deadline)
-        converted = self._work(deadline, self.export_entry, task, on_progress=on_progress)
-        assert isinstance(converted, ConvertedModel)
+        arguments = (ConvertedModel, deadline, self.export_entry, task)
+        converted = self._work(*arguments, on_progress=on_progress)
+        check_export(converted, task.output_dir)
         self._record_export(converted)
         if loading:
             self.record.seconds[Stage.LOAD] = loading
@@ -96,21 +105,21 @@ class Workers:
     def rebind(self, task: ExportTask) -> ConvertedModel:
         """Return the file that the graph of an earlier checkpoint produces."""
         self.report(Stage.LOAD, 0.0, "binding the weights to the graph of an earlier checkpoint")
-        converted = self._work(self.deadline, entry_points.REBIND, task)
-        assert isinstance(converted, ConvertedModel)
+        converted = self._work(ConvertedModel, self.deadline, entry_points.REBIND, task)
+        check_export(converted, task.output_dir)
         self._record_export(converted)
         return converted
 
     def external_names(self, path: Path) -> tuple[str, ...]:
         """Return the names of the external data files of an ONNX file."""
-        names = self._work(self.deadline, entry_points.READ_EXTERNAL_NAMES, path)
-        assert isinstance(names, tuple)
-        return names
+        names, entry = tuple[str, ...], entry_points.READ_EXTERNAL_NAMES
+        return self._work(names, self.deadline, entry, path)
 
     def read(self, task: ExportTask, path: Path, files: tuple[WrittenFile, ...]) -> ConvertedModel:
         """Return what an existing ONNX file contains."""
-        converted = self._work(self.deadline, entry_points.READ_ARTIFACT, task, path, files)
-        assert isinstance(converted, ConvertedModel)
+        arguments = (self.deadline, entry_points.READ_ARTIFACT, task, path, files)
+        converted = self._work(ConvertedModel, *arguments)
+        check_reading(converted, path, files)
         self._record_export(converted)
         return converted
 
@@ -124,8 +133,9 @@ class Workers:
         """Verify the artifact against the model. Raises ExportFailure if they differ."""
         begun = time.monotonic()
         self.report(Stage.VERIFY, 0.0, "starting the verification worker")
-        outcome = self._work(self.deadline, self.verify_entry, task, converted)
-        assert isinstance(outcome, VerificationOutcome)
+        arguments = (self.deadline, self.verify_entry, task, converted)
+        outcome = self._work(VerificationOutcome, *arguments)
+        check_verification(outcome, converted)
         self.record.add_verification(outcome)
         self.record.seconds[Stage.VERIFY] = seconds = round(time.monotonic() - begun, 3)
         if outcome.summary.verdict is not Verdict.VERIFIED:
@@ -170,10 +180,9 @@ class Workers:
         try:
             # It stops at the limit itself, unless a call or loading the model exceeds the limit.
             deadline, entry = self._within(seconds + OVERTIME_SECONDS), entry_points.BENCHMARK
-            found = self._work(deadline, entry, task, converted, seconds)
+            found = self._work(Benchmark, deadline, entry, task, converted, seconds)
         except ExportFailure as failure:
             return Benchmark(None, (_not_measured("latency", failure),))
-        assert isinstance(found, Benchmark)
         if found.latency is None:
             return found
         left = begun + seconds - time.monotonic()
@@ -181,8 +190,9 @@ class Workers:
         if why:
             return Benchmark(found.latency, (*found.left_out, why))
         try:
+            deadline, entry = self._within(left), entry_points.BENCHMARK_COMPILED
             arguments = (task, converted, found.latency.dims, left)
-            compiled = self._work(self._within(left), entry_points.BENCHMARK_COMPILED, *arguments)
+            compiled = self._work(LatencyFigures, deadline, entry, *arguments)
         except ExportFailure as failure:
             return Benchmark(
                 found.latency, (*found.left_out, _not_measured("torch.compile", failure))
@@ -195,15 +205,17 @@ class Workers:
 
     def _work(
         self,
+        expected: type[T],
         deadline: float,
         entry: str,
         *arguments: object,
         on_progress: ReportProgress | None = None,
-    ) -> object:
+    ) -> T:
         try:
             return self.pool(
                 entry,
                 arguments,
+                expected,
                 on_progress=on_progress or self.report,
                 on_output=lambda line: self.log.log("info", line, worker=True),
                 memory=self.memory,

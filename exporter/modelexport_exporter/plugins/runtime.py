@@ -55,10 +55,6 @@ class UnknownOperator(ExportFailure):
         )
         self.operator = operator
 
-    def __reduce__(self) -> tuple[object, ...]:
-        """Travel from the worker to the supervisor: an exception is made anew of its arguments."""
-        return type(self), (self.operator,), {"stage": self.stage}
-
 
 def _nothing(_options: object) -> None:
     """Configure nothing."""

@@ -40,6 +40,11 @@ def is_data(name: str) -> bool:
     return _DATA_NAME.match(name) is not None
 
 
+def is_model_file(name: str) -> bool:
+    """Return whether a worker may write a file of this name: the model or its external data."""
+    return _MODEL_FILE.fullmatch(name) is not None
+
+
 def is_ours(name: str) -> bool:
     """Return whether an artifact of any layout may have this name below the destination."""
     plain = name.removeprefix(VERSION_DIRECTORY)

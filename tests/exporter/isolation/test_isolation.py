@@ -16,8 +16,8 @@ from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.memory import MemoryWatch
+from modelexport_exporter.isolation.server import start_server
 from modelexport_exporter.isolation.worker import run as run_worker
-from modelexport_exporter.isolation.worker import start_server
 
 ENTRY = "small_workers:act"
 
@@ -27,6 +27,7 @@ def run(behaviour: str, *, seconds: float = 60, output: list[str] | None = None)
     return run_worker(
         ENTRY,
         (behaviour,),
+        object,
         on_progress=lambda *_progress: None,
         on_output=(output if output is not None else []).append,
         memory=MemoryWatch(),
@@ -102,8 +103,8 @@ def test_storage_credentials_do_not_reach_the_worker(monkeypatch: pytest.MonkeyP
 
 
 def environment() -> dict[str, str]:
-    tests = str(Path(__file__).parents[2])
-    return {**os.environ, "PYTHONPATH": tests}
+    path = [str(Path(__file__).parents[2]), *filter(None, sys.path)]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
 
 
 def test_child_processes_end_with_the_worker() -> None:

@@ -11,7 +11,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.memory import MemoryWatch
-from modelexport_exporter.isolation import worker
+from modelexport_exporter.isolation import server, worker
 from modelexport_exporter.isolation.resident import Resident
 
 
@@ -19,7 +19,7 @@ class Calls:
     """Calls a resident worker, and records its progress and output."""
 
     def __init__(self) -> None:
-        worker.start_server(("small_workers",))
+        server.start_server(("small_workers",))
         self.resident = Resident("small_workers:Counter")
         self.lines: list[str] = []
         self.stages: list[Stage] = []
@@ -28,6 +28,7 @@ class Calls:
         return self.resident.call(
             method,
             arguments,
+            object,
             on_progress=lambda stage, _fraction, _message: self.stages.append(stage),
             on_output=self.lines.append,
             memory=MemoryWatch(),

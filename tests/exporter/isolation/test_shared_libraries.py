@@ -23,15 +23,15 @@ import json, sys
 from pathlib import Path
 from modelexport_exporter.core.memory import MemoryWatch
 from modelexport_exporter.core.types import LibraryImport
-from modelexport_exporter.isolation import worker
+from modelexport_exporter.isolation import server, worker
 
 if __name__ == "__main__":
     libraries = [LibraryImport(name, ("X",)) for name in sys.argv[1:]]
-    worker.start_server(("shared_preload",), libraries)
+    server.start_server(("shared_preload",), libraries)
     printed = []
     modules = worker.run(
-        "small_workers:imported", (), on_progress=lambda *_: None, on_output=printed.append,
-        memory=MemoryWatch(),
+        "small_workers:imported", (), list[str], on_progress=lambda *_: None,
+        on_output=printed.append, memory=MemoryWatch(),
     )
     print(json.dumps([sorted(m for m in modules if m.endswith("_library")), printed]))
 """

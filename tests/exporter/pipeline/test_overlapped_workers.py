@@ -15,7 +15,7 @@ from modelexport_api.resource import parse
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.memory import MemoryWatch
 from modelexport_exporter.core.types import ExportTask, Rung
-from modelexport_exporter.isolation import worker
+from modelexport_exporter.isolation import server
 from modelexport_exporter.pipeline.overlapped_workers import ROOM_BYTES, OverlappedWorkers
 from models import catalog
 
@@ -27,7 +27,7 @@ class Calls:
     """Calls the workers as a run does, and records what they print."""
 
     def __init__(self, tmp_path: Path, behaviour: str = "", free: int = PLENTY) -> None:
-        worker.start_server(("small_workers",))
+        server.start_server(("small_workers",))
         checkpoint = tmp_path / "checkpoint.pt"
         checkpoint.write_bytes(bytes(1000))
         manifest = catalog.DIGITS.manifest("file:///c.pt", "file:///code/", "file:///o/")
@@ -41,6 +41,7 @@ class Calls:
         return self.pool(
             entry,
             arguments,
+            object,
             on_progress=lambda *_: None,
             on_output=self.lines.append,
             memory=self.memory,

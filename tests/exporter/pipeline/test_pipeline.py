@@ -246,6 +246,9 @@ def test_a_wrong_pin_stops_before_anything_is_loaded(
         ("_exit", Reason.FACTORY_FAILED),
         ("bug", Reason.INTERNAL_ERROR),
         ("memory error", Reason.OUT_OF_MEMORY),
+        ("name others", Reason.WORKER_ANSWER_INVALID),
+        ("link", Reason.ARTIFACT_CHANGED),
+        ("rewrite", Reason.ARTIFACT_CHANGED),
     ],
 )
 @pytest.mark.usefixtures("checkpoint")

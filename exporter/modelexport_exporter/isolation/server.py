@@ -1,0 +1,139 @@
+"""The fork server of this process, and the workers that it has.
+
+User code runs below it as the same user: it can stop or kill it. So the server is started anew, as
+it was, without credentials, and nothing that a worker leaves behind goes on running.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from multiprocessing import forkserver
+from multiprocessing.context import ForkServerProcess
+
+from modelexport_exporter.core import entry_points
+from modelexport_exporter.core.types import LibraryImport
+from modelexport_exporter.isolation import child, descendants
+from modelexport_exporter.isolation.shared_libraries import LIBRARIES_ENV, encode
+
+
+class _Server:
+    """What is known of the processes below this one."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        """Held while a worker starts or what is left behind is ended: neither sees half of it."""
+        self.workers: set[int] = set()
+        self.own_children: set[int] = set()
+        """Of this process, when a worker was started last."""
+
+    @property
+    def pid(self) -> int | None:
+        """Return the server's process; None if it was never started."""
+        pid: int | None = getattr(forkserver._forkserver, "_forkserver_pid", None)  # noqa: SLF001
+        return pid
+
+
+_SERVER = _Server()
+
+
+def start_server(
+    preload: Sequence[str] = (entry_points.PRELOAD,), libraries: Sequence[LibraryImport] = ()
+) -> None:
+    """Start the fork server, which imports the modules of workers; return at once.
+
+    `libraries`: those of the user's code, for a preload that imports them, too. Main thread only.
+    """
+    descendants.become_subreaper()
+    multiprocessing.get_context("forkserver").set_forkserver_preload(
+        [entry_points.FORK_SERVER, *preload]
+    )
+    if libraries:
+        os.environ[LIBRARIES_ENV] = encode(libraries)
+    try:
+        _ensure_running()
+    finally:
+        os.environ.pop(LIBRARIES_ENV, None)
+
+
+def _ensure_running() -> None:
+    """Start the server unless it runs, without credentials.
+
+    A process's initial environment stays readable in /proc, for it and for its forks, even if
+    variables are deleted later.
+    """
+    pid = _SERVER.pid
+    if pid is not None and descendants.is_running(pid):
+        return
+    names = [name for name in os.environ if name.startswith(child.CREDENTIALS)]
+    credentials = {name: os.environ.pop(name) for name in names}
+    try:
+        forkserver.ensure_running()
+    finally:
+        os.environ.update(credentials)
+
+
+@contextlib.contextmanager
+def running(process: ForkServerProcess) -> Iterator[None]:
+    """Start a worker, and end it and all that it started with the block.
+
+    Raises ExportFailure if something cannot be ended.
+    """
+    with _SERVER.lock:
+        _ensure_running()
+        _wake()
+        _SERVER.own_children = _children()
+        process.start()
+        pid = process.pid
+        assert pid is not None
+        _SERVER.workers.add(pid)
+    try:
+        yield
+    finally:
+        _kill(pid)
+        _wake()
+        process.join(5)
+        with _SERVER.lock:
+            _SERVER.workers.discard(pid)
+        end_orphans()
+
+
+def _wake() -> None:
+    """Let the server go on, if user code stopped it."""
+    with contextlib.suppress(ProcessLookupError):
+        if _SERVER.pid is not None:
+            os.kill(_SERVER.pid, signal.SIGCONT)
+
+
+def _kill(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def end_orphans() -> None:
+    """End what is below the fork server and below no running worker.
+
+    Where user code ended the server, that is what became a child of this process since it started
+    a worker. Raises ExportFailure if something cannot be ended.
+    """
+    with _SERVER.lock:
+        pid = _SERVER.pid
+        if pid is None:
+            return
+        if descendants.is_running(pid):
+            descendants.end_below(pid, _SERVER.workers)
+        if not descendants.is_running(pid):  # it may have ended meanwhile
+            descendants.end_below(os.getpid(), _SERVER.own_children | _SERVER.workers)
+
+
+def _children() -> set[int]:
+    """Return the children of this process."""
+    own = os.getpid()
+    parents = descendants.parents_of_processes()
+    return {pid for pid, parent in parents.items() if parent == own}
