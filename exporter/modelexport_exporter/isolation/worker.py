@@ -27,6 +27,7 @@ from modelexport_exporter.core.memory import MemoryWatch
 from modelexport_exporter.core.types import FactoryProgress, LibraryImport, ReportProgress
 from modelexport_exporter.isolation import child
 from modelexport_exporter.isolation.death import Death, deadline_exceeded, explain, internal_error
+from modelexport_exporter.isolation.sandbox.policy import Sandbox
 from modelexport_exporter.isolation.shared_libraries import LIBRARIES_ENV, encode
 
 OnOutput = Callable[[str], None]
@@ -36,6 +37,8 @@ _POLL_SECONDS = 0.2
 _TAIL_LINES = 20
 _LINE_LIMIT = 2000
 _READ_BYTES = 65536
+_sandbox: Sandbox | None = None
+"""Of the workers that are started now."""
 
 
 def start_server(
@@ -63,6 +66,21 @@ def start_server(
 
 def _credentials() -> list[str]:
     return [name for name in os.environ if name.startswith(child.CREDENTIALS)]
+
+
+@contextlib.contextmanager
+def sandboxed(sandbox: Sandbox) -> Iterator[None]:
+    """Let every worker that this process starts in the block enter a sandbox.
+
+    The state of the process, so that no place that starts a worker can forget it. The server that
+    they are forked from runs no code of the model, and is in none.
+    """
+    global _sandbox  # noqa: PLW0603
+    before, _sandbox = _sandbox, sandbox
+    try:
+        yield
+    finally:
+        _sandbox = before
 
 
 @dataclass
@@ -165,11 +183,16 @@ class Worker:
 
 @contextlib.contextmanager
 def start_worker(target: Callable[..., None], arguments: tuple[object, ...]) -> Iterator[Worker]:
-    """Run `target(*arguments, channel, output)` in a forked process, which ends with the block."""
+    """Run a function in a forked process, which ends with the block.
+
+    It is called as `target(*arguments, sandbox, channel, output)`.
+    """
     context = multiprocessing.get_context("forkserver")
     channel, their_channel = context.Pipe()
     output, their_output = context.Pipe(duplex=False)
-    process = context.Process(target=target, args=(*arguments, their_channel, their_output))
+    process = context.Process(
+        target=target, args=(*arguments, _sandbox, their_channel, their_output)
+    )
     with channel, output:
         with their_channel, their_output:
             process.start()

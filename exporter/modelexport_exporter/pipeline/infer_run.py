@@ -12,6 +12,7 @@ from modelexport_exporter.core.progress import ProgressReporter
 from modelexport_exporter.core.proposal import Proposal, Stated
 from modelexport_exporter.isolation import worker
 from modelexport_exporter.isolation.interruption import interruptible
+from modelexport_exporter.isolation.sandbox.enter import sandbox_for
 from modelexport_exporter.pipeline.diagnose_run import Settings, fetch_task
 from modelexport_exporter.source.imported_libraries import libraries_of
 from modelexport_exporter.storage.workspace import workspace
@@ -27,13 +28,14 @@ def infer_inputs(spec: ModelExportSpec, stated: Stated, settings: Settings, log:
     with interruptible(), workspace(settings.work_dir) as directory:
         task = fetch_task(spec, directory, report)
         worker.start_server(settings.preload, libraries_of(spec, task.code_dir))
-        found = worker.run(
-            entry_points.INFER,
-            (task, stated),
-            on_progress=report,
-            on_output=lambda line: log.log("info", line, worker=True),
-            memory=memory,
-            deadline=time.monotonic() + settings.timeout_seconds,
-        )
+        with worker.sandboxed(sandbox_for(spec, directory)):
+            found = worker.run(
+                entry_points.INFER,
+                (task, stated),
+                on_progress=report,
+                on_output=lambda line: log.log("info", line, worker=True),
+                memory=memory,
+                deadline=time.monotonic() + settings.timeout_seconds,
+            )
     assert isinstance(found, Proposal)
     return found
