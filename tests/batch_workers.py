@@ -1,7 +1,7 @@
 """Workers whose checkpoint says what they do; every export leaves a line in a file.
 
 `model.kwargs.log` names the file. A checkpoint that begins with `corrupt` is refused, one with
-`hang` never ends, one with `replace PATH` writes to a path while it is read.
+`hang` never ends.
 """
 
 from __future__ import annotations
@@ -26,13 +26,11 @@ def export(task: ExportTask, report: ReportProgress) -> ConvertedModel:
     assert task.spec.model is not None
     with Path(str(task.spec.model.kwargs["log"])).open("a") as log:
         log.write(f"{content}\n")
-    word, _, rest = content.partition(" ")
+    word = content.partition(" ")[0]
     if word == "hang":
         time.sleep(600)
     if word == "corrupt":
         raise ExportFailure(Reason.CHECKPOINT_CORRUPT, "it is garbage", stage=Stage.LOAD)
-    if word == "replace":
-        Path(rest).write_text(f"replace {rest}")
     plain = task.spec.model.model_copy(update={"kwargs": {}})
     spec = task.spec.model_copy(update={"model": plain})
     return small_workers.export(type(task)(**{**vars(task), "spec": spec}), report)

@@ -76,6 +76,7 @@ class Reason(StrEnum):
     DESTINATION_DENIED = "DestinationDenied"
     SIGNING_FAILED = "SigningFailed"
     # The machine.
+    ISOLATION_UNAVAILABLE = "IsolationUnavailable"
     OUT_OF_MEMORY = "OutOfMemory"
     DISK_FULL = "DiskFull"
     DEADLINE_EXCEEDED = "DeadlineExceeded"
@@ -128,6 +129,7 @@ EXIT_CODES: dict[Reason, ExitCode] = {
     Reason.DESTINATION_EXISTS: ExitCode.DESTINATION,
     Reason.DESTINATION_DENIED: ExitCode.DESTINATION,
     Reason.SIGNING_FAILED: ExitCode.DESTINATION,
+    Reason.ISOLATION_UNAVAILABLE: ExitCode.RESOURCES,
     Reason.OUT_OF_MEMORY: ExitCode.RESOURCES,
     Reason.DISK_FULL: ExitCode.RESOURCES,
     Reason.DEADLINE_EXCEEDED: ExitCode.RESOURCES,

@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from modelexport_api.base import ApiModel
+from modelexport_api.isolation import Network
 from modelexport_api.types import Callable, FreeForm, Identifier, Uri, is_glob
 
 
@@ -171,4 +172,9 @@ class Model(ApiModel):
     training: bool = Field(
         default=False,
         description="Export and verify the module in train mode instead of eval mode.",
+    )
+    network: Network | None = Field(
+        default=None,
+        description="Whether the model's code may use the network, for example to download in its "
+        "factory. If not set: Closed in a pod, Open on a workstation.",
     )

@@ -21,6 +21,7 @@ from modelexport_api.export import (
     Weights,
 )
 from modelexport_api.inputs import Dim, DType, Input, InputKind
+from modelexport_api.isolation import Isolation, Network
 from modelexport_api.source import AddressingStyle, Code, Format, Model, Source, Storage
 from modelexport_api.types import DimName, FreeForm, Identifier, Shape
 from modelexport_api.verification import (
@@ -43,10 +44,12 @@ __all__ = [
     "Format",
     "Input",
     "InputKind",
+    "Isolation",
     "Layout",
     "Mode",
     "Model",
     "ModelExportSpec",
+    "Network",
     "Overwrite",
     "Precision",
     "Provider",
@@ -108,6 +111,13 @@ class ModelExportSpec(ApiModel):
         "destination.uri, with the digests in its manifest.",
     )
     destination: Destination
+    isolation: Isolation = Field(
+        default=Isolation.PREFERRED,
+        description="How the model's code is kept from files, credentials, processes and network "
+        "that are not its own. Preferred: as far as the node's kernel can; the status says what "
+        "was in force. Required: the export fails with IsolationUnavailable before the code runs "
+        "if anything of it is missing (Linux 6.12 with Landlock and seccomp).",
+    )
     parallelism: Annotated[int, Field(ge=1, le=256)] = Field(
         default=1, description="Number of pods that share the checkpoints of a batch."
     )

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from modelexport_api.base import ApiModel, truncate
+from modelexport_api.isolation import IsolationInForce
 from modelexport_api.items import Items
 from modelexport_api.reasons import Reason, is_retryable
 
@@ -195,6 +196,9 @@ class VerificationResult(ApiModel):
     )
     latency_ms: Latency | None = Field(
         default=None, description="Time of one call, in milliseconds."
+    )
+    isolation: IsolationInForce | None = Field(
+        default=None, description="How the processes that ran the model's code were isolated."
     )
 
 

@@ -74,6 +74,9 @@ def _verdict(result: PodResult, results: Results | None, took: str, name: str) -
             yield Line("", "; ".join(result.verification.coverage), "dim")
         for sentence in result.verification.not_compared:
             yield Line("Untested", sentence, "yellow")
+        isolation = result.verification.isolation
+        for sentence in isolation.missing if isolation else ():
+            yield Line("Isolation", f"not in force: {sentence}", "dim")
         if result.artifact is not None:
             yield Line("Artifact", _path(result.artifact.uri), is_path=True)
             yield Line("", _described(result.artifact), "dim")

@@ -11,6 +11,7 @@ import json
 from typing import Any
 
 from modelexport_api import KIND, immutability
+from modelexport_api.isolation import Isolation
 from modelexport_api.pod import (
     CONTAINER,
     MANIFEST_ENV,
@@ -141,7 +142,7 @@ def _container(resource: ModelExport, settings: Settings) -> dict[str, Any]:
         "name": CONTAINER,
         "image": settings.exporter_image,
         "imagePullPolicy": settings.image_pull_policy,
-        "env": _environment(resource),
+        "env": _environment(resource, settings),
         "terminationMessagePath": TERMINATION_LOG,
         "terminationMessagePolicy": "File",
         "securityContext": {**pod_contract.HARDENED, "readOnlyRootFilesystem": True},
@@ -155,11 +156,11 @@ def _container(resource: ModelExport, settings: Settings) -> dict[str, Any]:
     return container
 
 
-def _environment(resource: ModelExport) -> list[dict[str, Any]]:
+def _environment(resource: ModelExport, settings: Settings) -> list[dict[str, Any]]:
     """Return the manifest, and what libraries need without a writable root or passwd entry."""
     return [
         *_signing_key(resource),
-        {"name": MANIFEST_ENV, "value": _manifest(resource)},
+        {"name": MANIFEST_ENV, "value": _manifest(resource, settings)},
         {"name": "HOME", "value": WORK_DIR},
         {"name": "USER", "value": CONTAINER},
         {"name": "XDG_CACHE_HOME", "value": f"{WORK_DIR}/.cache"},
@@ -176,9 +177,14 @@ def _signing_key(resource: ModelExport) -> list[dict[str, Any]]:
     return [{"name": SIGNING_KEY_ENV, "valueFrom": key}]
 
 
-def _manifest(resource: ModelExport) -> str:
-    """Return the manifest for the pod, without podTemplate and mutable fields."""
+def _manifest(resource: ModelExport, settings: Settings) -> str:
+    """Return the manifest for the pod, without podTemplate and mutable fields.
+
+    Isolation is the stricter one of the spec's and the operator's.
+    """
     wire = resource.to_wire()
+    if settings.isolation is Isolation.REQUIRED:
+        wire["spec"]["isolation"] = settings.isolation.value
     for key in ("podTemplate", *immutability.MUTABLE):
         wire["spec"].pop(key, None)
     for key in ("labels", "generation"):

@@ -12,6 +12,7 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from modelexport_api.base import ApiModel
+from modelexport_api.isolation import Isolation
 from modelexport_api.resource import format_errors
 from modelexport_operator import pod_contract
 from modelexport_operator.pod_template import TemplateError, merge
@@ -65,6 +66,10 @@ class Settings(ApiModel):
     pod_template: dict[str, Any] = Field(
         default_factory=dict,
         description="Partial PodTemplateSpec that spec.podTemplate is merged over.",
+    )
+    isolation: Isolation = Field(
+        default=Isolation.PREFERRED,
+        description="Required: every export requires isolation, whatever its spec states.",
     )
     work_volume: WorkVolume = Field(default_factory=WorkVolume)
     watch_namespaces: list[str] = Field(

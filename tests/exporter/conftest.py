@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,13 @@ def root(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     for name, value in server.environment().items():
         monkeypatch.setenv(name, value)
     return f"s3://{bucket}/"
+
+
+@pytest.fixture
+def workers_log() -> Iterator[Path]:
+    """A file, not made yet, that a worker may write: outside of its run, only shared memory is."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
+        yield Path(directory, "log")
 
 
 @pytest.fixture

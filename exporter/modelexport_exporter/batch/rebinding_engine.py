@@ -18,6 +18,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from modelexport_api.isolation import IsolationInForce
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_api.resource import ModelExport
@@ -29,6 +30,7 @@ from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.log import Log
 from modelexport_exporter.isolation import server
 from modelexport_exporter.isolation.interruption import ignore_signals, interruptible
+from modelexport_exporter.isolation.sandbox.enter import sandbox_for
 from modelexport_exporter.isolation.unexpected_error import unexpected_error
 from modelexport_exporter.pipeline import run as pipeline
 from modelexport_exporter.pipeline.context import RunContext, Settings
@@ -68,6 +70,7 @@ class RebindingEngine:
         self._pool.on_graph = self._bind_next
         self._held = ExitStack()
         self._directory: Path | None = None
+        self._isolation: IsolationInForce | None = None
         self._dependencies: Dependencies | None = None
         self._next: list[_PreparedItem] = []
         self._fetching = ThreadPoolExecutor(1, thread_name_prefix="fetch")
@@ -127,10 +130,14 @@ class RebindingEngine:
     def _create(self, item: ModelExport) -> _PreparedItem:
         if self._directory is None:
             self._directory = self._held.enter_context(workspace(self._settings.work_dir))
+            sandbox = sandbox_for(self._settings.batch or item.spec, self._directory)
+            self._isolation = sandbox.in_force
+            self._held.enter_context(worker.sandboxed(sandbox))
             server.start_server(self._settings.preload)
         directory = Path(tempfile.mkdtemp(prefix="checkpoint-", dir=self._directory))
         log = BufferedLog()
         context = RunContext.create(item, self._settings, log, self._pool)
+        context.record.isolation = self._isolation
         run = RebindingRun(context, self._pool)
         return _PreparedItem(item.spec, run, log, directory)
 

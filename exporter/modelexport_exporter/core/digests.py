@@ -33,7 +33,7 @@ NOT_THE_WORK = frozenset(
         # How the Job runs.
         *("parallelism", "maxFailed", "backoffLimit", "activeDeadlineSeconds", "suspend"),
         *("pendingDeadlineSeconds", "ttlSecondsAfterFinished", "serviceAccountName"),
-        "podTemplate",
+        *("podTemplate", "model.network"),
     }
 )
 """Fields of the spec that do not determine the artifact or its verification.

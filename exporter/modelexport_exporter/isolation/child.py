@@ -27,6 +27,8 @@ from modelexport_exporter.core.errors import ExportFailure, printable
 from modelexport_exporter.core.out_of_memory import is_out_of_memory
 from modelexport_exporter.core.user_frame import text_of, user_line
 from modelexport_exporter.isolation import messages
+from modelexport_exporter.isolation.sandbox.enter import enter
+from modelexport_exporter.isolation.sandbox.policy import Sandbox
 from modelexport_exporter.isolation.shared_libraries import print_again
 
 Report = Callable[[Stage, float, str], None]
@@ -41,6 +43,7 @@ def work(
     entry: str,
     arguments: tuple[Any, ...],
     expected: Any,  # noqa: ANN401
+    sandbox: Sandbox | None,
     channel: Connection,
     output: Connection,
 ) -> None:
@@ -49,12 +52,12 @@ def work(
     `expected`: the type of the result.
     """
     send = _prepare_process(channel, output)
-    _send_answer(send, lambda report: _resolve(entry)(*arguments, report), expected)
+    _send_answer(send, lambda report: _resolve(entry, sandbox)(*arguments, report), expected)
     # No teardown of the interpreter: threads of user code could hang it.
     _leave(0)
 
 
-def serve(entry: str, channel: Connection, output: Connection) -> None:
+def serve(entry: str, sandbox: Sandbox | None, channel: Connection, output: Connection) -> None:
     """Call methods of one `module:Class()` on request, until the supervisor closes the channel."""
     send = _prepare_process(channel, output)
     resident: list[Any] = []
@@ -62,7 +65,7 @@ def serve(entry: str, channel: Connection, output: Connection) -> None:
     def called(method: str, arguments: tuple[Any, ...]) -> Callable[[Report], object]:
         def call(report: Report) -> object:
             if not resident:
-                resident.append(_resolve(entry)())
+                resident.append(_resolve(entry, sandbox)())
             return getattr(resident[0], method)(*arguments, report)
 
         return call
@@ -133,7 +136,10 @@ def _supervisor_ended(channel: Connection) -> bool:
     return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
 
 
-def _resolve(entry: str) -> Callable[..., object]:
+def _resolve(entry: str, sandbox: Sandbox | None) -> Callable[..., object]:
+    """Enter the sandbox, and return what the entry names. User code is reached through it only."""
+    if sandbox is not None:
+        enter(sandbox)
     module, _, name = entry.partition(":")
     function: Callable[..., object] = getattr(importlib.import_module(module), name)
     return function
@@ -166,7 +172,7 @@ def _classify(error: BaseException) -> ExportFailure | None:
             "forward must not interrupt the process; raise an ordinary exception.",
             sources=(frame.source,) if frame else (),
         )
-    if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
+    if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
         from modelexport_exporter.storage.errors import disk_full
 
         return disk_full(str(error.filename or "the workspace"))

@@ -1,4 +1,4 @@
-"""Imported first by the fork server, so that a signal ends it with the supervisor.
+"""Imported first by the fork server: it ends with the supervisor, and forks for it only.
 
 multiprocessing ends the server when a pipe to the supervisor closes, but every worker holds that
 pipe open too, so a hanging worker would keep the server, and therefore itself, alive. A signal also
@@ -6,15 +6,43 @@ avoids an orderly exit, in which libraries print warnings after the verdict.
 
 It is a subreaper: what workers leave behind becomes a child of it, where the supervisor finds it.
 multiprocessing warns about each of them when it ends.
+
+Before Python 3.14 any process of the user may ask the server for a process, through a socket with a
+path: code in a sandbox would get one outside of it.
 """
 
 from __future__ import annotations
 
+import errno
+import os
+import socket
+import struct
 import warnings
+from multiprocessing import reduction
 
 from modelexport_exporter.isolation.child import die_with_parent
 from modelexport_exporter.isolation.descendants import become_subreaper
 
+_CREDENTIALS = struct.Struct("=iII")
+"""The process, user and group that connected."""
+_receive = reduction.recvfds
+_SERVER = os.getpid()
+
+
+def _receive_of_supervisor(sock: socket.socket, size: int) -> list[int]:
+    """Return the descriptors of a request. Raises OSError if it is another process's.
+
+    The server passes over this error, and goes on.
+    """
+    if os.getpid() == _SERVER:  # and not a fork of it
+        found = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        if _CREDENTIALS.unpack(found)[0] != os.getppid():
+            raise ConnectionAbortedError(errno.ECONNABORTED, "only the supervisor may ask")
+    return _receive(sock, size)
+
+
 die_with_parent()
 become_subreaper()
 warnings.filterwarnings("ignore", message="forkserver: waitpid returned unexpected pid")
+if hasattr(socket, "SO_PEERCRED"):
+    reduction.recvfds = _receive_of_supervisor

@@ -25,6 +25,7 @@ from modelexport_exporter.core.types import ReportProgress
 from modelexport_exporter.isolation import child
 from modelexport_exporter.isolation.conversation import Conversation
 from modelexport_exporter.isolation.printed_lines import OnOutput
+from modelexport_exporter.isolation.sandbox.policy import Sandbox
 from modelexport_exporter.isolation.server import running
 
 T = TypeVar("T")
@@ -33,6 +34,23 @@ _POLL_SECONDS = 0.2
 _READ_BYTES = 65536
 _LATE_SECONDS = 1.0
 """How long output is read after the answer, if there is no end of it."""
+_sandbox: Sandbox | None = None
+"""Of the workers that are started now."""
+
+
+@contextlib.contextmanager
+def sandboxed(sandbox: Sandbox) -> Iterator[None]:
+    """Let every worker that this process starts in the block enter a sandbox.
+
+    The state of the process, so that no place that starts a worker can forget it. The server that
+    they are forked from runs no code of the model, and is in none.
+    """
+    global _sandbox  # noqa: PLW0603
+    before, _sandbox = _sandbox, sandbox
+    try:
+        yield
+    finally:
+        _sandbox = before
 
 
 def run(
@@ -77,11 +95,16 @@ class Worker:
 
 @contextlib.contextmanager
 def start_worker(target: Callable[..., None], arguments: tuple[object, ...]) -> Iterator[Worker]:
-    """Run `target(*arguments, channel, output)` in a forked process, which ends with the block."""
+    """Run a function in a forked process, which ends with the block.
+
+    It is called as `target(*arguments, sandbox, channel, output)`.
+    """
     context = multiprocessing.get_context("forkserver")
     channel, their_channel = context.Pipe()
     output, their_output = context.Pipe(duplex=False)
-    process = context.Process(target=target, args=(*arguments, their_channel, their_output))
+    process = context.Process(
+        target=target, args=(*arguments, _sandbox, their_channel, their_output)
+    )
     with channel, output, ExitStack() as ends:
         with their_channel, their_output:
             ends.enter_context(running(process))

@@ -6,7 +6,9 @@ holds weights or runs a user's code happens in workers.
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from modelexport_exporter.core.log import Log
 from modelexport_exporter.core.memory import MemoryWatch
 from modelexport_exporter.core.progress import ProgressReporter
 from modelexport_exporter.isolation import worker
+from modelexport_exporter.isolation.sandbox.enter import sandbox_for
 from modelexport_exporter.pipeline.worker_client import WorkerPool, Workers
 from modelexport_exporter.report.record import Record
 from modelexport_exporter.report.signing import Signer
@@ -73,6 +76,19 @@ class RunContext:
             pool=pool,
         )
         return RunContext(resource, settings, log, record, report, workers)
+
+    @contextlib.contextmanager
+    def sandboxed(self, directory: Path) -> Iterator[None]:
+        """Isolate the workers of the block, which work in a directory; record how.
+
+        Raises ExportFailure if isolation is required and this machine cannot.
+        """
+        kept = self.settings.kept
+        readable = (kept.fetched.checkpoint,) if kept is not None else ()
+        sandbox = sandbox_for(self.spec, directory, readable)
+        self.record.isolation = sandbox.in_force
+        with worker.sandboxed(sandbox):
+            yield
 
     @property
     def spec(self) -> ModelExportSpec:

@@ -22,6 +22,7 @@ from modelexport_exporter.core.progress import ProgressReporter
 from modelexport_exporter.core.types import ExportTask
 from modelexport_exporter.isolation import server, worker
 from modelexport_exporter.isolation.interruption import interruptible
+from modelexport_exporter.isolation.sandbox.enter import sandbox_for
 from modelexport_exporter.report import text
 from modelexport_exporter.source import fetch as fetching
 from modelexport_exporter.source.fetch_code import fetch_code
@@ -59,15 +60,16 @@ def diagnose(
             with workspace(settings.work_dir) as directory:
                 server.start_server(settings.preload)
                 task, _ = fetch_task(first_of(resource, log).spec, directory, report)
-                found = worker.run(
-                    settings.entry,
-                    (task,),
-                    Diagnosis,
-                    on_progress=report,
-                    on_output=lambda line: log.log("info", line, worker=True),
-                    memory=memory,
-                    deadline=started + settings.timeout_seconds,
-                )
+                with worker.sandboxed(sandbox_for(resource.spec, directory)):
+                    found = worker.run(
+                        settings.entry,
+                        (task,),
+                        Diagnosis,
+                        on_progress=report,
+                        on_output=lambda line: log.log("info", line, worker=True),
+                        memory=memory,
+                        deadline=started + settings.timeout_seconds,
+                    )
         except ExportFailure as failure:
             found = _failed_diagnosis(resource.spec, failure.describe(report.stage))
     return found.model_copy(update={"seconds": round(time.monotonic() - started, 2)})

@@ -48,11 +48,12 @@ class ExportRun:
 
     def run(self) -> PodResult:
         """Return the result. Raises ExportFailure."""
-        settings = self.context.settings
+        settings, spec = self.context.settings, self.context.spec
         with workspace(settings.work_dir) as directory, ExitStack() as held:
+            held.enter_context(self.context.sandboxed(directory))
 
             def start_workers(code_dir: Path | None) -> None:
-                server.start_server(settings.preload, libraries_of(self.context.spec, code_dir))
+                server.start_server(settings.preload, libraries_of(spec, code_dir))
 
             fetched = self.fetch(directory, held, on_download=start_workers)
             return fetched if isinstance(fetched, PodResult) else self.climb(fetched)

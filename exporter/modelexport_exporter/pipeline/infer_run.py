@@ -13,6 +13,7 @@ from modelexport_exporter.core.progress import ProgressReporter
 from modelexport_exporter.core.proposal import Proposal, Stated
 from modelexport_exporter.isolation import server, worker
 from modelexport_exporter.isolation.interruption import interruptible
+from modelexport_exporter.isolation.sandbox.enter import sandbox_for
 from modelexport_exporter.pipeline.diagnose_run import Settings, fetch_task
 from modelexport_exporter.source.fetch import Kept
 from modelexport_exporter.source.imported_libraries import libraries_of
@@ -33,13 +34,14 @@ def infer_inputs(
         directory = held.enter_context(workspace(settings.work_dir))
         task, kept = fetch_task(spec, directory, report)
         server.start_server(settings.preload, libraries_of(spec, task.code_dir))
-        found = worker.run(
-            entry_points.INFER,
-            (task, stated),
-            Proposal,
-            on_progress=report,
-            on_output=lambda line: log.log("info", line, worker=True),
-            memory=memory,
-            deadline=time.monotonic() + settings.timeout_seconds,
-        )
+        with worker.sandboxed(sandbox_for(spec, directory)):
+            found = worker.run(
+                entry_points.INFER,
+                (task, stated),
+                Proposal,
+                on_progress=report,
+                on_output=lambda line: log.log("info", line, worker=True),
+                memory=memory,
+                deadline=time.monotonic() + settings.timeout_seconds,
+            )
     return found, kept

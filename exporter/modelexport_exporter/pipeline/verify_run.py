@@ -45,7 +45,7 @@ class VerifyRun:
     def run(self) -> PodResult:
         """Return the result. Raises ExportFailure."""
         context, record = self.context, self._record
-        with workspace(context.settings.work_dir) as directory:
+        with workspace(context.settings.work_dir) as directory, context.sandboxed(directory):
             self._artifact = artifact = find_artifact(context.spec)
             fetch_stage = FetchStage(context.spec, directory, record, context.report)
             fetch_stage.identify()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC
 
@@ -143,7 +144,22 @@ def _environment(report: Report) -> list[Pair]:
         Pair("platform", found.platform),
         Pair("CPUs", str(found.cpus)),
         Pair("peak memory", text.size(report.peak_memory_bytes)),
+        *_isolation(report),
     ]
+
+
+def _isolation(report: Report) -> Iterator[Pair]:
+    found = report.verification.isolation if report.verification else None
+    if found is None:
+        return
+    mechanisms = [
+        *([f"Landlock ABI {found.landlock_abi}"] if found.landlock_abi else []),
+        *(["seccomp"] if found.seccomp else []),
+        f"network {found.network.value.lower()}",
+    ]
+    yield Pair("isolation of the model's code", ", ".join(mechanisms))
+    for sentence in found.missing:
+        yield Pair("not in force", sentence)
 
 
 def _source(report: Report) -> list[Pair]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from modelexport_api.conditions import stages_of
+from modelexport_api.isolation import IsolationInForce
 from modelexport_api.pod import PodResult
 from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Layout, Mode
@@ -82,6 +83,8 @@ class Record:
     """What each attempt made, in the order of attempts."""
     peak_memory_bytes: int = 0
     benchmark: Benchmark | None = None
+    isolation: IsolationInForce | None = None
+    """Of the processes that ran the model's code."""
 
     @contextmanager
     def time_stage(self, stage: Stage) -> Iterator[None]:
@@ -182,7 +185,7 @@ class Record:
     @property
     def verification(self) -> VerificationResult | None:
         """Return the verdict's summary; errors end at the largest float, as JSON's numbers do."""
-        return summary_of(self.outcome, self.benchmark)
+        return summary_of(self.outcome, self.benchmark, self.isolation)
 
     def model_files(self) -> list[ArtifactFile]:
         """Return the files of the model itself, under the names that they are published by."""
@@ -268,7 +271,7 @@ class Record:
             modules=reports.modules(converted.modules) if converted else [],
             findings=reports.findings(converted.findings) if converted else [],
             attempts=reports.attempts(self.attempts),
-            verification=summary_of(outcome, self.benchmark),
+            verification=summary_of(outcome, self.benchmark, self.isolation),
             tried=tried_inputs(outcome),
             samples=reports.samples(outcome.samples) if outcome else [],
             blame=reports.blame(self.blame) if failure and self.blame else None,

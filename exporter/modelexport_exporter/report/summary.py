@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 
+from modelexport_api.isolation import IsolationInForce
 from modelexport_api.status import VerificationResult
 from modelexport_exporter.core.benchmark_plan import Benchmark
 from modelexport_exporter.core.types import VerificationOutcome, limit_share
@@ -13,7 +14,9 @@ _LARGEST = sys.float_info.max
 
 
 def summary_of(
-    outcome: VerificationOutcome | None, benchmark: Benchmark | None
+    outcome: VerificationOutcome | None,
+    benchmark: Benchmark | None,
+    isolation: IsolationInForce | None,
 ) -> VerificationResult | None:
     """Return the verdict's summary; errors end at the largest float, as JSON's numbers do."""
     if outcome is None:
@@ -25,7 +28,7 @@ def summary_of(
         "limit_share": _largest_share(outcome),
     }
     latency = {"latency_ms": benchmark.latency} if benchmark else {}
-    return summary.model_copy(update={**errors, **latency})
+    return summary.model_copy(update={**errors, **latency, "isolation": isolation})
 
 
 def _finite(value: float) -> float:

@@ -71,6 +71,10 @@ _BY_REASON: dict[Reason, tuple[str, str]] = {
         "Mismatch",
         "The ONNX file does not compute what the model computes.",
     ),
+    Reason.ISOLATION_UNAVAILABLE: (
+        "Refused",
+        "The model's code did not run, because this machine cannot isolate it.",
+    ),
     Reason.RUNTIME_FAILED: ("Refused", "onnxruntime cannot run the ONNX file."),
     Reason.ILL_CONDITIONED: (
         "No verdict",

@@ -14,6 +14,7 @@ import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Model
+from modelexport_exporter.core import closed_network
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.user_code.missing_names import Named
@@ -36,10 +37,12 @@ def _call(function: Callable[..., Any], model: Model, code_dir: Path | None) -> 
         module = as_module(function(**model.kwargs))
     except BaseException as error:
         reraise_out_of_memory(error)
+        given = ", ".join(model.kwargs) or "none"
         raise ExportFailure(
             Reason.FACTORY_FAILED,
             f"{model.factory} raised {describe_error(error, code_dir)}",
-            f"Correct the factory, or model.kwargs (given: {', '.join(model.kwargs) or 'none'}).",
+            closed_network.advice(error)
+            or f"Correct the factory, or model.kwargs (given: {given}).",
         ) from error
     if not isinstance(module, torch.nn.Module):
         raise ExportFailure(

@@ -39,12 +39,12 @@ class Runs:
     root: str
     storage: Storage
     tmp_path: Path
+    log: Path
 
     @property
     def exported(self) -> list[str]:
         """The content of every checkpoint whose export began, in order."""
-        log = self.tmp_path / "exported"
-        return log.read_text().splitlines() if log.exists() else []
+        return self.log.read_text().splitlines() if self.log.exists() else []
 
     def write(self, **contents: str) -> None:
         """Write run/NAME.pt for each name."""
@@ -58,7 +58,7 @@ class Runs:
             source or {"uri": f"{self.root}run/*.pt"},
             f"{self.root}onnx/{to}/",
             storage=self.storage.to_wire(),
-            model={"factory": "small:build", "kwargs": {"log": str(self.tmp_path / "exported")}},
+            model={"factory": "small:build", "kwargs": {"log": str(self.log)}},
             verification={"benchmark": False},
             **spec,
         )
@@ -105,8 +105,8 @@ class Runs:
 
 
 @pytest.fixture
-def runs(root: str, storage: Storage, tmp_path: Path) -> Runs:
-    return Runs(root, storage, tmp_path)
+def runs(root: str, storage: Storage, tmp_path: Path, workers_log: Path) -> Runs:
+    return Runs(root, storage, tmp_path, workers_log)
 
 
 def outcomes(results: Results) -> dict[str, str]:

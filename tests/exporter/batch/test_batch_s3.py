@@ -42,6 +42,7 @@ class Bucket:
     name: str
     proxy: Throttle
     tmp_path: Path
+    log: Path
 
     def put(self, key: str, content: str) -> None:
         self.server.client().put_object(Bucket=self.name, Key=key, Body=content.encode())
@@ -51,7 +52,7 @@ class Bucket:
             {"uri": f"s3://{self.name}/run/*.pt"},
             f"s3://{self.name}/onnx/{{stem}}/",
             storage={"endpoint": self.proxy.endpoint},
-            model={"factory": "small:build", "kwargs": {"log": str(self.tmp_path / "exported")}},
+            model={"factory": "small:build", "kwargs": {"log": str(self.log)}},
             verification={"benchmark": False},
             **spec,
         )
@@ -70,7 +71,11 @@ class Bucket:
 
 @pytest.fixture
 def stored(
-    s3: S3Server, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    s3: S3Server,
+    bucket: str,
+    tmp_path: Path,
+    workers_log: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Bucket]:
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         monkeypatch.delenv(name)
@@ -80,7 +85,7 @@ def stored(
     monkeypatch.setattr(loops, "retry_delay", lambda _attempt, _spread: 0.1)
     monkeypatch.setattr(ExponentialBackoff, "delay_amount", lambda _self, _context: 0.01)
     with throttling(s3.endpoint) as proxy:
-        made = Bucket(s3, bucket, proxy, tmp_path)
+        made = Bucket(s3, bucket, proxy, tmp_path, workers_log)
         for name in "abcd":
             made.put(f"run/{name}.pt", name)
         yield made
@@ -140,7 +145,7 @@ def test_an_object_that_changes_once_is_exported_as_it_is_then(stored: Bucket) -
     stored.proxy.turns_away = replaces
     assert counts(stored.run()).succeeded == 4
     assert stored.results().items[1].attempts == 2
-    exported = (stored.tmp_path / "exported").read_text().split()
+    exported = stored.log.read_text().split()
     assert exported == ["a", "new", "c", "d"]
 
 
@@ -179,4 +184,4 @@ def test_a_destination_that_refuses_is_found_before_any_work(stored: Bucket) -> 
     result = stored.run(resource.model_copy(update={"spec": spec}))
     assert result.failure is not None
     assert result.failure.reason is Reason.DESTINATION_DENIED
-    assert not (stored.tmp_path / "exported").exists()
+    assert not stored.log.exists()

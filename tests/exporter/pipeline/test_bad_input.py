@@ -122,13 +122,6 @@ RUDE = {
         "dies_in_verification",
         Reason.FACTORY_FAILED,
         ("exited with code 7 while model.factory was running",),
-        changes={
-            "model": {
-                "factory": "rude:dies_in_verification",
-                "kwargs": {"marker": "{}/marker"},
-                "code": {"uri": f"file://{CODE}/"},
-            }
-        },
     ),
     "forward exits": Rude("Exits", Reason.CAPTURE_FAILED, ("exited with code 0",), "sys.exit"),
     "forward exits, traced": Rude(

@@ -14,6 +14,7 @@ import onnxruntime
 import pytest
 import torch
 
+from modelexport_api.isolation import Network
 from modelexport_api.pod import MANIFEST_ENV, PodResult, parse_log_line
 from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Storage
@@ -90,6 +91,10 @@ def test_a_small_model(
     assert latency.dims == {"batch": 16}
     assert 0 < latency.onnx.median <= latency.onnx.p95
     assert 0 < latency.eager.median <= latency.eager.p95
+    isolation = result.verification.isolation
+    assert isolation is not None
+    assert isolation.network is Network.CLOSED, "nobody opened it"
+    assert isolation.missing == []
     model = place("out/model.onnx")
     answer = model.store.read(model.key)
     assert answer is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 
+from modelexport_api.isolation import IsolationInForce, Network
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_cli.summary import print_summary
@@ -39,6 +40,14 @@ def test_a_success_shows_what_was_covered_and_what_was_not_compared() -> None:
         "            all 7 sizes of n",
         "  Untested  output boxes had no elements",
     ]
+
+
+def test_what_was_not_in_force_is_shown() -> None:
+    assert SUCCEEDED.verification is not None
+    isolation = IsolationInForce(network=Network.OPEN, missing=["files: no Landlock"])
+    verification = SUCCEEDED.verification.model_copy(update={"isolation": isolation})
+    lines = summary(SUCCEEDED.model_copy(update={"verification": verification}))
+    assert lines[3] == "  Isolation not in force: files: no Landlock"
 
 
 def test_a_failure_shows_reason_message_hint_and_reports() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from modelexport_api.isolation import Isolation
 from modelexport_api.pod import MANIFEST_ENV, SIGNING_KEY_ENV, SIGNING_KEY_FILE_ENV, WORK_DIR
 from modelexport_api.reasons import PERMANENT_EXIT_CODES, ExitCode
 from modelexport_api.resource import parse
@@ -70,6 +71,20 @@ def test_the_manifest_round_trips_without_the_pod_template() -> None:
     sent = json.loads(env(build(made, SETTINGS))[MANIFEST_ENV])
     assert "podTemplate" not in sent["spec"]
     assert parse(sent).spec == made.spec.model_copy(update={"pod_template": None})
+
+
+@pytest.mark.parametrize(
+    ("own", "settings", "sent"),
+    [
+        ("Preferred", "Preferred", "Preferred"),
+        ("Preferred", "Required", "Required"),
+        ("Required", "Preferred", "Required"),
+    ],
+)
+def test_isolation_is_the_stricter_of_both(own: str, settings: str, sent: str) -> None:
+    raised = SETTINGS.model_copy(update={"isolation": Isolation(settings)})
+    manifest = json.loads(env(build(export({"isolation": own}), raised))[MANIFEST_ENV])
+    assert parse(manifest).spec.isolation is Isolation(sent)
 
 
 def test_only_infrastructure_failures_are_retried() -> None:

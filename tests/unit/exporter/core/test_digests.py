@@ -21,7 +21,7 @@ from modelexport_exporter.core.types import SourceFile
 
 VERSIONS = {"modelexport": "1"}
 THE_WORK = {
-    *("mode", "outputs", "outputShapes", "dims.min", "dims.max"),
+    *("mode", "outputs", "outputShapes", "dims.min", "dims.max", "isolation"),
     *("source.format", "source.stateDictKey", "source.allowPickle"),
     *("source.unusedWeights", "source.factoryWeights"),
     *("model.factory", "model.kwargs", "model.exampleInputs", "model.state", "model.training"),

@@ -12,6 +12,7 @@ from modelexport_exporter.report.blame import culprit_of
 from modelexport_exporter.report.contract import contract_of
 from modelexport_exporter.report.graph import graph_of, walk
 from modelexport_exporter.report.latency import latency_of
+from modelexport_exporter.report.page import page_of
 from modelexport_exporter.report.route import route_of
 from modelexport_exporter.report.tried import tried_of
 from modelexport_exporter.report.verdict import Tone, trouble_of, verdict_of
@@ -40,6 +41,32 @@ def test_a_success_says_how_far_from_the_limit_it_is() -> None:
     assert facts["Took"] == (f"12.5{SPACE}s", f"521{SPACE}MB at the peak")
 
 
+@pytest.mark.parametrize(
+    ("found", "shown"),
+    [
+        (
+            {"landlockAbi": 7, "seccomp": True, "network": "Closed"},
+            [("isolation of the model's code", "Landlock ABI 7, seccomp, network closed")],
+        ),
+        (
+            {"network": "Open", "missing": ["files, signals: none"]},
+            [
+                ("isolation of the model's code", "network open"),
+                ("not in force", "files, signals: none"),
+            ],
+        ),
+        (None, []),
+    ],
+)
+def test_how_the_model_s_code_was_isolated(
+    found: dict[str, Any] | None, shown: list[tuple[str, str]]
+) -> None:
+    page = page_of(report(verification=verification(isolation=found)))
+    pairs = [(pair.name, pair.value) for pair in page.environment]
+    after = pairs.index(("peak memory", f"521{SPACE}MB")) + 1
+    assert pairs[after:] == shown
+
+
 @pytest.mark.parametrize("reason", EXIT_CODES)
 def test_every_reason_has_words(reason: Reason) -> None:
     verdict = verdict_of(failed(reason.value))
@@ -55,6 +82,7 @@ def test_every_reason_has_words(reason: Reason) -> None:
         ("UnsupportedOperator", Tone.BAD, "Not exported"),
         ("DynamicDimSpecialized", Tone.BAD, "Refused"),
         ("IllConditioned", Tone.BAD, "No verdict"),
+        ("IsolationUnavailable", Tone.BAD, "Refused"),
     ],
 )
 def test_verdict_is_summed_up_in_a_word(reason: str, tone: Tone, word: str) -> None:

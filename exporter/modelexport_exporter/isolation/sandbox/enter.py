@@ -1,0 +1,120 @@
+"""Applies a sandbox to the process that calls it, and asks this machine what a sandbox needs."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from modelexport_api.isolation import Network
+from modelexport_api.spec import ModelExportSpec
+from modelexport_exporter.core import closed_network, place
+from modelexport_exporter.isolation.sandbox import landlock, limits, linux, places, seccomp
+from modelexport_exporter.isolation.sandbox.policy import (
+    Kernel,
+    Sandbox,
+    check,
+    network_of,
+    unavailable,
+)
+
+_TEMPORARY = "tmp"
+"""Below the workspace: the directory of temporary files."""
+_KEPT_CURRENT = "..data"
+"""A link in the volumes that the kubelet keeps current."""
+
+
+def ask_kernel() -> Kernel:
+    """Return what this machine's kernel offers."""
+    if sys.platform != "linux" or seccomp.this_machine() is None:
+        return Kernel(0, seccomp=False)
+    return Kernel(landlock.kernel_abi(), seccomp.available())
+
+
+def sandbox_for(spec: ModelExportSpec, workspace: Path, readable: Sequence[Path] = ()) -> Sandbox:
+    """Return the sandbox of a run's workers; the caller stays outside.
+
+    `readable`: of another run of this process. Raises ExportFailure if isolation is required and this machine cannot.
+    """
+    in_pod, home = place.in_pod(), Path.home()
+    caches = places.caches(os.environ, home)
+    for cache in caches:
+        if cache.parent != home:  # a folder of its own there is the library's to make
+            with contextlib.suppress(OSError):
+                cache.mkdir(parents=True, exist_ok=True)
+    (workspace / _TEMPORARY).mkdir(exist_ok=True)
+    hidden = [*places.credentials(os.environ, home), *_secret_volumes(), workspace]
+    sandbox = Sandbox(
+        kernel=ask_kernel(),
+        network=network_of(spec, in_pod=in_pod),
+        workspace=workspace.resolve(),
+        caches=caches,
+        hidden=frozenset(_without_links(hidden)),
+        readable=tuple(path.resolve() for path in readable),
+        limits=limits.limits_for(
+            shutil.disk_usage(workspace).free, limits.tasks_of_this_user(), in_pod=in_pod
+        ),
+    )
+    check(spec.isolation, sandbox.in_force)
+    return sandbox
+
+
+def enter(sandbox: Sandbox) -> None:
+    """Limit this process, which has one thread, and all that it starts. Raises ExportFailure."""
+    _use_temporary(sandbox.workspace / _TEMPORARY)
+    limits.apply(sandbox.limits)
+    kernel, network = sandbox.kernel, sandbox.network is Network.OPEN
+    machine = seccomp.this_machine()
+    try:
+        if kernel.landlock_abi or kernel.seccomp:
+            linux.set_no_new_privileges()
+        if kernel.landlock_abi:
+            own = (sandbox.workspace, *sandbox.caches)
+            granted = places.grants(sandbox.hidden, own, sandbox.readable, _children)
+            landlock.restrict(granted, kernel.landlock_abi, network=network)
+        if kernel.seccomp and machine is not None:
+            if not network:
+                closed_network.note_closed()
+            seccomp.install(machine, seccomp.program(machine, network=network))
+    except OSError as error:
+        raise unavailable(f"the kernel offers it but refuses: {error}") from error
+
+
+def _use_temporary(directory: Path) -> None:
+    """Let this process and its children write temporary files to a directory."""
+    os.environ["TMPDIR"] = str(directory)
+    tempfile.tempdir = None
+    # multiprocessing takes over that of the process that started this one, and offers no other way.
+    vars(multiprocessing.current_process())["_config"].pop("tempdir", None)
+
+
+def _children(directory: Path) -> Iterator[Path]:
+    """Yield the entries that are no links: what these lead to has a path of its own."""
+    with contextlib.suppress(OSError), os.scandir(directory) as entries:
+        yield from (Path(entry.path) for entry in entries if not entry.is_symlink())
+
+
+def _without_links(paths: Sequence[Path]) -> Iterator[Path]:
+    """Yield the real paths, and of a volume that is kept current the whole directory."""
+    for path in paths:
+        with contextlib.suppress(OSError, RuntimeError):
+            yield path.resolve()
+            if _is_kept_current(path.parent):
+                yield path.parent.resolve()
+
+
+def _secret_volumes() -> tuple[Path, ...]:
+    try:
+        mounts = Path("/proc/self/mountinfo").read_text()
+    except OSError:
+        return ()
+    return places.secret_volumes(mounts, _is_kept_current)
+
+
+def _is_kept_current(directory: Path) -> bool:
+    return (directory / _KEPT_CURRENT).is_symlink()

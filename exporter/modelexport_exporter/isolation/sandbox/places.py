@@ -1,0 +1,166 @@
+"""Which paths a worker may use: pure decisions; the file system is asked through `Children`.
+
+Landlock can only allow. So that images and workstations go on working with data anywhere, a worker
+may read everything but what is hidden: a directory with something hidden inside is not allowed as
+a whole, but entry by entry. What appears in it later is not readable either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from modelexport_exporter.storage.workspace import PREFIX as RUN_DIRECTORY
+
+Children = Callable[[Path], Iterable[Path]]
+"""Returns the entries of a directory that are no links; none where it cannot be read."""
+
+
+class Access(Enum):
+    """What a worker may do with a path and all below it."""
+
+    LIST = "list"
+    """See the names of files."""
+    READ = "read"
+    """Read and execute."""
+    OWN = "own"
+    """Anything but making devices."""
+    DEVICE = "device"
+    """Read, write and control."""
+
+
+@dataclass(frozen=True)
+class Grant:
+    """What a worker may do with one path."""
+
+    path: Path
+    access: Access
+
+
+CREDENTIAL_FILES = (
+    *(".ssh", ".gnupg", ".aws", ".azure", ".oci", ".kube", ".docker", ".config/containers"),
+    *(".netrc", "_netrc", ".git-credentials", ".config/git/credentials", ".config/gh"),
+    *(".config/gcloud", ".config/doctl", ".config/rclone", ".config/helm", ".config/sops"),
+    *(".boto", ".s3cfg", ".mc", ".pypirc", ".npmrc", ".cargo/credentials.toml", ".vault-token"),
+    *(".terraform.d/credentials.tfrc.json", ".databrickscfg", ".kaggle", ".pgpass", ".my.cnf"),
+    *(".password-store", ".local/share/keyrings", ".mozilla", ".config/google-chrome"),
+    *(".config/chromium", ".bash_history", ".zsh_history", ".python_history"),
+    *(".cache/huggingface/token", ".cache/huggingface/stored_tokens"),
+)
+"""Below the home directory."""
+
+SYSTEM_SECRETS = (
+    *("/run/secrets", "/run/user", "/run/credentials", "/var/lib/kubelet", "/etc/kubernetes"),
+    *("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssh", "/etc/sudoers"),
+    *("/sys/kernel/debug", "/sys/kernel/tracing", "/sys/kernel/security"),
+)
+
+CREDENTIAL_VARIABLES = (
+    *("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE", "AWS_WEB_IDENTITY_TOKEN_FILE"),
+    *("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "AZURE_FEDERATED_TOKEN_FILE", "KUBECONFIG"),
+    *("GOOGLE_APPLICATION_CREDENTIALS", "CLOUDSDK_CONFIG", "DOCKER_CONFIG", "NETRC"),
+    *("HF_TOKEN_PATH", "MODELEXPORT_SIGNING_KEY_FILE"),
+)
+"""Environment variables with paths of credentials, several of them separated by colons."""
+
+_MOUNT_POINT = 4
+"""Its field in a line of /proc/self/mountinfo; the root of the mount is before it."""
+_PROC, _DEV = Path("/proc"), Path("/dev")
+_KERNEL_MEMORY = frozenset({"kcore", "kmsg", "keys", "key-users", "sysrq-trigger", "kallsyms"})
+_DEVICES = ("null", "zero", "full", "random", "urandom", "ptmx", "kfd", "dri", "infiniband")
+_GPU = "nvidia"
+"""The beginning of the names of NVIDIA's devices."""
+
+HUGGING_FACE = ("hub", "modules", "assets", "xet", "datasets")
+"""What libraries write below HF_HOME; its tokens are files beside these."""
+
+
+def credentials(environment: Mapping[str, str], home: Path) -> tuple[Path, ...]:
+    """Return where credentials may be on this machine."""
+    named = (
+        Path(path)
+        for name in CREDENTIAL_VARIABLES
+        for path in environment.get(name, "").split(":")
+        if path.startswith("/")
+    )
+    hugging_face = environment.get("HF_HOME")
+    tokens = [Path(hugging_face, name) for name in ("token", "stored_tokens") if hugging_face]
+    below_home = (home / name for name in CREDENTIAL_FILES)
+    return (*map(Path, SYSTEM_SECRETS), *below_home, *named, *tokens)
+
+
+def secret_volumes(mount_info: str, is_kept_current: Callable[[Path], bool]) -> tuple[Path, ...]:
+    """Return where Kubernetes mounted Secrets and tokens, whatever the paths are.
+
+    `mount_info`: the content of /proc/self/mountinfo. `is_kept_current`: whether the kubelet
+    replaces the content of a directory in one step, as it does for these volumes.
+    """
+    found = []
+    for line in mount_info.splitlines():
+        before, _, after = line.partition(" - ")
+        fields = before.split()
+        if len(fields) < _MOUNT_POINT + 1 or after.split()[:1] != ["tmpfs"]:
+            continue
+        path = Path(fields[_MOUNT_POINT].replace("\\040", " "))
+        # One file of such a volume is mounted from the directory of its present content.
+        if fields[_MOUNT_POINT - 1].startswith("/..") or is_kept_current(path):
+            found.append(path)
+    return tuple(found)
+
+
+def caches(environment: Mapping[str, str], home: Path) -> tuple[Path, ...]:
+    """Return the caches that libraries of models write: downloads and compiled kernels."""
+    cache = Path(environment.get("XDG_CACHE_HOME") or home / ".cache")
+    hugging_face = Path(environment.get("HF_HOME") or cache / "huggingface")
+    return (
+        *(hugging_face / name for name in HUGGING_FACE),
+        Path(environment.get("TORCH_HOME") or cache / "torch"),
+        Path(environment.get("MPLCONFIGDIR") or cache / "matplotlib"),
+        Path(environment.get("TRITON_CACHE_DIR") or home / ".triton"),
+        Path(environment.get("CUDA_CACHE_PATH") or home / ".nv"),
+    )
+
+
+def grants(
+    hidden: frozenset[Path], own: Iterable[Path], readable: Iterable[Path], children: Children
+) -> Iterator[Grant]:
+    """Yield what a worker may use.
+
+    `hidden`: without links. `own`: directories that it may write, also where they are hidden.
+    `readable`: what it may read, also where it is hidden.
+    """
+    root = Path("/")
+    yield Grant(root, Access.LIST)
+    for path in visible(root, hidden | {_PROC, _DEV}, children):
+        yield Grant(path, Access.READ)
+    yield from (Grant(path, Access.READ) for path in children(_PROC) if _is_of_the_system(path))
+    yield Grant(_PROC / "self", Access.READ)
+    yield Grant(_DEV / "shm", Access.OWN)
+    for path in children(_DEV):
+        if path.name in _DEVICES or path.name.startswith(_GPU):
+            yield Grant(path, Access.DEVICE)
+    yield from (Grant(path, Access.OWN) for path in own)
+    yield from (Grant(path, Access.READ) for path in readable)
+
+
+def visible(root: Path, hidden: frozenset[Path], children: Children) -> Iterator[Path]:
+    """Yield the paths that together hold all below a directory but what is hidden."""
+    above = {parent for path in hidden for parent in path.parents}
+
+    def below(path: Path) -> Iterator[Path]:
+        if path in hidden or path.name.startswith(RUN_DIRECTORY):
+            return
+        if path not in above:
+            yield path
+            return
+        for child in children(path):
+            yield from below(child)
+
+    return below(root)
+
+
+def _is_of_the_system(path: Path) -> bool:
+    """Return whether an entry of /proc is of no process, and none of the kernel's memory."""
+    return not path.name.isdigit() and path.name not in _KERNEL_MEMORY
