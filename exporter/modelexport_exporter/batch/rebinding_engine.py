@@ -28,7 +28,7 @@ from modelexport_exporter.batch.rebinding_run import RebindingRun
 from modelexport_exporter.batch.resident_workers import ResidentWorkerPool
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.log import Log
-from modelexport_exporter.isolation import server
+from modelexport_exporter.isolation import server, worker
 from modelexport_exporter.isolation.interruption import ignore_signals, interruptible
 from modelexport_exporter.isolation.sandbox.enter import sandbox_for
 from modelexport_exporter.isolation.unexpected_error import unexpected_error

@@ -39,7 +39,7 @@ CREDENTIALS = "AWS_"
 """Prefix of the environment variables that are hidden from user code."""
 
 
-def work(
+def work(  # noqa: PLR0917 - multiprocessing passes arguments in order
     entry: str,
     arguments: tuple[Any, ...],
     expected: Any,  # noqa: ANN401

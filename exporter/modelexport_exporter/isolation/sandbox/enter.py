@@ -39,7 +39,8 @@ def ask_kernel() -> Kernel:
 def sandbox_for(spec: ModelExportSpec, workspace: Path, readable: Sequence[Path] = ()) -> Sandbox:
     """Return the sandbox of a run's workers; the caller stays outside.
 
-    `readable`: of another run of this process. Raises ExportFailure if isolation is required and this machine cannot.
+    `readable`: of another run of this process.
+    Raises ExportFailure if isolation is required and this machine cannot.
     """
     in_pod, home = place.in_pod(), Path.home()
     caches = places.caches(os.environ, home)
