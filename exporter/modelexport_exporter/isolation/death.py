@@ -90,6 +90,15 @@ def deadline_exceeded(stage: Stage | None) -> ExportFailure:
     )
 
 
+def not_started(why: str) -> ExportFailure:
+    """Return the failure for a worker that could not be started."""
+    return ExportFailure(
+        Reason.WORKER_DIED,
+        f"the process from which workers are forked ended: {why}",
+        "Will be retried. The model's code must not end processes that it did not start.",
+    )
+
+
 def not_ended(count: int) -> ExportFailure:
     """Return the failure for processes of a worker that outlive it."""
     return ExportFailure(

@@ -63,14 +63,14 @@ def parents_of_processes() -> dict[int, int]:
         found = {}
         with contextlib.suppress(OSError):
             for entry in os.scandir("/proc"):
-                if entry.name.isdigit() and (parent := _read(entry.name)) is not None:
+                if entry.name.isdigit() and (parent := parent_of(int(entry.name))) is not None:
                     found[int(entry.name)] = parent
         if {*found.values()} <= {0, *found}:
             break
     return found
 
 
-def _read(pid: str) -> int | None:
+def parent_of(pid: int) -> int | None:
     """Return the parent of a process; None if it runs no more."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_bytes()
@@ -83,7 +83,7 @@ def _read(pid: str) -> int | None:
 
 def is_running(pid: int) -> bool:
     """Return whether a process runs."""
-    return _read(str(pid)) is not None
+    return parent_of(pid) is not None
 
 
 def end_below(root: int, spared: Collection[int], seconds: float = _SECONDS) -> None:

@@ -150,8 +150,14 @@ def encode_progress(stage: Stage, fraction: float, message: str) -> bytes:
 
 def encode_result(value: object, expected: Any) -> bytes:  # noqa: ANN401
     """Return a line; `expected`: the type that the caller stated."""
-    content = _adapter(expected, "value").dump_python(value, mode="json", warnings=False)
+    adapter = _adapter(expected, "value")
+    content = adapter.dump_python(value, mode="json", warnings=False, fallback=_number)
     return _line({"kind": "result", "value": content})
+
+
+def _number(value: Any) -> object:  # noqa: ANN401
+    """Return the number of NumPy or torch as one of Python."""
+    return value.item()
 
 
 def encode_failure(failure: ExportFailure) -> bytes:

@@ -56,7 +56,8 @@ class Resident:
         spoke = worker.channel.poll(0) and bool(worker.read_channel())
 
         def send() -> None:
-            with contextlib.suppress(OSError):  # it ended: listen() finds out how
+            # It ended, as listen() finds out, or was closed meanwhile.
+            with contextlib.suppress(OSError, TypeError):
                 worker.channel.send((method, arguments, expected))
 
         if not spoke:

@@ -18,6 +18,7 @@ from multiprocessing.context import ForkServerProcess
 from modelexport_exporter.core import entry_points
 from modelexport_exporter.core.types import LibraryImport
 from modelexport_exporter.isolation import child, descendants
+from modelexport_exporter.isolation.death import not_started
 from modelexport_exporter.isolation.shared_libraries import LIBRARIES_ENV, encode
 
 
@@ -30,12 +31,8 @@ class _Server:
         self.workers: set[int] = set()
         self.own_children: set[int] = set()
         """Of this process, when a worker was started last."""
-
-    @property
-    def pid(self) -> int | None:
-        """Return the server's process; None if it was never started."""
-        pid: int | None = getattr(forkserver._forkserver, "_forkserver_pid", None)  # noqa: SLF001
-        return pid
+        self.pid: int | None = None
+        """The server's process; None before a worker was started."""
 
 
 _SERVER = _Server()
@@ -87,10 +84,16 @@ def running(process: ForkServerProcess) -> Iterator[None]:
         _ensure_running()
         _wake()
         _SERVER.own_children = _children()
-        process.start()
+        try:
+            process.start()
+        except (OSError, EOFError) as error:  # user code ended the server at this moment
+            raise not_started(str(error)) from error
         pid = process.pid
         assert pid is not None
         _SERVER.workers.add(pid)
+        parent = descendants.parent_of(pid)
+        if parent != os.getpid():
+            _SERVER.pid = parent or _SERVER.pid
     try:
         yield
     finally:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from modelexport_api.reasons import Reason
@@ -87,6 +90,16 @@ def test_a_result_arrives_as_it_was(value: object, expected: type[object]) -> No
     found = messages.decode(line[:-1], expected)
     assert isinstance(found, ResultMessage)
     assert repr(found.value) == repr(value)
+
+
+def test_numbers_of_numpy_arrive_as_those_of_python() -> None:
+    numbers: dict[str, Any] = {"errors": np.int64(3), "limit": np.float32(0.5)}
+    numbers |= {"noise": np.float64(1), "all_nan": np.bool_(True)}
+    line = messages.encode_result(replace(COMPARED, **numbers), OutputComparison)
+    found = messages.decode(line[:-1], OutputComparison)
+    assert isinstance(found, ResultMessage)
+    assert (found.value.errors, found.value.limit, found.value.noise) == (3, 0.5, 1.0)
+    assert found.value.all_nan is True
 
 
 def test_half_a_surrogate_pair_arrives_as_text() -> None:
