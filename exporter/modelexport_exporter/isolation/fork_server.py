@@ -37,5 +37,8 @@ def _receive_of_supervisor(sock: socket.socket, size: int) -> list[int]:
 
 
 die_with_parent()
+# torch.compile would keep them in a directory that is chosen when torch is imported here, and that
+# no sandbox may write.
+os.environ["TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS"] = "0"
 if hasattr(socket, "SO_PEERCRED"):
     reduction.recvfds = _receive_of_supervisor
