@@ -122,6 +122,14 @@ def download(_report: ReportProgress) -> None:
     find_factory(Model(factory="urllib.request:urlopen", kwargs=url), None)()
 
 
+def compiled(_report: ReportProgress) -> float:
+    """Kernels are made by the system's compiler, in a directory of temporary files."""
+    import torch
+
+    function = torch.compile(lambda x: (x.sin() * 2 + x.cos()).relu().sum())
+    return float(function(torch.zeros(8)))
+
+
 def ordinary(_report: ReportProgress) -> dict[str, object]:
     """What code of models does every day."""
     import tempfile

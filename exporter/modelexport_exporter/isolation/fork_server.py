@@ -44,5 +44,8 @@ def _receive_of_supervisor(sock: socket.socket, size: int) -> list[int]:
 die_with_parent()
 become_subreaper()
 warnings.filterwarnings("ignore", message="forkserver: waitpid returned unexpected pid")
+# torch.compile would keep them in a directory that is chosen when torch is imported here, and that
+# no sandbox may write.
+os.environ["TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS"] = "0"
 if hasattr(socket, "SO_PEERCRED"):
     reduction.recvfds = _receive_of_supervisor

@@ -90,6 +90,8 @@ def _use_temporary(directory: Path) -> None:
     """Let this process and its children write temporary files to a directory."""
     os.environ["TMPDIR"] = str(directory)
     tempfile.tempdir = None
+    # torch writes its default there when it is imported, which was outside of the sandbox.
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(directory / "torchinductor")
     # multiprocessing takes over that of the process that started this one, and offers no other way.
     vars(multiprocessing.current_process())["_config"].pop("tempdir", None)
 

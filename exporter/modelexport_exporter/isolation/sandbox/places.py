@@ -69,7 +69,7 @@ _MOUNT_POINT = 4
 """Its field in a line of /proc/self/mountinfo; the root of the mount is before it."""
 _PROC, _DEV = Path("/proc"), Path("/dev")
 _KERNEL_MEMORY = frozenset({"kcore", "kmsg", "keys", "key-users", "sysrq-trigger", "kallsyms"})
-_DEVICES = ("null", "zero", "full", "random", "urandom", "ptmx", "kfd", "dri", "infiniband")
+_DEVICES = ("null", "zero", "full", "random", "urandom", "kfd", "dri", "infiniband")
 _GPU = "nvidia"
 """The beginning of the names of NVIDIA's devices."""
 

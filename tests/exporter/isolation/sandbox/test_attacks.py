@@ -185,6 +185,12 @@ def test_what_models_do_every_day_works(sandbox: Sandbox) -> None:
     }
 
 
+@pytest.mark.nightly  # 13 s
+@pytest.mark.usefixtures("torch_workers")
+def test_kernels_are_compiled(sandbox: Sandbox) -> None:
+    assert run(sandbox, "compiled") == 8.0
+
+
 @pytest.mark.usefixtures("torch_workers")
 @pytest.mark.parametrize(("network", "told"), [(Network.CLOSED, True), (Network.OPEN, False)])
 def test_a_factory_that_downloads_names_the_field(
