@@ -102,6 +102,7 @@ spec:
 exporterImage: {{ include "modelexport.image" (dict "image" .Values.exporter.image "root" .) }}
 imagePullPolicy: {{ .Values.exporter.image.pullPolicy }}
 podTemplate: {{- include "modelexport.exportPodTemplate" . | trim | nindent 2 }}
+tokenAudiences: {{- toYaml .Values.exporter.tokenAudiences | nindent 2 }}
 workVolume: {{- toYaml .Values.exporter.workVolume | nindent 2 }}
 watchNamespaces: {{- toYaml .Values.operator.watchNamespaces | nindent 2 }}
 lease:
