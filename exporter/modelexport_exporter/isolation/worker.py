@@ -27,6 +27,7 @@ from modelexport_exporter.core.memory import MemoryWatch
 from modelexport_exporter.core.types import FactoryProgress, LibraryImport, ReportProgress
 from modelexport_exporter.isolation import child
 from modelexport_exporter.isolation.death import Death, deadline_exceeded, explain, internal_error
+from modelexport_exporter.isolation.output_lines import OutputLines
 from modelexport_exporter.isolation.shared_libraries import LIBRARIES_ENV, encode
 
 OnOutput = Callable[[str], None]
@@ -34,7 +35,6 @@ OnOutput = Callable[[str], None]
 
 _POLL_SECONDS = 0.2
 _TAIL_LINES = 20
-_LINE_LIMIT = 2000
 _READ_BYTES = 65536
 
 
@@ -75,7 +75,7 @@ class Conversation:
     in_factory: bool = False
     answer: tuple[Any, ...] | None = None
     tail: deque[str] = field(default_factory=lambda: deque(maxlen=_TAIL_LINES))
-    rest: bytes = b""
+    output: OutputLines = field(default_factory=OutputLines)
 
     def receive(self, message: tuple[Any, ...]) -> None:
         """Handle a message: progress, or the answer."""
@@ -87,15 +87,10 @@ class Conversation:
         self.on_progress(self.stage, fraction, text)
 
     def receive_output(self, data: bytes) -> None:
-        """Handle printed data; empty data ends the last line."""
-        *lines, self.rest = (self.rest + data).split(b"\n")
-        if not data and self.rest:
-            lines, self.rest = [self.rest], b""
-        for line in lines:
-            text = line.decode(errors="replace").rstrip()[:_LINE_LIMIT]
-            if text:
-                self.tail.append(text)
-                self.on_output(text)
+        """Handle printed data; empty data ends the output."""
+        for line in self.output.feed(data) if data else self.output.end():
+            self.tail.append(line)
+            self.on_output(line)
 
 
 def run(
