@@ -38,6 +38,7 @@ RUN sh /opt/requirements/install.sh /opt/requirements/exporter.txt --compile-byt
 COPY --from=package /opt/package /opt/package
 ENV PATH=/opt/modelexport/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
     NVIDIA_DRIVER_CAPABILITIES=compute,utility \
-    HF_HUB_OFFLINE=1
+    HF_HUB_OFFLINE=1 \
+    ORT_DISABLE_TELEMETRY=1
 USER 65532:65532
 ENTRYPOINT ["python", "-m", "modelexport_exporter"]

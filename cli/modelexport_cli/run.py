@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -111,7 +109,9 @@ def print_result(
 
 def default_work_dir() -> Path:
     """Return the directory of this user for downloads and unfinished files."""
-    return Path(tempfile.gettempdir()) / f"modelexport-{os.getuid()}"
+    from modelexport_exporter.storage.workspace import private_parent
+
+    return private_parent()
 
 
 def _run(resource: ModelExport, work_dir: Path, found: Found | None, *, verbose: bool) -> ShareRun:

@@ -100,7 +100,7 @@ def _labels(resource: ModelExport) -> dict[str, str]:
 def _pod_template(resource: ModelExport, settings: Settings) -> Template:
     users = resource.spec.pod_template or {}
     try:
-        pod_contract.check(users)
+        pod_contract.check(users, settings.token_audiences)
         merged = pod_template.merge(_base(resource, settings), settings.pod_template, users)
         template = pod_template.prune(pod_contract.harden(merged))
         file_uris.check(resource.spec, template)

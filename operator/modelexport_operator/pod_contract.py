@@ -9,7 +9,7 @@ With these rules the pod always complies with the Pod Security Standard `restric
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from modelexport_api.pod import CONTAINER, MANIFEST_ENV, SIGNING_KEY_ENV, SIGNING_KEY_FILE_ENV
@@ -30,6 +30,23 @@ _VOLUMES = {
 }
 """The volume types that `restricted` allows."""
 
+_PROJECTED = {"clusterTrustBundle", "configMap", "downwardAPI", "secret", "serviceAccountToken"}
+"""Not podCertificate: with one, a pod is a client of the API server."""
+
+TOKEN_AUDIENCES = ("sts.amazonaws.com",)
+"""Whom a service account's token may be for. Each API server has audiences of its own choice, so
+that only a list of others excludes a token for it."""
+
+_CONFINEMENT = (
+    "container.apparmor.security.beta.kubernetes.io/",
+    "container.seccomp.security.alpha.kubernetes.io/",
+    "seccomp.security.alpha.kubernetes.io/",
+)
+"""Annotations of older Kubernetes versions for what securityContext has now."""
+
+_PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+_HOOKS = ("postStart", "preStop")
+
 _POD_FIXED: dict[str, Any] = {
     "restartPolicy": "Never",
     "automountServiceAccountToken": False,
@@ -37,6 +54,8 @@ _POD_FIXED: dict[str, Any] = {
     "hostNetwork": False,
     "hostPID": False,
     "hostIPC": False,
+    "os": {"name": "linux"},
+    "ephemeralContainers": None,
     "activeDeadlineSeconds": None,
     "serviceAccountName": None,
     "serviceAccount": None,
@@ -70,9 +89,12 @@ HARDENED = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}
 """The securityContext that `restricted` requires for every container."""
 
 
-def check(template: Template) -> None:
-    """Raise TemplateError if the template sets a protected field."""
-    for message in _find_violations(template):
+def check(template: Template, audiences: Collection[str] = TOKEN_AUDIENCES) -> None:
+    """Raise TemplateError if the template sets a protected field.
+
+    `audiences`: whom a service account's token may be for.
+    """
+    for message in _find_violations(template, audiences):
         raise TemplateError(f"podTemplate.{message}")
 
 
@@ -88,30 +110,59 @@ def harden(template: Template) -> Template:
     return {**template, "spec": spec}
 
 
-def _find_violations(template: Template) -> Iterator[str]:
+def _find_violations(template: Template, audiences: Collection[str]) -> Iterator[str]:
     for key in template:
         if key not in {"metadata", "spec"}:
             yield f"{key} is not a field of a pod template; expected metadata and spec"
-    _get_mapping(_get_mapping(template, "metadata"), "labels")
+    metadata = _get_mapping(template, "metadata")
+    _get_mapping(metadata, "labels")
+    yield from _check_annotations(_get_mapping(metadata, "annotations"))
     yield from _find_nulls(template, ("spec",), "")
     spec = _get_mapping(template, "spec")
     yield from _find_nulls(spec, ("containers", "securityContext"), "spec.")
     yield from _find_differences(spec, _POD_FIXED, "spec")
     yield from _check_security(_get_mapping(spec, "securityContext"), _ANY_FILE_SYSTEM, "spec")
     for volume in _get_entries(spec, "volumes"):
-        yield from _check_volume(volume, f"spec.volumes[{volume.get('name')}]")
+        yield from _check_volume(volume, f"spec.volumes[{volume.get('name')}]", audiences)
     for kind in ("containers", "initContainers"):
         for container in _get_entries(spec, kind):
             yield from _check_container(container, kind)
 
 
-def _check_volume(volume: Template, path: str) -> Iterator[str]:
+def _check_annotations(annotations: Template) -> Iterator[str]:
+    for name, value in annotations.items():
+        if name.startswith(_CONFINEMENT) and not _is_confined(value):
+            yield (
+                f"metadata.annotations: {name} cannot be {value!r}; expected runtime/default or "
+                "localhost/PROFILE"
+            )
+
+
+def _is_confined(profile: object) -> bool:
+    return isinstance(profile, str) and (
+        profile == "runtime/default" or profile.startswith("localhost/")
+    )
+
+
+def _check_volume(volume: Template, path: str, audiences: Collection[str]) -> Iterator[str]:
     for kind in volume:
         if kind != "name" and kind not in _VOLUMES:
             yield f"{path}.{kind} is not allowed; use a persistentVolumeClaim"
     for source in _get_entries(_get_mapping(volume, "projected"), "sources"):
-        if "serviceAccountToken" in source and not _token(source).get("audience"):
-            yield f"{path} must not contain a token for the Kubernetes API; set its audience"
+        for kind in source:
+            if kind not in _PROJECTED:
+                yield f"{path}.projected: {kind} is not allowed"
+        if "serviceAccountToken" in source:
+            yield from _check_audience(_token(source).get("audience"), path, audiences)
+
+
+def _check_audience(audience: object, path: str, audiences: Collection[str]) -> Iterator[str]:
+    expected = f"expected {' or '.join(audiences)}" if audiences else "no token is allowed"
+    chart = "the chart's exporter.tokenAudiences lists what is allowed"
+    if not audience:
+        yield f"{path} has a token for the Kubernetes API; set its audience ({expected}; {chart})"
+    elif audience not in audiences:
+        yield f"{path} has a token for {audience!r}; {expected} ({chart})"
 
 
 def _token(source: Template) -> Template:
@@ -134,6 +185,7 @@ def _check_container(container: Template, kind: str) -> Iterator[str]:
     for port in _get_entries(container, "ports"):
         if port.get("hostPort"):
             yield f"{path}.ports: hostPort is not allowed"
+    yield from _check_handlers(container, path)
     if is_exporter:
         yield from _find_differences(container, _EXPORTER_FIXED, path)
         yield from _find_nulls(container, ("env",), f"{path}.")
@@ -142,13 +194,25 @@ def _check_container(container: Template, kind: str) -> Iterator[str]:
                 yield f"{path}.env: {entry['name']} is set by the operator"
 
 
+def _check_handlers(container: Template, path: str) -> Iterator[str]:
+    """Reject probes and hooks of another host: the node requests it, from its own network."""
+    handlers = [(name, _get_mapping(container, name)) for name in _PROBES]
+    lifecycle = _get_mapping(container, "lifecycle")
+    handlers += [(f"lifecycle.{name}", _get_mapping(lifecycle, name)) for name in _HOOKS]
+    for name, handler in handlers:
+        for action in ("httpGet", "tcpSocket"):
+            if _get_mapping(handler, action).get("host"):
+                yield f"{path}.{name}.{action}.host cannot be set; it is the pod"
+
+
 def _check_security(context: Template, fixed: dict[str, Any], path: str) -> Iterator[str]:
     yield from _find_differences(context, fixed, f"{path}.securityContext")
     for key in _get_mapping(context, "seLinuxOptions"):
         if key != "level":
             yield f"{path}.securityContext.seLinuxOptions.{key} cannot be set"
-    if _get_mapping(context, "appArmorProfile").get("type") == "Unconfined":
-        yield f"{path}.securityContext.appArmorProfile cannot be Unconfined"
+    profile = _get_mapping(context, "appArmorProfile").get("type", "RuntimeDefault")
+    if profile not in {"RuntimeDefault", "Localhost"}:
+        yield f"{path}.securityContext.appArmorProfile cannot be {profile}"
     if context.get("runAsUser") == 0:
         yield f"{path}.securityContext.runAsUser must not be 0 (root)"
 

@@ -71,6 +71,10 @@ class Settings(ApiModel):
         default=Isolation.PREFERRED,
         description="Required: every export requires isolation, whatever its spec states.",
     )
+    token_audiences: list[Annotated[str, Field(min_length=1)]] = Field(
+        default=list(pod_contract.TOKEN_AUDIENCES),
+        description="Audiences of the service account tokens that a pod template may mount.",
+    )
     work_volume: WorkVolume = Field(default_factory=WorkVolume)
     watch_namespaces: list[str] = Field(
         default_factory=list, description="Namespaces to watch. If empty: all."
@@ -88,7 +92,7 @@ class Settings(ApiModel):
 
     @model_validator(mode="after")
     def _check_template(self) -> Self:
-        pod_contract.check(self.pod_template)
+        pod_contract.check(self.pod_template, self.token_audiences)
         merge(self.pod_template)
         return self
 

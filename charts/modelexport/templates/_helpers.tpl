@@ -103,6 +103,7 @@ exporterImage: {{ include "modelexport.image" (dict "image" .Values.exporter.ima
 imagePullPolicy: {{ .Values.exporter.image.pullPolicy }}
 podTemplate: {{- include "modelexport.exportPodTemplate" . | trim | nindent 2 }}
 isolation: {{ .Values.exporter.isolation }}
+tokenAudiences: {{- toYaml .Values.exporter.tokenAudiences | nindent 2 }}
 workVolume: {{- toYaml .Values.exporter.workVolume | nindent 2 }}
 watchNamespaces: {{- toYaml .Values.operator.watchNamespaces | nindent 2 }}
 lease:

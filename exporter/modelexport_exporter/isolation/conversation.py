@@ -30,7 +30,7 @@ from modelexport_exporter.isolation.messages import (
     ResultMessage,
     decode,
 )
-from modelexport_exporter.isolation.printed_lines import OnOutput, PrintedLines
+from modelexport_exporter.isolation.output_lines import OnOutput, OutputLines
 
 _TAIL_LINES = 20
 _SECOND = "more than one answer"
@@ -51,11 +51,8 @@ class Conversation(Generic[T]):
     invalid: str = ""
     """What arrived that is no message of a worker."""
     tail: deque[str] = field(default_factory=lambda: deque(maxlen=_TAIL_LINES))
-    printed: PrintedLines = field(init=False)
+    _printed: OutputLines = field(default_factory=OutputLines)
     _lines: Lines = field(default_factory=Lines)
-
-    def __post_init__(self) -> None:
-        self.printed = PrintedLines(self.on_output, self.tail.append)
 
     @property
     def is_over(self) -> bool:
@@ -70,6 +67,12 @@ class Conversation(Generic[T]):
             self._refuse_more()
         except InvalidMessageError as error:
             self.invalid = str(error)
+
+    def receive_output(self, data: bytes) -> None:
+        """Handle printed data; empty data ends the output."""
+        for line in self._printed.feed(data) if data else self._printed.end():
+            self.tail.append(line)
+            self.on_output(line)
 
     def _handle(self, line: bytes) -> None:
         if self.answer is not None:
@@ -101,8 +104,8 @@ class Conversation(Generic[T]):
             failure = answer.failure
             failure.stage = failure.stage or self.stage
             raise failure
-        self.printed.add(answer.traceback.encode(errors="replace"))
-        self.printed.end()
+        self.receive_output(answer.traceback.encode(errors="replace"))
+        self.receive_output(b"")
         raise internal_error(answer.message, self.stage)
 
     def _death(self, exit_code: int | None, before: cgroup.Memory) -> ExportFailure:

@@ -19,7 +19,7 @@ from modelexport_exporter.core.types import ReportProgress
 from modelexport_exporter.isolation import child, server
 from modelexport_exporter.isolation.conversation import Conversation
 from modelexport_exporter.isolation.death import invalid_answer
-from modelexport_exporter.isolation.printed_lines import OnOutput
+from modelexport_exporter.isolation.output_lines import OnOutput
 from modelexport_exporter.isolation.worker import Worker, listen, start_worker
 
 T = TypeVar("T")

@@ -24,7 +24,7 @@ from modelexport_exporter.core.memory import MemoryWatch
 from modelexport_exporter.core.types import ReportProgress
 from modelexport_exporter.isolation import child
 from modelexport_exporter.isolation.conversation import Conversation
-from modelexport_exporter.isolation.printed_lines import OnOutput
+from modelexport_exporter.isolation.output_lines import OnOutput
 from modelexport_exporter.isolation.sandbox.policy import Sandbox
 from modelexport_exporter.isolation.server import running
 
@@ -139,11 +139,11 @@ def listen(
             elif end is worker.channel:
                 conversation.receive(data)
             else:
-                conversation.printed.add(data)
+                conversation.receive_output(data)
         if conversation.is_over or ended in ready:
             late = late or time.monotonic() + _LATE_SECONDS
             if not received or conversation.invalid or time.monotonic() > late:
-                conversation.printed.end()
+                conversation.receive_output(b"")
                 return True
     return conversation.is_over
 

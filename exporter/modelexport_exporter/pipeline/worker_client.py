@@ -31,7 +31,7 @@ from modelexport_exporter.core.types import (
 )
 from modelexport_exporter.diagnosis.enrich import enrich
 from modelexport_exporter.isolation import worker
-from modelexport_exporter.isolation.printed_lines import OnOutput
+from modelexport_exporter.isolation.output_lines import OnOutput
 from modelexport_exporter.pipeline import ladder
 from modelexport_exporter.pipeline.checked_answers import (
     check_export,

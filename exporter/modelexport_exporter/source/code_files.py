@@ -18,9 +18,17 @@ from modelexport_api.types import is_glob
 from modelexport_exporter.publish.layout import PAGE_NAME, REPORT_NAME, is_ours
 from modelexport_exporter.publish.manifest import MANIFEST_NAME
 from modelexport_exporter.storage.workspace import PREFIX as RUN_DIRECTORY
+from modelexport_exporter.storage.workspace import STARTING_PREFIX as STARTING
 
 IGNORE_FILE = ".gitignore"
-_NEVER_CODE = (".git", "__pycache__/", ".venv/", ".ipynb_checkpoints/", f"{RUN_DIRECTORY}*/")
+_NEVER_CODE = (
+    ".git",
+    "__pycache__/",
+    ".venv/",
+    ".ipynb_checkpoints/",
+    f"{RUN_DIRECTORY}*/",
+    f"{STARTING}*/",
+)
 _ENVIRONMENT = "pyvenv.cfg"
 """The file at the root of every virtual environment."""
 _OUTPUT_DIRECTORIES = frozenset({".staging", "batches", "repro"})

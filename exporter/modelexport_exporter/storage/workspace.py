@@ -1,4 +1,8 @@
-"""A directory for one run's files, gone afterwards, and the remains of killed runs with it."""
+"""A directory for one run's files, gone afterwards, and the remains of killed runs with it.
+
+Code that is fetched into it is imported from there. So nobody else may be able to put a file into
+it, or to replace it: the default place is in a directory that all users of a machine may write to.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,9 @@ import contextlib
 import fcntl
 import os
 import shutil
+import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,25 +23,93 @@ from modelexport_exporter.storage.errors import from_os_error
 from modelexport_exporter.storage.store import Role
 
 PREFIX = "modelexport-run-"
+STARTING_PREFIX = f".{PREFIX}"
+"""Of a directory whose lock is not held yet. Another run would take it for that of a dead one."""
 _LOCK_NAME = "lock"
+_LONGEST_START_SECONDS = 3600
+_OTHERS = 0o077
+
+
+def private_parent() -> Path:
+    """Return the default place of workspaces, which is this user's alone."""
+    return Path(tempfile.gettempdir()) / f"modelexport-{os.getuid()}"
 
 
 @contextlib.contextmanager
 def workspace(parent: Path) -> Iterator[Path]:
     """Yield an empty directory below `parent`; a run that is alive holds a lock on its own."""
     try:
-        parent.mkdir(parents=True, exist_ok=True)
+        _prepare_parent(parent)
         _sweep(parent)
-        directory = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
-        descriptor = os.open(directory / _LOCK_NAME, os.O_CREAT | os.O_RDWR)
+        directory, descriptor = _create(parent)
     except OSError as error:
         raise _unusable(error, parent) from error
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield directory
     finally:
-        os.close(descriptor)
         shutil.rmtree(directory, ignore_errors=True)
+        os.close(descriptor)
+
+
+def objection(entry: os.stat_result, directory: os.stat_result, user: int) -> str | None:
+    """Return why `user` cannot trust a directory, None if nobody else can replace its content.
+
+    `entry`: of the path, which may be a link. `directory`: what it leads to.
+    """
+    if stat.S_ISLNK(entry.st_mode) and entry.st_uid not in {user, 0}:
+        return f"is a link that user {entry.st_uid} made"
+    if directory.st_uid not in {user, 0}:
+        return f"belongs to user {directory.st_uid}"
+    if directory.st_mode & stat.S_IWOTH and not directory.st_mode & stat.S_ISVTX:
+        return "can be written by every user"
+    return None
+
+
+def _prepare_parent(parent: Path) -> None:
+    """Create the directory, or check the one that is there. Raises ExportFailure, OSError."""
+    parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # A pod has one user, and its volumes have the mode that Kubernetes gives them.
+    if place.in_pod():
+        return
+    entry = parent.lstat()
+    found = objection(entry, parent.stat(), os.geteuid())
+    if found is None and parent == private_parent():
+        found = _make_private(parent, entry)
+    if found is not None:
+        raise ExportFailure(
+            Reason.DESTINATION_DENIED,
+            f"the directory for files in the making, {parent}, {found}; "
+            "its owner could replace the code that this run imports",
+            "Choose a directory of your own with --work-dir, or remove this one.",
+        )
+
+
+def _make_private(parent: Path, entry: os.stat_result) -> str | None:
+    """Close the default directory to others; return why that is impossible."""
+    if stat.S_ISLNK(entry.st_mode):
+        return "is a link"
+    if entry.st_uid != os.geteuid():
+        return f"belongs to user {entry.st_uid}"
+    if entry.st_mode & _OTHERS:
+        parent.chmod(0o700)
+    return None
+
+
+def _create(parent: Path) -> tuple[Path, int]:
+    """Return a new directory and the descriptor that locks it.
+
+    It gets its name when the lock is held, so that no other run finds it without.
+    """
+    starting = Path(tempfile.mkdtemp(prefix=STARTING_PREFIX, dir=parent))
+    descriptor = os.open(starting / _LOCK_NAME, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        directory = starting.with_name(starting.name.removeprefix("."))
+        starting.rename(directory)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return directory, descriptor
 
 
 def _unusable(error: OSError, parent: Path) -> ExportFailure:
@@ -52,16 +126,43 @@ def _unusable(error: OSError, parent: Path) -> ExportFailure:
 
 
 def _sweep(parent: Path) -> None:
-    """Remove the directories of runs that are no longer alive."""
+    """Remove the directories of this user's runs that are no longer alive."""
     for directory in parent.glob(f"{PREFIX}*"):
-        try:
-            descriptor = os.open(directory / _LOCK_NAME, os.O_RDWR)
-        except OSError:
-            continue
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if _is_ours(directory):
+            _remove_if_dead(directory)
+    for directory in parent.glob(f"{STARTING_PREFIX}*"):
+        if _is_ours(directory) and _age_seconds(directory) > _LONGEST_START_SECONDS:
             shutil.rmtree(directory, ignore_errors=True)
-        except BlockingIOError:
-            continue
-        finally:
-            os.close(descriptor)
+
+
+def _remove_if_dead(directory: Path) -> None:
+    try:
+        descriptor = os.open(directory / _LOCK_NAME, os.O_RDWR | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        # A run that ended removes its lock before its directory, and may be killed in between.
+        shutil.rmtree(directory, ignore_errors=True)
+        return
+    except OSError:
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(directory, ignore_errors=True)
+    except OSError:
+        return
+    finally:
+        os.close(descriptor)
+
+
+def _is_ours(directory: Path) -> bool:
+    try:
+        found = directory.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+
+
+def _age_seconds(directory: Path) -> float:
+    try:
+        return time.time() - directory.lstat().st_mtime
+    except OSError:
+        return 0

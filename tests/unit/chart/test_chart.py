@@ -153,6 +153,11 @@ def test_every_value_for_the_operator_is_in_its_settings(render: Render) -> None
     assert (found.pod_start_grace_seconds, found.resync_seconds, found.workers) == (33, 44, 5)
 
 
+def test_the_audiences_of_tokens_are_in_the_operator_s_settings(render: Render) -> None:
+    assert settings(render()).token_audiences == ["sts.amazonaws.com"]
+    assert settings(render(exporter={"tokenAudiences": []})).token_audiences == []
+
+
 def test_a_digest_takes_precedence_over_a_tag(render: Render) -> None:
     digest = "sha256:" + "a" * 64
     objects = render(operator={"image": {"repository": "host/op", "tag": "7", "digest": digest}})
