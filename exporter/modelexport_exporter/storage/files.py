@@ -53,7 +53,7 @@ class FileStore:
             found = [_if_file(path) for path in paths]
         return sorted((entry for entry in found if entry), key=lambda entry: entry.key)
 
-    def names(self, prefix: str, limit: int) -> list[str]:
+    def names(self, prefix: str, limit: int | None = None) -> list[str]:
         """Return the first names directly below a directory; directories end in a slash."""
         with self._typed_errors(prefix):
             if not Path(prefix).is_dir():

@@ -58,8 +58,11 @@ class Store(Protocol):
         `depth`: how many directories below the prefix's own to descend at most.
         """
 
-    def names(self, prefix: str, limit: int) -> list[str]:
-        """Return the first names directly below a directory; directories end in a slash."""
+    def names(self, prefix: str, limit: int | None = None) -> list[str]:
+        """Return the first names directly below a directory, all without a limit.
+
+        Directories end in a slash.
+        """
 
     def read(self, key: str) -> tuple[bytes, StoredObject] | None:
         """Return a small object's content, or None where there is none."""
