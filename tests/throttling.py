@@ -42,6 +42,10 @@ class Throttle:
     passed: list[str] = field(default_factory=list)
 
 
+def _is_passed_on(header: tuple[str, str]) -> bool:
+    return header[0].lower() not in {"connection", "transfer-encoding"}
+
+
 def _send(content: bytes, to: BufferedIOBase) -> None:
     to.write(content)
 
@@ -85,9 +89,8 @@ def throttling(upstream: str) -> Iterator[Throttle]:
         def _answer(self, status: int, headers: list[tuple[str, str]], content: bytes) -> None:
             self.send_response_only(status)
             told = {name.lower() for name, _ in headers}
-            for name, value in headers:
-                if name.lower() not in {"connection", "transfer-encoding"}:
-                    self.send_header(name, value)
+            for name, value in filter(_is_passed_on, headers):
+                self.send_header(name, value)
             if "content-length" not in told:
                 self.send_header("Content-Length", str(len(content)))
             self.end_headers()

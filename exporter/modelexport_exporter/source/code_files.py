@@ -23,7 +23,7 @@ IGNORE_FILE = ".gitignore"
 _NEVER_CODE = (".git", "__pycache__/", ".venv/", ".ipynb_checkpoints/", f"{RUN_DIRECTORY}*/")
 _ENVIRONMENT = "pyvenv.cfg"
 """The file at the root of every virtual environment."""
-_OUTPUT_DIRECTORIES = frozenset({".staging", "batches", "repro"})
+_OUTPUT_DIRECTORIES = frozenset({".modelexport", ".staging", "batches", "repro"})
 _SOURCE_SUFFIX = ".py"
 _SPECIAL = frozenset("*?[]!#\\ ")
 _PLACEHOLDER = "{"

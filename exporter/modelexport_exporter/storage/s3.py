@@ -7,6 +7,7 @@ imported when the first request is made: a run on local files never pays for it.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from itertools import islice
@@ -39,6 +40,8 @@ SMALL_UPLOAD_BYTES = MIB
 """What is smaller is sent at once when it is published: it takes no longer than a word."""
 
 
+_DIGEST = "sha256"
+"""The entry in an object's metadata that its copies keep."""
 _PAGE = 1000
 """Names in an answer of S3, at most."""
 
@@ -73,7 +76,12 @@ class S3Store:
         # "null" is how S3 calls the version of an object in a bucket without versions.
         version = head.get("VersionId", "null")
         return StoredObject(
-            key, head["ContentLength"], head["ETag"], None if version == "null" else version
+            key,
+            head["ContentLength"],
+            head["ETag"],
+            None if version == "null" else version,
+            head["LastModified"],
+            head.get("Metadata", {}).get(_DIGEST),
         )
 
     def list_all(self, prefix: str, depth: int | None = None) -> list[StoredObject]:
@@ -122,17 +130,17 @@ class S3Store:
         Download(place, found, target).run(on_bytes)
 
     def stage(
-        self, source: Path, key: str, staging: str, on_bytes: OnBytes
+        self, source: Path, key: str, staging: str, on_bytes: OnBytes, sha256: str | None = None
     ) -> PendingUpload | PendingPut:
         """Upload the parts of a multipart upload to the key itself, without completing it."""
         del staging
-        size = source.stat().st_size
+        size, metadata = source.stat().st_size, {_DIGEST: sha256} if sha256 else {}
         if size < SMALL_UPLOAD_BYTES:
             on_bytes(size)
-            put = partial(self._put, key, source.read_bytes())
+            put = partial(self._put, key, source.read_bytes(), Metadata=metadata)
             return PendingPut(key, put, self._typed_errors)
         pending = PendingUpload(
-            self._client, self._bucket, key, content_type(key), self._typed_errors, source
+            self._client, self._bucket, key, content_type(key), metadata, self._typed_errors, source
         )
         try:
             pending.send(UPLOAD_PART_BYTES, on_bytes)
@@ -141,6 +149,27 @@ class S3Store:
                 pending.discard()
             raise
         return pending
+
+    def copy(self, source: str, target: str) -> None:
+        """Copy an object of up to 5 GB: S3 takes no larger one in one request."""
+        with self._typed_errors(target):
+            self._client.copy_object(
+                Bucket=self._bucket,
+                Key=target,
+                CopySource={"Bucket": self._bucket, "Key": source},
+            )
+
+    def digest(self, key: str) -> str | None:
+        """Return the SHA-256 that was stored with an object, or read the object."""
+        found = self.stat(key)
+        if found is None or found.sha256 is not None:
+            return found.sha256 if found else None
+        running = hashlib.sha256()
+        with self._typed_errors(key):
+            answer = self._client.get_object(Bucket=self._bucket, Key=key, IfMatch=found.etag)
+            for block in blocks(answer["Body"]):
+                running.update(block)
+        return running.hexdigest()
 
     def write(self, key: str, content: bytes) -> None:
         """Store a small content under the key, replacing what is there."""

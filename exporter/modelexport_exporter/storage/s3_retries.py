@@ -10,7 +10,7 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from modelexport_exporter.storage.s3_codes import BUSY, DAMAGED, code_in, status_in
+from modelexport_exporter.storage.s3_codes import DAMAGED, code_in, status_in
 
 ATTEMPTS = 6
 _BUSY_STATUSES = {408, 425, 429}
@@ -33,4 +33,4 @@ def seconds_before_repeat(
 
 def is_repeated(answer: Mapping[str, Any]) -> bool:
     """Return whether an answer is worth the same request again."""
-    return code_in(answer) in BUSY | DAMAGED or status_in(answer) in _BUSY_STATUSES
+    return code_in(answer) in DAMAGED or status_in(answer) in _BUSY_STATUSES

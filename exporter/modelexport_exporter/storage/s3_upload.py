@@ -69,6 +69,7 @@ class PendingUpload:
     bucket: str
     key: str
     content_type: str
+    metadata: dict[str, str]
     guard: Guard
     source: Path
     """Is there until the upload is published or discarded."""
@@ -121,6 +122,7 @@ class PendingUpload:
                 Key=self.key,
                 ChecksumAlgorithm="CRC32",
                 ContentType=self.content_type,
+                Metadata=self.metadata,
             )
         self.upload_id = begun["UploadId"]
         size = self.source.stat().st_size
