@@ -17,6 +17,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import TypedDict
 
@@ -25,13 +26,14 @@ from modelexport_api.resource import ModelExport
 from modelexport_exporter.core.log import JsonLog
 from modelexport_exporter.pipeline.context import Settings
 from modelexport_exporter.pipeline.run import run
+from modelexport_exporter.publish import clean_up
 from modelexport_exporter.storage.files import FileStore, PendingFile
 from modelexport_exporter.storage.s3 import S3Store
 from modelexport_exporter.storage.s3_upload import PendingPut, PendingUpload
 
 WRITES = {
-    FileStore: ("stage", "write", "write_if", "delete", "discard_staged"),
-    S3Store: ("stage", "write", "write_if", "delete", "discard_staged"),
+    FileStore: ("stage", "copy", "write", "write_if", "delete", "discard_staged"),
+    S3Store: ("stage", "copy", "write", "write_if", "delete", "discard_staged"),
     PendingFile: ("publish",),
     PendingPut: ("publish",),
     PendingUpload: ("publish",),
@@ -105,6 +107,7 @@ def command(resource: ModelExport, work_dir: Path) -> list[str]:
 
 def run_once(resource: str, work_dir: str, kill_at: int) -> int:
     """Return the exit code of a run that was not killed."""
+    clean_up.GRACE = timedelta(0)
     killer = Killer(kill_at)
     for kind, names in WRITES.items():
         for name in names:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 
 
 @dataclass(frozen=True)
@@ -13,3 +14,7 @@ class StoredObject:
     size_bytes: int
     etag: str
     version_id: str | None = None
+    modified: datetime | None = field(default=None, compare=False)
+    """By the clock of the store, where it was asked for one object."""
+    sha256: str | None = field(default=None, compare=False)
+    """What the store keeps of the digest that its writer gave."""

@@ -14,12 +14,12 @@ from modelexport_api.spec import Overwrite
 from modelexport_api.status import Failure, Stage
 from modelexport_exporter.core.blame import REPRO_FILES
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.types import ConvertedModel
+from modelexport_exporter.core.types import ConvertedModel, WrittenFile
 from modelexport_exporter.onnx_file.metadata import append_metadata
 from modelexport_exporter.pipeline.context import RunContext
 from modelexport_exporter.publish.early_upload import EarlyUpload
 from modelexport_exporter.publish.layout import PAGE_NAME, REPORT_NAME
-from modelexport_exporter.publish.manifest import Decision, Found, Manifest, decide
+from modelexport_exporter.publish.manifest import Decision, Found, decide
 from modelexport_exporter.publish.publish import (
     Claim,
     Publication,
@@ -82,7 +82,8 @@ class Publisher:
         self._context.report.finish(Stage.FETCH, "not changed since it was exported", spent)
         self._context.report(Stage.PUBLISH, 1.0, "looking at what was published")
         self._context.report.finish(Stage.PUBLISH, message, 0.0)
-        self._clean_up(found.manifest)
+        self._publication.repair(found.manifest)
+        self._clean_up()
         return self._record.success(found.manifest, self._report_uri, reused=True)
 
     def open(self) -> AbstractContextManager[Publication]:
@@ -113,22 +114,25 @@ class Publisher:
             # The verifier has ended, too: nothing else of this export runs.
             assert record.converted is not None
             check_unchanged(converted.model_path.parent, record.converted.files)
-            record.replace_model_file(append_metadata(converted.model_path, record.metadata))
-            self._stage_file(converted.model_path)
+            model = append_metadata(converted.model_path, record.metadata)
+            record.replace_model_file(model)
+            self._stage_file(converted.model_path, model)
             made = documents(record, destination, self._signer)
-            for name, content in made.items():
-                path = converted.model_path.with_name(name)
-                write_new(path, content)
-                self._stage_file(path)
+            for file in describe_files(made):
+                path = converted.model_path.with_name(file.name)
+                write_new(path, made[file.name])
+                self._stage_file(path, file)
             replaced = (previous.manifest or previous.broken) if previous else None
             manifest = record.manifest(destination, describe_files(made), replaced)
             in_force = self._publication.commit(Claim(manifest, record.work, previous))
-        self._clean_up(in_force)
+        self._clean_up()
         files = in_force.artifact.files
         size = text.size(sum(file.size_bytes for file in files)).replace("\N{NO-BREAK SPACE}", " ")
         result = f"{len(files)} files, {size}"
         self._context.report.finish(Stage.PUBLISH, result, record.seconds[Stage.PUBLISH])
-        return record.success(in_force, self._report_uri, reused=in_force is not manifest)
+        return record.success(
+            in_force, self._report_uri, reused=in_force.created != manifest.created
+        )
 
     def publish_failure(self, failure: Failure) -> str:
         """Publish the reports of a failure; return the URI of report.json."""
@@ -139,8 +143,8 @@ class Publisher:
         }
         return uris[REPORT_NAME]
 
-    def _stage_file(self, path: Path) -> None:
-        self._publication.stage(path, path.name, lambda _moved: None)
+    def _stage_file(self, path: Path, file: WrittenFile) -> None:
+        self._publication.stage(path, file, lambda _moved: None)
 
     @property
     def _report_uri(self) -> str:
@@ -151,10 +155,10 @@ class Publisher:
         name = self._context.resource.metadata.name
         return failed_directory(name, self._record.spec_sha256 or "unknown")
 
-    def _clean_up(self, in_force: Manifest) -> None:
+    def _clean_up(self) -> None:
         """Remove what earlier artifacts, killed runs and failures of the same work left."""
         try:
-            self._publication.tidy(in_force)
+            self._publication.tidy()
             names = (PAGE_NAME, REPORT_NAME, *REPRO_FILES)
             self._publication.forget_failure(self._failed_directory, names)
         except ExportFailure as failure:

@@ -1,4 +1,5 @@
-"""How files reach their final names: staging, manifest.json as the commit point, cleaning up.
+"""How files reach their final names: contents, manifest.json as the commit point, cleaning up.
 
-Guarantees that nothing appears under a final name unless it was verified.
+Guarantees that nothing appears under a final name unless it was verified, and that whoever follows
+the manifest has one whole artifact.
 """

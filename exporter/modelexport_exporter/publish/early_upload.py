@@ -34,7 +34,7 @@ class EarlyUpload:
         def upload() -> None:
             for file in files:
                 path = converted.model_path.parent / file.name
-                publication.stage(path, file.name, self._counter)
+                publication.stage(path, file, self._counter)
 
         self._upload = upload
         self._running: Future[None] | None = None

@@ -23,9 +23,17 @@ ENVELOPE_NAME = "provenance.intoto.jsonl"
 VERSION_DIRECTORY = "1/"
 """The one version of a model in Triton's repository."""
 
+CONTENT_DIRECTORY = ".modelexport/"
+"""Where documents are under names of their content: out of a reader's sight."""
+
 _DATA = r"model\.[0-9a-f]{12}\.data"
 _DATA_NAME = re.compile(rf"^({VERSION_DIRECTORY})?{_DATA}$")
 _MODEL_FILE = re.compile(rf"^(model\.onnx|{_DATA})$")
+_CONTENT_DIGITS = 32
+_CONTENT_NAME = re.compile(
+    rf"^(({VERSION_DIRECTORY})?model\.[0-9a-f]{{{_CONTENT_DIGITS}}}\.onnx"
+    rf"|{re.escape(CONTENT_DIRECTORY)}[a-z.]+\.[0-9a-f]{{{_CONTENT_DIGITS}}}\.[a-z]+)$"
+)
 _DOCUMENTS = (REPORT_NAME, PAGE_NAME, PROVENANCE_NAME, ENVELOPE_NAME)
 
 
@@ -45,10 +53,33 @@ def is_model_file(name: str) -> bool:
     return _MODEL_FILE.fullmatch(name) is not None
 
 
+def content_name(name: str, sha256: str) -> str:
+    """Return the path that a published file has for its content, and for no other.
+
+    The model stays next to its external data, which it names relative to itself.
+    """
+    if is_data(name):
+        return name
+    stem, _, suffix = name.rpartition(".")
+    own = f"{stem}.{sha256[:_CONTENT_DIGITS]}.{suffix}"
+    return own if _MODEL_FILE.match(name.removeprefix(VERSION_DIRECTORY)) else _hidden(own)
+
+
+def _hidden(name: str) -> str:
+    return f"{CONTENT_DIRECTORY}{name}"
+
+
+def is_content(name: str) -> bool:
+    """Return whether a path names a content: nothing else is ever written there."""
+    return is_data(name) or _CONTENT_NAME.match(name) is not None
+
+
 def is_ours(name: str) -> bool:
     """Return whether an artifact of any layout may have this name below the destination."""
+    if is_content(name):
+        return True
     plain = name.removeprefix(VERSION_DIRECTORY)
-    return plain == MODEL_NAME or is_data(name) or name in {CONFIG_NAME, *_DOCUMENTS}
+    return plain == MODEL_NAME or name in {CONFIG_NAME, *_DOCUMENTS}
 
 
 def promotion_order(names: Iterable[str]) -> list[str]:

@@ -17,6 +17,7 @@ from pydantic import Field
 from modelexport_api.base import ApiModel
 from modelexport_api.spec import Layout, Overwrite
 from modelexport_api.status import Artifact, ArtifactFile, VerificationResult
+from modelexport_exporter.publish.layout import content_name, is_ours
 
 MANIFEST_NAME = "manifest.json"
 
@@ -39,6 +40,21 @@ class ManifestResource(ApiModel):
     uid: str | None = None
 
 
+class Content(ApiModel):
+    """Where the bytes of a published file are, under a name that no other bytes ever have."""
+
+    path: str
+    etag: str
+    """Of the store: as long as it stays, so do the bytes."""
+
+
+class SupersededFile(ArtifactFile):
+    """A file of an earlier artifact that may still be there."""
+
+    since: datetime | None = None
+    """When another content took its place; readers of the earlier manifest have a while."""
+
+
 class Manifest(ApiModel):
     """The content of manifest.json."""
 
@@ -52,8 +68,14 @@ class Manifest(ApiModel):
     """The id of the key that signed the provenance statement."""
     artifact: Artifact
     verification: VerificationResult
-    superseded: list[ArtifactFile] = Field(default_factory=list)
+    contents: dict[str, Content] = Field(default_factory=dict)
+    """Of each file by its name; manifests of earlier versions have none."""
+    superseded: list[SupersededFile] = Field(default_factory=list)
     """Files of earlier artifacts that may still be there: cleaning up deletes them."""
+
+    def path(self, name: str) -> str:
+        """Return where a reader finds a file of this artifact, whatever is published later."""
+        return self.contents[name].path if name in self.contents else name
 
 
 @dataclass(frozen=True)
@@ -93,20 +115,37 @@ class Decision(Enum):
 def parse(content: bytes) -> Manifest | None:
     """Return the manifest in a file, None where it is none of ours."""
     try:
-        return Manifest.model_validate_json(content)
+        manifest = Manifest.model_validate_json(content)
     except ValueError:
         return None
+    return manifest if _names_only_ours(manifest) else None
 
 
-def superseded(previous: Manifest | None, names: Iterable[str]) -> list[ArtifactFile]:
-    """Return the files that a manifest spoke of, but for those under the names of its successor.
+def _names_only_ours(manifest: Manifest) -> bool:
+    """Return whether its names are of an artifact: files are copied from and to them."""
+    return all(
+        is_ours(file.name)
+        and manifest.path(file.name) in {file.name, content_name(file.name, file.sha256)}
+        for file in manifest.artifact.files
+    )
+
+
+def superseded(
+    previous: Manifest | None, files: Iterable[ArtifactFile], now: datetime
+) -> list[SupersededFile]:
+    """Return the files that a manifest spoke of, but for those of its successor.
 
     Kept in the successor, so that a process that dies before it deleted them leaves a note.
     """
     if previous is None:
         return []
-    kept = set(names)
-    known = {file.name: file for file in (*previous.superseded, *previous.artifact.files)}
+    known = {file.name: file for file in previous.superseded}
+    for file in previous.artifact.files:
+        names = {"sha256": file.sha256, "size_bytes": file.size_bytes}
+        known[file.name] = SupersededFile(name=file.name, **names)
+        path = previous.path(file.name)
+        known[path] = SupersededFile(name=path, since=now, **names)
+    kept = {name for file in files for name in (file.name, content_name(file.name, file.sha256))}
     return [file for name, file in sorted(known.items()) if name not in kept]
 
 

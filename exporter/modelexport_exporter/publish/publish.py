@@ -1,12 +1,11 @@
-"""Puts a verified artifact under its final name, so that any process may die at any instruction.
+"""Puts a verified artifact at its destination, so that any process may die at any instruction.
 
 Files are uploaded while verification still runs, invisible to readers: as multipart uploads that
 are not completed, or in `<destination>/.staging/<resource>-<random>/` on a file system. After the
-verdict they appear under their names, without another copy: external data first (its name carries
-its digest, so it never replaces what a reader holds), then model.onnx, then its documents, and
-manifest.json last, by a conditional write. Only then are files deleted that no manifest names.
-A process that dies in between leaves the old artifact, or none, to a reader of the manifest; the
-next run overwrites the rest.
+verdict they appear under names of their content, which replaces nothing; then manifest.json, by a
+conditional write, is what makes them the artifact. A reader that follows the manifest has the whole
+old or the whole new one. Plain names and the deletion of what nobody names come last. A process
+that dies in between leaves that to the next run.
 """
 
 from __future__ import annotations
@@ -19,26 +18,33 @@ from pathlib import Path
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Layout, Overwrite
-from modelexport_api.status import ArtifactFile
 from modelexport_exporter.core.digests import digest_of
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.types import WrittenFile
 from modelexport_exporter.publish import manifest as manifests
+from modelexport_exporter.publish.clean_up import delete_unnamed, directories, remaining
+from modelexport_exporter.publish.contents import is_whole, place_plain_names
 from modelexport_exporter.publish.layout import (
     MODEL_NAME,
-    VERSION_DIRECTORY,
-    is_data,
+    content_name,
     is_ours,
     promotion_order,
     published_name,
 )
-from modelexport_exporter.publish.manifest import MANIFEST_NAME, Decision, Found, Manifest, Work
+from modelexport_exporter.publish.manifest import (
+    MANIFEST_NAME,
+    Content,
+    Decision,
+    Found,
+    Manifest,
+    Work,
+)
 from modelexport_exporter.storage.store import ConditionFailedError, Location, OnBytes, Pending
 
 STAGING_NAME = ".staging"
 FAILED_NAME = "failed"
 _MARKER_NAME = "marker"
 _ATTEMPTS = 3
-_MOST_NAMES = 1000
 
 
 def resource_key(name: str, namespace: str | None, uid: str | None) -> str:
@@ -77,7 +83,7 @@ class Publication:
     def find(self) -> Found | None:
         """Return the manifest at the destination; one whose files are gone counts as foreign."""
         found = self._read()
-        if found is None or found.manifest is None or self._is_complete(found.manifest):
+        if found is None or found.manifest is None or is_whole(self.destination, found.manifest):
             return found
         return Found(found.etag, None, broken=found.manifest)
 
@@ -88,27 +94,15 @@ class Publication:
         content, stored = answer
         return Found(stored.etag, manifests.parse(content))
 
-    def _is_complete(self, manifest: Manifest) -> bool:
-        for file in manifest.artifact.files:
-            stored = self.destination.store.stat(self.destination.child(file.name).key)
-            if stored is None or stored.size_bytes != file.size_bytes:
-                return False
-        return True
+    def _in_force(self) -> Manifest | None:
+        found = self._read()
+        return found.manifest if found else None
 
     def check_unclaimed(self) -> None:
-        """For overwrite Never: fail where a model.onnx of another writer has no manifest.
-
-        One with a staging directory of this resource next to it is our own, half-published.
-        """
-        store = self.destination.store
+        """For overwrite Never: fail where a model.onnx of another writer has no manifest."""
         model = self.destination.child(published_name(self.layout, MODEL_NAME))
-        staging = self.destination.child(STAGING_NAME).as_directory()
-        mine = [name for name in store.names(staging.key, _MOST_NAMES) if self._is_mine(name)]
-        if not mine and store.stat(model.key) is not None:
+        if model.store.stat(model.key) is not None:
             raise destination_taken(model.uri)
-
-    def _is_mine(self, name: str) -> bool:
-        return name.startswith(f"{self.resource}-")
 
     def open(self) -> None:
         """Find out that the destination can be written before anything is computed for it."""
@@ -119,30 +113,31 @@ class Publication:
         """Return whether the destination is a directory of this machine."""
         return self.destination.store.local_path(self.destination.key) is not None
 
-    def stage(self, path: Path, name: str, on_bytes: OnBytes) -> None:
-        """Bring a file to where no reader looks; it will appear at its place in the layout."""
-        name = published_name(self.layout, name)
-        target = self.destination.child(name).key
-        self.staged[name] = self.destination.store.stage(path, target, self._own.key, on_bytes)
+    def stage(self, path: Path, file: WrittenFile, on_bytes: OnBytes) -> None:
+        """Bring a file to where no reader looks; it will appear under the name of its content."""
+        name = published_name(self.layout, file.name)
+        target = self.destination.child(content_name(name, file.sha256)).key
+        self.staged[name] = self.destination.store.stage(
+            path, target, self._own.key, on_bytes, file.sha256
+        )
 
     def commit(self, claim: Claim) -> Manifest:
         """Make the staged files the artifact; return the manifest that is in force now.
 
-        That is another's where the same work was published in the meantime.
+        That is another's where the same work was published in the meantime. Raises ExportFailure.
         """
         current = self.find()
-        if current != claim.previous and current is not None:
+        if current is not None and current != claim.previous:
             return self._theirs(claim, current)
-        moved = self._promote()
+        manifest = self._with_contents(claim.manifest)
         for _ in range(_ATTEMPTS):
-            if self._write_manifest(claim.manifest, current):
-                return claim.manifest
-            current = self._read()
+            if self._write_manifest(manifest, current):
+                return self.repair(manifest)
+            current = self.find()
             if current is not None:
-                theirs = self._theirs(claim, current)
-                if self._etags(moved) != moved:
-                    return theirs
-            # The files are ours, so the manifest has to be.
+                # Ours: the answer to the first of two identical requests was lost.
+                is_ours = current.manifest == manifest
+                return self.repair(manifest) if is_ours else self._theirs(claim, current)
         raise ExportFailure(
             Reason.STORE_UNAVAILABLE,
             f"{self.destination.uri} is being written by others all the time",
@@ -154,17 +149,19 @@ class Publication:
         decision = manifests.decide(Overwrite.NEVER, current, claim.work)
         if decision is not Decision.REUSE or current.manifest is None:
             raise destination_taken(self.destination.uri)
-        return current.manifest
+        return self.repair(current.manifest)
 
-    def _promote(self) -> dict[str, str | None]:
-        """Make the staged files appear under their names; return the etags they have there."""
-        return {name: self.staged.pop(name).publish() for name in promotion_order(self.staged)}
-
-    def _etags(self, names: Iterable[str]) -> dict[str, str | None]:
-        found = {
-            name: self.destination.store.stat(self.destination.child(name).key) for name in names
+    def _with_contents(self, manifest: Manifest) -> Manifest:
+        """Make the staged files appear; return the manifest with their places."""
+        digests = {file.name: file.sha256 for file in manifest.artifact.files}
+        contents = {
+            name: Content(
+                path=content_name(name, digests[name]), etag=self.staged.pop(name).publish()
+            )
+            for name in promotion_order(self.staged)
         }
-        return {name: stored.etag if stored else None for name, stored in found.items()}
+        superseded = remaining(self.destination, manifest.superseded, manifest.created)
+        return manifest.model_copy(update={"contents": contents, "superseded": superseded})
 
     def _write_manifest(self, manifest: Manifest, current: Found | None) -> bool:
         content = manifest.model_dump_json(by_alias=True, exclude_none=True, indent=2).encode()
@@ -177,35 +174,26 @@ class Publication:
             return False
         return True
 
-    def tidy(self, manifest: Manifest) -> None:
-        """Delete files that no manifest names any more, now that this one is in force.
+    def repair(self, manifest: Manifest) -> Manifest:
+        """Put the files of an artifact under their plain names where they are not; return it."""
+        place_plain_names(self.destination, manifest, self._in_force)
+        return manifest
 
-        That is the external data of the artifact before, data that a killed process had moved to
-        its place, files of another layout, and everything that was staged for this resource.
+    def tidy(self) -> None:
+        """Delete what the manifest in force does not name, and what was staged for this resource.
+
+        Raises ExportFailure.
         """
-        kept = {file.name for file in manifest.artifact.files}
-        own = _directories(manifest)
-        orphans = [name for name in self._data_names(own) if name not in kept]
-        orphans += [file.name for file in manifest.superseded if self._is_still_there(file)]
-        self.destination.store.delete(self.destination.child(name).key for name in orphans)
+        manifest = self._in_force()
+        if manifest is None:
+            return
+        delete_unnamed(self.destination, manifest)
+        own = directories(manifest)
         self.destination.store.discard_staged(
             self.destination.key,
             lambda name: is_ours(name) and name[: name.rfind("/") + 1] in own,
             self._staging.key,
         )
-
-    def _data_names(self, directories: Iterable[str]) -> list[str]:
-        below = [
-            directory + name
-            for directory in directories
-            for name in self.destination.store.names(self.destination.key + directory, _MOST_NAMES)
-        ]
-        return [name for name in below if is_data(name)]
-
-    def _is_still_there(self, file: ArtifactFile) -> bool:
-        """Return whether a file is the superseded one, and not a newer one of the same name."""
-        stored = self.destination.store.stat(self.destination.child(file.name).key)
-        return stored is not None and stored.size_bytes == file.size_bytes
 
     def publish_failure(self, name: str, report: bytes) -> str:
         """Store the report of a failure; return its URI."""
@@ -229,13 +217,6 @@ class Publication:
         """Drop what this run staged and did not publish."""
         self.drop_staged()
         self.destination.store.delete([self._own.child(_MARKER_NAME).key])
-
-
-def _directories(manifest: Manifest) -> list[str]:
-    """Return where our files may be: `1/` may be another resource's destination."""
-    names = [file.name for file in (*manifest.artifact.files, *manifest.superseded)]
-    versioned = any(name.startswith(VERSION_DIRECTORY) for name in names)
-    return ["", VERSION_DIRECTORY] if versioned else [""]
 
 
 @contextlib.contextmanager

@@ -226,9 +226,9 @@ class Record:
         assert self.spec_sha256 is not None
         assert self.verification is not None
         metadata = self.resource.metadata
-        artifact = self.artifact(destination, documents)
+        artifact, now = self.artifact(destination, documents), datetime.now(UTC)
         return Manifest(
-            created=datetime.now(UTC),
+            created=now,
             resource=ManifestResource(
                 name=metadata.name, namespace=metadata.namespace, uid=metadata.uid
             ),
@@ -243,7 +243,7 @@ class Record:
             signed_by=self.signed_by,
             artifact=artifact,
             verification=self.verification,
-            superseded=superseded(previous, (file.name for file in artifact.files)),
+            superseded=superseded(previous, artifact.files, now),
         )
 
     def report(self, destination: Location, failure: Failure | None = None) -> Report:

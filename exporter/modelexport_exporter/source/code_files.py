@@ -31,7 +31,7 @@ _NEVER_CODE = (
 )
 _ENVIRONMENT = "pyvenv.cfg"
 """The file at the root of every virtual environment."""
-_OUTPUT_DIRECTORIES = frozenset({".staging", "batches", "repro"})
+_OUTPUT_DIRECTORIES = frozenset({".modelexport", ".staging", "batches", "repro"})
 _SOURCE_SUFFIX = ".py"
 _SPECIAL = frozenset("*?[]!#\\ ")
 _PLACEHOLDER = "{"

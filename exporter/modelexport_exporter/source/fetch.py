@@ -26,7 +26,6 @@ from modelexport_exporter.storage import errors as storage_errors
 from modelexport_exporter.storage.store import Location
 
 _NEIGHBOURS = 100
-_MOST_NAMES = 1000
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ def identify(location: Location, source: Source) -> SourceIdentity:
 
 
 def _directory(location: Location, source: Source) -> list[StoredObject]:
-    names = location.store.names(location.key, _MOST_NAMES)
+    names = location.store.names(location.key)
     if not names:
         raise _not_found(location, None)
     contents = checkpoint_files.choose(names, source.format, location.uri)

@@ -15,15 +15,17 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
+from modelexport_exporter.core.digests import sha256_file
 from modelexport_exporter.core.stored_object import StoredObject
 from modelexport_exporter.storage import errors as storage_errors
 from modelexport_exporter.storage.store import ConditionFailedError, OnBytes, Role
 
 _CHUNK = 4 * 1024 * 1024
-_OWN = {".staging", "failed", "verifications"}
+_OWN = {".staging", ".modelexport", "failed", "verifications"}
 """Directories that exist only while something is in them, as prefixes do in S3."""
 
 
@@ -53,7 +55,7 @@ class FileStore:
             found = [_if_file(path) for path in paths]
         return sorted((entry for entry in found if entry), key=lambda entry: entry.key)
 
-    def names(self, prefix: str, limit: int) -> list[str]:
+    def names(self, prefix: str, limit: int | None = None) -> list[str]:
         """Return the first names directly below a directory; directories end in a slash."""
         with self._typed_errors(prefix):
             if not Path(prefix).is_dir():
@@ -82,13 +84,27 @@ class FileStore:
             if _describe(Path(found.key)) != found:
                 raise storage_errors.replaced(self.uri(found.key))
 
-    def stage(self, source: Path, key: str, staging: str, on_bytes: OnBytes) -> PendingFile:
+    def stage(
+        self, source: Path, key: str, staging: str, on_bytes: OnBytes, sha256: str | None = None
+    ) -> PendingFile:
         """Bring a file into the staging directory, which is on the target's file system."""
+        del sha256
         staged = Path(staging) / Path(key).name
         with self._typed_errors(key):
             staged.parent.mkdir(parents=True, exist_ok=True)
             _link_or_copy(source, staged, on_bytes)
         return PendingFile(staged, Path(key), self._role)
+
+    def copy(self, source: str, target: str) -> None:
+        """Copy a file; a link would change with whatever is written into either."""
+        with self._typed_errors(target), _temporary(Path(target)) as temporary:
+            _copy(Path(source), temporary, lambda _count: None)
+            temporary.replace(target)
+
+    def digest(self, key: str) -> str | None:
+        """Return the SHA-256 of a file, or None where there is none."""
+        with self._typed_errors(key):
+            return sha256_file(Path(key)) if Path(key).is_file() else None
 
     def write(self, key: str, content: bytes) -> None:
         """Write a small file, replacing what is there."""
@@ -157,6 +173,7 @@ class PendingFile:
         """Rename it to its place, over what was there; return its etag."""
         try:
             self.target.parent.mkdir(parents=True, exist_ok=True)
+            os.utime(self.staged)  # who cleans up goes by when it was published
             self.staged.replace(self.target)
             return _describe(self.target).etag
         except OSError as error:
@@ -197,7 +214,8 @@ def _if_file(path: Path) -> StoredObject | None:
 def _describe(path: Path) -> StoredObject:
     found = path.stat()
     etag = f"{found.st_mtime_ns:x}-{found.st_size:x}-{found.st_ino:x}"
-    return StoredObject(str(path), found.st_size, etag)
+    modified = datetime.fromtimestamp(found.st_mtime, UTC)
+    return StoredObject(str(path), found.st_size, etag, modified=modified)
 
 
 def _copy(source: Path, target: Path, on_bytes: OnBytes) -> None:

@@ -7,8 +7,10 @@ imported when the first request is made: a run on local files never pays for it.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,10 +21,13 @@ from modelexport_exporter.storage.errors import Access
 from modelexport_exporter.storage.s3_client import client_for
 from modelexport_exporter.storage.s3_codes import CONDITION, MISSING, error_code
 from modelexport_exporter.storage.s3_download import Download, Place
+from modelexport_exporter.storage.s3_head import head_object
+from modelexport_exporter.storage.s3_stream import blocks
 from modelexport_exporter.storage.s3_upload import PendingPut, PendingUpload
 from modelexport_exporter.storage.store import ConditionFailedError, OnBytes, Role
 
 if TYPE_CHECKING:
+    from botocore.response import StreamingBody
     from types_boto3_s3 import S3Client
 
 T = TypeVar("T")
@@ -33,6 +38,12 @@ UPLOAD_PART_BYTES = 8 * MIB
 SMALL_OBJECT_BYTES = 64 * MIB
 SMALL_UPLOAD_BYTES = MIB
 """What is smaller is sent at once when it is published: it takes no longer than a word."""
+
+
+_DIGEST = "sha256"
+"""The entry in an object's metadata that its copies keep."""
+_PAGE = 1000
+"""Names in an answer of S3, at most."""
 
 
 def content_type(key: str) -> str:
@@ -59,13 +70,18 @@ class S3Store:
         if version_id:
             request["VersionId"] = version_id
         with self._typed_errors(key):
-            head = _or_none(lambda: self._client.head_object(**request))
+            head = _or_none(lambda: head_object(self._client, **request))
         if head is None:
             return None
         # "null" is how S3 calls the version of an object in a bucket without versions.
         version = head.get("VersionId", "null")
         return StoredObject(
-            key, head["ContentLength"], head["ETag"], None if version == "null" else version
+            key,
+            head["ContentLength"],
+            head["ETag"],
+            None if version == "null" else version,
+            head["LastModified"],
+            head.get("Metadata", {}).get(_DIGEST),
         )
 
     def list_all(self, prefix: str, depth: int | None = None) -> list[StoredObject]:
@@ -82,15 +98,17 @@ class S3Store:
                 and (depth is None or item["Key"].count("/", len(prefix)) <= depth)
             ]
 
-    def names(self, prefix: str, limit: int) -> list[str]:
+    def names(self, prefix: str, limit: int | None = None) -> list[str]:
         """Return the first names directly below a directory; directories end in a slash."""
         with self._typed_errors(prefix):
-            page = self._client.list_objects_v2(
-                Bucket=self._bucket, Prefix=prefix, Delimiter="/", MaxKeys=limit
+            pages = self._client.get_paginator("list_objects_v2").paginate(
+                Bucket=self._bucket,
+                Prefix=prefix,
+                Delimiter="/",
+                PaginationConfig={"PageSize": min(limit or _PAGE, _PAGE)},
             )
-        keys = [item["Key"] for item in page.get("Contents", [])]
-        keys += [item["Prefix"] for item in page.get("CommonPrefixes", [])]
-        return sorted(key.removeprefix(prefix) for key in keys if key != prefix)
+            keys = (key for page in pages for key in _keys_of(page) if key != prefix)
+            return [key.removeprefix(prefix) for key in islice(keys, limit)]
 
     def read(self, key: str) -> tuple[bytes, StoredObject] | None:
         """Return a small object's content, or None where there is none."""
@@ -98,7 +116,7 @@ class S3Store:
             answer = _or_none(lambda: self._client.get_object(Bucket=self._bucket, Key=key))
             if answer is None:
                 return None
-            content = answer["Body"].read(SMALL_OBJECT_BYTES)
+            content = _at_most(answer["Body"], SMALL_OBJECT_BYTES)
         return content, StoredObject(key, len(content), answer["ETag"])
 
     def local_path(self, key: str) -> Path | None:
@@ -112,33 +130,46 @@ class S3Store:
         Download(place, found, target).run(on_bytes)
 
     def stage(
-        self, source: Path, key: str, staging: str, on_bytes: OnBytes
+        self, source: Path, key: str, staging: str, on_bytes: OnBytes, sha256: str | None = None
     ) -> PendingUpload | PendingPut:
         """Upload the parts of a multipart upload to the key itself, without completing it."""
         del staging
-        size = source.stat().st_size
+        size, metadata = source.stat().st_size, {_DIGEST: sha256} if sha256 else {}
         if size < SMALL_UPLOAD_BYTES:
             on_bytes(size)
-            put = partial(self._put, key, source.read_bytes())
+            put = partial(self._put, key, source.read_bytes(), Metadata=metadata)
             return PendingPut(key, put, self._typed_errors)
-        with self._typed_errors(key):
-            answer = self._client.create_multipart_upload(
-                Bucket=self._bucket,
-                Key=key,
-                ChecksumAlgorithm="CRC32",
-                ContentType=content_type(key),
-            )
-        upload_id = answer["UploadId"]
         pending = PendingUpload(
-            self._client, self._bucket, key, upload_id, self._typed_errors, parts=[]
+            self._client, self._bucket, key, content_type(key), metadata, self._typed_errors, source
         )
         try:
-            pending.send(source, UPLOAD_PART_BYTES, on_bytes)
+            pending.send(UPLOAD_PART_BYTES, on_bytes)
         except BaseException:
             with contextlib.suppress(ExportFailure):
                 pending.discard()
             raise
         return pending
+
+    def copy(self, source: str, target: str) -> None:
+        """Copy an object of up to 5 GB: S3 takes no larger one in one request."""
+        with self._typed_errors(target):
+            self._client.copy_object(
+                Bucket=self._bucket,
+                Key=target,
+                CopySource={"Bucket": self._bucket, "Key": source},
+            )
+
+    def digest(self, key: str) -> str | None:
+        """Return the SHA-256 that was stored with an object, or read the object."""
+        found = self.stat(key)
+        if found is None or found.sha256 is not None:
+            return found.sha256 if found else None
+        running = hashlib.sha256()
+        with self._typed_errors(key):
+            answer = self._client.get_object(Bucket=self._bucket, Key=key, IfMatch=found.etag)
+            for block in blocks(answer["Body"]):
+                running.update(block)
+        return running.hexdigest()
 
     def write(self, key: str, content: bytes) -> None:
         """Store a small content under the key, replacing what is there."""
@@ -202,6 +233,23 @@ class S3Store:
             yield
         except (ClientError, BotoCoreError, Boto3Error, ValueError) as error:
             raise s3_errors.from_botocore(error, self._access(key)) from error
+
+
+def _keys_of(page: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the objects and directories of a listing's page, in order."""
+    keys = [item["Key"] for item in page.get("Contents", [])]
+    keys += [item["Prefix"] for item in page.get("CommonPrefixes", [])]
+    yield from sorted(keys)
+
+
+def _at_most(body: StreamingBody, size: int) -> bytes:
+    """Return the beginning of a body."""
+    content = bytearray()
+    for block in blocks(body):
+        content += block
+        if len(content) >= size:
+            break
+    return bytes(content[:size])
 
 
 def _or_none(request: Callable[[], T]) -> T | None:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from modelexport_api.spec import AddressingStyle, Storage
+from modelexport_exporter.storage.s3_retries import ATTEMPTS, seconds_before_repeat
 from modelexport_exporter.storage.s3_upload import THREADS
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def _made(storage: Storage, environment: tuple[tuple[str, str], ...]) -> S3Clien
     del environment
     config = Config(
         s3={"addressing_style": _addressing(storage)},
-        retries={"mode": "standard", "total_max_attempts": 6},
+        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
         connect_timeout=10,
         read_timeout=60,
         max_pool_connections=THREADS * 4,
@@ -37,6 +38,7 @@ def _made(storage: Storage, environment: tuple[tuple[str, str], ...]) -> S3Clien
     client: S3Client = boto3.session.Session().client(
         "s3", endpoint_url=storage.endpoint, region_name=storage.region, config=config
     )
+    client.meta.events.register_first("needs-retry.s3", seconds_before_repeat)  # type: ignore[arg-type]
     return client
 
 

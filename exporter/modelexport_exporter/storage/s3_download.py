@@ -22,11 +22,16 @@ from modelexport_exporter.storage import errors as storage_errors
 from modelexport_exporter.storage.checksums import Checksum, Running, checksum_of, equal_parts
 from modelexport_exporter.storage.errors import Access
 from modelexport_exporter.storage.s3_codes import CONDITION, error_code
+from modelexport_exporter.storage.s3_head import head_object
+from modelexport_exporter.storage.s3_stream import blocks
 from modelexport_exporter.storage.s3_upload import THREADS
 from modelexport_exporter.storage.store import OnBytes
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
+
+Send = Callable[..., Mapping[str, Any]]
+"""Sends a request by a client."""
 
 MIB = 1024 * 1024
 PART_BYTES = 64 * MIB
@@ -156,7 +161,7 @@ class Download:
                 body = self._open(position, end)
             try:
                 with self._place.typed_errors(key):
-                    while chunk := body.read(READ_BYTES):
+                    for chunk in blocks(body):
                         self._write_at(descriptor, chunk, position)
                         position += len(chunk)
                         on_bytes(len(chunk))
@@ -173,23 +178,23 @@ class Download:
         """Request a range, or the whole object, which comes with its checksum."""
         whole = (start, end) == (0, self._found.size_bytes)
         extent = {} if whole else {"Range": f"bytes={start}-{end - 1}"}
-        answer = self._request("get_object", ChecksumMode="ENABLED", **extent)
+        answer = self._request(_get_object, ChecksumMode="ENABLED", **extent)
         if whole:
             self._expected = checksum_of(answer, self._place.bucket)
         return answer["Body"]
 
     def _head(self, **options: Any) -> Mapping[str, Any]:  # noqa: ANN401
         with self._place.typed_errors(self._found.key):
-            return self._request("head_object", **options)
+            return self._request(head_object, **options)
 
-    def _request(self, name: str, **options: Any) -> Mapping[str, Any]:  # noqa: ANN401
+    def _request(self, send: Send, **options: Any) -> Mapping[str, Any]:  # noqa: ANN401
         """Send a request for exactly this object. Raises what boto3 raises, or SourceChanged."""
         found = self._found
         request = {"Bucket": self._place.bucket, "Key": found.key, "IfMatch": found.etag, **options}
         if found.version_id:
             request["VersionId"] = found.version_id
         try:
-            answer: Mapping[str, Any] = getattr(self._place.client, name)(**request)
+            answer: Mapping[str, Any] = send(self._place.client, **request)
         except Exception as error:
             if error_code(error) in CONDITION:
                 raise storage_errors.replaced(self._place.access.uri) from error
@@ -204,6 +209,10 @@ class Download:
 
     def _os_error(self, error: OSError) -> ExportFailure:
         return storage_errors.from_os_error(error, self._place.access.role, str(self._target))
+
+
+def _get_object(client: S3Client, **request: Any) -> Mapping[str, Any]:  # noqa: ANN401
+    return client.get_object(**request)
 
 
 def _blocks(descriptor: int, start: int, end: int) -> Iterator[bytes]:

@@ -11,6 +11,7 @@ from botocore import exceptions as boto
 from modelexport_api.reasons import Reason
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.storage.errors import Access, denied, missing, unavailable
+from modelexport_exporter.storage.s3_codes import BUSY, DAMAGED, UPLOAD_GONE, code_in, status_in
 from modelexport_exporter.storage.store import Role
 
 _MISSING = {"404", "NoSuchKey", "NoSuchBucket", "NoSuchVersion", "405", "MethodNotAllowed"}
@@ -25,12 +26,12 @@ _UNKNOWN_CREDENTIALS = {
     "TokenRefreshRequired",
     "401",
 }
-_BUSY = {
-    "RequestTimeout",
-    "SlowDown",
+_PASSES = {
+    *BUSY,
+    *DAMAGED,
+    *UPLOAD_GONE,
     "Throttling",
     "ThrottlingException",
-    "TooManyRequests",
     "InternalError",
     "ServiceUnavailable",
     "OperationAborted",
@@ -47,6 +48,7 @@ _NO_CREDENTIALS = (
 )
 _BAD_REQUEST = (boto.ParamValidationError, boto.InvalidRegionError, boto.NoRegionError)
 _SERVER_ERROR = 500
+_BUSY_STATUSES = {408, 425, 429}
 
 
 def from_botocore(error: Exception, access: Access) -> ExportFailure:
@@ -70,8 +72,7 @@ def from_botocore(error: Exception, access: Access) -> ExportFailure:
 
 
 def _from_answer(error: boto.ClientError, access: Access) -> ExportFailure:
-    code = str(error.response.get("Error", {}).get("Code", ""))
-    status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+    code, status = code_in(error.response), status_in(error.response)
     if code in _MISSING:
         return missing(access, "the bucket does not exist" if code == "NoSuchBucket" else "")
     if code in _ARCHIVED:
@@ -82,7 +83,7 @@ def _from_answer(error: boto.ClientError, access: Access) -> ExportFailure:
             f"{access.uri} is in another region than the configured one ({code})",
             "Set spec.storage.region to the bucket's region.",
         )
-    if code in _BUSY or status >= _SERVER_ERROR:
+    if code in _PASSES or status in _BUSY_STATUSES or status >= _SERVER_ERROR:
         return unavailable(access, f"{access.server} answered {code or status}")
     return denied(access, *_refusal(code or str(status), access))
 

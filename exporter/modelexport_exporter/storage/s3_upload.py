@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.storage.s3_codes import UPLOAD_GONE, error_code
+from modelexport_exporter.storage.s3_stream import SentBody
 from modelexport_exporter.storage.store import OnBytes
 
 if TYPE_CHECKING:
@@ -23,13 +26,21 @@ if TYPE_CHECKING:
 Guard = Callable[[str], AbstractContextManager[None]]
 """Converts the errors of a request for a key to failures."""
 
+T = TypeVar("T")
+
 MAX_PARTS = 10_000
+BEGINNINGS = 3
+"""Of one upload that others abort."""
 THREADS = 2
 
 
 def part_size(size: int, usual: int) -> int:
     """Return the size of parts: the usual one, or larger where S3 allows no more parts."""
     return max(usual, -(-size // MAX_PARTS))
+
+
+def _ignore(_count: int) -> None:
+    """Report no progress: these bytes were counted before."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +68,44 @@ class PendingUpload:
     client: S3Client
     bucket: str
     key: str
-    upload_id: str
+    content_type: str
+    metadata: dict[str, str]
     guard: Guard
-    parts: list[CompletedPartTypeDef]
+    source: Path
+    """Is there until the upload is published or discarded."""
+    upload_id: str = ""
+    parts: list[CompletedPartTypeDef] = field(default_factory=list)
+    usual_part: int = 0
 
     def publish(self) -> str:
         """Make the object appear under its key, in place of what was there; return its etag."""
+        return self._begin_again_if_gone(self._complete, self._send)
+
+    def discard(self) -> None:
+        """Drop the parts."""
+        if self.upload_id:
+            with self.guard(self.key):
+                self.client.abort_multipart_upload(
+                    Bucket=self.bucket, Key=self.key, UploadId=self.upload_id
+                )
+
+    def send(self, usual_part: int, on_bytes: OnBytes) -> None:
+        """Upload the file's parts, a few at a time; only those are in memory."""
+        self.usual_part = usual_part
+        self._begin_again_if_gone(lambda: self._send(on_bytes), lambda: None)
+
+    def _begin_again_if_gone(self, act: Callable[[], T], prepare: Callable[[], None]) -> T:
+        """Return what `act` returns; where the upload was aborted, prepare and act again."""
+        for _ in range(BEGINNINGS - 1):
+            try:
+                return act()
+            except ExportFailure as failure:
+                if error_code(failure.__cause__) not in UPLOAD_GONE:
+                    raise
+                prepare()
+        return act()
+
+    def _complete(self) -> str:
         with self.guard(self.key):
             answer = self.client.complete_multipart_upload(
                 Bucket=self.bucket,
@@ -72,22 +115,23 @@ class PendingUpload:
             )
         return answer["ETag"]
 
-    def discard(self) -> None:
-        """Drop the parts."""
+    def _send(self, on_bytes: OnBytes = _ignore) -> None:
         with self.guard(self.key):
-            self.client.abort_multipart_upload(
-                Bucket=self.bucket, Key=self.key, UploadId=self.upload_id
+            begun = self.client.create_multipart_upload(
+                Bucket=self.bucket,
+                Key=self.key,
+                ChecksumAlgorithm="CRC32",
+                ContentType=self.content_type,
+                Metadata=self.metadata,
             )
-
-    def send(self, source: Path, usual_part: int, on_bytes: OnBytes) -> None:
-        """Upload a file's parts, a few at a time; only those are in memory."""
-        size = source.stat().st_size
-        step = part_size(size, usual_part)
+        self.upload_id = begun["UploadId"]
+        size = self.source.stat().st_size
+        step = part_size(size, self.usual_part)
         starts = range(0, size, step) if size else range(1)
         pool = ThreadPoolExecutor(THREADS, thread_name_prefix="upload-part")
         try:
             running = [
-                pool.submit(self._send_part, source, number, start, step, on_bytes)
+                pool.submit(self._send_part, number, start, step, on_bytes)
                 for number, start in enumerate(starts, start=1)
             ]
             self.parts = [part.result() for part in running]
@@ -95,20 +139,19 @@ class PendingUpload:
             pool.shutdown(cancel_futures=True)
 
     def _send_part(
-        self, source: Path, number: int, start: int, step: int, on_bytes: OnBytes
+        self, number: int, start: int, step: int, on_bytes: OnBytes
     ) -> CompletedPartTypeDef:
-        # In one piece: of a file, every few kilobytes would be read, hashed and sent by themselves.
-        body = _read(source, start, step)
+        content = _read(self.source, start, step)
         with self.guard(self.key):
             answer = self.client.upload_part(
                 Bucket=self.bucket,
                 Key=self.key,
                 UploadId=self.upload_id,
                 PartNumber=number,
-                Body=body,
+                Body=SentBody(content),
                 ChecksumAlgorithm="CRC32",
             )
-        on_bytes(len(body))
+        on_bytes(len(content))
         part: CompletedPartTypeDef = {"ETag": answer["ETag"], "PartNumber": number}
         if "ChecksumCRC32" in answer:
             part["ChecksumCRC32"] = answer["ChecksumCRC32"]

@@ -58,8 +58,11 @@ class Store(Protocol):
         `depth`: how many directories below the prefix's own to descend at most.
         """
 
-    def names(self, prefix: str, limit: int) -> list[str]:
-        """Return the first names directly below a directory; directories end in a slash."""
+    def names(self, prefix: str, limit: int | None = None) -> list[str]:
+        """Return the first names directly below a directory, all without a limit.
+
+        Directories end in a slash.
+        """
 
     def read(self, key: str) -> tuple[bytes, StoredObject] | None:
         """Return a small object's content, or None where there is none."""
@@ -70,10 +73,22 @@ class Store(Protocol):
     def download(self, found: StoredObject, target: Path, on_bytes: OnBytes) -> None:
         """Write exactly this object to a file; fail if it was replaced in the meantime."""
 
-    def stage(self, source: Path, key: str, staging: str, on_bytes: OnBytes) -> Pending:
+    def stage(
+        self, source: Path, key: str, staging: str, on_bytes: OnBytes, sha256: str | None = None
+    ) -> Pending:
         """Upload a file, invisible to readers of the key.
 
         `staging` is a directory for stores that have to keep it somewhere until it is published.
+        `sha256`: of the file, for stores that keep it.
+        """
+
+    def copy(self, source: str, target: str) -> None:
+        """Give a key the content of another one, at once and inside of the store."""
+
+    def digest(self, key: str) -> str | None:
+        """Return the SHA-256 of an object, or None where there is none.
+
+        It is the one that the store keeps, or that of the bytes.
         """
 
     def write(self, key: str, content: bytes) -> None:

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ from modelexport_api.resource import ModelExport
 from modelexport_exporter.core.log import JsonLog
 from modelexport_exporter.pipeline.context import Settings
 from modelexport_exporter.pipeline.run import run
+from modelexport_exporter.publish import clean_up
+from modelexport_exporter.publish.layout import is_content, is_data
 from modelexport_exporter.storage.store import Location
 from triton_rules import parsed
 
@@ -85,7 +88,17 @@ def published(place: Place) -> dict[str, bytes]:
     return {
         item.key.removeprefix(where.key): (where.store.read(item.key) or (b"",))[0]
         for item in where.store.list_all(where.key)
+        if is_plain(item.key.removeprefix(where.key))
     }
+
+
+def is_plain(name: str) -> bool:
+    return is_data(name) or not is_content(name)
+
+
+@pytest.fixture(autouse=True)
+def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clean_up, "GRACE", timedelta(0))
 
 
 def check_whole(found: dict[str, bytes]) -> dict[str, Any]:

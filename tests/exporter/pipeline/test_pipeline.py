@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ from modelexport_exporter.core.types import ConvertedModel, ExportTask
 from modelexport_exporter.pipeline.context import Settings
 from modelexport_exporter.pipeline.run import run
 from modelexport_exporter.pipeline.worker_client import Workers
+from modelexport_exporter.publish import clean_up
+from modelexport_exporter.publish.layout import is_content, is_data
 from modelexport_exporter.storage.store import Location
 
 Place = Callable[..., Location]
@@ -58,9 +61,19 @@ def export(resource: ModelExport, tmp_path: Path) -> PodResult:
     return result
 
 
-def published(place: Place) -> list[str]:
+@pytest.fixture(autouse=True)
+def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clean_up, "GRACE", timedelta(0))
+
+
+def stored(place: Place) -> list[str]:
     root = place("out/")
     return [item.key.removeprefix(root.key) for item in root.store.list_all(root.key)]
+
+
+def published(place: Place) -> list[str]:
+    """The plain names."""
+    return [name for name in stored(place) if is_data(name) or not is_content(name)]
 
 
 def data_name(content: bytes = CHECKPOINT) -> str:
@@ -79,6 +92,9 @@ def check_artifact(place: Place, content: bytes = CHECKPOINT) -> dict[str, Any]:
         found = read(place(f"out/{file['name']}"))
         assert found is not None
         assert hashlib.sha256(found).hexdigest() == file["sha256"]
+        assert read(place(f"out/{manifest['contents'][file['name']]['path']}")) == found
+    paths = {content["path"] for content in manifest["contents"].values()}
+    assert {name for name in stored(place) if is_content(name)} == paths
     return manifest
 
 
@@ -140,10 +156,74 @@ def test_an_artifact_whose_file_is_gone_is_made_again(
     place: Place, resource: Make, tmp_path: Path, checkpoint: Location
 ) -> None:
     export(resource(), tmp_path)
-    model = place("out/model.onnx")
-    model.store.delete([model.key])
+    model = next(name for name in stored(place) if is_content(name) and name.endswith(".onnx"))
+    where = place(f"out/{model}")
+    where.store.delete([where.key])
     assert not export(resource(), tmp_path).reused
     check_artifact(place)
+
+
+@pytest.mark.parametrize("damage", ["gone", "others", "same size"])
+@pytest.mark.usefixtures("checkpoint")
+def test_a_plain_name_with_other_bytes_is_repaired_by_the_next_run(
+    place: Place, resource: Make, tmp_path: Path, damage: str
+) -> None:
+    export(resource(), tmp_path)
+    model = place("out/model.onnx")
+    size = len(read(model) or b"")
+    if damage == "gone":
+        model.store.delete([model.key])
+    else:
+        write(model, b"theirs" if damage == "others" else bytes(size))
+    assert export(resource(), tmp_path).reused
+    check_artifact(place)
+
+
+@pytest.mark.usefixtures("checkpoint")
+def test_bytes_of_the_same_size_are_not_the_artifact(
+    place: Place, resource: Make, tmp_path: Path
+) -> None:
+    export(resource(), tmp_path)
+    write(place(f"out/{data_name()}"), bytes(len(CHECKPOINT)))
+    assert not export(resource(), tmp_path).reused
+    check_artifact(place)
+
+
+@pytest.mark.usefixtures("checkpoint")
+def test_an_artifact_of_an_earlier_version_is_compared_by_digest(
+    place: Place, resource: Make, tmp_path: Path
+) -> None:
+    """Its manifest has no contents; its files are under their plain names."""
+    export(resource(), tmp_path)
+    where = place("out/manifest.json")
+    manifest = json.loads(read(where) or b"")
+    del manifest["contents"]
+    write(where, json.dumps(manifest).encode())
+    assert export(resource(), tmp_path).reused
+    write(place("out/report.json"), bytes(len(read(place("out/report.json")) or b"")))
+    assert not export(resource(), tmp_path).reused
+    check_artifact(place)
+
+
+def test_readers_of_the_earlier_manifest_have_a_while(
+    place: Place,
+    resource: Make,
+    tmp_path: Path,
+    checkpoint: Location,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(clean_up, "GRACE", timedelta(hours=1))
+    export(resource(), tmp_path)
+    before = json.loads(read(place("out/manifest.json")) or b"")
+    write(checkpoint, b"other weights")
+    export(resource(), tmp_path)
+    for file in before["artifact"]["files"]:
+        found = read(place(f"out/{before['contents'][file['name']]['path']}"))
+        assert found is not None
+        assert hashlib.sha256(found).hexdigest() == file["sha256"]
+    monkeypatch.setattr(clean_up, "GRACE", timedelta(0))
+    assert export(resource(), tmp_path).reused
+    check_artifact(place, b"other weights")
 
 
 def overwrite(root: str, policy: str) -> dict[str, Any]:
@@ -300,8 +380,11 @@ def check_reader_is_safe(place: Place) -> None:
         graph, _ = json.JSONDecoder().raw_decode(model.decode(errors="replace"))
         assert graph["data"] in names
     if manifest is not None:
-        files = json.loads(manifest)["artifact"]["files"]
-        assert {file["name"] for file in files} <= set(names)
+        described = json.loads(manifest)
+        for file in described["artifact"]["files"]:
+            found = read(place(f"out/{described['contents'][file['name']]['path']}"))
+            assert found is not None
+            assert hashlib.sha256(found).hexdigest() == file["sha256"]
 
 
 def test_killed_at_any_write_it_is_safe_to_read_and_to_run_again(

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from modelexport_api.spec import Layout
 from modelexport_exporter.publish.layout import (
+    content_name,
+    is_content,
     is_data,
     is_ours,
     model_name,
@@ -50,6 +52,31 @@ def test_places(name: str, in_triton: str) -> None:
 def test_what_is_not_ours(name: str) -> None:
     assert not is_ours(name)
     assert not is_data(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("model.onnx", "model.0123456789abcdef0123456789abcdef.onnx"),
+        ("1/model.onnx", "1/model.0123456789abcdef0123456789abcdef.onnx"),
+        (DATA, DATA),
+        (f"1/{DATA}", f"1/{DATA}"),
+        ("config.pbtxt", ".modelexport/config.0123456789abcdef0123456789abcdef.pbtxt"),
+        (
+            "provenance.intoto.jsonl",
+            ".modelexport/provenance.intoto.0123456789abcdef0123456789abcdef.jsonl",
+        ),
+    ],
+)
+def test_names_of_contents(name: str, expected: str) -> None:
+    assert content_name(name, "0123456789abcdef" * 4) == expected
+    assert is_content(expected)
+    assert is_ours(expected)
+
+
+@pytest.mark.parametrize("name", ["model.onnx", "report.json", "model.0123.onnx", ".modelexport/x"])
+def test_plain_names_name_no_content(name: str) -> None:
+    assert not is_content(name)
 
 
 @pytest.mark.parametrize("layout", Layout)

@@ -6,12 +6,15 @@ import pytest
 
 from modelexport_api.spec import Layout, Overwrite
 from modelexport_api.status import Artifact, ArtifactFile, Verdict, VerificationResult
+from modelexport_exporter.publish.layout import content_name
 from modelexport_exporter.publish.manifest import (
+    Content,
     Decision,
     Found,
     Manifest,
     ManifestResource,
     ManifestSource,
+    SupersededFile,
     Work,
     decide,
     parse,
@@ -88,18 +91,73 @@ def test_overwrite(
     assert decide(Overwrite.NEVER, found, work) is never
 
 
-def file(name: str, size: int = 1) -> ArtifactFile:
-    return ArtifactFile(name=name, sha256="d", size_bytes=size)
+NOW = datetime(2026, 2, 1, tzinfo=UTC)
+DIGEST = "0123456789abcdef" * 4
+DATA = "model.0123456789ab.data"
+MODEL, REPORT = content_name("model.onnx", DIGEST), content_name("report.json", DIGEST)
+
+
+def file(name: str) -> ArtifactFile:
+    return ArtifactFile(name=name, sha256=DIGEST, size_bytes=1)
+
+
+def with_files(*names: str, **fields: object) -> Manifest:
+    artifact = manifest().artifact.model_copy(update={"files": [file(name) for name in names]})
+    paths = {name: Content(path=content_name(name, DIGEST), etag="e") for name in names}
+    update = {"artifact": artifact, "contents": paths, **fields}
+    return manifest().model_copy(update=update)
 
 
 def test_a_successor_remembers_what_it_leaves_behind() -> None:
-    """Also what its predecessor had not deleted yet, in case it never came to it."""
-    artifact = manifest().artifact.model_copy(update={"files": [file("1/model.onnx"), file("r")]})
-    before = manifest().model_copy(
-        update={"artifact": artifact, "superseded": [file("old.data"), file("model.onnx", 9)]}
-    )
-    assert superseded(before, ["model.onnx", "r"]) == [file("1/model.onnx"), file("old.data")]
-    assert superseded(None, ["model.onnx"]) == []
+    """Contents with the time from which on nobody begins to read them; plain names without."""
+    left = superseded(with_files("model.onnx", DATA), [file("1/model.onnx")], NOW)
+    assert {found.name: found.since for found in left} == {
+        "model.onnx": None,
+        MODEL: NOW,
+        DATA: NOW,
+    }
+
+
+def test_what_a_predecessor_had_not_deleted_yet_keeps_its_time() -> None:
+    earlier = datetime(2026, 1, 1, tzinfo=UTC)
+    old = SupersededFile(name="model.00000000000a.data", sha256="d", size_bytes=1, since=earlier)
+    before = with_files("report.json", superseded=[old])
+    assert superseded(before, [file("report.json")], NOW) == [old]
+    assert superseded(None, [file("model.onnx")], NOW) == []
+
+
+def test_a_content_that_is_named_again_is_not_left_behind() -> None:
+    old = SupersededFile(name=MODEL, sha256=DIGEST, size_bytes=1, since=NOW)
+    assert superseded(with_files(superseded=[old]), [file("model.onnx")], NOW) == []
+
+
+def test_files_of_an_earlier_version_s_manifest_are_at_their_names() -> None:
+    assert with_files("model.onnx", contents={}).path("model.onnx") == "model.onnx"
+    assert with_files("model.onnx").path("model.onnx") == MODEL
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [("model.onnx", "model.onnx"), ("model.onnx", MODEL), ("report.json", REPORT), (DATA, DATA)],
+)
+def test_names_of_an_artifact_are_ours(name: str, path: str) -> None:
+    read = with_files(name, contents={name: Content(path=path, etag="e")})
+    assert parse(read.model_dump_json(by_alias=True).encode()) == read
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("../model.onnx", "../model.onnx"),
+        ("labels.txt", "labels.txt"),
+        ("model.onnx", "../secret"),
+        ("model.onnx", content_name("model.onnx", "f" * 64)),
+    ],
+)
+def test_a_manifest_of_other_names_is_foreign(name: str, path: str) -> None:
+    """Files are copied from and to what it names."""
+    written = with_files(name, contents={name: Content(path=path, etag="e")})
+    assert parse(written.model_dump_json(by_alias=True).encode()) is None
 
 
 def test_a_manifest_survives_being_written() -> None:
