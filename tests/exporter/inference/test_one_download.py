@@ -19,7 +19,7 @@ pytestmark = pytest.mark.s3
 def test_a_checkpoint_is_downloaded_once(tmp_path: Path, s3: S3Server, bucket: str) -> None:
     archive = tmp_path / "net.pt"
     example = torch.zeros(2, 4)
-    torch.jit.trace(torch.nn.Linear(4, 3), example).save(str(archive))
+    torch.jit.trace(torch.nn.Linear(4, 3), example).save(str(archive))  # type: ignore[no-untyped-call]
     s3.client().upload_file(str(archive), bucket, "net.pt")
     environment = {name: value for name, value in os.environ.items() if name[:4] != "AWS_"}
     with throttling(s3.endpoint) as proxy:

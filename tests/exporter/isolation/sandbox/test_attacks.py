@@ -26,8 +26,9 @@ from modelexport_exporter.isolation.sandbox import limits, linux, seccomp
 from modelexport_exporter.isolation.sandbox.enter import ask_kernel, sandbox_for
 from modelexport_exporter.isolation.sandbox.limits import Limits
 from modelexport_exporter.isolation.sandbox.policy import Sandbox
+from modelexport_exporter.isolation.server import start_server
 from modelexport_exporter.isolation.worker import run as run_worker
-from modelexport_exporter.isolation.worker import sandboxed, start_server
+from modelexport_exporter.isolation.worker import sandboxed
 
 NOBODY = 65534
 ERRNO, RETURN, LOAD, EQUAL, ALLOW = 0x0005_0000, 0x06, 0x20, 0x15, 0x7FFF_0000
@@ -54,6 +55,7 @@ def run(sandbox: Sandbox | None, entry: str, *arguments: object) -> object:
         return run_worker(
             f"hostile_code:{entry}",
             arguments,
+            object,
             on_progress=lambda *_progress: None,
             on_output=lambda _line: None,
             memory=MemoryWatch(),

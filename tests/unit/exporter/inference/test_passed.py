@@ -14,9 +14,9 @@ from modelexport_exporter.core.proposal import StatedInput
 from modelexport_exporter.inference.passed import passed_names
 
 
-def one(input): ...  # noqa: A002, ANN001
-def two(ids, mask, scale=1.0): ...  # noqa: ANN001
-def any_names(ids, **kwargs): ...  # noqa: ANN001, ANN003
+def one(input: object) -> None: ...  # noqa: A002
+def two(ids: object, mask: object, scale: float = 1.0) -> None: ...
+def any_names(ids: object, **kwargs: object) -> None: ...
 
 
 def passed(forward: Callable[..., object], *names: str) -> dict[str, str | None]:
