@@ -20,7 +20,12 @@ from modelexport_exporter.storage.s3_client import client_for
 from modelexport_exporter.storage.s3_codes import CONDITION, MISSING, error_code
 from modelexport_exporter.storage.s3_download import Download, Place
 from modelexport_exporter.storage.s3_upload import PendingPut, PendingUpload
-from modelexport_exporter.storage.store import ConditionFailedError, OnBytes, Role
+from modelexport_exporter.storage.store import (
+    SMALL_OBJECT_BYTES,
+    ConditionFailedError,
+    OnBytes,
+    Role,
+)
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
@@ -30,7 +35,6 @@ T = TypeVar("T")
 MIB = 1024 * 1024
 UPLOAD_PART_BYTES = 8 * MIB
 """Held in memory while it is sent."""
-SMALL_OBJECT_BYTES = 64 * MIB
 SMALL_UPLOAD_BYTES = MIB
 """What is smaller is sent at once when it is published: it takes no longer than a word."""
 
