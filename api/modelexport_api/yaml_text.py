@@ -27,12 +27,29 @@ _REPLACED = {f"tag:yaml.org,2002:{name}" for name in ("float", "int", "timestamp
 _LETTER = re.compile(r"^[yYnN]$")
 
 
+MOST_VALUES = 1_000_000
+"""Of a document, aliases written out. Nine lines of nine aliases each stand for 10^9 values."""
+
+
 class KeyTwiceError(yaml.MarkedYAMLError):
     """A mapping that has a key twice."""
 
 
+class TooManyValuesError(yaml.YAMLError):
+    """A document whose aliases stand for more values than any manifest has."""
+
+
 class _Loader(yaml.SafeLoader):
-    """Reads scalars as kubectl does; refuses a key that occurs twice."""
+    """Reads scalars as kubectl does; refuses a key that occurs twice, and aliases that multiply."""
+
+    def compose_document(self) -> yaml.Node | None:
+        """Return the document's root, whose aliases are nodes that occur more than once."""
+        root: yaml.Node | None = super().compose_document()
+        if root is not None and _count(root, {}) > MOST_VALUES:
+            raise TooManyValuesError(
+                f"its aliases stand for more than {MOST_VALUES:,} values; write them out"
+            )
+        return root
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: dict[object, yaml.Node] = {}
@@ -52,6 +69,22 @@ class _Loader(yaml.SafeLoader):
         if digits.isdigit() and digits.startswith("0"):
             text = text.replace("0", "0o", 1) if digits.strip("0") else "0"
         return int(text, 0)
+
+
+def _count(node: yaml.Node, known: dict[int, int]) -> int:
+    """Return how many values a node has, with those that aliases repeat."""
+    if not isinstance(node, yaml.CollectionNode):
+        return 1
+    if id(node) not in known:
+        # An alias of what contains it stands for infinitely many.
+        known[id(node)] = MOST_VALUES + 1
+        children = [
+            child
+            for entry in node.value
+            for child in (entry if isinstance(entry, tuple) else (entry,))
+        ]
+        known[id(node)] = 1 + sum(_count(child, known) for child in children)
+    return known[id(node)]
 
 
 class _Dumper(yaml.SafeDumper):

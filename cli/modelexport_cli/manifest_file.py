@@ -5,6 +5,9 @@ Unlike in a cluster, `file://./path` is allowed: it is relative to the manifest'
 
 from __future__ import annotations
 
+import codecs
+import contextlib
+import io
 import posixpath
 import sys
 from pathlib import Path
@@ -19,6 +22,8 @@ _URIS = {"uri", "goldenInputs", "calibrationInputs"}
 """Fields with one URI."""
 _LISTS = {"uris", "runtimeLibraries"}
 """Fields with several URIs."""
+_MOST_BYTES = 3 << 20
+"""The API server's limit for a request."""
 _SUFFIXES = {".yaml", ".yml", ".json"}
 
 
@@ -39,7 +44,8 @@ def read_manifest(path: Path) -> ModelExport:
 def read_text(path: Path) -> str:
     """Return the text in a file; `-` is standard input. Raises ManifestError."""
     try:
-        return sys.stdin.read() if path == Path("-") else path.read_text(encoding="utf-8")
+        data = _read_bytes(path)
+        return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8").read()
     except OSError as error:
         advice = _instead_of(path)
         raise ManifestError(f"{path} cannot be read: {error.strerror}{advice}") from None
@@ -48,6 +54,21 @@ def read_text(path: Path) -> str:
             f"{path} is not UTF-8 text: expected the YAML of a ModelExport, which names a "
             f"checkpoint in spec.source.uri; without a manifest: modelexport export {path}"
         ) from None
+
+
+def _read_bytes(path: Path) -> bytes:
+    """Return at most what a manifest may have. Raises ManifestError for more text, OSError."""
+    with contextlib.ExitStack() as held:
+        source = sys.stdin.buffer if path == Path("-") else held.enter_context(path.open("rb"))
+        data = source.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        # A checkpoint that was named by mistake is no text: its first bytes say so.
+        codecs.getincrementaldecoder("utf-8")().decode(data[:4096])
+        raise ManifestError(
+            f"{path} has more than {_MOST_BYTES:,} bytes, which no API server takes: expected the "
+            "YAML of a ModelExport"
+        )
+    return data
 
 
 def _instead_of(path: Path) -> str:

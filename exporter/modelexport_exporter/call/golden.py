@@ -20,10 +20,13 @@ from numpy.typing import NDArray
 from modelexport_api.reasons import Reason
 from modelexport_api.sizes import DimExpression
 from modelexport_api.spec import Input, ModelExportSpec
+from modelexport_exporter.core.archives import check_archive
 from modelexport_exporter.core.errors import ExportFailure
 
 Array = NDArray[Any]
 _LISTED = 8
+_MOST_INFLATED_BYTES = 2 << 30
+"""Of all samples of an .npz file. More than its arrays has to fit into memory."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,7 @@ def _read(path: Path) -> Mapping[str, Array]:
 
 def _read_npz(path: Path) -> Iterator[tuple[str, Array]]:
     try:
+        check_archive(path, _MOST_INFLATED_BYTES)
         with np.load(path, allow_pickle=False) as archive:
             for name in archive.files:
                 yield name, archive[name]

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from modelexport_api.reasons import Reason
+from modelexport_exporter.core.archives import check_archive
 from modelexport_exporter.core.errors import ExportFailure
 
 BLOCK_BYTES = 1 << 20
@@ -52,7 +53,7 @@ def sha256_and_records(path: Path) -> str:
     """
     digest = hashlib.sha256()
     with path.open("rb") as file:
-        records = _records(file)
+        records = _records(path, file)
         checks = _Checks(path.name, records)
         file.seek(0)
         while block := file.read(BLOCK_BYTES):
@@ -91,7 +92,7 @@ class _Checks:
             self._crc = 0
 
 
-def _records(file: BinaryIO) -> list[_Record]:
+def _records(path: Path, file: BinaryIO) -> list[_Record]:
     """Return the records that have a checksum, in the order of their bytes.
 
     Empty for what is no archive; loading reports an archive that cannot be read. torch can be set
@@ -100,6 +101,7 @@ def _records(file: BinaryIO) -> list[_Record]:
     if file.read(len(_MAGIC)) != _MAGIC:
         return []
     try:
+        check_archive(path)
         with zipfile.ZipFile(file) as archive:
             entries = [
                 entry

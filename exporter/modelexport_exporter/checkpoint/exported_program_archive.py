@@ -7,7 +7,6 @@ of that for more than tensors and operators is UnsafeCheckpoint unless the spec 
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import warnings
@@ -20,6 +19,7 @@ from typing import Any
 import torch
 
 from modelexport_api.reasons import Reason
+from modelexport_exporter.core.bounded_json import read_json
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import WEIGHTS_ONLY
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
@@ -48,6 +48,8 @@ _SAFE_CALLS = frozenset((
 ))
 # fmt: on
 _EXECUTABLE = ("data/aotinductor/", "data/constants/opaque_obj_", "data/constants/custom_obj_")
+_MOST_VALUES, _MOST_BYTES = 20_000_000, 512 << 20
+"""Of a graph. Each node takes 100 values or more."""
 _HINT = (
     "Export a state_dict with model.factory instead. Only if you trust the archive as you trust "
     "your own code: source.allowPickle: true."
@@ -99,7 +101,7 @@ def _refuse_code(path: Path) -> None:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
             graphs = [
-                json.loads(archive.read(name))
+                read_json(archive.read(name), values=_MOST_VALUES, size=_MOST_BYTES)
                 for name in names
                 if name.endswith(".json") and "/models/" in name
             ]

@@ -7,12 +7,12 @@ taken for when it is loaded.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Format
 from modelexport_exporter.checkpoint.layout import Layout
+from modelexport_exporter.core.bounded_json import BoundedJsonError, read_json
 from modelexport_exporter.core.errors import ExportFailure
 
 INDEX_SUFFIX = ".safetensors.index.json"
@@ -135,9 +135,15 @@ def shards(index: bytes, uri: str) -> list[str]:
 def weight_map(index: bytes, uri: str) -> dict[str, str]:
     """Return the file of each tensor, every one of them in the directory of the index."""
     try:
-        places = json.loads(index)["weight_map"]
+        places = read_json(index)["weight_map"]
         found = {str(key): place for key, place in places.items()}
-    except (RecursionError, ValueError, KeyError, TypeError, AttributeError):
+    except BoundedJsonError as error:
+        raise ExportFailure(
+            Reason.CHECKPOINT_CORRUPT,
+            f"{uri} is not an index of shards: {error}",
+            "Save the checkpoint again.",
+        ) from None
+    except (KeyError, TypeError, AttributeError):
         found = {}
     if not found or not all(_is_shard(place) for place in found.values()):
         raise ExportFailure(

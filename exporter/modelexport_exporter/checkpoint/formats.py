@@ -7,7 +7,6 @@ because each loader would fail later with a sentence about something else.
 
 from __future__ import annotations
 
-import json
 import struct
 import zipfile
 from dataclasses import replace
@@ -17,12 +16,16 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import Format
 from modelexport_exporter.checkpoint import files, pickle_peek
 from modelexport_exporter.checkpoint.layout import Detected, Layout
+from modelexport_exporter.core.archives import ArchiveTooLargeError, check_archive
+from modelexport_exporter.core.bounded_json import BoundedJsonError, read_json
 from modelexport_exporter.core.errors import ExportFailure
 
 _ZIP_MAGIC = b"PK\x03\x04"
 _LEGACY_MAGIC = b"\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 """torch's magic number, pickled: how a file from before the zip format begins."""
 _MAX_SAFETENSORS_HEADER = 100_000_000
+_MOST_HEADER_VALUES = 5_000_000
+"""Of about 500,000 tensors."""
 
 _FORMATS_HINT = (
     "Supported: a state_dict or module saved with torch.save, Lightning's .ckpt, safetensors, "
@@ -102,9 +105,17 @@ def _pickled(path: Path, layout: Layout) -> Detected:
 def _format_of_archive(path: Path) -> Format | None:
     """Return which of torch's zip formats it is, by its entries; None: the pickle decides."""
     try:
+        check_archive(path)
         with zipfile.ZipFile(path) as archive:
             entries = {name.partition("/")[2] for name in archive.namelist()}
             top = sorted(archive.namelist())[:5]
+    except ArchiveTooLargeError as error:
+        raise ExportFailure(
+            Reason.CHECKPOINT_CORRUPT,
+            f"{path.name} is an archive that torch did not write: {error}",
+            "Do not trust its origin. Save the checkpoint again with torch.save, which does not "
+            "compress weights.",
+        ) from error
     except zipfile.BadZipFile as error:
         raise ExportFailure(
             Reason.CHECKPOINT_CORRUPT,
@@ -158,13 +169,14 @@ def read_safetensors_header(path: Path) -> dict[str, dict[str, object]]:
         length = struct.unpack("<Q", prefix)[0] if len(prefix) == struct.calcsize("<Q") else 0
         text = file.read(length) if 0 < length <= min(size, _MAX_SAFETENSORS_HEADER) else b""
     try:
-        header = json.loads(text)
+        header = read_json(text, values=_MOST_HEADER_VALUES, size=_MAX_SAFETENSORS_HEADER)
         tensors = {name: entry for name, entry in header.items() if name != "__metadata__"}
         end = max((entry["data_offsets"][1] for entry in tensors.values()), default=0)
-    except (RecursionError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+        why = f": {error}" if isinstance(error, BoundedJsonError) and text else ""
         raise ExportFailure(
             Reason.CHECKPOINT_CORRUPT,
-            f"the header of {path.name} is damaged or cut off",
+            f"the header of {path.name} is damaged or cut off{why}",
             _SAVE_AGAIN,
         ) from error
     expected = 8 + length + end

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,6 +26,7 @@ from modelexport_exporter.checkpoint.weight_patterns import (
     unused_finding,
 )
 from modelexport_exporter.core import place
+from modelexport_exporter.core.bounded_json import BoundedJsonError, read_json
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.core.types import ContractFinding
@@ -100,8 +100,8 @@ def _transformers() -> Any:  # noqa: ANN401 - the library
 
 def _read_config(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_bytes())
-    except (RecursionError, ValueError) as error:
+        content = read_json(path.read_bytes())
+    except BoundedJsonError as error:
         raise ExportFailure(
             Reason.CHECKPOINT_CORRUPT,
             f"{CONFIG} is no JSON: {error}",

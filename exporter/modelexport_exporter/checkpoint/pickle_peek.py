@@ -10,7 +10,7 @@ import pickletools
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 _PLAIN_DICTS = ("collections OrderedDict", "builtins dict", "__builtin__ dict")
 _TENSORS = "torch._utils "
@@ -18,6 +18,7 @@ _LIGHTNING_KEY = b"pytorch-lightning_version"
 _LEGACY_PREAMBLE = 3
 """Pickles before the object in a file from before the zip format: magic, protocol, machine."""
 _SCANNED = 64
+_BLOCK_BYTES = 1 << 20
 _SKIPPED = frozenset(("PROTO", "FRAME", "MEMOIZE", "BINPUT", "LONG_BINPUT", "PUT", "MARK"))
 
 
@@ -45,7 +46,18 @@ def is_lightning(path: Path) -> bool:
         info = archive.getinfo(_data_pickle(archive))
         with archive.open(info) as data:
             # Short of the last byte: torch can be set to write no checksums.
-            return _LIGHTNING_KEY in data.read(info.file_size - 1)
+            return _contains(data, _LIGHTNING_KEY, info.file_size - 1)
+
+
+def _contains(data: IO[bytes], key: bytes, size: int) -> bool:
+    """Return whether the first bytes contain a key, which two blocks may share."""
+    before = b""
+    while size > 0 and (block := data.read(min(size, _BLOCK_BYTES))):
+        if key in before + block:
+            return True
+        before = block[-len(key) :]
+        size -= len(block)
+    return False
 
 
 def _data_pickle(archive: zipfile.ZipFile) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import torch
 
 from modelexport_api.spec import DType, InputKind
+from modelexport_exporter.core.bounded_json import read_json
 from modelexport_exporter.inference.guess import BATCH, Guess, Guesses
 
 _TOKENIZER = "tokenizer_config.json"
@@ -85,7 +85,7 @@ def _has_part(config: Any, name: str) -> bool:  # noqa: ANN401
 def _tokenizer_inputs(directory: Path) -> list[str] | None:
     """Return the names that the tokenizer next to the weights makes; None if it states none."""
     try:
-        content = json.loads((directory / _TOKENIZER).read_bytes())
+        content = read_json((directory / _TOKENIZER).read_bytes())
     except (OSError, ValueError):
         return None
     names = content.get("model_input_names") if isinstance(content, Mapping) else None

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from modelexport_api.base import ApiModel
 from modelexport_api.status import TensorInfo
+from modelexport_exporter.onnx_file.function_calls import check_functions
 
 STANDARD_DOMAINS = frozenset({"", "ai.onnx", "ai.onnx.ml", "ai.onnx.training"})
 _ELEMENT = {value: name.lower() for name, value in onnx.TensorProto.DataType.items()} | {
@@ -54,10 +55,14 @@ class Inspection(ApiModel):
 
 
 def inspect_file(path: Path, *, graph: bool = False) -> Inspection:
-    """Return what the file holds. Raises the errors of onnx if it is no ONNX file."""
+    """Return what the file holds.
+
+    Raises the errors of onnx if it is no ONNX file, TooManyNodesError if it cannot be checked.
+    """
     model = onnx.load(str(path), load_external_data=False)
     if not model.HasField("graph"):
         raise ValueError("it has no graph")
+    check_functions(model)
     problem = _check(path)
     ops = Counter(_op_name(node) for node in all_nodes(model))
     external = {entry.external for entry in _initializers(model) if entry.external}

@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec
+from modelexport_exporter.core.archives import ArchiveTooLargeError, check_archive
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.stored_object import StoredObject
 from modelexport_exporter.source.code_files import (
@@ -54,7 +55,7 @@ def check_code(location: Location) -> None:
     _find(location)
     archive = location.store.local_path(location.key)
     if archive is not None:
-        with _typed_zip_errors(location.uri), zipfile.ZipFile(archive) as opened:
+        with _open_archive(archive, location.uri) as opened:
             opened.namelist()
 
 
@@ -112,7 +113,7 @@ def _unpack(location: Location, target: Path, download: Path) -> None:
         location.store.download(found, download, lambda _moved: None)
         archive = download
     try:
-        with _typed_zip_errors(location.uri), zipfile.ZipFile(archive) as opened:
+        with _open_archive(archive, location.uri) as opened:
             members = [member for member in opened.infolist() if not member.is_dir()]
             _check_size(location.uri, len(members), sum(member.file_size for member in members))
             for member in members:
@@ -122,9 +123,15 @@ def _unpack(location: Location, target: Path, download: Path) -> None:
 
 
 @contextlib.contextmanager
-def _typed_zip_errors(uri: str) -> Iterator[None]:
+def _open_archive(path: Path, uri: str) -> Iterator[zipfile.ZipFile]:
     try:
-        yield
+        check_archive(path, inflated=None)
+        with zipfile.ZipFile(path) as opened:
+            yield opened
+    except ArchiveTooLargeError as error:
+        raise _invalid(
+            f"{uri} cannot be unpacked: {error}", "Zip only the code that builds the module."
+        ) from error
     except (zipfile.BadZipFile, zipfile.LargeZipFile, NotImplementedError, RuntimeError) as error:
         raise _invalid(
             f"{uri} is not a zip file that can be unpacked: {error}",

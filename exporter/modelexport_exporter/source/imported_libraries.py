@@ -77,7 +77,7 @@ def _imports(module: str, used: str, code_dir: Path) -> Iterator[LibraryImport]:
         return
     try:
         tree = ast.parse(file.read_bytes())
-    except (SyntaxError, ValueError):  # the worker reports it
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the worker reports it
         return
     if _prepares(tree):
         return

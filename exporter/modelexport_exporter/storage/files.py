@@ -22,7 +22,12 @@ from urllib.parse import quote
 from modelexport_exporter.core.digests import sha256_file
 from modelexport_exporter.core.stored_object import StoredObject
 from modelexport_exporter.storage import errors as storage_errors
-from modelexport_exporter.storage.store import ConditionFailedError, OnBytes, Role
+from modelexport_exporter.storage.store import (
+    SMALL_OBJECT_BYTES,
+    ConditionFailedError,
+    OnBytes,
+    Role,
+)
 
 _CHUNK = 4 * 1024 * 1024
 _OWN = {".staging", ".modelexport", "failed", "verifications"}
@@ -71,7 +76,7 @@ class FileStore:
             if not path.is_file():
                 return None
             with path.open("rb") as handle:
-                return handle.read(), _describe(path)
+                return handle.read(SMALL_OBJECT_BYTES), _describe(path)
 
     def local_path(self, key: str) -> Path | None:
         """Return the path itself: files are used in place."""

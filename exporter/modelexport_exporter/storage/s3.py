@@ -24,7 +24,12 @@ from modelexport_exporter.storage.s3_download import Download, Place
 from modelexport_exporter.storage.s3_head import head_object
 from modelexport_exporter.storage.s3_stream import blocks
 from modelexport_exporter.storage.s3_upload import PendingPut, PendingUpload
-from modelexport_exporter.storage.store import ConditionFailedError, OnBytes, Role
+from modelexport_exporter.storage.store import (
+    SMALL_OBJECT_BYTES,
+    ConditionFailedError,
+    OnBytes,
+    Role,
+)
 
 if TYPE_CHECKING:
     from botocore.response import StreamingBody
@@ -35,7 +40,6 @@ T = TypeVar("T")
 MIB = 1024 * 1024
 UPLOAD_PART_BYTES = 8 * MIB
 """Held in memory while it is sent."""
-SMALL_OBJECT_BYTES = 64 * MIB
 SMALL_UPLOAD_BYTES = MIB
 """What is smaller is sent at once when it is published: it takes no longer than a word."""
 

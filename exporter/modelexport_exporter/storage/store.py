@@ -15,6 +15,8 @@ from typing import Protocol
 
 from modelexport_exporter.core.stored_object import StoredObject
 
+SMALL_OBJECT_BYTES = 64 << 20
+"""Of an object that is read as a whole, at most; the rest is ignored."""
 OnBytes = Callable[[int], None]
 """Called with the number of bytes that were moved since the last call, from any thread."""
 

@@ -27,6 +27,7 @@ from modelexport_exporter.core.types import (
     WrittenFile,
 )
 from modelexport_exporter.onnx_file.external_names import UnsafeNameError, external_names
+from modelexport_exporter.onnx_file.function_calls import TooManyNodesError, check_functions
 from modelexport_exporter.onnx_file.read_back import ArtifactFacts, read_back
 from modelexport_exporter.onnx_file.weights import weight_keys
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
@@ -66,6 +67,7 @@ def read_artifact(
     clock.report(Stage.LOAD, parameters_of(module), progress)
     with clock.stage(Stage.CONTRACT):
         progress(Stage.CONTRACT, 0.0, "reading the file")
+        producer = _producer(_load(path))
         facts = read_back(path)
         weights = _weight_inputs(task.spec, weight_keys(module), facts)
         own = tuple(entry for entry in facts.inputs if entry.name not in weights)
@@ -84,7 +86,7 @@ def read_artifact(
         files=files,
         opset=facts.opset,
         ir_version=facts.ir_version,
-        exporter=_producer(_load(path)),
+        exporter=producer,
         inputs=facts.inputs,
         outputs=facts.outputs,
         op_counts=facts.op_counts,
@@ -102,6 +104,14 @@ def _load(path: Path) -> onnx.ModelProto:
         raise _no_onnx_file(path, " ".join(str(error).split())[:200]) from None
     if not model.HasField("graph"):
         raise _no_onnx_file(path, "it has no graph")
+    try:
+        check_functions(model)
+    except TooManyNodesError as error:
+        raise ExportFailure(
+            Reason.ARTIFACT_INVALID,
+            f"{path.name} cannot be checked: {error}",
+            "Do not serve this file. Save the model again with fewer or inlined functions.",
+        ) from None
     return model
 
 

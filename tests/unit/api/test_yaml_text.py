@@ -86,3 +86,23 @@ def test_what_is_no_document_is_explained(text: str, words: str) -> None:
         one_document(text, "m.yaml")
     assert words in str(caught.value)
     assert "m.yaml" in str(caught.value)
+
+
+def bomb(levels: int) -> str:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, levels)]
+    return "\n".join(lines)
+
+
+def test_ordinary_aliases() -> None:
+    assert load_all("a: &a [1]\nb: *a\nc: {<<: {d: *a}}") == [{"a": [1], "b": [1], "c": {"d": [1]}}]
+    assert load_all(bomb(4))
+
+
+@pytest.mark.parametrize(
+    "text", [bomb(9), "a: &a [*a]", "&a {b: *a}"], ids=["doubling", "in a list", "in a mapping"]
+)
+def test_aliases_that_multiply(text: str) -> None:
+    """The command never ended; kubectl refuses such a document, too."""
+    with pytest.raises(ManifestError, match="its aliases stand for more than 1,000,000 values"):
+        one_document(text)

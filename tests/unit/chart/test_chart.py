@@ -2,56 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from bed import processes
 from modelexport_api.resource import parse
 from modelexport_operator import job, rbac
-from modelexport_operator.settings import Settings
-from modelexport_operator.settings import parse as parse_settings
 from unit.api.manifests import VALID
-
-CHART = Path(__file__).resolve().parents[3] / "charts" / "modelexport"
-Objects = list[dict[str, Any]]
-Render = Callable[..., Objects]
+from unit.chart.rendering import CHART, Render, container, named, settings
 
 
-@pytest.fixture
-def render(helm: Path, tmp_path: Path) -> Render:
-    """Return a function that renders the chart with values given as a nested dictionary."""
-
-    def rendered(**values: Any) -> Objects:  # noqa: ANN401
-        file = tmp_path / "values.yaml"
-        file.write_text(json.dumps(values))
-        text = processes.call(
-            [helm, "template", "modelexport", CHART, "--namespace", "system", "--values", file]
-        )
-        return [document for document in yaml.safe_load_all(text) if document]
-
-    return rendered
-
-
-def named(objects: Objects, kind: str, name: str = "modelexport") -> dict[str, Any]:
-    (found,) = [o for o in objects if o["kind"] == kind and o["metadata"]["name"] == name]
-    return found
-
-
-def settings(objects: Objects) -> Settings:
-    return parse_settings(yaml.safe_load(named(objects, "ConfigMap")["data"]["config.yaml"]))
-
-
-def container(objects: Objects) -> dict[str, Any]:
-    """Return the container of the Job that the operator would create."""
-    resource = parse({**VALID, "metadata": {"name": "digits", "uid": "u"}})
-    built = job.build(resource, settings(objects))
-    found: dict[str, Any] = built["spec"]["template"]["spec"]["containers"][0]
-    return found
+def test_helm_lint_finds_nothing(helm: Path) -> None:
+    assert "0 chart(s) failed" in processes.call([helm, "lint", "--strict", CHART])
 
 
 def test_the_operator_has_exactly_the_permissions_it_needs(render: Render) -> None:

@@ -47,7 +47,7 @@ def test_every_uri_of_a_list_is_resolved() -> None:
     [
         ("spec: [unclosed", "is not YAML"),
         ("\tspec: 1", "line 1, column 1: found a tab"),
-        ("spec: &again {spec: *again}", "nested too deeply"),
+        ("spec: &again {spec: *again}", "its aliases stand for more than"),
         ("spec: " + "[" * 5000, "nested too deeply"),
         ("a: 1\n---\nb: 2", "found 2"),
     ],
@@ -61,3 +61,17 @@ def test_an_invalid_manifest_is_reported_with_its_path(
     with pytest.raises(ManifestError, match=words) as caught:
         read_manifest(path)
     assert str(path) in str(caught.value)
+
+
+def test_a_file_that_no_api_server_takes_is_not_read_whole(tmp_path: Path) -> None:
+    text, checkpoint = tmp_path / "m.yaml", tmp_path / "model.pt"
+    with text.open("wb") as file:
+        file.write(b"# long\n")
+        file.truncate(1 << 40)
+    with pytest.raises(ManifestError, match="more than 3,145,728 bytes"):
+        read_manifest(text)
+    with checkpoint.open("wb") as file:
+        file.write(b"\x80\x02")
+        file.truncate(1 << 40)
+    with pytest.raises(ManifestError, match="without a manifest: modelexport export"):
+        read_manifest(checkpoint)

@@ -1,0 +1,45 @@
+"""The chart as helm renders it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from modelexport_api.resource import parse
+from modelexport_operator import job
+from modelexport_operator.settings import Settings
+from modelexport_operator.settings import parse as parse_settings
+from unit.api.manifests import VALID
+
+CHART = Path(__file__).resolve().parents[3] / "charts" / "modelexport"
+Objects = list[dict[str, Any]]
+Render = Callable[..., Objects]
+
+
+def named(objects: Objects, kind: str, name: str = "modelexport") -> dict[str, Any]:
+    (found,) = [o for o in objects if o["kind"] == kind and o["metadata"]["name"] == name]
+    return found
+
+
+def settings(objects: Objects) -> Settings:
+    return parse_settings(yaml.safe_load(named(objects, "ConfigMap")["data"]["config.yaml"]))
+
+
+def _pod_template(objects: Objects) -> dict[str, Any]:
+    """Return the pod template of the Job that the operator would create."""
+    resource = parse({**VALID, "metadata": {"name": "digits", "uid": "u"}})
+    template: dict[str, Any] = job.build(resource, settings(objects))["spec"]["template"]
+    return template
+
+
+def container(objects: Objects) -> dict[str, Any]:
+    found: dict[str, Any] = _pod_template(objects)["spec"]["containers"][0]
+    return found
+
+
+def container_labels(objects: Objects) -> dict[str, str]:
+    labels: dict[str, str] = _pod_template(objects)["metadata"]["labels"]
+    return labels
