@@ -96,7 +96,8 @@ def killed_runs(resource: ModelExport, work_dir: Path) -> Iterator[KilledRuns]:
 
 
 def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    paths = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
 def command(resource: ModelExport, work_dir: Path) -> list[str]:

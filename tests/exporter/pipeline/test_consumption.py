@@ -83,13 +83,16 @@ def export(resource: ModelExport, tmp_path: Path) -> PodResult:
     return run(resource, settings, JsonLog(sys.stderr))
 
 
-def published(place: Place) -> dict[str, bytes]:
+def stored(place: Place) -> dict[str, bytes]:
     where = place("repository/small/")
     return {
         item.key.removeprefix(where.key): (where.store.read(item.key) or (b"",))[0]
         for item in where.store.list_all(where.key)
-        if is_plain(item.key.removeprefix(where.key))
     }
+
+
+def published(place: Place) -> dict[str, bytes]:
+    return {name: content for name, content in stored(place).items() if is_plain(name)}
 
 
 def is_plain(name: str) -> bool:
@@ -210,8 +213,8 @@ def check_reader_is_safe(found: dict[str, bytes]) -> None:
             graph, _ = json.JSONDecoder().raw_decode(model.decode(errors="replace"))
             assert directory + graph["data"] in found
     if "manifest.json" in found:
-        files = json.loads(found["manifest.json"])["artifact"]["files"]
-        assert {file["name"] for file in files} <= set(found)
+        contents = json.loads(found["manifest.json"])["contents"]
+        assert {content["path"] for content in contents.values()} <= set(found)
 
 
 @pytest.mark.parametrize("root", [pytest.param("s3", marks=pytest.mark.s3)], indirect=True)
@@ -225,7 +228,7 @@ def test_killed_while_the_layout_changes_it_is_safe_to_read_and_to_run_again(
             code = runs.run(kill_at)
             if code != -signal.SIGKILL:
                 break
-            check_reader_is_safe(published(place))
+            check_reader_is_safe(stored(place))
     assert code == 0
     assert kill_at > 10
     found = published(place)
