@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import pytest
@@ -103,7 +102,7 @@ def test_a_result_is_no_progress_and_is_never_throttled() -> None:
     lines = Lines()
     report = ProgressReporter(lines, MemoryWatch(), Clock())
     report(Stage.LOAD, 0.0, "reading")
-    report(Stage.LOAD, 1.0, pickle.loads(pickle.dumps(StageResult("7 parameters", 1.5))))
+    report(Stage.LOAD, 1.0, StageResult("7 parameters", 1.5))
     assert len(lines.reported) == 1
     ((message, fields),) = lines.results
     assert message == "Load: 7 parameters"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pickle
-
 from modelexport_api.status import Stage
+from modelexport_exporter.isolation.messages import FailureMessage, decode, encode_failure
 from modelexport_exporter.plugins.runtime import (
     UnknownOperator,
     foreign_operators,
@@ -25,9 +24,10 @@ def test_operator_with_a_body_is_not_foreign() -> None:
     assert findings[0].obtained.startswith("2 nodes of domain aten")
 
 
-def test_failure_can_be_pickled() -> None:
+def test_the_failure_reaches_the_supervisor() -> None:
     failure = UnknownOperator("my.domain::Foo")
     failure.stage = Stage.VERIFY
-    received = pickle.loads(pickle.dumps(failure))
-    assert "my.domain::Foo" in received.message
-    assert received.stage is Stage.VERIFY
+    received = decode(encode_failure(failure), object)
+    assert isinstance(received, FailureMessage)
+    assert "my.domain::Foo" in received.failure.message
+    assert received.failure.stage is Stage.VERIFY
