@@ -18,12 +18,16 @@ COPY operator operator
 COPY exporter exporter
 COPY cli cli
 COPY docs/reasons.md docs/reasons.md
-RUN /opt/build/bin/python -m pip install --quiet --no-cache-dir --no-deps --target /opt/package .
+# The operator's image has no code of the exporter and the command line.
+RUN /opt/build/bin/python -m pip install --quiet --no-cache-dir --no-deps --target /opt/package . \
+    && mkdir /opt/operator \
+    && cp -r /opt/package/modelexport_api /opt/package/modelexport_operator \
+        /opt/package/modelexport-*.dist-info /opt/operator
 
 FROM ${BASE} AS operator
 COPY requirements/install.sh requirements/operator.txt /opt/requirements/
 RUN sh /opt/requirements/install.sh /opt/requirements/operator.txt
-COPY --from=package /opt/package /opt/package
+COPY --from=package /opt/operator /opt/package
 ENV PATH=/opt/modelexport/bin:$PATH PYTHONUNBUFFERED=1
 # The root file system is read-only in the cluster, so bytecode is written here: by starting the
 # operator once, since compiling all of the kubernetes package would double the image.

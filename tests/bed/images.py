@@ -25,7 +25,7 @@ BASE_PACKAGES = ("ca-certificates", "python3", "python3-venv")
 
 _CONTEXT = (
     *("Dockerfile", ".dockerignore", "pyproject.toml", "README.md", "LICENSE"),
-    *("requirements", "api", "operator", "exporter", "cli"),
+    *("requirements", "api", "operator", "exporter", "cli", "docs/reasons.md"),
 )
 """What of the repository goes into an image."""
 

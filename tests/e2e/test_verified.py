@@ -33,7 +33,8 @@ def assert_published(user: User, ended: Ended, prefix: str) -> None:
     assert artifact["uri"] == f"s3://{user.bucket}/{prefix}model.onnx"
     assert artifact["manifestUri"] == f"s3://{user.bucket}/{prefix}manifest.json"
     published = {file["name"] for file in manifest["artifact"]["files"]}
-    assert user.keys(prefix) == published | {"manifest.json"}
+    contents = {content["path"] for content in manifest["contents"].values()}
+    assert user.keys(prefix) == published | contents | {"manifest.json"}
     for file in manifest["artifact"]["files"]:
         content = user.read(prefix + file["name"])
         assert hashlib.sha256(content).hexdigest() == file["sha256"]
