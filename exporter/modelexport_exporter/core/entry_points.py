@@ -23,6 +23,7 @@ REBIND = f"{RESIDENT_EXPORTER}.rebind"
 STANDBY_VERIFIER = f"{_ROOT}.workers.standby_verifier:StandbyVerifier"
 RESIDENT_VERIFIER = f"{_ROOT}.workers.resident_verifier:ResidentVerifier"
 
+ENDS_WITH_PARENT = f"{_ROOT}.isolation.ends_with_parent"
 FORK_SERVER = f"{_ROOT}.isolation.fork_server"
 PRELOAD = f"{_ROOT}.workers.preload"
 """Modules that the fork server imports."""

@@ -6,7 +6,6 @@ Output of user code goes to a pipe of its own, so that it cannot corrupt the log
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import importlib
 import multiprocessing
@@ -27,6 +26,7 @@ from modelexport_exporter.core.errors import ExportFailure, printable
 from modelexport_exporter.core.out_of_memory import is_out_of_memory
 from modelexport_exporter.core.user_frame import text_of, user_line
 from modelexport_exporter.isolation import messages
+from modelexport_exporter.isolation.parent import die_with_parent
 from modelexport_exporter.isolation.sandbox.enter import enter
 from modelexport_exporter.isolation.sandbox.policy import Sandbox
 from modelexport_exporter.isolation.shared_libraries import print_again
@@ -34,7 +34,6 @@ from modelexport_exporter.isolation.shared_libraries import print_again
 Report = Callable[[Stage, float, str], None]
 Send = Callable[[bytes], None]
 
-_PR_SET_PDEATHSIG = 1
 CREDENTIALS = "AWS_"
 """Prefix of the environment variables that are hidden from user code."""
 
@@ -122,12 +121,6 @@ def _send_answer(send: Send, task: Callable[[Report], object], expected: Any) ->
         _leave(leaving.code if isinstance(leaving.code, int) else int(bool(leaving.code)))
     except BaseException as error:  # noqa: BLE001 - the supervisor reports it
         _send_crash(send, error)
-
-
-def die_with_parent() -> None:
-    """Let the kernel kill this process when its parent ends, for whatever reason."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def _supervisor_ended(channel: Connection) -> bool:

@@ -1,8 +1,9 @@
-"""Imported first by the fork server: it ends with the supervisor, and forks for it only.
+"""Imported by the fork server before the workers' modules: it forks for the supervisor only.
 
-multiprocessing ends the server when a pipe to the supervisor closes, but every worker holds that
-pipe open too, so a hanging worker would keep the server, and therefore itself, alive. A signal also
-avoids an orderly exit, in which libraries print warnings after the verdict.
+It ends by a signal of the kernel (`ends_with_parent`): multiprocessing ends the server when a pipe
+to the supervisor closes, but every worker holds that pipe open too, so a hanging worker would keep
+the server, and therefore itself, alive. A signal also avoids an orderly exit, in which libraries
+print warnings after the verdict.
 
 It is a subreaper: what workers leave behind becomes a child of it, where the supervisor finds it.
 multiprocessing warns about each of them when it ends.
@@ -20,7 +21,6 @@ import struct
 import warnings
 from multiprocessing import reduction
 
-from modelexport_exporter.isolation.child import die_with_parent
 from modelexport_exporter.isolation.descendants import become_subreaper
 
 _CREDENTIALS = struct.Struct("=iII")
@@ -41,7 +41,6 @@ def _receive_of_supervisor(sock: socket.socket, size: int) -> list[int]:
     return _receive(sock, size)
 
 
-die_with_parent()
 become_subreaper()
 warnings.filterwarnings("ignore", message="forkserver: waitpid returned unexpected pid")
 # torch.compile would keep them in a directory that is chosen when torch is imported here, and that

@@ -47,7 +47,7 @@ def start_server(
     """
     descendants.become_subreaper()
     multiprocessing.get_context("forkserver").set_forkserver_preload(
-        [entry_points.FORK_SERVER, *preload]
+        [entry_points.ENDS_WITH_PARENT, entry_points.FORK_SERVER, *preload]
     )
     if libraries:
         os.environ[LIBRARIES_ENV] = encode(libraries)

@@ -136,15 +136,16 @@ def test_another_digest_is_refused(
 def test_the_digests_of_a_manifest_count_for_every_file(
     place: Place, spec: Callable[..., ModelExportSpec], tmp_path: Path, root: str, prefix: str
 ) -> None:
-    contents = {f"{prefix}model.onnx": model("w.bin"), f"{prefix}w.bin": bytes(8)}
+    data = "model.0123456789ab.data"
+    contents = {f"{prefix}model.onnx": model(data), f"{prefix}{data}": bytes(8)}
     for name, content in contents.items():
         put(place, f"out/{name}", content)
     put(place, "out/manifest.json", manifest(f"{root}out/", contents))
     artifact = find_artifact(spec())
     assert artifact.uri == f"{root}out/{prefix}model.onnx"
     assert len(fetch_artifact(artifact, tmp_path / "there", silent, names)) == 2
-    put(place, f"out/{prefix}w.bin", bytes(7) + b"x")
-    assert f"{prefix}w.bin has sha256" in failure(spec(), tmp_path)
+    put(place, f"out/{prefix}{data}", bytes(7) + b"x")
+    assert f"{prefix}{data} has sha256" in failure(spec(), tmp_path)
 
 
 def manifest(uri: str, contents: dict[str, bytes]) -> bytes:

@@ -1,0 +1,7 @@
+"""Imported first by the fork server, which ends with the supervisor while it imports the rest."""
+
+from __future__ import annotations
+
+from modelexport_exporter.isolation.parent import die_with_parent
+
+die_with_parent()
