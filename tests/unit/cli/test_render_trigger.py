@@ -52,7 +52,7 @@ def test_the_object_is_read_from_standard_input(
 ) -> None:
     file = tmp_path / "trigger.yaml"
     file.write_text(json.dumps(STORED))
-    monkeypatch.setattr(sys, "stdin", io.StringIO(yaml.safe_dump(JOB)))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(yaml.safe_dump(JOB).encode())))
     assert main(["render", str(file), "--for", "-"]) == 0
     assert "train-42" in capsys.readouterr().out
 
