@@ -18,7 +18,7 @@ from modelexport_exporter.core.types import ConvertedModel, WrittenFile
 from modelexport_exporter.onnx_file.metadata import append_metadata
 from modelexport_exporter.pipeline.context import RunContext
 from modelexport_exporter.publish.early_upload import EarlyUpload
-from modelexport_exporter.publish.layout import PAGE_NAME, REPORT_NAME
+from modelexport_exporter.publish.layout import MODEL_NAME, PAGE_NAME, REPORT_NAME
 from modelexport_exporter.publish.manifest import Decision, Found, decide
 from modelexport_exporter.publish.publish import (
     Claim,
@@ -112,8 +112,7 @@ class Publisher:
         with record.time_stage(Stage.PUBLISH):
             upload.wait()
             # The verifier has ended, too: nothing else of this export runs.
-            assert record.converted is not None
-            check_unchanged(converted.model_path.parent, record.converted.files)
+            check_unchanged(converted.model_path.parent, self._not_sent())
             model = append_metadata(converted.model_path, record.metadata)
             record.replace_model_file(model)
             self._stage_file(converted.model_path, model)
@@ -133,6 +132,12 @@ class Publisher:
         return record.success(
             in_force, self._report_uri, reused=in_force.created != manifest.created
         )
+
+    def _not_sent(self) -> list[WrittenFile]:
+        """Return the files that are read again: those that were sent were checked on their way."""
+        assert self._record.converted is not None
+        files, is_local = self._record.converted.files, self._publication.is_local
+        return [file for file in files if is_local or file.name == MODEL_NAME]
 
     def publish_failure(self, failure: Failure) -> str:
         """Publish the reports of a failure; return the URI of report.json."""

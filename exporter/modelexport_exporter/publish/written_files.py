@@ -17,6 +17,7 @@ from modelexport_api.reasons import Reason
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import WrittenFile
 from modelexport_exporter.publish.layout import MODEL_NAME, is_model_file
+from modelexport_exporter.storage.errors import artifact_changed
 
 _NO_LINKS = os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -48,10 +49,12 @@ def check_unchanged(directory: Path, files: Sequence[WrittenFile]) -> None:
         ):
             size = os.fstat(descriptor).st_size
             if size != file.size_bytes:
-                raise _changed(file.name, f"it has {size:,} bytes, {file.size_bytes:,} expected")
+                raise artifact_changed(
+                    file.name, f"it has {size:,} bytes, {file.size_bytes:,} expected"
+                )
             digest = hashlib.file_digest(it, "sha256").hexdigest()
             if digest != file.sha256:
-                raise _changed(file.name, f"SHA-256 {digest}, {file.sha256} expected")
+                raise artifact_changed(file.name, f"SHA-256 {digest}, {file.sha256} expected")
 
 
 @contextlib.contextmanager
@@ -65,10 +68,10 @@ def opened(directory: Path, name: str) -> Iterator[int]:
         finally:
             os.close(above)
     except (OSError, ValueError) as error:
-        raise _changed(name, f"it cannot be opened: {error}") from None
+        raise artifact_changed(name, f"it cannot be opened: {error}") from None
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise _changed(name, "it is no regular file")
+            raise artifact_changed(name, "it is no regular file")
         yield descriptor
     finally:
         os.close(descriptor)
@@ -79,12 +82,3 @@ def write_new(path: Path, content: bytes) -> None:
     path.unlink(missing_ok=True)
     with path.open("xb") as file:
         file.write(content)
-
-
-def _changed(name: str, found: str) -> ExportFailure:
-    return ExportFailure(
-        Reason.ARTIFACT_CHANGED,
-        f"{name} is not what the exporter wrote: {found}",
-        "Nothing was published. The model's code, and other processes of the user, must not change "
-        "files of the export.",
-    )

@@ -134,3 +134,13 @@ def replaced(uri: str) -> ExportFailure:
         f"{uri} was replaced while it was read",
         "It is tried again with the new content. Write checkpoints under names that never change.",
     )
+
+
+def artifact_changed(name: str, found: str) -> ExportFailure:
+    """Return the failure for a file whose bytes are not those that the exporter wrote."""
+    return ExportFailure(
+        Reason.ARTIFACT_CHANGED,
+        f"{name} is not what the exporter wrote: {found}",
+        "Nothing was published. The model's code, and other processes of the user, must not change "
+        "files of the export.",
+    )

@@ -23,7 +23,7 @@ from modelexport_exporter.storage.s3_codes import CONDITION, MISSING, error_code
 from modelexport_exporter.storage.s3_download import Download, Place
 from modelexport_exporter.storage.s3_head import head_object
 from modelexport_exporter.storage.s3_stream import blocks
-from modelexport_exporter.storage.s3_upload import PendingPut, PendingUpload
+from modelexport_exporter.storage.s3_upload import PendingPut, PendingUpload, check_sent
 from modelexport_exporter.storage.store import (
     SMALL_OBJECT_BYTES,
     ConditionFailedError,
@@ -140,11 +140,20 @@ class S3Store:
         del staging
         size, metadata = source.stat().st_size, {_DIGEST: sha256} if sha256 else {}
         if size < SMALL_UPLOAD_BYTES:
+            content = source.read_bytes()
+            check_sent(source.name, hashlib.sha256(content).hexdigest(), sha256)
             on_bytes(size)
-            put = partial(self._put, key, source.read_bytes(), Metadata=metadata)
+            put = partial(self._put, key, content, Metadata=metadata)
             return PendingPut(key, put, self._typed_errors)
         pending = PendingUpload(
-            self._client, self._bucket, key, content_type(key), metadata, self._typed_errors, source
+            self._client,
+            self._bucket,
+            key,
+            content_type(key),
+            metadata,
+            self._typed_errors,
+            source,
+            sha256,
         )
         try:
             pending.send(UPLOAD_PART_BYTES, on_bytes)

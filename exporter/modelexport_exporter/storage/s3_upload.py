@@ -7,14 +7,17 @@ no object.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+import hashlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Semaphore
 from typing import TYPE_CHECKING, TypeVar
 
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.storage.errors import artifact_changed
 from modelexport_exporter.storage.s3_codes import UPLOAD_GONE, error_code
 from modelexport_exporter.storage.s3_stream import SentBody
 from modelexport_exporter.storage.store import OnBytes
@@ -73,6 +76,8 @@ class PendingUpload:
     guard: Guard
     source: Path
     """Is there until the upload is published or discarded."""
+    sha256: str | None = None
+    """What it has to have; checked over the bytes that are sent."""
     upload_id: str = ""
     parts: list[CompletedPartTypeDef] = field(default_factory=list)
     usual_part: int = 0
@@ -125,23 +130,22 @@ class PendingUpload:
                 Metadata=self.metadata,
             )
         self.upload_id = begun["UploadId"]
-        size = self.source.stat().st_size
-        step = part_size(size, self.usual_part)
-        starts = range(0, size, step) if size else range(1)
+        step = part_size(self.source.stat().st_size, self.usual_part)
+        digest, free = hashlib.sha256(), Semaphore(THREADS)
         pool = ThreadPoolExecutor(THREADS, thread_name_prefix="upload-part")
+        running: list[Future[CompletedPartTypeDef]] = []
         try:
-            running = [
-                pool.submit(self._send_part, number, start, step, on_bytes)
-                for number, start in enumerate(starts, start=1)
-            ]
+            for content in _parts(self.source, step, free):
+                number = len(running) + 1
+                running.append(pool.submit(self._send_part, number, content, on_bytes))
+                running[-1].add_done_callback(lambda _sent: free.release())
+                digest.update(content)
             self.parts = [part.result() for part in running]
         finally:
             pool.shutdown(cancel_futures=True)
+        check_sent(self.source.name, digest.hexdigest(), self.sha256)
 
-    def _send_part(
-        self, number: int, start: int, step: int, on_bytes: OnBytes
-    ) -> CompletedPartTypeDef:
-        content = _read(self.source, start, step)
+    def _send_part(self, number: int, content: bytes, on_bytes: OnBytes) -> CompletedPartTypeDef:
         with self.guard(self.key):
             answer = self.client.upload_part(
                 Bucket=self.bucket,
@@ -158,7 +162,20 @@ class PendingUpload:
         return part
 
 
-def _read(source: Path, start: int, length: int) -> bytes:
+def _parts(source: Path, length: int, free: Semaphore) -> Iterator[bytes]:
+    """Yield the parts of a file in order, an empty one of an empty file; each when one is free."""
     with source.open("rb") as file:
-        file.seek(start)
-        return file.read(length)
+        free.acquire()
+        content = file.read(length)
+        yield content
+        while len(content) == length:
+            free.acquire()
+            content = file.read(length)
+            if content:
+                yield content
+
+
+def check_sent(name: str, sent: str, expected: str | None) -> None:
+    """Raise ExportFailure if other bytes were sent than those that have the digest."""
+    if expected is not None and sent != expected:
+        raise artifact_changed(name, f"SHA-256 {sent} was sent, {expected} expected")

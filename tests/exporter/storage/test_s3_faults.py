@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -186,3 +187,19 @@ def test_a_distributed_checkpoint_of_1201_files_is_found_whole(
     identity = identify(where, Source(uri=where.uri))
     assert {found.key.removeprefix("run/") for found in identity.files} == names
     assert len(where.store.names(where.key, 7)) == 7
+
+
+@pytest.mark.parametrize("size", [7, SMALL_UPLOAD_BYTES, 20 * SMALL_UPLOAD_BYTES])
+def test_only_the_bytes_that_were_verified_are_sent(at: At, tmp_path: Path, size: int) -> None:
+    where, path, content = at("model.data"), tmp_path / "model.data", bytes(size)
+    path.write_bytes(content[1:] + b"x")
+    digest = hashlib.sha256(content).hexdigest()
+    with pytest.raises(ExportFailure, match="was sent") as caught:
+        where.store.stage(path, where.key, "", lambda _moved: None, digest)
+    assert caught.value.reason is Reason.ARTIFACT_CHANGED
+    assert where.store.stat(where.key) is None
+    path.write_bytes(content)
+    where.store.stage(path, where.key, "", lambda _moved: None, digest).publish()
+    answer = where.store.stat(where.key)
+    assert answer is not None
+    assert (answer.size_bytes, answer.sha256) == (size, digest)
