@@ -59,7 +59,7 @@ def run(sandbox: Sandbox | None, entry: str, *arguments: object) -> object:
             on_progress=lambda *_progress: None,
             on_output=lambda _line: None,
             memory=MemoryWatch(),
-            deadline=time.monotonic() + 60,
+            deadline=time.monotonic() + 240,
         )
 
 
