@@ -7,7 +7,7 @@ from pathlib import Path
 
 from modelexport.child import OPTIONS
 from modelexport_cli.export import export_checkpoint
-from modelexport_exporter.isolation.parent import die_with_parent
+from modelexport_exporter.isolation.prctl import die_with_parent
 
 if __name__ == "__main__":
     die_with_parent()

@@ -25,7 +25,7 @@ from modelexport_api.resource import ManifestError, ModelExport, parse
 from modelexport_exporter.batch.run import Part, run_share, run_single
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.log import JsonLog, Log
-from modelexport_exporter.isolation.privacy import set_non_dumpable
+from modelexport_exporter.isolation.prctl import set_non_dumpable
 from modelexport_exporter.isolation.server import end_orphans
 from modelexport_exporter.pipeline.context import Settings
 

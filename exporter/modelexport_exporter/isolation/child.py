@@ -26,7 +26,7 @@ from modelexport_exporter.core.errors import ExportFailure, printable
 from modelexport_exporter.core.out_of_memory import is_out_of_memory
 from modelexport_exporter.core.user_frame import text_of, user_line
 from modelexport_exporter.isolation import messages
-from modelexport_exporter.isolation.parent import die_with_parent
+from modelexport_exporter.isolation.prctl import die_with_parent
 from modelexport_exporter.isolation.sandbox.enter import enter
 from modelexport_exporter.isolation.sandbox.policy import Sandbox
 from modelexport_exporter.isolation.shared_libraries import print_again

@@ -9,17 +9,14 @@ change files that are verified, and outlive the run.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import signal
-import sys
 import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from modelexport_exporter.isolation.death import not_ended
 
-_PR_SET_CHILD_SUBREAPER = 36
 _SECONDS = 10.0
 _PAUSE_SECONDS = 0.002
 _MOST_READS = 5
@@ -27,12 +24,6 @@ _EMPTY_READS = 2
 """One that begins while /proc is read is found by the next reading."""
 _GONE = "ZX"
 """States of processes that run no more."""
-
-
-def become_subreaper() -> None:
-    """Become the parent of descendants whose parents end."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def below(root: int, parents: Mapping[int, int], spared: Collection[int] = ()) -> set[int]:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from modelexport_exporter.isolation.parent import die_with_parent
+from modelexport_exporter.isolation.prctl import die_with_parent
 
 die_with_parent()

@@ -21,7 +21,7 @@ import struct
 import warnings
 from multiprocessing import reduction
 
-from modelexport_exporter.isolation.descendants import become_subreaper
+from modelexport_exporter.isolation.prctl import become_subreaper
 
 _CREDENTIALS = struct.Struct("=iII")
 """The process, user and group that connected."""

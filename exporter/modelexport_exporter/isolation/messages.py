@@ -219,12 +219,6 @@ def _adapter(expected: Any, part: Literal["value", "message"]) -> TypeAdapter[An
     return TypeAdapter(Annotated[message, Field(discriminator="kind")])
 
 
-def prepare(*expected: Any) -> None:  # noqa: ANN401
-    """Build what encodes these types, in a process from which workers are forked."""
-    for kind in expected:
-        _adapter(kind, "value")
-
-
 _ESCAPE = "modelexport.json"
 """Names an error handler for what UTF-8 cannot encode: halves of surrogate pairs in file names."""
 

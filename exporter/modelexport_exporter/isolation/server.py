@@ -19,6 +19,7 @@ from modelexport_exporter.core import entry_points
 from modelexport_exporter.core.types import LibraryImport
 from modelexport_exporter.isolation import child, descendants
 from modelexport_exporter.isolation.death import not_started
+from modelexport_exporter.isolation.prctl import become_subreaper
 from modelexport_exporter.isolation.shared_libraries import LIBRARIES_ENV, encode
 
 
@@ -45,7 +46,7 @@ def start_server(
 
     `libraries`: those of the user's code, for a preload that imports them, too. Main thread only.
     """
-    descendants.become_subreaper()
+    become_subreaper()
     multiprocessing.get_context("forkserver").set_forkserver_preload(
         [entry_points.ENDS_WITH_PARENT, entry_points.FORK_SERVER, *preload]
     )

@@ -1,9 +1,9 @@
 """Whether an artifact is whole at its destination, and its files under their plain names.
 
 A manifest names files by their content, at paths where no other bytes are ever written. The plain
-names (`model.onnx`) are copies for readers who do not read the manifest. They follow it: whoever
-wrote a copy looks at the manifest afterwards, and writes the copies of another one that is in force
-by then. A process that dies before it looked leaves plain names to be repaired by the next run.
+names (`model.onnx`) are copies for readers who do not read the manifest. They follow it: a run
+that wrote a copy reads the manifest afterwards, and writes the copies of another one that is in
+force by then. A process that dies before it read leaves plain names for the next run to repair.
 """
 
 from __future__ import annotations

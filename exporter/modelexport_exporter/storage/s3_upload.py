@@ -130,12 +130,13 @@ class PendingUpload:
                 Metadata=self.metadata,
             )
         self.upload_id = begun["UploadId"]
-        step = part_size(self.source.stat().st_size, self.usual_part)
+        size = self.source.stat().st_size
+        step = part_size(size, self.usual_part)
         digest, free = hashlib.sha256(), Semaphore(THREADS)
         pool = ThreadPoolExecutor(THREADS, thread_name_prefix="upload-part")
         running: list[Future[CompletedPartTypeDef]] = []
         try:
-            for content in _parts(self.source, step, free):
+            for content in _parts(self.source, size, step, free):
                 number = len(running) + 1
                 running.append(pool.submit(self._send_part, number, content, on_bytes))
                 running[-1].add_done_callback(lambda _sent: free.release())
@@ -162,17 +163,12 @@ class PendingUpload:
         return part
 
 
-def _parts(source: Path, length: int, free: Semaphore) -> Iterator[bytes]:
+def _parts(source: Path, size: int, length: int, free: Semaphore) -> Iterator[bytes]:
     """Yield the parts of a file in order, an empty one of an empty file; each when one is free."""
     with source.open("rb") as file:
-        free.acquire()
-        content = file.read(length)
-        yield content
-        while len(content) == length:
+        for _ in range(0, max(size, 1), length):
             free.acquire()
-            content = file.read(length)
-            if content:
-                yield content
+            yield file.read(length)
 
 
 def check_sent(name: str, sent: str, expected: str | None) -> None:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from bed.processes import ask
-from modelexport_exporter.isolation.parent import die_with_parent
+from modelexport_exporter.isolation.prctl import die_with_parent
 from modelexport_operator.__main__ import main as run_operator
 
 _PAUSE = 0.02

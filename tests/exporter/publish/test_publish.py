@@ -1,4 +1,4 @@
-"""Two processes that publish to one place: whoever is late, the end state is whole."""
+"""Two processes that publish to one place: in any order, the end state is whole."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -64,9 +65,14 @@ def run(sandbox: Sandbox | None, entry: str, *arguments: object) -> object:
 
 
 @pytest.fixture(scope="module")
-def aim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+def aim() -> Iterator[dict[str, Any]]:
     """A run's workspace, what is near it, and a process of the same user."""
-    root = tmp_path_factory.mktemp("aims")
+    # Sockets of multiprocessing in the workspace have 107 bytes for their path.
+    with tempfile.TemporaryDirectory(prefix="aims-") as root:
+        yield from _aim(Path(root))
+
+
+def _aim(root: Path) -> Iterator[dict[str, Any]]:
     for name in (
         "home/.aws",
         "work/modelexport-run-mine",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from modelexport_exporter.isolation import privacy
+from modelexport_exporter.isolation import prctl
 
 NOBODY = 65534
 PARENT = """
@@ -30,7 +30,7 @@ def test_a_child_of_the_same_user_cannot_read_the_environment(
     tmp_path: Path, how: str, seen: str
 ) -> None:
     python = shutil.which("python3", path="/usr/bin:/bin") or sys.executable
-    source = shutil.copy(privacy.__file__, tmp_path / "privacy.py")
+    source = shutil.copy(prctl.__file__, tmp_path / "privacy.py")
     Path(source).chmod(0o644)
     for directory in (tmp_path, *tmp_path.parents):
         if directory.stat().st_uid == os.geteuid() and directory != Path(tempfile.gettempdir()):

@@ -23,8 +23,8 @@ FILES = (
     "/home/ada/.aws/credentials",
     "/home/ada/project/net.py",
     "/home/ada/labels.json",
-    "/work/modelexport-run-a/checkpoint",
-    "/work/modelexport-run-b/checkpoint",
+    "/scratch/modelexport-run-a/checkpoint",
+    "/scratch/modelexport-run-b/checkpoint",
     "/proc/1/environ",
     "/proc/kcore",
     "/proc/meminfo",
@@ -49,11 +49,11 @@ def allowed(path: str, access: Access) -> bool:
         {
             *credentials({}, HOME),
             # Runs of others appear beside this one's: their parent is never allowed as a whole.
-            Path("/work/modelexport-run-a"),
+            Path("/scratch/modelexport-run-a"),
         }
     )
-    own = (Path("/work/modelexport-run-a"),)
-    fetched = (Path("/work/modelexport-run-d/checkpoint"),)
+    own = (Path("/scratch/modelexport-run-a"),)
+    fetched = (Path("/scratch/modelexport-run-d/checkpoint"),)
     return any(
         grant.access is access and (grant.path == Path(path) or grant.path in Path(path).parents)
         for grant in grants(hidden, own, fetched, children)
@@ -70,10 +70,10 @@ def allowed(path: str, access: Access) -> bool:
         ("/home/ada/labels.json", True),
         ("/home/ada/.aws/credentials", False),
         ("/home/ada/.ssh/made-later", False),
-        ("/work/modelexport-run-b/checkpoint", False),
-        ("/work/modelexport-run-d/checkpoint", True),
-        ("/work/modelexport-run-d/spec.json", False),
-        ("/work/modelexport-run-c/made-later", False),
+        ("/scratch/modelexport-run-b/checkpoint", False),
+        ("/scratch/modelexport-run-d/checkpoint", True),
+        ("/scratch/modelexport-run-d/spec.json", False),
+        ("/scratch/modelexport-run-c/made-later", False),
         ("/proc/meminfo", True),
         ("/proc/self/status", True),
         ("/proc/1/environ", False),
@@ -89,9 +89,9 @@ def test_what_is_readable(path: str, *, readable: bool) -> None:
 @pytest.mark.parametrize(
     ("path", "writable"),
     [
-        ("/work/modelexport-run-a/model.onnx", True),
+        ("/scratch/modelexport-run-a/model.onnx", True),
         ("/dev/shm/torch", True),
-        ("/work/modelexport-run-b/checkpoint", False),
+        ("/scratch/modelexport-run-b/checkpoint", False),
         ("/home/ada/project/net.py", False),
         ("/tmp/anything", False),
     ],
@@ -151,7 +151,7 @@ def test_volumes_with_secrets_are_found_wherever_they_are(line: str, *, found: b
 
 
 def test_tokens_of_hugging_face_are_in_no_cache() -> None:
-    found = caches({"XDG_CACHE_HOME": "/work/.cache"}, HOME)
-    assert Path("/work/.cache/huggingface/hub") in found
-    token = Path("/work/.cache/huggingface/token")
+    found = caches({"XDG_CACHE_HOME": "/scratch/.cache"}, HOME)
+    assert Path("/scratch/.cache/huggingface/hub") in found
+    token = Path("/scratch/.cache/huggingface/token")
     assert not [path for path in found if path in token.parents]
