@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from modelexport_api.reasons import Reason
@@ -31,9 +32,12 @@ from modelexport_exporter.core.types import (
     ReportProgress,
     Rung,
     SampleComparison,
+    Unanswered,
     VerificationOutcome,
     WrittenFile,
 )
+from modelexport_exporter.isolation.messages import InvalidMessageError
+from modelexport_exporter.isolation.peer import Answerer, Asker, PeerEndedError
 
 
 def behaviour(task: ExportTask) -> str:
@@ -137,6 +141,13 @@ def act(name: str, report: ReportProgress | None = None) -> object:
     return actions[name]()
 
 
+def act_in(place: str, task: ExportTask) -> None:
+    """Do what `<place> <name>` says, if it is said of this place."""
+    where, _, name = behaviour(task).partition(" ")
+    if where == place:
+        act(name)
+
+
 def _print() -> None:
     print('{"time": "now", "level": "info", "message": "I am no progress"}')
     print("to stderr", file=sys.stderr)
@@ -183,21 +194,43 @@ class Counter:
         time.sleep(60)
 
 
-class Standby:
-    """A verifier that gets ready while the file is made: what it does, `behaviour` says."""
+class SmallReference:
+    """Gets ready while the file is made: what it does, `behaviour` says."""
 
-    def __init__(self) -> None:
-        self.prepared: list[Rung] = []
+    def __init__(self, channel: Connection) -> None:
+        self._answerer = Answerer(channel)
+        self._prepared: list[Rung] = []
 
     def prepare(self, task: ExportTask, _report: ReportProgress) -> None:
         print("prepared", flush=True)
-        act(behaviour(task).removeprefix("standby "))
-        self.prepared.append(task.rung)
+        act_in("standby", task)
+        self._prepared.append(task.rung)
 
-    def verify(
+    def answer(self, task: ExportTask, _report: ReportProgress) -> None:
+        act_in("answer", task)
+        self._answerer.serve({"prepared": (lambda: self._prepared, list[Rung])})
+
+
+class SmallJudge:
+    """Returns what the reference was prepared for, and what it judges."""
+
+    def __init__(self, reference: Connection) -> None:
+        self._reference = Asker(reference)
+
+    def prepare(self, _report: ReportProgress) -> None:
+        """Do nothing."""
+
+    def judge(
         self, task: ExportTask, _converted: ConvertedModel, _report: ReportProgress
-    ) -> list[Rung]:
-        return [*self.prepared, task.rung]
+    ) -> list[Rung] | Unanswered:
+        try:
+            return [*self._reference.ask("prepared", (), list[Rung]), task.rung]
+        except PeerEndedError:
+            return Unanswered()
+        except InvalidMessageError as error:
+            return Unanswered(str(error))
+        finally:
+            self._reference.end()
 
 
 def verify_anew(task: ExportTask, _converted: ConvertedModel, _report: ReportProgress) -> str:
@@ -223,24 +256,28 @@ class DyingResidentExporter:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-class DoubtingVerifier:
+class DoubtingJudge:
     """Refuses files of `run-1.pt`, once the next checkpoint was bound to the graph of them."""
 
     refused: frozenset[Rung] = frozenset(Rung)
 
-    def verify(
-        self, task: ExportTask, converted: ConvertedModel, report: ReportProgress
-    ) -> VerificationOutcome:
-        from modelexport_exporter.workers.resident_verifier import ResidentVerifier
+    def __init__(self, reference: Connection) -> None:
+        from modelexport_exporter.workers.judge import Judge
 
+        self._judge = Judge(reference)
+
+    def judge(
+        self, task: ExportTask, converted: ConvertedModel, report: ReportProgress
+    ) -> VerificationOutcome | Unanswered:
+        outcome = self._judge.judge(task, converted, report)
         if task.checkpoint.name != "run-1.pt" or task.rung not in self.refused:
-            return ResidentVerifier().verify(task, converted, report)
+            return outcome
         if ROUTES[task.rung] is Exporter.DYNAMO:
             _wait_for(task.output_dir.parents[1], "*/rebound/model.onnx")
         raise ExportFailure(Reason.VERIFICATION_FAILED, "it is doubted", "Trust it.")
 
 
-class FirstRungDoubtingVerifier(DoubtingVerifier):
+class FirstRungDoubtingJudge(DoubtingJudge):
     """Refuses what the first rung made of `run-1.pt`."""
 
     refused = frozenset({Rung.DYNAMO})

@@ -29,13 +29,13 @@ import torch
 from torch.onnx.verification import VerificationInfo
 
 from modelexport_api.status import Verdict
-from modelexport_exporter.blame.after_mismatch import SmallestFailure
 from modelexport_exporter.convert.contract import check_contract, check_file
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import ConvertedModel, ExportTask
 from modelexport_exporter.onnx_file.read_back import read_back
+from modelexport_exporter.verification.smallest_failure import SmallestFailure
 from modelexport_exporter.verification.verdict import describe_mismatch
-from modelexport_exporter.workers import verify as verify_worker
+from modelexport_exporter.workers.local_original import LocalOriginal
 from modelexport_exporter.workers.verify import verify_model
 from models.exporting import silent
 from mutants.truth import Array, run
@@ -81,7 +81,7 @@ def _unexplained() -> Iterator[None]:
     """Leave out what follows a verdict: the search for the node to blame takes longer than it."""
     with (
         mock.patch.object(SmallestFailure, "blame", return_value=None),
-        mock.patch.object(verify_worker, "find_pitfalls", return_value=()),
+        mock.patch.object(LocalOriginal, "pitfalls", return_value=()),
     ):
         yield
 

@@ -20,6 +20,7 @@ from modelexport_exporter.core.types import ROUTES, ConvertedModel, ExportTask, 
 from modelexport_exporter.isolation import worker
 from modelexport_exporter.isolation.resident import Resident
 from modelexport_exporter.pipeline.context import Settings
+from modelexport_exporter.pipeline.verifier import Roles, Verifier
 
 T = TypeVar("T")
 
@@ -52,16 +53,17 @@ class ResidentWorkerPool:
         self,
         settings: Settings,
         exporter: str = entry_points.RESIDENT_EXPORTER,
-        verifier: str = entry_points.RESIDENT_VERIFIER,
+        roles: Roles | None = None,
     ) -> None:
         self._export_entry, self._verify_entry = settings.export_entry, settings.verify_entry
         self._exporter_entry = exporter
-        self._verifier_entry = verifier
+        usual = settings.verify_entry == entry_points.VERIFY
+        self._roles = roles or (Roles() if usual else None)
         self._graph: Graph | None = None
         self._in_use: Graph | None = None
         self._candidate: Graph | None = None
         """Of a fresh export that is not verified yet."""
-        self._verifier: Resident | None = None
+        self._verifier: Verifier | None = None
         self._reuse = Reuse()
         self._using = threading.Lock()
         """Held while a graph's worker is called, and to close one."""
@@ -78,8 +80,8 @@ class ResidentWorkerPool:
         """Return what the entry's function returned. Raises ExportFailure."""
         if entry == self._export_entry:
             return self._export(arguments, expected, how)
-        if entry == self._verify_entry:
-            return self._verify(arguments, expected, how)
+        if entry == self._verify_entry and self._roles is not None:
+            return self._verify(arguments, expected, how, self._roles)
         if entry == entry_points.REBIND:
             assert self._in_use is not None
             return self._in_use.exporter.call("rebind", arguments, expected, **how)
@@ -106,12 +108,14 @@ class ResidentWorkerPool:
         arguments: tuple[ExportTask, ConvertedModel],
         expected: type[T],
         how: dict[str, Any],
+        roles: Roles,
     ) -> T:
         if not arguments[0].proven_graph:
             self._end_verifier()
         if self._verifier is None or not self._verifier.alive:
-            self._verifier = Resident(self._verifier_entry)
-        return self._verifier.call("verify", arguments, expected, **how)
+            self._end_verifier()
+            self._verifier = Verifier(arguments[0].spec, roles)
+        return self._verifier.verify(arguments, expected, how)
 
     @contextlib.contextmanager
     def graph(self) -> Iterator[Graph | None]:

@@ -56,7 +56,7 @@ class Runtime:
             if dump is not None:
                 options.optimized_model_filepath = str(dump)
 
-        setup = SessionSetup(configure, torch_runs_its_own=self.setup.torch_runs_its_own)
+        setup = SessionSetup(configure, self.setup.host)
         # TensorRT would build an engine for each variant of the file.
         tensorrt = self.provider is Provider.TENSORRT
         provider = Provider.CUDA if tensorrt else self.provider

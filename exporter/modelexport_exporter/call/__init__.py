@@ -6,7 +6,7 @@ from those leaves. Everything else (dims, samples, contract, names) sees leaves 
 """
 
 from modelexport_exporter.call.adapters import TorchScriptCall, torchscript_call, with_own_names
-from modelexport_exporter.call.call import NUMBERS, Call, Numbers
+from modelexport_exporter.call.call import Call, Numbers
 from modelexport_exporter.call.lowering import BoundInputs, bind_inputs
 from modelexport_exporter.call.outputs import (
     complex_output,
@@ -15,6 +15,7 @@ from modelexport_exporter.call.outputs import (
     program_output_paths,
     register_classes,
 )
+from modelexport_exporter.core.input_kinds import NUMBERS
 
 __all__ = [
     "NUMBERS",

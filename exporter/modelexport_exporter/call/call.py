@@ -18,12 +18,12 @@ from modelexport_api.spec import Dim, Input, InputKind
 from modelexport_exporter.call.tensors import to_tensor
 from modelexport_exporter.call.user_sampler import Sampler, call_sampler
 from modelexport_exporter.core.dims import is_dynamic
+from modelexport_exporter.core.input_kinds import NUMBERS
 from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.sampling.draw import draw, integer_range
 from modelexport_exporter.torch_internals import pytree
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
-NUMBERS = frozenset({InputKind.INT, InputKind.FLOAT, InputKind.BOOL})
 _SMALLEST_SYMBOLIC = 2
 """torch.export writes the integers 0 and 1 into the graph."""
 _TRIED = 64

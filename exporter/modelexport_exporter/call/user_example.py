@@ -17,10 +17,11 @@ import torch
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import DType, Input, InputKind, ModelExportSpec
-from modelexport_exporter.call.call import NUMBERS, Arguments, Call, Constant, Leaf
+from modelexport_exporter.call.call import Arguments, Call, Constant, Leaf
 from modelexport_exporter.call.outputs import register_classes
 from modelexport_exporter.call.tensors import SPEC_DTYPES
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.input_kinds import NUMBERS
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
 from modelexport_exporter.sampling.masks import is_mask
 from modelexport_exporter.torch_internals import pytree

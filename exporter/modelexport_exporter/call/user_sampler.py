@@ -32,6 +32,16 @@ def find_sampler(spec: ModelExportSpec, code_dir: Path | None) -> Sampler | None
     )
 
 
+def sampler_of(
+    spec: ModelExportSpec, code_dir: Path | None
+) -> Callable[[Sample], dict[str, Array]] | None:
+    """Return what draws samples by the spec's sampler, if it names one. Raises ExportFailure."""
+    sampler = find_sampler(spec, code_dir)
+    if sampler is None:
+        return None
+    return lambda sample: call_sampler(sampler, spec.inputs, sample, code_dir)
+
+
 def call_sampler(
     sampler: Sampler, inputs: Sequence[Input], sample: Sample, code_dir: Path | None
 ) -> dict[str, Array]:

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import onnx
-
 from modelexport_api.reasons import Reason
 from modelexport_api.sizes import dim_of, is_same_size, size_at
 from modelexport_api.spec import Input, InputKind, ModelExportSpec
@@ -20,6 +18,7 @@ from modelexport_exporter.convert.capture_failure import dim_label, requested_ra
 from modelexport_exporter.core.dims import DimSizes
 from modelexport_exporter.core.errors import ExportFailure, Incurable
 from modelexport_exporter.core.types import ContractFinding
+from modelexport_exporter.onnx_file.checker import checker_error
 from modelexport_exporter.onnx_file.read_back import ArtifactFacts
 
 
@@ -38,15 +37,6 @@ def check_file(path: Path) -> None:
             f"the ONNX checker refuses the exported file: {error}",
             "Another export.opset may avoid it.",
         )
-
-
-def checker_error(path: Path) -> str:
-    """Return why the ONNX checker, types and shapes included, refuses a file; empty if not."""
-    try:
-        onnx.checker.check_model(str(path), full_check=True)
-    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
-        return " ".join(str(error).split())[:600]
-    return ""
 
 
 def _check_opset(spec: ModelExportSpec, facts: ArtifactFacts) -> None:

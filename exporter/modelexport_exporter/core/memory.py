@@ -1,4 +1,4 @@
-"""The peak of anonymous memory of supervisor and worker together, sampled while they run.
+"""The peak of anonymous memory of supervisor and workers together, sampled while they run.
 
 Mapped checkpoint files are page cache, which the kernel takes back when it needs to; what counts
 against a pod is anonymous memory. Samples are read from counters and cost microseconds.
@@ -6,7 +6,9 @@ against a pod is anonymous memory. Samples are read from counters and cost micro
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,11 +18,21 @@ class MemoryWatch:
     """Remembers the largest sum of anonymous bytes that was seen."""
 
     peak_bytes: int = 0
+    _beside: frozenset[int] = frozenset()
 
     def look(self, worker: int | None) -> None:
-        """Take a sample of this process and a worker's."""
-        total = anonymous_bytes(os.getpid()) + (anonymous_bytes(worker) if worker else 0)
-        self.peak_bytes = max(self.peak_bytes, total)
+        """Take a sample of this process, a worker's, and those beside it."""
+        pids = {os.getpid(), *self._beside, *((worker,) if worker else ())}
+        self.peak_bytes = max(self.peak_bytes, sum(map(anonymous_bytes, pids)))
+
+    @contextlib.contextmanager
+    def beside(self, pids: Collection[int]) -> Iterator[None]:
+        """Add other processes to the samples of the block."""
+        before, self._beside = self._beside, self._beside.union(pids)
+        try:
+            yield
+        finally:
+            self._beside = before
 
     def add_private(self, pid: int) -> None:
         """Add what another process holds for itself, which was there at the peak."""

@@ -324,6 +324,14 @@ class NotCompared:
 
 
 @dataclass(frozen=True)
+class Unanswered:
+    """Why a verification has no outcome: another process ended, or what it said is no answer."""
+
+    invalid: str = ""
+    """What it said; empty if it ended."""
+
+
+@dataclass(frozen=True)
 class VerificationOutcome:
     """The verdict and its evidence."""
 

@@ -42,18 +42,27 @@ def explaining(
         yield
     except ExportFailure as failure:
         before.restore(model)
-        if failure.refused is not None:
-            described = with_accepted_calls(failure, failure.refused, bound_inputs)
-            raise described from failure.__cause__
-        if failure.reason not in CAUSES:
-            raise
-        if failure.reason in _BEFORE_THE_CONTRACT:
-            declared, returned = len(bound_inputs.spec.outputs), _returned(model, bound_inputs)
-            if returned is not None and returned != declared:
-                raise _other_number(failure, bound_inputs, returned) from failure.__cause__
-        run = failure.reason in _BY_RUNNING
-        pitfalls = find_pitfalls(model, bound_inputs, code_dir, run=run)
-        raise enrich(failure, pitfalls) from failure.__cause__
+        raise explain(failure, model, bound_inputs, code_dir) from failure.__cause__
+
+
+def explain(
+    failure: ExportFailure,
+    model: torch.nn.Module,
+    bound_inputs: BoundInputs,
+    code_dir: Path | None,
+) -> ExportFailure:
+    """Return the failure with the lines of the model's code that caused it."""
+    if failure.refused is not None:
+        return with_accepted_calls(failure, failure.refused, bound_inputs)
+    if failure.reason not in CAUSES:
+        return failure
+    if failure.reason in _BEFORE_THE_CONTRACT:
+        declared, returned = len(bound_inputs.spec.outputs), _returned(model, bound_inputs)
+        if returned is not None and returned != declared:
+            return _other_number(failure, bound_inputs, returned)
+    run = failure.reason in _BY_RUNNING
+    pitfalls = find_pitfalls(model, bound_inputs, code_dir, run=run)
+    return enrich(failure, pitfalls)
 
 
 def _returned(model: torch.nn.Module, bound_inputs: BoundInputs) -> int | None:

@@ -56,15 +56,24 @@ def work(  # noqa: PLR0917 - multiprocessing passes arguments in order
     _leave(0)
 
 
-def serve(entry: str, sandbox: Sandbox | None, channel: Connection, output: Connection) -> None:
-    """Call methods of one `module:Class()` on request, until the supervisor closes the channel."""
+def serve(
+    entry: str,
+    channels: tuple[Connection, ...],
+    sandbox: Sandbox | None,
+    channel: Connection,
+    output: Connection,
+) -> None:
+    """Call methods of one object on request, until the supervisor closes the channel.
+
+    The object is `module:Class(*channels)`; `channels`: to other workers.
+    """
     send = _prepare_process(channel, output)
     resident: list[Any] = []
 
     def called(method: str, arguments: tuple[Any, ...]) -> Callable[[Report], object]:
         def call(report: Report) -> object:
             if not resident:
-                resident.append(_resolve(entry, sandbox)())
+                resident.append(_resolve(entry, sandbox)(*channels))
             return getattr(resident[0], method)(*arguments, report)
 
         return call

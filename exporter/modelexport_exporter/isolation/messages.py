@@ -151,17 +151,22 @@ def encode_progress(stage: Stage, fraction: float, message: str) -> bytes:
 def encode_result(value: object, expected: Any) -> bytes:  # noqa: ANN401
     """Return a line; `expected`: the type that the caller stated."""
     adapter = _adapter(expected, "value")
-    content = adapter.dump_python(value, mode="json", warnings=False, fallback=_number)
+    content = adapter.dump_python(value, mode="json", warnings=False, fallback=number)
     return _line({"kind": "result", "value": content})
 
 
-def _number(value: Any) -> object:  # noqa: ANN401
+def number(value: Any) -> object:  # noqa: ANN401
     """Return the number of NumPy or torch as one of Python."""
     return value.item()
 
 
 def encode_failure(failure: ExportFailure) -> bytes:
     """Return a line."""
+    return _line(content_of(failure))
+
+
+def content_of(failure: ExportFailure) -> dict[str, Any]:
+    """Return what `failure_of` reads."""
     found = FailureMessage.model_construct(
         of=next(name for name, kind in _CLASSES.items() if isinstance(failure, kind)),
         reason=failure.reason,
@@ -172,7 +177,17 @@ def encode_failure(failure: ExportFailure) -> bytes:
         sources=failure.sources,
         pitfalls=failure.pitfalls,
     )
-    return _line(found.model_dump(mode="json"))
+    return found.model_dump(mode="json")
+
+
+def failure_of(content: object) -> ExportFailure:
+    """Return the failure that a worker sent. Raises InvalidMessageError."""
+    try:
+        found = FailureMessage.model_validate_json(text_of(content))
+    except ValidationError as error:
+        raise InvalidMessageError(first_error(error)) from None
+    _check_claims(found)
+    return found.failure
 
 
 def encode_crash(message: str, traceback: str) -> bytes:
@@ -188,22 +203,34 @@ def decode(
 
     Raises InvalidMessageError.
     """
-    values = sum(map(line.count, (b",", b"{", b"[")))
-    if values > MOST_VALUES:
-        raise InvalidMessageError(f"a document of about {values:,} values")
+    check_values(line)
     try:
         found = _adapter(expected, "message").validate_json(line)
     except ValidationError as error:
-        raise InvalidMessageError(_first_error(error)) from None
-    if isinstance(found, FailureMessage) and found.reason in _OF_THE_SUPERVISOR:
-        raise InvalidMessageError(f"a failure for the reason {found.reason}")
-    if isinstance(found, ProgressMessage | FailureMessage) and found.stage is Stage.PUBLISH:
-        raise InvalidMessageError("a message about publishing")
+        raise InvalidMessageError(first_error(error)) from None
+    if isinstance(found, ProgressMessage | FailureMessage):
+        _check_claims(found)
     message: ProgressMessage | ResultMessage[Any] | FailureMessage | CrashMessage = found
     return message
 
 
-def _first_error(error: ValidationError) -> str:
+def check_values(document: bytes) -> None:
+    """Raise InvalidMessageError for a document of too many values."""
+    values = sum(map(document.count, (b",", b"{", b"[")))
+    if values > MOST_VALUES:
+        raise InvalidMessageError(f"a document of about {values:,} values")
+
+
+def _check_claims(message: ProgressMessage | FailureMessage) -> None:
+    """Raise InvalidMessageError for what only the supervisor may say."""
+    if isinstance(message, FailureMessage) and message.reason in _OF_THE_SUPERVISOR:
+        raise InvalidMessageError(f"a failure for the reason {message.reason}")
+    if message.stage is Stage.PUBLISH:
+        raise InvalidMessageError("a message about publishing")
+
+
+def first_error(error: ValidationError) -> str:
+    """Return the first error of a document."""
     if error.error_count() > _DETAILED_ERRORS:
         return f"a document with {error.error_count():,} errors"
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
@@ -232,10 +259,15 @@ def _escape(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error(_ESCAPE, _escape)
 
 
-def _line(content: object) -> bytes:
+def text_of(content: object) -> bytes:
+    """Return a JSON document."""
     # The encoder of the standard library writes NaN and infinities, which pydantic's reads.
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-    return text.encode(errors=_ESCAPE) + b"\n"
+    return text.encode(errors=_ESCAPE)
+
+
+def _line(content: object) -> bytes:
+    return text_of(content) + b"\n"
 
 
 class Lines:

@@ -11,6 +11,7 @@ import contextlib
 import threading
 from contextlib import ExitStack
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from typing import Generic, TypeVar
 
 from modelexport_exporter.core import cgroup
@@ -37,10 +38,11 @@ class Call(Generic[T]):
 class Resident:
     """An object of `module:Class()` in a process of its own. One call at a time."""
 
-    def __init__(self, entry: str) -> None:
-        """Start the process."""
+    def __init__(self, entry: str, *channels: Connection) -> None:
+        """Start the process; `channels`: to other workers, the arguments of the class."""
         self._held = ExitStack()
-        self._worker: Worker | None = self._held.enter_context(start_worker(child.serve, (entry,)))
+        started = start_worker(child.serve, (entry, channels))
+        self._worker: Worker | None = self._held.enter_context(started)
         self._memory_before = cgroup.read_memory()
 
     @property

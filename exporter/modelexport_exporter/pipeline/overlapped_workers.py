@@ -11,15 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
 from modelexport_exporter.core import entry_points
-from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.machine import free_memory
-from modelexport_exporter.core.memory import MemoryWatch
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, ReportProgress
 from modelexport_exporter.isolation import worker
-from modelexport_exporter.isolation.resident import Call, Resident
+from modelexport_exporter.pipeline.verifier import Roles, Verifier
 
 T = TypeVar("T")
 ROOM_BYTES = 1 << 30
@@ -28,29 +25,27 @@ WEIGHT_COPIES = 2
 checkpoint."""
 _LOADED = frozenset({Stage.CAPTURE, Stage.CONVERT})
 """Stages of the exporter in which it has loaded the module."""
-_STANDBY = {entry_points.VERIFY: entry_points.STANDBY_VERIFIER}
-_ENDS_THE_EXPORT = frozenset({Reason.INTERRUPTED, Reason.DEADLINE_EXCEEDED})
 
 
 class OverlappedWorkers:
-    """Runs entries in fresh processes, of which the verifier starts early."""
+    """Runs entries in fresh processes; those that verify start early."""
 
     def __init__(
         self,
         export_entry: str = entry_points.EXPORT,
         verify_entry: str = entry_points.VERIFY,
-        standby_entry: str | None = None,
+        roles: Roles | None = None,
         free: Callable[[], int] = free_memory,
     ) -> None:
-        """Use these entries; no verifier starts early for an unknown one without `standby_entry`.
+        """Use these entries; another one than the usual verifies in one process without `roles`.
 
         `free`: bytes of free memory.
         """
         self._export_entry, self._verify_entry = export_entry, verify_entry
-        self._standby_entry = standby_entry or _STANDBY.get(verify_entry)
+        usual = verify_entry == entry_points.VERIFY
+        self._roles = roles or (Roles() if usual else None)
         self._free = free
-        self._verifier: Resident | None = None
-        self._preparing: Call[None] | None = None
+        self._verifier: Verifier | None = None
 
     def __call__(
         self,
@@ -62,8 +57,8 @@ class OverlappedWorkers:
         """Return what the entry's function returned. Raises ExportFailure."""
         if entry == self._export_entry:
             return self._export(arguments, expected, how)
-        if entry == self._verify_entry:
-            return self._verify(arguments, expected, how)
+        if entry == self._verify_entry and self._roles is not None:
+            return self._verify(arguments, expected, how, self._roles)
         return worker.run(entry, arguments, expected, **how)
 
     def close(self) -> None:
@@ -84,9 +79,9 @@ class OverlappedWorkers:
         return worker.run(self._export_entry, arguments, expected, **how)
 
     def _start(self, task: ExportTask) -> None:
-        if self._standby_entry is not None and self._has_room(task):
-            self._verifier = Resident(self._standby_entry)
-            self._preparing = self._verifier.begin("prepare", (task,), type(None))
+        if self._roles is not None and self._has_room(task):
+            self._verifier = Verifier(task.spec, self._roles)
+            self._verifier.prepare(task)
 
     def _has_room(self, task: ExportTask) -> bool:
         return self._free() > ROOM_BYTES + WEIGHT_COPIES * _bytes_of(task.checkpoint)
@@ -96,27 +91,16 @@ class OverlappedWorkers:
         arguments: tuple[ExportTask, ConvertedModel],
         expected: type[T],
         how: dict[str, Any],
+        roles: Roles,
     ) -> T:
         try:
-            if self._verifier is None or not self._is_ready(self._verifier, how):
-                return worker.run(self._verify_entry, arguments, expected, **how)
-            return self._verifier.call("verify", arguments, expected, **how)
+            if self._verifier is not None and not self._verifier.is_ready(how):
+                self.close()
+            if self._verifier is None:
+                self._verifier = Verifier(arguments[0].spec, roles)
+            return self._verifier.verify(arguments, expected, how)
         finally:
             self.close()
-
-    def _is_ready(self, verifier: Resident, how: dict[str, Any]) -> bool:
-        """Wait until the verifier is ready; return False if it failed."""
-        memory: MemoryWatch = how["memory"]
-        if verifier.pid is not None:
-            memory.add_private(verifier.pid)
-        assert self._preparing is not None
-        try:
-            verifier.finish(self._preparing, **how)
-        except ExportFailure as failure:
-            if failure.reason in _ENDS_THE_EXPORT:
-                raise
-            return False
-        return True
 
 
 def _bytes_of(checkpoint: Path) -> int:

@@ -30,6 +30,7 @@ from modelexport_exporter.core.user_frame import text_of, user_frame
 from modelexport_exporter.onnx_file.read_back import ArtifactFacts
 from modelexport_exporter.plugins.contents import Contents, clash_of_symbolics
 from modelexport_exporter.plugins.fall_through.dynamo import fall_through_table
+from modelexport_exporter.plugins.fall_through.torch_nodes import host_nodes_in_torch
 from modelexport_exporter.plugins.fall_through.torchscript import (
     let_operators_fall_through,
     restore_domains,
@@ -170,7 +171,8 @@ class Plugins:
 
     def session_setup(self) -> SessionSetup:
         """Return what the plugins and libraries add to onnxruntime."""
-        return SessionSetup(self._configure_session, torch_runs_its_own=self._falls_through)
+        host = host_nodes_in_torch if self._falls_through else None
+        return SessionSetup(self._configure_session, host)
 
     def _configure_session(self, options: Any) -> None:  # noqa: ANN401 - onnxruntime is untyped
         register_libraries(options, self.libraries)

@@ -15,6 +15,7 @@ from modelexport_api.reasons import Reason
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import UNKNOWN_OPERATOR
 from modelexport_exporter.core.types import ContractFinding
+from modelexport_exporter.plugins.fall_through.hosted_nodes import Host
 
 _STANDARD = frozenset({"", "ai.onnx"})
 _OF_ONNXRUNTIME = frozenset({"com.microsoft", "ai.onnx.ml", "ai.onnx.preview.training"})
@@ -66,8 +67,8 @@ class SessionSetup:
 
     configure: Callable[[Any], None] = _nothing
     """Called with the session's options before the file is loaded."""
-    torch_runs_its_own: bool = False
-    """Whether unknown operators that PyTorch has are run by PyTorch (FallThrough)."""
+    host: Host | None = None
+    """Lets PyTorch run unknown operators that it has (FallThrough); None: nobody runs them."""
 
 
 def foreign_operators(

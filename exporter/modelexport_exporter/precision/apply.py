@@ -13,11 +13,11 @@ import onnx_ir as ir
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec, Precision
-from modelexport_exporter.call.golden import read_golden
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import ContractFinding, ExportTask
 from modelexport_exporter.precision.quantize import quantized
 from modelexport_exporter.precision.reduced_floats import Reduction, reduce_floats
+from modelexport_exporter.sampling.golden import read_golden
 
 TARGETS = {
     Precision.FLOAT16: ir.DataType.FLOAT16,

@@ -29,9 +29,9 @@ from numpy.typing import NDArray
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Precision
-from modelexport_exporter.call.golden import Golden
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.onnx_file.write import write_model
+from modelexport_exporter.sampling.golden import Golden
 
 DYNAMIC_OPS = ("MatMul",)
 """Gemm too, which the quantizer converts to MatMul and Add."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelexport_api.spec import Input
+from modelexport_exporter.core.carried import Carried
 from modelexport_exporter.core.dims import concrete_shape
 from modelexport_exporter.sampling.draw import range_of
 
@@ -24,7 +25,7 @@ NOWHERE = np.iinfo(np.int64).min
 class Numbers:
     """The numbers of one input that look up rows: shape (rows,), or (rows, columns)."""
 
-    numbers: Array
+    numbers: Carried
     by_row: bool = False
     """Whether a lookup needs a whole row of the last dim: a column is read."""
     column: int | None = None

@@ -10,7 +10,6 @@ that measures the model's noise.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
@@ -28,17 +27,16 @@ from modelexport_exporter.core.types import (
     SampleComparison,
 )
 from modelexport_exporter.precision.losses import Losses
-from modelexport_exporter.precision.noise import Simulation
 from modelexport_exporter.verification.flags_met import FlagsMet
 from modelexport_exporter.verification.further_runs import MAX_RUNS, may_explain
-from modelexport_exporter.verification.numerics.arithmetic_dtype import EXACT, Arithmetic
+from modelexport_exporter.verification.numerics.arithmetic import EXACT, Arithmetic
 from modelexport_exporter.verification.numerics.compare import compare_output
 from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstimate
 from modelexport_exporter.verification.numerics.tolerance import Source, Tolerance, choose_tolerance
+from modelexport_exporter.verification.original import Original
 from modelexport_exporter.verification.output_scales import OutputScales
 from modelexport_exporter.verification.perturbed_runs import PerturbedRuns
 from modelexport_exporter.verification.recorded_outputs import compare_recorded
-from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.samples.determinism import (
     distance,
     mark_not_deterministic,
@@ -60,29 +58,27 @@ class Comparator:
     def __init__(
         self,
         spec: ModelExportSpec,
-        reference: EagerReference,
+        original: Original,
         run_file: RunFile,
         ranked: Collection[str],
-        clock: Callable[[], float] = time.monotonic,
         *,
-        simulation: Simulation | None = None,
+        simulated: bool = False,
         unlike_nan: Collection[str] | None = None,
         rounded: Collection[str] = (),
     ) -> None:
         """Compare outputs of a file, of which `ranked` depend on an order of values.
 
-        `clock`: in seconds. `simulation`: of the file's precision, where that is not the model's.
-        `unlike_nan`: outputs for which kernels of the runtime treat NaN otherwise than torch does;
-        None if that is not known. `rounded`: outputs that depend on a float that became an integer.
+        `simulated`: whether the file's precision is not the model's. `unlike_nan`: outputs for
+        which kernels of the runtime treat NaN otherwise than torch does; None if that is not known.
+        `rounded`: outputs that depend on a float that became an integer.
         """
         self._spec = spec
-        self._reference = reference
+        self._original = original
         self._run_file = run_file
         self._ranked = ranked
-        known = None if simulation is not None else unlike_nan
-        self._unusual = UnusualValues(reference, known, rounded)
-        self._clock = clock
-        self._scales = OutputScales(spec, sliced=simulation is None)
+        known = None if simulated else unlike_nan
+        self._unusual = UnusualValues(original, known, rounded)
+        self._scales = OutputScales(spec, sliced=not simulated)
         self._computed_in: list[Arithmetic] = []
         """What leads to each output; empty before the first sample."""
         self._mixed = False
@@ -91,8 +87,8 @@ class Comparator:
         """The largest noise of each output so far, relative to its peak."""
         self._mismatched: set[str] = set()
         """Outputs with a difference that rounding did not explain: no further runs for them."""
-        self._simulation = simulation
-        self._runs = PerturbedRuns(reference, clock, simulation)
+        self._simulated = simulated
+        self._runs = PerturbedRuns(original, simulated=simulated)
         self._flags = FlagsMet()
         self.losses = Losses()
         """The accuracy lost to a precision that is not the model's own."""
@@ -124,8 +120,8 @@ class Comparator:
         """
         if not self._unusual.runs_on(sample, arrays):
             return None
-        early = self._reference.early.take(arrays)
-        expected = self._reference.run(arrays, where) if early is None else early
+        early = self._original.early_outputs(arrays)
+        expected = self._original.run(arrays, where) if early is None else early
         unexpected = not self._unusual.expects(sample, arrays, expected)
         if unexpected and not self._unusual.compares_unexpected(sample, arrays):
             return None
@@ -139,12 +135,12 @@ class Comparator:
         quick = self._quickly(sample, expected, got)
         if early is not None and _differs(quick):
             # It ran on fewer threads, which round otherwise.
-            expected = self._reference.run(arrays, where)
+            expected = self._original.run(arrays, where)
             quick = self._quickly(sample, expected, got)
         reordered: list[Array] | None = None
         with ExitStack() as ranking:
             if self._may_be_ties(quick):
-                ranking.enter_context(self._reference.stable_rankings())
+                ranking.enter_context(self._original.stable_rankings())
                 reordered = self._reordered(arrays, where, expected)
                 quick = self._quickly(sample, reordered or expected, got)
             outputs = self._compare(
@@ -182,7 +178,7 @@ class Comparator:
         self, arrays: Mapping[str, Array], where: str, expected: list[Array]
     ) -> list[Array] | None:
         """Return what eager returns with equal values in the order of ONNX; None if the same."""
-        stable = self._reference.run(arrays, f"{where}, equal values in order")
+        stable = self._original.run(arrays, f"{where}, equal values in order")
         return stable if distance(expected, stable) else None
 
     def _compare(
@@ -206,7 +202,7 @@ class Comparator:
             return [OutputComparison(got[0][0] if got else "", 0.0, 0.0, 0.0, problem)]
         estimates = [NoiseEstimate(array) for array in expected]
         if _differs(compared):
-            again = self._reference.run(arrays, "the same sample again")
+            again = self._original.run(arrays, "the same sample again")
             if difference := distance(expected, again):
                 return mark_not_deterministic(compared, difference)
             if known:
@@ -233,7 +229,7 @@ class Comparator:
         self._mismatched |= {output.output for output in compared if output.problem}
         if sample.values in ORDINARY:
             self._remember_noise(sample, compared, expected, estimates)
-            if self._simulation is not None:
+            if self._simulated:
                 for want, (name, have) in zip(expected, got, strict=True):
                     self.losses.add(name, want, have)
 
@@ -247,11 +243,11 @@ class Comparator:
 
     def _determine_dtypes(self, arrays: Mapping[str, Array]) -> None:
         """Determine the arithmetic of a sample: another side of a branch may use another one."""
-        started = self._clock()
-        self._computed_in = self._reference.computed_in(arrays)
+        started = self._original.clock()
+        self._computed_in = self._original.computed_in(arrays)
         found = {arithmetic.dtype for arithmetic in self._computed_in}
-        dtypes = {*found, *self._reference.float_dtypes} - {EXACT}
-        self._mixed = len(dtypes) > 1 and self._clock() - started < DTYPES_SECONDS
+        dtypes = {*found, *self._original.facts.float_dtypes} - {EXACT}
+        self._mixed = len(dtypes) > 1 and self._original.clock() - started < DTYPES_SECONDS
 
     def _compare_all(
         self, sample: Sample, expected: list[Array], got: Named, estimates: list[NoiseEstimate]

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from numpy.typing import NDArray
 
-from modelexport_exporter.core.machine import free_memory, peak_memory
-from modelexport_exporter.precision.noise import Simulation
+from modelexport_exporter.core.machine import free_memory
 from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstimate
-from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
-    PerturbedArithmeticUnavailable,
-)
-from modelexport_exporter.verification.reference import EagerReference
+from modelexport_exporter.verification.original import Original
 
 Array = NDArray[Any]
 
@@ -26,20 +22,12 @@ SECONDS = 20.0
 class PerturbedRuns:
     """Runs the model once in float64, then rounded at random, or in a simulated precision."""
 
-    def __init__(
-        self,
-        reference: EagerReference,
-        clock: Callable[[], float],
-        simulation: Simulation | None,
-    ) -> None:
-        """Run `reference`; `clock`: in seconds."""
-        self._reference = reference
-        self._clock = clock
-        self._simulation = simulation
-        self._kernels_err = True
+    def __init__(self, original: Original, *, simulated: bool) -> None:
+        self._original = original
+        self._kernels_err = not simulated
         """False once a run showed that the model calls no op whose kernel has absolute errors."""
         self._spent = 0.0
-        self._memory_before = peak_memory()
+        self._memory_before = original.peak_memory()
         self.available = True
         """Whether the model runs in perturbed arithmetic."""
 
@@ -55,14 +43,12 @@ class PerturbedRuns:
                 return False
             self.available = False
             return True  # compared again, with the limits of UNCALIBRATED
-        started = self._clock()
-        try:
-            results = self._run(arrays, run)
-        except PerturbedArithmeticUnavailable:
+        started = self._original.clock()
+        results = self._original.perturbed(arrays, run)
+        self._spent += self._original.clock() - started
+        if results is None:
             self.available = False
             return True
-        finally:
-            self._spent += self._clock() - started
         for estimate, result in zip(estimates, results, strict=False):
             estimate.add(result)
         if run == 1:
@@ -73,27 +59,14 @@ class PerturbedRuns:
         self, arrays: Mapping[str, Array], estimates: list[NoiseEstimate]
     ) -> None:
         """Add a run with absolute errors of kernels, if the model calls any that has them."""
-        if self._simulation is not None or not self._kernels_err:
+        if not self._kernels_err:
             return
-        try:
-            results = self._reference.with_kernel_errors(arrays, 1)
-        except PerturbedArithmeticUnavailable:
-            results = None
+        results = self._original.with_kernel_errors(arrays)
         self._kernels_err = results is not None
         for estimate, result in zip(estimates, results or (), strict=False):
             estimate.add_kernel_errors(result)
 
     def _exceeds_budget(self) -> bool:
         """Return whether there is no time or no memory for another run."""
-        needed = MEMORY_FACTOR * (peak_memory() - self._memory_before)
+        needed = MEMORY_FACTOR * (self._original.peak_memory() - self._memory_before)
         return self._spent > SECONDS or needed > free_memory()
-
-    def _run(self, arrays: Mapping[str, Array], run: int) -> list[Array]:
-        if self._simulation is not None:
-            return self._reference.in_precision(arrays, self._simulation, run)
-        if run:
-            return self._reference.with_random_rounding(arrays, run)
-        try:
-            return self._reference.in_float64(arrays)
-        except PerturbedArithmeticUnavailable:
-            return []

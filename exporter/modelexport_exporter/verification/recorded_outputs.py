@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from modelexport_api.spec import Tolerance
 from modelexport_exporter.core.types import OutputComparison, Problem, ProblemKind
-from modelexport_exporter.verification.numerics.arithmetic_dtype import Arithmetic
+from modelexport_exporter.verification.numerics.arithmetic import Arithmetic
 from modelexport_exporter.verification.numerics.compare import compare_output
 from modelexport_exporter.verification.numerics.tolerance import choose_tolerance
 

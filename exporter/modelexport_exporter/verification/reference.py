@@ -24,12 +24,9 @@ from modelexport_exporter.precision.noise import Simulation
 from modelexport_exporter.sampling.masks import masks_hold
 from modelexport_exporter.torch_internals.tf32 import forbid_tf32
 from modelexport_exporter.verification.early_outputs import EarlyOutputs
-from modelexport_exporter.verification.numerics.arithmetic_dtype import (
-    COARSENESS,
-    EXACT,
-    Arithmetic,
-    arithmetic_of,
-)
+from modelexport_exporter.verification.looks_for_nan import LooksForNan
+from modelexport_exporter.verification.numerics.arithmetic import COARSENESS, EXACT, Arithmetic
+from modelexport_exporter.verification.numerics.arithmetic_dtype import arithmetic_of
 from modelexport_exporter.verification.numerics.integer_arithmetic import integers_only
 from modelexport_exporter.verification.numerics.kernel_errors import KernelErrors
 from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
@@ -41,7 +38,7 @@ from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
 from modelexport_exporter.verification.numerics.stable_rankings import StableRankings
 from modelexport_exporter.verification.seeking.nan_tests import tests_for_nan
 from modelexport_exporter.verification.seeking.value_reads import ValueReads
-from modelexport_exporter.verification.treatment_of_nan import LooksForNan, TreatmentOfNan
+from modelexport_exporter.verification.treatment_of_nan import TreatmentOfNan
 
 Array = NDArray[Any]
 

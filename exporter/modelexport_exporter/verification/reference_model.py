@@ -21,7 +21,8 @@ from modelexport_exporter.core.types import ExportTask, ReportProgress
 from modelexport_exporter.plugins.plugins import Plugins, load_plugins
 from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.samples.inferred_ranges import infer_ranges, needs_ranges
-from modelexport_exporter.verification.shapes.eager_shapes import EagerShapes, eager_shapes
+from modelexport_exporter.verification.shapes.eager_shapes import eager_shapes
+from modelexport_exporter.verification.shapes.observed import EagerShapes
 
 
 @dataclass(frozen=True)

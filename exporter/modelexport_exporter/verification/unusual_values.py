@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from modelexport_exporter.core.sample import NOT_FINITE, Sample, Values
 from modelexport_exporter.core.types import OutputComparison
 from modelexport_exporter.verification.numerics.compare import is_float
-from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.treatment_of_nan import TreatmentOfNan
 
 Array = NDArray[Any]
@@ -25,12 +24,22 @@ Array = NDArray[Any]
 UNUSUAL = NOT_FINITE | {Values.FAR}
 
 
+class TakesNumbers(Protocol):
+    """A model that may be called with any numbers."""
+
+    def accepts(self, arrays: Mapping[str, Array]) -> bool:
+        """Return whether the model runs on these arrays."""
+
+    def treatment_of_nan(self, arrays: Mapping[str, Array]) -> TreatmentOfNan:
+        """Return how the model, called with these arrays, treats NaN and infinity."""
+
+
 class UnusualValues:
     """Decides about unusual samples of a model."""
 
     def __init__(
         self,
-        reference: EagerReference,
+        original: TakesNumbers,
         unlike_nan: Collection[str] | None,
         rounded: Collection[str] = (),
     ) -> None:
@@ -39,7 +48,7 @@ class UnusualValues:
         `unlike_nan`: outputs for which kernels of the runtime treat NaN otherwise than torch does;
         None if that is not known. `rounded`: outputs that depend on a float that became an integer.
         """
-        self._reference = reference
+        self._original = original
         self._unlike_nan = unlike_nan
         self._rounded = rounded
         self._nan: TreatmentOfNan | None = None
@@ -53,7 +62,7 @@ class UnusualValues:
         treatment = self._treatment_of_nan(arrays)
         if treatment is TreatmentOfNan.ROUNDED and sample.values is not Values.WITH_NAN:
             return False
-        return treatment is not TreatmentOfNan.UNDEFINED and self._reference.accepts(arrays)
+        return treatment is not TreatmentOfNan.UNDEFINED and self._original.accepts(arrays)
 
     def expects(
         self, sample: Sample, arrays: Mapping[str, Array], returned: Sequence[Array]
@@ -103,7 +112,7 @@ class UnusualValues:
                 name: np.where(np.isfinite(array), array, 1).astype(array.dtype)
                 for name, array in arrays.items()
             }
-            self._nan = self._reference.treatment_of_nan(finite)
+            self._nan = self._original.treatment_of_nan(finite)
         return self._nan
 
 

@@ -17,7 +17,7 @@ from modelexport_api.spec import Export, ModelExportSpec, Weights
 from modelexport_api.status import Stage
 from modelexport_exporter.call import bind_inputs
 from modelexport_exporter.checkpoint.load import load_module
-from modelexport_exporter.convert.contract import check_contract, checker_error
+from modelexport_exporter.convert.contract import check_contract
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import (
     ContractFinding,
@@ -26,6 +26,7 @@ from modelexport_exporter.core.types import (
     ReportProgress,
     WrittenFile,
 )
+from modelexport_exporter.onnx_file.checker import checker_error
 from modelexport_exporter.onnx_file.external_names import UnsafeNameError, external_names
 from modelexport_exporter.onnx_file.function_calls import TooManyNodesError, check_functions
 from modelexport_exporter.onnx_file.read_back import ArtifactFacts, read_back

@@ -35,7 +35,7 @@ from modelexport_exporter.core.types import ConvertedModel, ExportTask, ReportPr
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
 from modelexport_exporter.verification.reference_model import load_reference_model
 from modelexport_exporter.verification.runtime.session import Session
-from modelexport_exporter.verification.samples.sample_source import plain_source
+from modelexport_exporter.verification.samples.plain_source import plain_source
 from modelexport_exporter.verification.samples.sizes import volume
 
 WARM_UP = 3

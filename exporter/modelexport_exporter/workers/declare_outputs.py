@@ -17,14 +17,14 @@ import numpy as np
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Mode
 from modelexport_api.status import Stage
-from modelexport_exporter.convert.contract import checker_error
 from modelexport_exporter.core.dims import is_dynamic
 from modelexport_exporter.core.errors import ExportFailure, Incurable
 from modelexport_exporter.core.machine import free_memory
 from modelexport_exporter.core.types import ContractFinding, ConvertedModel, ExportTask, WrittenFile
+from modelexport_exporter.onnx_file.checker import checker_error
 from modelexport_exporter.onnx_file.output_shapes import write_with_shapes
 from modelexport_exporter.onnx_file.read_back import ANY_RANK
-from modelexport_exporter.verification.runtime.session import Session
+from modelexport_exporter.verification.runtime.opened import OpenedFile
 from modelexport_exporter.verification.shapes.declared import (
     Contradiction,
     Declared,
@@ -33,7 +33,7 @@ from modelexport_exporter.verification.shapes.declared import (
 )
 from modelexport_exporter.verification.shapes.observed import Named, ObservedShapes, RunFile
 
-Open = Callable[[Path], tuple[Session, RunFile]]
+Open = Callable[[Path], tuple[OpenedFile, RunFile]]
 MEMORY_FACTOR = 3
 """A second session of a file takes at most so many times the file's size."""
 

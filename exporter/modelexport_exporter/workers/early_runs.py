@@ -19,8 +19,8 @@ from modelexport_exporter.plugins.legacy.older_torch import older_torch
 from modelexport_exporter.verification.early_outputs import EarlyOutputs
 from modelexport_exporter.verification.reference_model import ReferenceModel
 from modelexport_exporter.verification.samples.budget import TIME_BUDGET_SECONDS
+from modelexport_exporter.verification.samples.plain_source import plain_source
 from modelexport_exporter.verification.samples.sample_scheduler import SampleScheduler
-from modelexport_exporter.verification.samples.sample_source import plain_source
 from modelexport_exporter.verification.seeking.value_reads import ValueReads
 
 SHARE_OF_MEMORY = 0.25

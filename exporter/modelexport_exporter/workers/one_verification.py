@@ -1,32 +1,29 @@
 """One verification: the file and eager PyTorch on all samples that the budget allows.
 
 `SampleSource` draws samples, `SampleScheduler` decides which of them run, `Comparator` compares
-one with the runs of `WatchedFile`, `Completeness` seeks what they did not reach, and `verdict` sums
-up. Outputs are freed after their sample.
+one with the runs of `WatchedFile`, `Original.seek` seeks what they did not reach, and `verdict`
+sums up. Outputs are freed after their sample.
 """
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from numpy.typing import NDArray
 
-from modelexport_api.spec import Layout
+from modelexport_api.spec import Layout, Precision
 from modelexport_api.status import Stage, Verdict, VerificationResult
-from modelexport_exporter.blame.after_mismatch import SmallestFailure
 from modelexport_exporter.core.dims import describe_sizes
-from modelexport_exporter.core.machine import busy_seconds, release_memory
-from modelexport_exporter.core.providers import fallbacks, on_cpu
+from modelexport_exporter.core.machine import release_memory
+from modelexport_exporter.core.providers import GPU, fallbacks, on_cpu
 from modelexport_exporter.core.sample import ORDINARY, Sample, Values
 from modelexport_exporter.core.types import (
     ConvertedModel,
     ExportTask,
     NotCompared,
     ReportProgress,
-    Rung,
     SampleComparison,
     Unreached,
     VerificationOutcome,
@@ -40,9 +37,8 @@ from modelexport_exporter.verification.dependent_outputs import (
     dependent_outputs,
     rounded_outputs,
 )
-from modelexport_exporter.verification.memory_of_calls import check_no_memory
-from modelexport_exporter.verification.numerics.in_precision import simulation_for
-from modelexport_exporter.verification.reference_model import ReferenceModel
+from modelexport_exporter.verification.original import Original
+from modelexport_exporter.verification.runtime.opened import OpenFile
 from modelexport_exporter.verification.samples import time_shares
 from modelexport_exporter.verification.samples.budget import TIME_BUDGET_SECONDS
 from modelexport_exporter.verification.samples.every_size import describe_coverage
@@ -51,9 +47,10 @@ from modelexport_exporter.verification.samples.row_lookups import RowLookups
 from modelexport_exporter.verification.samples.sample_scheduler import SampleScheduler
 from modelexport_exporter.verification.samples.sample_source import SampleSource
 from modelexport_exporter.verification.samples.tried_inputs import TriedInputs
-from modelexport_exporter.verification.seeking.completeness import Completeness
-from modelexport_exporter.verification.seeking.frozen_code import branches_of, may_freeze_sizes
-from modelexport_exporter.verification.seeking.seek import Found
+from modelexport_exporter.verification.seeking.compared_outputs import outputs_without_numbers
+from modelexport_exporter.verification.seeking.found import Found
+from modelexport_exporter.verification.seeking.size_decisions import SizeDecisions
+from modelexport_exporter.verification.smallest_failure import SmallestFailure
 from modelexport_exporter.verification.verdict import describe_reordered, verdict_on
 from modelexport_exporter.workers.watched_file import WatchedFile
 
@@ -61,6 +58,9 @@ Array = NDArray[Any]
 
 MEASURED_BELOW_SECONDS = 1.0
 """The model's noise is measured once, even if both agree, where no sample took longer."""
+
+DECISIONS_SECONDS = 0.5
+"""Time to seek sizes at which the file decides otherwise."""
 
 PROVEN_GRAPH = (
     "samples at all sizes: the same graph was verified on them with the weights of another "
@@ -75,13 +75,14 @@ class Verification:
         self,
         task: ExportTask,
         converted: ConvertedModel,
-        model: ReferenceModel,
+        original: Original,
         samples: SampleSource,
+        open_file: OpenFile,
     ) -> None:
-        self._spec, self._model = task.spec, model
-        self._clock = _clock_of(model)
+        self._spec, self._original = task.spec, original
+        self._clock = original.clock
         self._samples = samples
-        self._scheduler = SampleScheduler(task.spec, TIME_BUDGET_SECONDS)
+        self._scheduler = SampleScheduler(task.spec, TIME_BUDGET_SECONDS, peak=original.peak_memory)
         if task.proven_graph:
             self._scheduler.left_out.append(PROVEN_GRAPH)
         self._results: list[SampleComparison] = []
@@ -93,41 +94,31 @@ class Verification:
         """Number of samples that a search found."""
         self.smallest_failure = SmallestFailure()
         self._measured = task.proven_graph
-        self._inferred = model.inferred
-        self._file = WatchedFile(task, converted, model)
+        self._all_nan: list[str] = []
+        self._file = WatchedFile(task, converted, original, open_file)
         self._scheduler.left_out.extend(filter(None, (self._file.unpacked,)))
         self.shapes = self._file.shapes
-        reference = model.reference
 
         def dependent(kinds: frozenset[str]) -> frozenset[str]:
             return dependent_outputs(converted.model_path, kinds, converted.op_counts)
 
+        on_gpu = original.facts.provider in GPU
         # What kernels of other domains do with NaN is their own affair.
         custom = {name for name in converted.op_counts if "::" in name}
         self._comparator = Comparator(
             task.spec,
-            reference,
+            original,
             self._file.run,
             dependent(RANKING),
-            self._clock,
-            simulation=simulation_for(task, task.spec, reference),
-            unlike_nan=None if model.on_gpu else dependent(UNLIKE_NAN | custom),
+            simulated=task.spec.export.precision is not Precision.NATIVE,
+            unlike_nan=None if on_gpu else dependent(UNLIKE_NAN | custom),
             rounded=rounded_outputs(converted.model_path, converted.op_counts),
         )
-        self._completeness = Completeness(
-            samples,
-            reference,
-            branches=branches_of(task),
-            frozen_sizes=may_freeze_sizes(task, converted),
-            trace=task.rung is Rung.TRACE,
-            file_sides=self._file.sides,
-            size_decisions=self._file.decisions,
-            clock=self._clock,
-        )
+        original.begin(converted, samples)
 
     def over_all_samples(self, progress: ReportProgress) -> None:
         """Run the plan, within the budget. Raises NotDeterministic."""
-        check_no_memory(self._model)
+        self._original.check_no_memory()
         plan = self._samples.plan()
         for position, planned in enumerate(plan):
             for sample in self._scheduler.admissible(planned):
@@ -147,10 +138,33 @@ class Verification:
         self._run_while(named, time_shares.named(spent))
         rows = self._lookups.samples(lambda sample: self._scheduler.admit(sample).fits)
         self._run_while(rows, time_shares.lookups(self._scheduler.spent))
-        self._completeness.seek(self._results, self._run_found)
+        self._seek()
         self._run_likely_sizes(time_shares.likely_sizes(self._scheduler.spent))
         self._run_every_size()
         progress(Stage.VERIFY, 1.0, f"compared {len(self._results)} samples")
+
+    def _seek(self) -> None:
+        """Compare what reaches more of the model and of the file, unless they differ."""
+        self._all_nan = outputs_without_numbers(self._results)
+        self._original.seek(self._results, self._run_found, self._file.sides)
+        if self._file.decisions is not None and not self._differ:
+            self._seek_decisions(self._file.decisions)
+
+    def _seek_decisions(self, decisions: SizeDecisions) -> None:
+        """Compare sizes at which the file decides otherwise than at all sizes before."""
+        if self._results:
+            decisions.add([result.dims for result in self._results])
+        many = self._samples.many_sizes()
+        for sample in decisions.among(many, DECISIONS_SECONDS, self._clock):
+            if self._differ:
+                return
+            arrays = self._samples.arrays(sample)
+            if self._original.accepts(arrays):
+                self._run_found(Found(dict(sample.dims), arrays))
+
+    @property
+    def _differ(self) -> bool:
+        return any(result.differs for result in self._results)
 
     def _run_while(self, samples: Iterable[Sample], seconds: float) -> None:
         """Run samples until all samples together took so long."""
@@ -189,7 +203,7 @@ class Verification:
             return False
         if self.shapes.redeclare():
             return True
-        suspects = self.shapes.suspects(self._model, self._samples.named_sizes)
+        suspects = self.shapes.suspects(self._original, self._samples.named_sizes)
         for seed, sizes in enumerate(suspects):
             self._run_suspect(Sample(sizes, Values.NORMAL, seed))
         return bool(suspects) and self._agrees and self.shapes.redeclare()
@@ -221,7 +235,7 @@ class Verification:
         fallen_back = fallbacks(self._file.session.assignment, self._file.session.provider)
         noise = [output.noise for output in conclusive if output.noise is not None]
         left = (*self._guards_left(), *self._suspects_left)
-        not_compared = (*self._completeness.not_compared(), *left)
+        not_compared = (*self._not_reached(), *left)
         excused = self._spec.verification.allow_incomplete
         return VerificationOutcome(
             summary=VerificationResult(
@@ -249,6 +263,14 @@ class Verification:
             rows_independent=self._rows_are_independent(),
         )
 
+    def _not_reached(self) -> Iterator[NotCompared]:
+        """Yield what no sample reached of the model, of the outputs and of the file."""
+        yield from self._original.not_compared()
+        yield from (NotCompared(Unreached.NUMBERS, f"output {name}") for name in self._all_nan)
+        if (sides := self._file.sides) is not None:
+            for side in sides.missing:
+                yield NotCompared(Unreached.SIDE_OF_FILE, sides.describe(side))
+
     def _guards_left(self) -> list[NotCompared]:
         """Return the conditions of the graph on sizes that no sample failed to fulfil."""
         left = self._samples.guards_without(sample.dims for sample in self._results)
@@ -260,8 +282,8 @@ class Verification:
         sizes = describe_coverage(self._spec, ran, self.shapes.coverage())
         ties = describe_reordered(self._results)
         rows = self._lookups.coverage()
-        values = [*ties, *rows, *self._comparator.coverage(), *self._inferred]
-        return [*sizes, *self._completeness.coverage(), *values]
+        values = [*ties, *rows, *self._comparator.coverage(), *self._original.facts.inferred]
+        return [*sizes, *self._original.coverage(), *values]
 
     def _rows_are_independent(self) -> bool | None:
         """Return whether a server may batch requests; None unless the layout is Triton's."""
@@ -313,11 +335,3 @@ class Verification:
             return False
         self._measured = slowest < MEASURED_BELOW_SECONDS
         return self._measured
-
-
-def _clock_of(model: ReferenceModel) -> Callable[[], float]:
-    """Return a clock in seconds, which early runs of the model put forward when they are used."""
-    if model.on_gpu:  # this process waits for it, so that its CPU time is meaningless
-        return time.monotonic
-    early = model.reference.early
-    return lambda: busy_seconds() + early.seconds

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from modelexport_exporter.core.types import ConvertedModel, ExportTask
-from modelexport_exporter.verification.reference_model import ReferenceModel
-from modelexport_exporter.verification.runtime.session import Session
+from modelexport_exporter.verification.original import Original
+from modelexport_exporter.verification.runtime.opened import OpenedFile
 from modelexport_exporter.verification.shapes.at_every_size import (
     ComparedShapes,
     compare_at_every_size,
     describe_shapes,
 )
 from modelexport_exporter.verification.shapes.declared import Declared
-from modelexport_exporter.verification.shapes.eager_shapes import eager_shapes
 from modelexport_exporter.verification.shapes.observed import ObservedShapes, RunFile
 from modelexport_exporter.workers.declare_outputs import Open, check_true, redeclare
 
@@ -25,7 +24,7 @@ class OutputShapes:
     """The shapes that a file declares, and those that its runs return."""
 
     def __init__(
-        self, task: ExportTask, converted: ConvertedModel, session: Session, opened: Open
+        self, task: ExportTask, converted: ConvertedModel, session: OpenedFile, opened: Open
     ) -> None:
         """Begin with what the file and its session state; `opened` loads another such file."""
         self._task, self._open = task, opened
@@ -49,7 +48,7 @@ class OutputShapes:
         """Raise ExportFailure unless the declared shapes are those of all runs."""
         check_true(self.converted, self.stated, self._observed)
 
-    def suspects(self, model: ReferenceModel, named: Sequence[int]) -> tuple[dict[str, int], ...]:
+    def suspects(self, original: Original, named: Sequence[int]) -> tuple[dict[str, int], ...]:
         """Return sizes that did not run, at which the file seems to return another shape.
 
         `named`: numbers of the model, of which sizes come first.
@@ -57,15 +56,15 @@ class OutputShapes:
         if self._task.proven_graph or self._observed.smallest is None:
             return ()
         arrays, _ = self._observed.smallest
-        call, device = model.bound_inputs.call, model.reference.device
         self._compared = compare_at_every_size(
             self._task.spec,
             self.converted.model_path,
             {tensor.name: tuple(tensor.shape) for tensor in self.converted.outputs},
             self._observed.runs,
-            eager=model.eager_shapes or eager_shapes(model.module, call, arrays, device),
+            eager=original.eager_shapes(arrays),
             seconds=SECONDS,
             named=named,
+            clock=original.clock,
         )
         return self._compared.suspects
 

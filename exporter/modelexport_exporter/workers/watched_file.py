@@ -8,11 +8,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from modelexport_exporter.core.providers import GPU
 from modelexport_exporter.core.types import ConvertedModel, ExportTask
 from modelexport_exporter.verification.comparator import Named, RunFile
-from modelexport_exporter.verification.reference_model import ReferenceModel
+from modelexport_exporter.verification.original import Original
+from modelexport_exporter.verification.runtime.opened import OpenedFile, OpenFile
 from modelexport_exporter.verification.runtime.prepacking import why_not_prepacked
-from modelexport_exporter.verification.runtime.session import Session
 from modelexport_exporter.verification.seeking.file_sides import BRANCHING, sides_of_file
 from modelexport_exporter.verification.seeking.size_decisions import size_decisions_of
 from modelexport_exporter.verification.seeking.size_probe import may_decide_on_sizes
@@ -24,17 +25,24 @@ Array = NDArray[Any]
 class WatchedFile:
     """The file of a task, with the shapes that its runs return and the sides that they take."""
 
-    def __init__(self, task: ExportTask, converted: ConvertedModel, model: ReferenceModel) -> None:
-        """Open the file with the weights of `model`, on the same provider."""
-        self.unpacked = "" if model.on_gpu else why_not_prepacked(converted.files)
+    def __init__(
+        self,
+        task: ExportTask,
+        converted: ConvertedModel,
+        original: Original,
+        open_file: OpenFile,
+    ) -> None:
+        """Open the file with the weights of the original model, on the same provider."""
+        provider = original.facts.provider
+        self.unpacked = "" if provider in GPU else why_not_prepacked(converted.files)
         """Why the session does not prepack weights; empty if it does."""
         prepack = not self.unpacked
-        setup = model.plugins.session_setup()
-        reference = model.reference
+        keys = converted.weight_inputs
+        weights = original.weights(keys) if keys else {}
 
-        def opened(path: Path) -> tuple[Session, RunFile]:
-            session = Session(path, model.provider, prepack=prepack, setup=setup)
-            return session, _runner(session, reference.weights(converted.weight_inputs))
+        def opened(path: Path) -> tuple[OpenedFile, RunFile]:
+            session = open_file(path, provider, prepack=prepack)
+            return session, _runner(session, weights)
 
         def run_probe(path: Path) -> RunFile:
             return opened(path)[1]
@@ -54,7 +62,7 @@ class WatchedFile:
         )
 
 
-def _runner(session: Session, weights: Mapping[str, Array]) -> RunFile:
+def _runner(session: OpenedFile, weights: Mapping[str, Array]) -> RunFile:
     """Return a function that runs the file.
 
     Not a method: a session in a reference cycle would keep its memory until a garbage collection.

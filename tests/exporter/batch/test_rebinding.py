@@ -24,6 +24,7 @@ from modelexport_exporter.batch.run import run_share
 from modelexport_exporter.core.log import JsonLog
 from modelexport_exporter.pipeline.context import Settings
 from modelexport_exporter.pipeline.run import run
+from modelexport_exporter.pipeline.verifier import Roles
 from models.code import families
 
 pytestmark = pytest.mark.usefixtures("torch_workers")
@@ -223,7 +224,7 @@ def doubted_by(verifier: str) -> Callable[[Settings], RebindingEngine]:
     """An engine that makes the second checkpoint's file while the first one's is doubted."""
 
     def engine(settings: Settings) -> RebindingEngine:
-        pool = ResidentWorkerPool(settings, verifier=f"small_workers:{verifier}")
+        pool = ResidentWorkerPool(settings, roles=Roles(judge=f"small_workers:{verifier}"))
         return RebindingEngine(settings, pool)
 
     return engine
@@ -232,7 +233,7 @@ def doubted_by(verifier: str) -> Callable[[Settings], RebindingEngine]:
 def test_a_graph_whose_first_file_is_wrong_makes_no_other(family: Family) -> None:
     family.write("normalized", 1, 2, 3)
     resource = family.resource("normalized", maxFailed=1, export={"exporter": "Dynamo"})
-    result = family.run(resource, doubted_by("DoubtingVerifier"))
+    result = family.run(resource, doubted_by("DoubtingJudge"))
     assert result.share is not None
     assert result.share.reasons == {Reason.VERIFICATION_FAILED: 1}
     assert result.share.succeeded == 2
@@ -243,7 +244,7 @@ def test_a_graph_whose_first_file_is_wrong_makes_no_other(family: Family) -> Non
 
 def test_a_graph_of_a_later_rung_takes_the_place_of_one_that_is_wrong(family: Family) -> None:
     family.write("normalized", 1, 2)
-    result = family.run(family.resource("normalized"), doubted_by("FirstRungDoubtingVerifier"))
+    result = family.run(family.resource("normalized"), doubted_by("FirstRungDoubtingJudge"))
     assert result.share is not None
     assert result.share.succeeded == 2
     assert "the kept graph failed" not in family.read_log()

@@ -17,10 +17,12 @@ from modelexport_exporter.core.memory import MemoryWatch
 from modelexport_exporter.core.types import ExportTask, Rung
 from modelexport_exporter.isolation import server
 from modelexport_exporter.pipeline.overlapped_workers import ROOM_BYTES, OverlappedWorkers
+from modelexport_exporter.pipeline.verifier import Roles
 from models import catalog
 
 CONVERT, ANEW = "small_workers:convert", "small_workers:verify_anew"
 PLENTY = 1 << 40
+ROLES = Roles("small_workers:SmallJudge", "small_workers:SmallReference")
 
 
 class Calls:
@@ -33,15 +35,21 @@ class Calls:
         manifest = catalog.DIGITS.manifest("file:///c.pt", "file:///code/", "file:///o/")
         manifest["spec"]["model"]["kwargs"] = {"behaviour": behaviour}
         self.task = ExportTask(parse(manifest).spec, checkpoint, None, tmp_path)
-        self.pool = OverlappedWorkers(CONVERT, ANEW, "small_workers:Standby", free=lambda: free)
+        self.pool = OverlappedWorkers(CONVERT, ANEW, ROLES, free=lambda: free)
         self.lines: list[str] = []
         self.memory = MemoryWatch()
 
-    def __call__(self, entry: str, *arguments: object, seconds: float = 30) -> Any:  # noqa: ANN401
+    def __call__(
+        self,
+        entry: str,
+        *arguments: object,
+        seconds: float = 30,
+        expected: Any = list[Rung],  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401
         return self.pool(
             entry,
             arguments,
-            object,
+            expected if entry == ANEW else object,
             on_progress=lambda *_: None,
             on_output=self.lines.append,
             memory=self.memory,
@@ -68,7 +76,7 @@ def test_each_verification_has_a_process_of_its_own(calls: Calls) -> None:
         task = replace(calls.task, rung=rung)
         calls(CONVERT, task)
         assert calls(ANEW, task, None) == [rung, rung]
-    assert calls(ANEW, calls.task, None) == "anew Dynamo"
+    assert calls(ANEW, calls.task, None) == [Rung.DYNAMO]
 
 
 def test_a_failed_rung_leaves_the_verifier_to_the_next(calls: Calls) -> None:
@@ -82,13 +90,13 @@ def test_a_failed_rung_leaves_the_verifier_to_the_next(calls: Calls) -> None:
 def test_a_verifier_that_fails_to_get_ready_is_replaced(tmp_path: Path, behaviour: str) -> None:
     calls = Calls(tmp_path, f"standby {behaviour}")
     calls(CONVERT, calls.task)
-    assert calls(ANEW, calls.task, None) == "anew Dynamo"
+    assert calls(ANEW, calls.task, None) == [Rung.DYNAMO]
     calls.pool.close()
 
 
 def test_none_starts_early_where_memory_may_be_short(tmp_path: Path) -> None:
     for free, found in (
-        (ROOM_BYTES + 2000, "anew Dynamo"),
+        (ROOM_BYTES + 2000, [Rung.DYNAMO]),
         (ROOM_BYTES + 2001, [Rung.DYNAMO, Rung.DYNAMO]),
     ):
         calls = Calls(tmp_path, free=free)
@@ -108,4 +116,23 @@ def test_the_deadline_of_an_export_holds_while_the_verifier_gets_ready(tmp_path:
 def test_unknown_workers_have_no_verifier_that_starts_early(calls: Calls) -> None:
     calls.pool = OverlappedWorkers(CONVERT, ANEW, free=lambda: PLENTY)
     calls(CONVERT, calls.task)
-    assert calls(ANEW, calls.task, None) == "anew Dynamo"
+    assert calls(ANEW, calls.task, None, expected=str) == "anew Dynamo"
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "reason"),
+    [
+        ("typed", Reason.CAPTURE_FAILED),
+        ("exit", Reason.CAPTURE_FAILED),
+        ("kill", Reason.OUT_OF_MEMORY),
+        ("bug", Reason.INTERNAL_ERROR),
+        ("hang", Reason.DEADLINE_EXCEEDED),
+    ],
+)
+def test_the_end_of_the_reference_is_the_end_of_the_verification(
+    tmp_path: Path, behaviour: str, reason: Reason
+) -> None:
+    calls = Calls(tmp_path, f"answer {behaviour}")
+    with pytest.raises(ExportFailure) as caught:
+        calls(ANEW, calls.task, None, seconds=5 if behaviour == "hang" else 30)
+    assert caught.value.reason is reason

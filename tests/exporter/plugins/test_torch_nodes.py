@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from modelexport_api.spec import Provider
+from modelexport_exporter.plugins.fall_through.torch_nodes import host_nodes_in_torch
 from modelexport_exporter.plugins.runtime import SessionSetup
 from modelexport_exporter.verification.runtime.session import Session
 
@@ -31,7 +32,7 @@ def session(tmp_path: Path, *operators: str) -> Session:
     opsets = [onnx.helper.make_opsetid("", 20), onnx.helper.make_opsetid("aten", 1)]
     path = tmp_path / "model.onnx"
     onnx.save(onnx.helper.make_model(graph, opset_imports=opsets, ir_version=10), path)
-    return Session(path, Provider.CPU, setup=SessionSetup(torch_runs_its_own=True))
+    return Session(path, Provider.CPU, setup=SessionSetup(host=host_nodes_in_torch))
 
 
 def erfinv(given: Session) -> np.ndarray[tuple[int], np.dtype[np.float32]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,17 +12,17 @@ import torch
 
 from modelexport_api.status import Verdict
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.types import ExportTask, VerificationOutcome
+from modelexport_exporter.core.types import ExportTask, Unanswered, VerificationOutcome
 from modelexport_exporter.verification.early_outputs import EarlyOutputs
 from modelexport_exporter.verification.reference_model import ReferenceModel, load_reference_model
 from modelexport_exporter.verification.samples import time_shares
 from modelexport_exporter.workers import one_verification
 from modelexport_exporter.workers.early_runs import run_early
-from modelexport_exporter.workers.standby_verifier import StandbyVerifier
 from modelexport_exporter.workers.verify import verify_model
 from models import catalog
 from models.catalog import CODE, RealModel, small_model
 from models.exporting import convert, forget_user_code, silent, task_for
+from roles import judged
 
 EARLY = CODE / "early.py"
 ROWS = {"name": "x", "shape": ["n", 4]}
@@ -104,15 +105,20 @@ def test_stopped_run_ends_after_its_sample(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["Plain", "Reading", "Failing", "Sampled"])
-def test_standby_verifier_ends_as_a_fresh_one(tmp_path: Path, name: str) -> None:
+def test_judge_and_reference_end_as_one_process_does(tmp_path: Path, name: str) -> None:
     model = small("Plain" if name == "Sampled" else name)
     extra = {"verification": {"sampler": "early:rows"}} if name == "Sampled" else {}
     task = task_for(model, tmp_path, **extra)
     converted = convert(task_for(small("Plain"), tmp_path))
     expected = result_of(lambda: verify_model(task, converted, silent))
-    standby = StandbyVerifier()
-    standby.prepare(task, silent)
-    assert result_of(lambda: standby.verify(task, converted, silent)) == expected
+    for prepared in (False, True):
+        outcome = partial(judged, task, converted, prepared=prepared)
+        assert result_of(lambda ask=outcome: outcome_of(ask())) == expected  # type: ignore[misc]
+
+
+def outcome_of(answer: VerificationOutcome | Unanswered) -> VerificationOutcome:
+    assert isinstance(answer, VerificationOutcome)
+    return answer
 
 
 def result_of(verify: Callable[[], VerificationOutcome]) -> object:

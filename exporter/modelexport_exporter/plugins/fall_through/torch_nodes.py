@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.plugins.fall_through.hosted_nodes import TorchNodes
 from modelexport_exporter.plugins.fall_through.operators import NO_DOMAINS, Call, read_node
 
 _COPY_NAME = "verified-with-torch.onnx"
@@ -53,27 +53,6 @@ grows, and a session keeps pointers into it: no operator is added to a domain th
 """
 
 
-@dataclass
-class TorchNodes:
-    """The nodes of a file that run in PyTorch, and what went wrong in them."""
-
-    names: list[str] = field(default_factory=list)
-    """Of the operators, `aten::erfinv`."""
-    domains: list[str] = field(default_factory=list)
-    """Of the Python operators that replace them."""
-    errors: list[str] = field(default_factory=list)
-
-    def raise_first(self, where: str) -> None:
-        """Fail if a node failed: onnxruntime cannot carry an exception of Python."""
-        if self.errors:
-            raise ExportFailure(
-                Reason.RUNTIME_FAILED,
-                f"PyTorch fails to run a node that fell through, at {where}: {self.errors[0]}",
-                "A size or a branch was fixed during the export: make the code independent of "
-                "sizes, or translate the operator in a plugin.",
-            )
-
-
 @contextmanager
 def host_nodes_in_torch(model_path: Path) -> Iterator[tuple[Path, TorchNodes]]:
     """Yield a copy of the file whose nodes of PyTorch's domains run in PyTorch, while it is needed.
@@ -92,13 +71,6 @@ def host_nodes_in_torch(model_path: Path) -> Iterator[tuple[Path, TorchNodes]]:
         yield copy, nodes
     finally:
         copy.unlink()
-
-
-def library_path() -> str:
-    """Return the library of onnxruntime-extensions, for a session's options."""
-    from onnxruntime_extensions import get_library_path
-
-    return str(get_library_path())
 
 
 def _host(

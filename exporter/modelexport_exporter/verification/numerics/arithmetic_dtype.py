@@ -10,7 +10,7 @@ to so many digits after the point, however small they are.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch.utils.weak import WeakTensorKeyDictionary
@@ -18,17 +18,13 @@ from torch.utils.weak import WeakTensorKeyDictionary
 from modelexport_exporter.torch_internals.aten_mode import AtenMode, op_name
 from modelexport_exporter.torch_internals.pytree import tree_leaves
 from modelexport_exporter.torch_internals.tensors_and_buffers import viewed_tensor
+from modelexport_exporter.verification.numerics.arithmetic import (
+    COARSENESS,
+    EXACT,
+    RESAMPLED,
+    Arithmetic,
+)
 
-EXACT, RESAMPLED = "exact", "resampled"
-"""Not computed at all; and float64 in which onnxruntime computes coordinates in float32."""
-COARSENESS = {
-    EXACT: 0,
-    "float64": 1,
-    RESAMPLED: 2,
-    "float32": 3,
-    "float16": 4,
-    "bfloat16": 5,
-}
 MOVING = frozenset(
     {
         # moved
@@ -73,15 +69,6 @@ MOVING = frozenset(
 RESAMPLING = ("upsample", "grid_sampler", "_upsample")
 BOUNDED = frozenset({"sigmoid", "sigmoid_"})
 """Functions that runtimes compute with an absolute error, relative to their range of 1."""
-
-
-class Arithmetic(NamedTuple):
-    """What leads to an output."""
-
-    dtype: str
-    """The coarsest dtype that it was computed in."""
-    bounded: bool = False
-    """Whether its numbers are results of a bounded function, moved or selected."""
 
 
 class _Watch(AtenMode):

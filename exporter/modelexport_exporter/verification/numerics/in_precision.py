@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from modelexport_api.spec import ModelExportSpec, Precision
-from modelexport_exporter.call.golden import read_golden
 from modelexport_exporter.core.types import ExportTask
 from modelexport_exporter.precision.noise import Simulation
+from modelexport_exporter.sampling.golden import read_golden
 from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
     PerturbedArithmeticUnavailable,
     raising_unavailable,

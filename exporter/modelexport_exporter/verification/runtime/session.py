@@ -30,11 +30,7 @@ from modelexport_exporter.core.providers import (
     needed,
     session_providers,
 )
-from modelexport_exporter.plugins.fall_through.torch_nodes import (
-    TorchNodes,
-    host_nodes_in_torch,
-    library_path,
-)
+from modelexport_exporter.plugins.fall_through.hosted_nodes import TorchNodes, library_path
 from modelexport_exporter.plugins.runtime import SessionSetup, UnknownOperator, unknown_operator
 from modelexport_exporter.verification.runtime.cuda_libraries import missing_libraries
 from modelexport_exporter.verification.runtime.feed import run_session
@@ -109,9 +105,9 @@ class Session:
         try:
             return _open(model_path, provider, configured_options())
         except UnknownOperator:
-            if not setup.torch_runs_its_own:
+            if setup.host is None:
                 raise
-        with host_nodes_in_torch(model_path) as (copy, self._torch_nodes):
+        with setup.host(model_path) as (copy, self._torch_nodes):
             with_python = configured_options()
             if self._torch_nodes.names:
                 with_python.register_custom_ops_library(library_path())

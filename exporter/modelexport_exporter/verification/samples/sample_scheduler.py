@@ -20,12 +20,19 @@ class SampleScheduler:
     """Decides which samples run, from the costs of those that ran."""
 
     def __init__(
-        self, spec: ModelExportSpec, seconds: float, free: Callable[[], int] = free_memory
+        self,
+        spec: ModelExportSpec,
+        seconds: float,
+        free: Callable[[], int] = free_memory,
+        peak: Callable[[], int] = peak_memory,
     ) -> None:
-        """Schedule samples of a spec for `seconds` in all. `free`: bytes that they may use."""
+        """Schedule samples of a spec for `seconds` in all.
+
+        `free`: bytes that they may use. `peak`: the largest resident size so far, in bytes.
+        """
         self._spec = spec
         self._seconds = seconds
-        self._free = free
+        self._free, self._peak = free, peak
         self._dims = DimSizes.of(spec)
         self._costs: list[Cost] = []
         self.left_out: list[str] = []
@@ -43,7 +50,7 @@ class SampleScheduler:
 
     def note(self, sample: Sample, seconds: float) -> None:
         """Record the cost of a sample."""
-        self._costs.append(Cost(self.volume(sample), seconds, peak_memory()))
+        self._costs.append(Cost(self.volume(sample), seconds, self._peak()))
 
     def admit(self, sample: Sample) -> Admission:
         """Decide on a sample."""

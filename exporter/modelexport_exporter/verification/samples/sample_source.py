@@ -10,15 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from math import prod
-from pathlib import Path
 from typing import Any
 
-import torch
 from numpy.typing import NDArray
 
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.call.golden import Golden, read_golden
-from modelexport_exporter.call.user_sampler import call_sampler, find_sampler
 from modelexport_exporter.core.dims import DimSizes, concrete_shape
 from modelexport_exporter.core.sample import NOT_FINITE, ORDINARY, Sample, Values
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, Rung, SizeGuard
@@ -29,6 +25,7 @@ from modelexport_exporter.sampling.draw import (
     reaches_limits,
     takes_far,
 )
+from modelexport_exporter.sampling.golden import Golden, read_golden
 from modelexport_exporter.sampling.inject import (
     InjectedValues,
     has_named,
@@ -40,7 +37,6 @@ from modelexport_exporter.sampling.inject import (
 from modelexport_exporter.sampling.lookups import Lookups, look_up
 from modelexport_exporter.sampling.masks import is_mask
 from modelexport_exporter.sampling.not_finite import inject_not_finite, takes_nan
-from modelexport_exporter.verification.samples.code_constants import code_constants
 from modelexport_exporter.verification.samples.every_size import (
     every_size,
     likely_alone,
@@ -55,6 +51,8 @@ from modelexport_exporter.verification.samples.sizes import (
 )
 
 Array = NDArray[Any]
+Sampler = Callable[[Sample], dict[str, Array]]
+"""The user's sampler: returns the arrays of a sample. Raises ExportFailure."""
 FEW = 8
 """Samples of injected values at small sizes."""
 NAMED_SAMPLES = 4
@@ -76,8 +74,7 @@ class SampleSource:
     injected: InjectedValues = field(default_factory=InjectedValues)
     lookups: tuple[Lookups, ...] = ()
     """Rows of tables to look up."""
-    sampler: Callable[..., Any] | None = None
-    code_dir: Path | None = None
+    sampler: Sampler | None = None
     proven_graph: bool = False
     """Whether the graph was verified before, so that only the weights are verified."""
     guards: tuple[SizeGuard, ...] = ()
@@ -236,7 +233,7 @@ class SampleSource:
         if sample.values is Values.GOLDEN:
             return self.golden[sample.seed].inputs
         if self.sampler is not None:
-            return call_sampler(self.sampler, self.spec.inputs, sample, self.code_dir)
+            return self.sampler(sample)
         drawn = draw(self.spec.inputs, sample)
         masks = {entry.name: drawn[entry.name] for entry in self.spec.inputs if is_mask(entry)}
         return {**self._with_numbers(sample, drawn), **masks}
@@ -277,28 +274,22 @@ def samples_of_task(
     task: ExportTask,
     spec: ModelExportSpec,
     converted: ConvertedModel,
-    module: torch.nn.Module,
+    named: tuple[float, ...],
+    sampler: Sampler | None,
 ) -> SampleSource:
     """Return the source of a task's samples. Raises ExportFailure.
 
-    `spec`: with the inputs of the graph.
+    `spec`: with the inputs of the graph. `named`: the numbers in the model's code.
     """
     golden = read_golden(task.golden_inputs, spec) if task.golden_inputs else ()
     ranges = [entry.range for entry in spec.inputs if entry.range is not None]
     bases = [base for low, high in ranges for base in (low, high, low / 2 + high / 2)]
     found = find_injected_values(converted.model_path, bases)
-    named = code_constants(module, task.code_dir)
-    return replace(
-        plain_source(task, spec),
+    return SampleSource(
+        spec,
         golden=golden,
         injected=replace(found, named=named, lost=named if task.rung is Rung.TRACE else ()),
+        sampler=sampler,
+        proven_graph=task.proven_graph,
         guards=converted.guards,
-    )
-
-
-def plain_source(task: ExportTask, spec: ModelExportSpec) -> SampleSource:
-    """Return the source without golden samples and injected values. Raises ExportFailure."""
-    sampler = find_sampler(spec, task.code_dir)
-    return SampleSource(
-        spec, sampler=sampler, code_dir=task.code_dir, proven_graph=task.proven_graph
     )

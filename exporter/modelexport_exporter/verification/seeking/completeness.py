@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from modelexport_exporter.core.types import NotCompared, SampleComparison, Unreached
 from modelexport_exporter.core.user_frame import is_users
+from modelexport_exporter.verification.original import FileSides
 from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.samples.sample_source import SampleSource
 from modelexport_exporter.verification.seeking.branches import (
@@ -24,17 +26,13 @@ from modelexport_exporter.verification.seeking.branches import (
     describe_branch,
     describe_number,
 )
-from modelexport_exporter.verification.seeking.compared_outputs import (
-    empty_outputs,
-    outputs_without_numbers,
-)
-from modelexport_exporter.verification.seeking.file_sides import FileSides
+from modelexport_exporter.verification.seeking.compared_outputs import empty_outputs
+from modelexport_exporter.verification.seeking.found import Found
 from modelexport_exporter.verification.seeking.frozen_code import Branches
 from modelexport_exporter.verification.seeking.goals import BothSides, DependsOnValues, Elements
 from modelexport_exporter.verification.seeking.jumps import Jump
 from modelexport_exporter.verification.seeking.paths import NewPaths, Paths
-from modelexport_exporter.verification.seeking.seek import LARGEST_VOLUME, Found, Seeker
-from modelexport_exporter.verification.seeking.size_decisions import SizeDecisions
+from modelexport_exporter.verification.seeking.seek import LARGEST_VOLUME, Seeker
 from modelexport_exporter.verification.seeking.size_paths import SizePaths
 from modelexport_exporter.verification.seeking.unmet_conditions import UnmetConditions
 from modelexport_exporter.verification.seeking.value_reads import Site, reads_of_inputs
@@ -46,8 +44,6 @@ SECONDS = 10.0
 """Time to seek elements of outputs; the same again for branches."""
 SIZES_SECONDS = 1.0
 """Time to seek sides of the file that depend on sizes, and paths where a condition fails."""
-DECISIONS_SECONDS = 0.5
-"""Time to seek sizes at which the file decides otherwise."""
 MOST_REACHED = 32
 """Inputs that are tried at other sizes, too."""
 MOST_ROUNDS = 4
@@ -63,16 +59,15 @@ class Completeness:
         reference: EagerReference,
         *,
         branches: Branches,
+        code_dir: Path | None = None,
         frozen_sizes: bool = False,
         trace: bool = False,
-        file_sides: FileSides | None = None,
-        size_decisions: SizeDecisions | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Watch the runs of `reference` if the graph may hold branches on values.
 
         `frozen_sizes`: it may also hold what Python computed from sizes. `trace`: it holds what
-        Python computed from values. `file_sides`, `size_decisions`: of the file.
+        Python computed from values.
         """
         self._samples = samples
         self._reference = reference
@@ -83,15 +78,13 @@ class Completeness:
         self._known: set[Site] = set()
         self._unexamined: list[tuple[set[Site], Arrays]] = []
         self._empty: list[str] = []
-        self._all_nan: list[str] = []
         self._reached: list[Arrays] = []
         """Inputs that took a side of a branch for the first time."""
         self._may_lack_sides = branches is Branches.ONE_SIDE
         self._frozen_sizes = frozen_sizes
         self._trace = trace
         self._dependent: set[Site] = set()
-        self._file_sides = file_sides
-        self._size_decisions = size_decisions
+        self._code_dir = code_dir
         self._conditions = (
             None if samples.proven_graph else UnmetConditions(samples, reference, clock)
         )
@@ -122,10 +115,15 @@ class Completeness:
             self._reference.early.forget()
             self._unexamined.append((new, arrays))
 
-    def seek(self, results: Sequence[SampleComparison], compare: Callable[[Found], None]) -> None:
+    def seek(
+        self,
+        results: Sequence[SampleComparison],
+        compare: Callable[[Found], None],
+        file_sides: FileSides | None,
+    ) -> None:
         """Compare samples that reach more. `results`: of all samples so far; `compare` adds to it.
 
-        Does nothing after a difference.
+        `file_sides`: those that the file has. Does nothing after a difference.
         """
         if results and not _differ(results):
             self._seek_elements(results, compare)
@@ -135,8 +133,8 @@ class Completeness:
         if decides and self._may_lack_sides and not _differ(results):
             for found in self._seeker.seek(NewPaths(self._paths), SECONDS / 2):
                 compare(found)
-        if self._file_sides is not None and not _differ(results):
-            self._seek_file_sides(self._file_sides, compare)
+        if file_sides is not None and not _differ(results):
+            self._seek_file_sides(file_sides, compare)
         if self._conditions is not None:
             for found in self._conditions.seek(results, lambda: _differ(results)):
                 compare(found)
@@ -145,8 +143,6 @@ class Completeness:
     def _seek_sizes(
         self, results: Sequence[SampleComparison], compare: Callable[[Found], None]
     ) -> None:
-        if self._size_decisions is not None and not _differ(results):
-            self._seek_size_decisions(self._size_decisions, results, compare)
         if self._guarded and not _differ(results):
             guarded = self._samples.guarded_sizes()
             self._size_paths.seek(guarded, compare, lambda: _differ(results), SIZES_SECONDS)
@@ -157,7 +153,6 @@ class Completeness:
     def _seek_elements(
         self, results: Sequence[SampleComparison], compare: Callable[[Found], None]
     ) -> None:
-        self._all_nan = outputs_without_numbers(results)
         empty = empty_outputs(results)
         if not empty or not self._depends_on_values(results[0]):
             return
@@ -216,23 +211,6 @@ class Completeness:
             if len(self._reached) == before:
                 break
 
-    def _seek_size_decisions(
-        self,
-        decisions: SizeDecisions,
-        results: Sequence[SampleComparison],
-        compare: Callable[[Found], None],
-    ) -> None:
-        """Compare sizes at which the file decides otherwise than at all sizes before."""
-        if results:
-            decisions.add([result.dims for result in results])
-        many = self._samples.many_sizes()
-        for sample in decisions.among(many, DECISIONS_SECONDS, self._clock):
-            if _differ(results):
-                return
-            arrays = self._samples.arrays(sample)
-            if self._reference.accepts(arrays):
-                compare(Found(dict(sample.dims), arrays))
-
     def _reads_of_inputs(self, arrays: Arrays) -> frozenset[Site]:
         values = self._reference.values(arrays)
         try:
@@ -266,25 +244,21 @@ class Completeness:
 
     def _is_own(self, place: Jump | Site) -> bool:
         """Return whether a place is in the user's own code."""
-        return is_users(place.code.co_filename, self._samples.code_dir)
+        return is_users(place.code.co_filename, self._code_dir)
 
     def not_compared(self) -> tuple[NotCompared, ...]:
         """Return what no sample reached."""
         sides = self._to_be_taken() if self._may_lack_sides else []
         sides = BothSides(self._sides, sides).missing
-        code_dir = self._samples.code_dir
+        code_dir = self._code_dir
         branches = dict.fromkeys(describe_branch(jump, code_dir) for jump in sides)
-        file = self._file_sides
-        of_file = [file.describe(side) for side in file.missing] if file is not None else []
         numbers = [
             describe_number(site, code_dir) for site in self._own_numbers if site in self._dependent
         ]
         return (
             *(NotCompared(Unreached.NUMBER, number) for number in dict.fromkeys(numbers)),
             *(NotCompared(Unreached.ELEMENTS, f"output {name}") for name in self._empty),
-            *(NotCompared(Unreached.NUMBERS, f"output {name}") for name in self._all_nan),
             *(NotCompared(Unreached.SIDE, branch) for branch in branches),
-            *(NotCompared(Unreached.SIDE_OF_FILE, side) for side in of_file),
         )
 
     def coverage(self) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -22,6 +21,7 @@ from modelexport_exporter.verification.samples.sizes import volume
 from modelexport_exporter.verification.seeking.ascent import ascend
 from modelexport_exporter.verification.seeking.beside import beside
 from modelexport_exporter.verification.seeking.candidates import candidates
+from modelexport_exporter.verification.seeking.found import Found
 from modelexport_exporter.verification.seeking.goals import Goal
 from modelexport_exporter.verification.shapes.observed import sizes_of
 
@@ -37,14 +37,6 @@ LARGEST_STATE = 1 << 16
 """Elements of a parameter or buffer that an input is set to."""
 FROM = (Values.NORMAL, Values.SMALL_INTEGERS, Values.LARGE)
 """Where steps along gradients begin."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """Inputs that reach something."""
-
-    dims: dict[str, int]
-    arrays: dict[str, Array]
 
 
 class Seeker:

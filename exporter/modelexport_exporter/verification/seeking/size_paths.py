@@ -16,8 +16,8 @@ from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.samples.sample_source import SampleSource
 from modelexport_exporter.verification.samples.sizes import volume
+from modelexport_exporter.verification.seeking.found import Found
 from modelexport_exporter.verification.seeking.paths import NewPaths, Paths
-from modelexport_exporter.verification.seeking.seek import Found
 
 SECONDS = 3.0
 """Time of these runs, comparisons included."""

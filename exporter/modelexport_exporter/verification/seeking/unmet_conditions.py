@@ -27,8 +27,8 @@ from modelexport_exporter.verification.seeking.conditions import (
     elements_near,
 )
 from modelexport_exporter.verification.seeking.directions import MOST_ALONE, effective
+from modelexport_exporter.verification.seeking.found import Found
 from modelexport_exporter.verification.seeking.recorded_conditions import Condition, record
-from modelexport_exporter.verification.seeking.seek import Found
 from modelexport_exporter.verification.seeking.solve import differences_of, solve
 from modelexport_exporter.verification.seeking.ways import ways_to
 

@@ -9,7 +9,7 @@ which they differ are no verdict: they are to be run.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,10 +18,9 @@ from modelexport_exporter.core.dims import is_dynamic
 from modelexport_exporter.onnx_file.read_back import ANY_RANK
 from modelexport_exporter.verification.shapes.all_sizes import shapes_at_all
 from modelexport_exporter.verification.shapes.declared import Declared
-from modelexport_exporter.verification.shapes.eager_shapes import EagerShapes
 from modelexport_exporter.verification.shapes.expressions import evaluate
 from modelexport_exporter.verification.shapes.file_shapes import FileShapes, Known
-from modelexport_exporter.verification.shapes.observed import Observed, Shape
+from modelexport_exporter.verification.shapes.observed import EagerShapes, Observed, Shape
 from modelexport_exporter.verification.shapes.sizes_left import sizes_left
 
 MOST_SUSPECTS = 4
@@ -52,18 +51,19 @@ def compare_at_every_size(
     eager: EagerShapes,
     seconds: float,
     named: Sequence[int] = (),
+    clock: Callable[[], float] = time.process_time,
 ) -> ComparedShapes:
-    """Compare at sizes that did not run, within so much time of this process.
+    """Compare at sizes that did not run, within so much time of `clock`.
 
     `named`: numbers of the model.
     """
-    deadline = time.process_time() + seconds
+    deadline = clock() + seconds
     left = sizes_left(spec, [run.sizes for run in runs], named) if runs else []
     found = _file_shapes(path, declared, runs, left, seconds * ONE_BY_ONE_SHARE) if left else {}
     at_sizes = [(left[place], own) for place, own in found.items()]
     agreeing, suspects = _with_declared(at_sizes, declared)
     outputs = tuple(runs[0].shapes) if runs else ()
-    alike, differing = _with_eager(agreeing, outputs, eager, deadline)
+    alike, differing = _with_eager(agreeing, outputs, eager, lambda: clock() > deadline)
     wrong = [*suspects, *differing]
     complete = [
         sizes
@@ -129,13 +129,13 @@ def _with_eager(
     found: Sequence[tuple[Sizes, dict[str, Known]]],
     outputs: Sequence[str],
     eager: EagerShapes,
-    deadline: float,
+    is_late: Callable[[], bool],
 ) -> tuple[list[Sizes], list[Sizes]]:
     """Return sizes at which the original module returns all the shapes of the file, and others."""
     alike: list[Sizes] = []
     differing: list[Sizes] = []
     for sizes, shapes in found:
-        if time.process_time() > deadline or len(differing) == MOST_SUSPECTS:
+        if is_late() or len(differing) == MOST_SUSPECTS:
             break
         wanted = eager(sizes)
         if wanted is None or len(wanted) != len(outputs):

@@ -9,7 +9,7 @@ each size.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import CodeType
@@ -28,11 +28,9 @@ from modelexport_exporter.torch_internals.fake_tensors import (
     number_of,
     symbolic_shapes,
 )
-from modelexport_exporter.verification.shapes.observed import Shape
+from modelexport_exporter.verification.shapes.observed import EagerShapes, Shape
 
 Array = NDArray[Any]
-EagerShapes = Callable[[Mapping[str, int]], Sequence[Shape] | None]
-"""The shapes of the outputs that the original module returns; None: unknown."""
 
 MOST_SYMBOLIC = 6
 """Runs with symbols, each for the sizes at which no former one holds."""

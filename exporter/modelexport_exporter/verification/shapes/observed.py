@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,8 @@ Array = NDArray[Any]
 Shape = tuple[int, ...]
 Named = list[tuple[str, Array]]
 RunFile = Callable[[Mapping[str, Array], str], Named]
+EagerShapes = Callable[[Mapping[str, int]], Sequence[Shape] | None]
+"""The shapes of the outputs that the original module returns at sizes; None: unknown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ import pytest
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.call.golden import read_golden
 from modelexport_exporter.checkpoint import files
 from modelexport_exporter.checkpoint.archive_records import sha256_and_records
 from modelexport_exporter.checkpoint.formats import detect, read_safetensors_header
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.sampling.golden import read_golden
 from modelexport_exporter.source.fetch_code import fetch_code
 from modelexport_exporter.source.imported_libraries import imported_libraries
 from modelexport_exporter.storage.files import FileStore

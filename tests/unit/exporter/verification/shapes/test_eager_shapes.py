@@ -9,7 +9,8 @@ from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.call import bind_inputs
 from modelexport_exporter.torch_internals import fake_tensors
 from modelexport_exporter.verification.shapes import eager_shapes as subject
-from modelexport_exporter.verification.shapes.eager_shapes import EagerShapes, eager_shapes
+from modelexport_exporter.verification.shapes.eager_shapes import eager_shapes
+from modelexport_exporter.verification.shapes.observed import EagerShapes
 
 SPEC = ModelExportSpec.model_validate(
     {

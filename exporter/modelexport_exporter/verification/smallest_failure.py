@@ -1,19 +1,20 @@
-"""Starts the search for the node to blame, on the smallest sample that differs."""
+"""The smallest sample that differs, for the search of the node to blame."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-import torch
 from numpy.typing import NDArray
 
-from modelexport_exporter.blame.record_onnx import Runtime
-from modelexport_exporter.blame.search import Suspect, find_blame
-from modelexport_exporter.call import Call
 from modelexport_exporter.core.blame import Blame
-from modelexport_exporter.core.types import OutputComparison, ProblemKind, SampleComparison
+from modelexport_exporter.core.types import (
+    ConvertedModel,
+    OutputComparison,
+    ProblemKind,
+    SampleComparison,
+)
+from modelexport_exporter.verification.original import Original
 
 Array = NDArray[Any]
 
@@ -39,17 +40,7 @@ class SmallestFailure:
         if self._arrays is None or volume < self._volume:
             self._volume, self._arrays, self._outputs = volume, arrays, compared.outputs
 
-    def blame(
-        self,
-        module: torch.nn.Module,
-        call: Call,
-        path: Path,
-        runtime: Runtime,
-        *,
-        device: str,
-        code_dir: Path | None,
-        weights: Mapping[str, Array],
-    ) -> Blame | None:
+    def blame(self, original: Original, converted: ConvertedModel) -> Blame | None:
         """Return the node to blame, or why none was found; None if no sample differs."""
         if self._arrays is None:
             return None
@@ -57,16 +48,5 @@ class SmallestFailure:
         for kind, why_not in _NOT_SEARCHED.items():
             if kind in kinds:
                 return Blame(why_not=why_not)
-        return find_blame(
-            Suspect(
-                module=module,
-                call=call,
-                device=device,
-                code_dir=code_dir,
-                path=path,
-                runtime=runtime,
-                arrays=self._arrays,
-                weights=weights,
-                limits=[output.limit for output in self._outputs],
-            )
-        )
+        limits = [output.limit for output in self._outputs]
+        return original.blame(converted, self._arrays, limits)

@@ -10,8 +10,8 @@ from safetensors.torch import save_file
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.call.golden import read_golden
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.sampling.golden import read_golden
 
 SPEC = ModelExportSpec.model_validate(
     {

@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
+from safetensors import SafetensorError, deserialize
 
 from modelexport_api.reasons import Reason
 from modelexport_api.sizes import DimExpression
@@ -25,6 +27,14 @@ from modelexport_exporter.core.errors import ExportFailure
 
 Array = NDArray[Any]
 _LISTED = 8
+_DTYPES: dict[str, Any] = {
+    "BOOL": np.bool_,
+    "BF16": ml_dtypes.bfloat16,
+    **{f"F{bits}": np.dtype(f"float{bits}") for bits in (16, 32, 64)},
+    **{f"I{bits}": np.dtype(f"int{bits}") for bits in (8, 16, 32, 64)},
+    **{f"U{bits}": np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64)},
+}
+"""By their names in safetensors; little-endian, as this machine is."""
 _MOST_INFLATED_BYTES = 2 << 30
 """Of all samples of an .npz file. More than its arrays has to fit into memory."""
 
@@ -84,18 +94,19 @@ def _read_npz(path: Path) -> Iterator[tuple[str, Array]]:
 
 
 def _read_safetensors(path: Path) -> dict[str, Array]:
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    from modelexport_exporter.call.tensors import to_array
-
     try:
-        return {name: to_array(tensor) for name, tensor in load_file(path).items()}
-    except (SafetensorError, OSError) as error:
+        return {name: _array(stored) for name, stored in deserialize(path.read_bytes())}  # type: ignore[no-untyped-call]
+    except (SafetensorError, OSError, KeyError) as error:
+        what = f"an array of type {error}" if isinstance(error, KeyError) else str(error)
         raise _invalid(
-            f"{path.name} cannot be read as .safetensors: {error}",
+            f"{path.name} cannot be read as .safetensors: {what}",
             "Write it with safetensors.torch.save_file.",
         ) from error
+
+
+def _array(stored: Mapping[str, Any]) -> Array:
+    """Return a stored tensor. Raises KeyError for a dtype that no input has."""
+    return np.frombuffer(stored["data"], _DTYPES[stored["dtype"]]).reshape(stored["shape"])
 
 
 def _sample(name: str, arrays: dict[str, Array], spec: ModelExportSpec) -> Golden:

@@ -1,0 +1,256 @@
+"""Calls between two workers, of which one runs user code.
+
+The *judge* asks, the *reference* answers; while it works on an answer it may call back. From the
+judge goes what the reference may believe (pickle, with its arrays). From the reference comes one
+JSON document a message, whose type the judge states, and raw arrays: nothing that arrives chooses a
+class or runs. Both have one thread and take turns, so that neither waits for the other to read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+import os
+import pickle
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any, Literal, TypeVar
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, FiniteFloat, TypeAdapter, ValidationError
+
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.machine import busy_seconds, free_memory, peak_memory
+from modelexport_exporter.isolation import messages
+
+T = TypeVar("T")
+Array = NDArray[Any]
+
+_SIZE = struct.Struct("<Q")
+_DTYPES = {
+    str(np.dtype(own)): np.dtype(own)
+    for own in (
+        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+        *("float16", "float32", "float64", "complex64", "complex128", ml_dtypes.bfloat16),
+        *(ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e4m3fnuz),
+        *(ml_dtypes.float8_e5m2, ml_dtypes.float8_e5m2fnuz),
+    )
+}
+_MOST_DIMS = 64
+_END = ""
+"""In place of a method: nothing more is asked."""
+
+
+class PeerEndedError(Exception):
+    """The other process closed the channel, or ended."""
+
+
+class _Head(BaseModel):
+    """What precedes a value."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["result", "failure", "call"]
+    name: str = ""
+    """Of the function that is called back."""
+    value: Any = None
+    arrays: list[tuple[str, list[int]]] = []
+    """dtype and shape of each array that follows."""
+    busy: FiniteFloat
+    """CPU seconds of its process, for each CPU that it may use."""
+    peak: int
+    """The largest resident size of its process, in bytes."""
+
+
+@dataclass(frozen=True)
+class Handler:
+    """What the reference may call in the judge."""
+
+    function: Callable[[Any], object]
+    argument: Any
+    """The type of its argument."""
+
+
+class Asker:
+    """The judge's end."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._fd = connection.fileno()
+        self._connection = connection  # closes the descriptor when it is freed
+        self.busy = 0.0
+        """The seconds in which the other process was busy, until its last message."""
+        self.peak = 0
+        """Its largest resident size, in bytes."""
+
+    def ask(
+        self,
+        method: str,
+        arguments: tuple[object, ...],
+        expected: Any,  # noqa: ANN401
+        handlers: Mapping[str, Handler] | None = None,
+    ) -> Any:  # noqa: ANN401
+        """Return what the method returned, of the type `expected`.
+
+        `handlers`: what it may call back meanwhile. Raises the ExportFailure that it raised,
+        PeerEndedError, and InvalidMessageError for what is no answer.
+        """
+        _send_trusted(self._fd, (method, arguments, busy_seconds()))
+        while True:
+            head, arrays = self._receive()
+            if head.kind == "result":
+                return _validated(head.value, expected, arrays)
+            if head.kind == "failure":
+                raise messages.failure_of(head.value)
+            handler = (handlers or {}).get(head.name)
+            if handler is None:
+                raise messages.InvalidMessageError(f"a call of {head.name[:80]!r}")
+            found = handler.function(_validated(head.value, handler.argument, arrays))
+            _send_trusted(self._fd, (found, busy_seconds()))
+
+    def forget(self, method: str, arguments: tuple[object, ...], expected: Any) -> None:  # noqa: ANN401
+        """Ask what needs no answer, if the other end is still there. Never raises."""
+        with contextlib.suppress(PeerEndedError, messages.InvalidMessageError, ExportFailure):
+            self.ask(method, arguments, expected)
+
+    def end(self) -> None:
+        """Ask nothing more, until the other end serves again."""
+        with contextlib.suppress(PeerEndedError):
+            _send_trusted(self._fd, (_END, (), busy_seconds()))
+
+    def _receive(self) -> tuple[_Head, list[Array]]:
+        (size,) = _SIZE.unpack(_read(self._fd, _SIZE.size))
+        if size > messages.LONGEST_BYTES:
+            raise messages.InvalidMessageError(f"a message of {size:,} bytes")
+        document = bytes(_read(self._fd, size))
+        messages.check_values(document)
+        try:
+            head = _Head.model_validate_json(document)
+        except ValidationError as error:
+            raise messages.InvalidMessageError(messages.first_error(error)) from None
+        self.busy, self.peak = max(self.busy, head.busy), max(self.peak, head.peak)
+        return head, self._receive_arrays(head)
+
+    def _receive_arrays(self, head: _Head) -> list[Array]:
+        room = free_memory()
+        arrays: list[Array] = []
+        for name, shape in head.arrays:
+            dtype = _DTYPES.get(name)
+            if dtype is None or len(shape) > _MOST_DIMS or min(shape, default=0) < 0:
+                raise messages.InvalidMessageError(f"an array {name[:40]!r} {shape[:8]}")
+            size = math.prod(shape) * dtype.itemsize
+            room -= size
+            if room < 0:
+                raise messages.InvalidMessageError(f"an array of {size:,} bytes: no memory is left")
+            arrays.append(np.frombuffer(_read(self._fd, size), dtype).reshape(shape))
+        return arrays
+
+
+class Answerer:
+    """The end of the process that runs user code."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._fd = connection.fileno()
+        self._connection = connection
+        self.busy = 0.0
+        """The seconds in which the judge was busy, until its last message."""
+        self.clock: Callable[[], float] = busy_seconds
+        """Of this process, in seconds."""
+
+    def serve(self, methods: Mapping[str, tuple[Callable[..., object], Any]]) -> None:
+        """Answer until the judge has done. `methods`: each with the type of its result.
+
+        What a method raises but an ExportFailure ends the conversation.
+        """
+        while True:
+            try:
+                method, arguments, self.busy = _receive_trusted(self._fd)
+            except PeerEndedError:
+                return
+            if method == _END:
+                return
+            function, returned = methods[method]
+            try:
+                found = function(*arguments)
+            except ExportFailure as failure:
+                self._send("failure", messages.content_of(failure))
+                continue
+            self._send("result", found, returned)
+
+    def call_back(self, name: str, argument: object, kind: Any) -> Any:  # noqa: ANN401
+        """Return what the judge's function returns; `kind`: the type of the argument."""
+        self._send("call", argument, kind, name)
+        found, self.busy = _receive_trusted(self._fd)
+        return found
+
+    def _send(self, kind: str, value: object, of: Any = None, name: str = "") -> None:  # noqa: ANN401
+        arrays: list[Array] = []
+        if of is not None:
+            value = _adapter(of).dump_python(
+                value, mode="json", context=arrays, warnings=False, fallback=messages.number
+            )
+        head = {
+            "kind": kind,
+            "name": name,
+            "value": value,
+            "arrays": [(str(array.dtype), array.shape) for array in arrays],
+            "busy": self.clock(),
+            "peak": peak_memory(),
+        }
+        document = messages.text_of(head)
+        parts = [_SIZE.pack(len(document)) + document]
+        parts.extend(np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in arrays)  # type: ignore[misc]
+        for part in parts:
+            _write(self._fd, part)
+
+
+def _validated(value: object, expected: Any, arrays: list[Array]) -> Any:  # noqa: ANN401
+    try:
+        # JSON, because strict classes such as enumerations take their values only from it.
+        return _adapter(expected).validate_json(messages.text_of(value), context=arrays)
+    except ValidationError as error:
+        raise messages.InvalidMessageError(messages.first_error(error)) from None
+
+
+@functools.cache
+def _adapter(expected: Any) -> TypeAdapter[Any]:  # noqa: ANN401
+    return TypeAdapter(expected)
+
+
+def _send_trusted(fd: int, value: object) -> None:
+    document = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+    _write(fd, _SIZE.pack(len(document)))
+    _write(fd, document)
+
+
+def _receive_trusted(fd: int) -> Any:  # noqa: ANN401
+    (size,) = _SIZE.unpack(_read(fd, _SIZE.size))
+    return pickle.loads(_read(fd, size))  # noqa: S301 - from the judge, which runs no user code
+
+
+def _read(fd: int, size: int) -> bytearray:
+    """Return so many bytes. Raises PeerEndedError at the end of the channel."""
+    data = bytearray(size)
+    rest = memoryview(data)
+    while rest:
+        try:
+            count = os.readv(fd, [rest])
+        except OSError:
+            count = 0
+        if not count:
+            raise PeerEndedError
+        rest = rest[count:]
+    return data
+
+
+def _write(fd: int, data: Any) -> None:  # noqa: ANN401
+    rest = memoryview(data).cast("B")
+    while rest:
+        try:
+            rest = rest[os.write(fd, rest) :]
+        except OSError as error:
+            raise PeerEndedError from error
