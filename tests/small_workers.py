@@ -206,7 +206,8 @@ class SmallReference:
         act_in("standby", task)
         self._prepared.append(task.rung)
 
-    def answer(self, task: ExportTask, _report: ReportProgress) -> None:
+    def answer(self, task: ExportTask, report: ReportProgress) -> None:
+        report(Stage.VERIFY, 0.0, "answering")
         act_in("answer", task)
         self._answerer.serve({"prepared": (lambda: self._prepared, list[Rung])})
 

@@ -166,20 +166,23 @@ class Answerer:
 
         What a method raises but an ExportFailure ends the conversation.
         """
-        while True:
-            try:
-                method, arguments, self.busy = _receive_trusted(self._fd)
-            except PeerEndedError:
-                return
-            if method == _END:
-                return
-            function, returned = methods[method]
-            try:
-                found = function(*arguments)
-            except ExportFailure as failure:
-                self._send("failure", messages.content_of(failure))
-                continue
+        with contextlib.suppress(PeerEndedError):
+            while self._answered(methods):
+                pass
+
+    def _answered(self, methods: Mapping[str, tuple[Callable[..., object], Any]]) -> bool:
+        """Answer one question; return False if there is none."""
+        method, arguments, self.busy = _receive_trusted(self._fd)
+        if method == _END:
+            return False
+        function, returned = methods[method]
+        try:
+            found = function(*arguments)
+        except ExportFailure as failure:
+            self._send("failure", messages.content_of(failure))
+        else:
             self._send("result", found, returned)
+        return True
 
     def call_back(self, name: str, argument: object, kind: Any) -> Any:  # noqa: ANN401
         """Return what the judge's function returns; `kind`: the type of the argument."""

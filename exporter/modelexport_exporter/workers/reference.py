@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from numpy.typing import NDArray
 
+from modelexport_api.status import Stage
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.machine import (
     cpu_count,
@@ -83,6 +84,7 @@ class Reference:
 
     def answer(self, task: ExportTask, progress: ReportProgress) -> None:
         """Answer the judge until it has done with the file of this task."""
+        progress(Stage.VERIFY, 0.0, "answering the judge")  # where its death is explained
         # While a file is verified by its weights alone, the next checkpoint is exported.
         busy = EXPORTER_AND_REFERENCE if task.proven_graph else 1
         try:

@@ -11,6 +11,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from modelexport_api.spec import Provider
+from modelexport_api.status import Stage
 from modelexport_exporter.core.machine import free_large_blocks_at_once, free_unused
 from modelexport_exporter.core.types import ExportTask, ReportProgress
 from modelexport_exporter.isolation.peer import Answerer
@@ -31,6 +32,7 @@ class FileRuntime:
 
     def answer(self, task: ExportTask, progress: ReportProgress) -> None:
         """Answer the judge until it has done with the file of this task."""
+        progress(Stage.VERIFY, 0.0, "answering the judge")
         free_large_blocks_at_once()
         sessions = _Sessions(task, as_verification(progress))
         self._answerer.serve(

@@ -124,7 +124,7 @@ def test_unknown_workers_have_no_verifier_that_starts_early(calls: Calls) -> Non
     [
         ("typed", Reason.CAPTURE_FAILED),
         ("exit", Reason.CAPTURE_FAILED),
-        ("kill", Reason.OUT_OF_MEMORY),
+        ("kill", Reason.WORKER_DIED),
         ("bug", Reason.INTERNAL_ERROR),
         ("hang", Reason.DEADLINE_EXCEEDED),
     ],
