@@ -13,7 +13,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import connection
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
@@ -26,6 +26,7 @@ from modelexport_exporter.isolation import child
 from modelexport_exporter.isolation.conversation import Conversation
 from modelexport_exporter.isolation.output_lines import OnOutput
 from modelexport_exporter.isolation.sandbox.policy import Sandbox
+from modelexport_exporter.isolation.sandbox.temporary import short_path
 from modelexport_exporter.isolation.server import running
 
 T = TypeVar("T")
@@ -46,11 +47,13 @@ def sandboxed(sandbox: Sandbox) -> Iterator[None]:
     they are forked from runs no code of the model, and is in none.
     """
     global _sandbox  # noqa: PLW0603
-    before, _sandbox = _sandbox, sandbox
-    try:
-        yield
-    finally:
-        _sandbox = before
+    before = _sandbox
+    with short_path(sandbox.temporary) as temporary:
+        _sandbox = replace(sandbox, temporary=temporary)
+        try:
+            yield
+        finally:
+            _sandbox = before
 
 
 def run(

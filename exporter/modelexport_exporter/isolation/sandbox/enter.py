@@ -48,12 +48,14 @@ def sandbox_for(spec: ModelExportSpec, workspace: Path, readable: Sequence[Path]
         if cache.parent != home:  # a folder of its own there is the library's to make
             with contextlib.suppress(OSError):
                 cache.mkdir(parents=True, exist_ok=True)
-    (workspace / _TEMPORARY).mkdir(exist_ok=True)
+    temporary = workspace.resolve() / _TEMPORARY
+    temporary.mkdir(exist_ok=True)
     hidden = [*places.credentials(os.environ, home), *_secret_volumes(), workspace]
     sandbox = Sandbox(
         kernel=ask_kernel(),
         network=network_of(spec, in_pod=in_pod),
         workspace=workspace.resolve(),
+        temporary=temporary,
         caches=caches,
         hidden=frozenset(_without_links(hidden)),
         readable=tuple(path.resolve() for path in readable),
@@ -67,7 +69,7 @@ def sandbox_for(spec: ModelExportSpec, workspace: Path, readable: Sequence[Path]
 
 def enter(sandbox: Sandbox) -> None:
     """Limit this process, which has one thread, and all that it starts. Raises ExportFailure."""
-    _use_temporary(sandbox.workspace / _TEMPORARY)
+    _use_temporary(sandbox.temporary)
     limits.apply(sandbox.limits)
     kernel, network = sandbox.kernel, sandbox.network is Network.OPEN
     machine = seccomp.this_machine()

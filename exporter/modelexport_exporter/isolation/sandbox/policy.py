@@ -30,6 +30,8 @@ class Sandbox:
     network: Network
     workspace: Path
     """The run's own directory, which they may write."""
+    temporary: Path
+    """A path of a directory in it, for temporary files."""
     caches: tuple[Path, ...]
     """Of libraries; they may be written, too."""
     hidden: frozenset[Path]

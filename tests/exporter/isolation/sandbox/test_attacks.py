@@ -6,7 +6,6 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -65,14 +64,9 @@ def run(sandbox: Sandbox | None, entry: str, *arguments: object) -> object:
 
 
 @pytest.fixture(scope="module")
-def aim() -> Iterator[dict[str, Any]]:
+def aim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """A run's workspace, what is near it, and a process of the same user."""
-    # Sockets of multiprocessing in the workspace have 107 bytes for their path.
-    with tempfile.TemporaryDirectory(prefix="aims-") as root:
-        yield from _aim(Path(root))
-
-
-def _aim(root: Path) -> Iterator[dict[str, Any]]:
+    root = tmp_path_factory.mktemp("aims")
     for name in (
         "home/.aws",
         "work/modelexport-run-mine",
