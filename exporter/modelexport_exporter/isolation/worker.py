@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -17,6 +19,7 @@ from dataclasses import dataclass, replace
 from multiprocessing import connection
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
+from pathlib import Path
 from typing import TypeVar
 
 from modelexport_exporter.core import cgroup
@@ -54,6 +57,23 @@ def sandboxed(sandbox: Sandbox) -> Iterator[None]:
             yield
         finally:
             _sandbox = before
+
+
+def make_output(directory: Path, name: str) -> Path:
+    """Return a new directory that workers may write.
+
+    `directory`: of the export. Nothing of it but this may be written: the code and the checkpoint
+    are the same for all workers. Code that still runs cannot foresee the path.
+    """
+    parent = _sandbox.outputs if _sandbox is not None else directory
+    return Path(tempfile.mkdtemp(prefix=f"{directory.name}-{name}-", dir=parent))
+
+
+def remove_outputs(directory: Path) -> None:
+    """Remove what workers wrote for an export of which others may follow."""
+    parent = _sandbox.outputs if _sandbox is not None else directory
+    for path in parent.glob(f"{directory.name}-*"):
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def run(
