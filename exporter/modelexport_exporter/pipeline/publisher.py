@@ -16,7 +16,7 @@ from modelexport_exporter.core.blame import REPRO_FILES
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import ConvertedModel, WrittenFile
 from modelexport_exporter.isolation import server
-from modelexport_exporter.onnx_file.metadata import append_metadata
+from modelexport_exporter.onnx_file.metadata import append_metadata, check_states_nothing
 from modelexport_exporter.pipeline.context import RunContext
 from modelexport_exporter.publish.early_upload import EarlyUpload
 from modelexport_exporter.publish.layout import MODEL_NAME, PAGE_NAME, REPORT_NAME
@@ -124,6 +124,7 @@ class Publisher:
             upload.wait()
             path = own / MODEL_NAME
             take(converted.model_path.parent, self._model_file, path)
+            check_states_nothing(path)
             model = append_metadata(path, record.metadata)
             record.replace_model_file(model)
             self._stage_file(path, model)
