@@ -123,7 +123,8 @@ class Publisher:
         ):
             upload.wait()
             path = own / MODEL_NAME
-            take(converted.model_path.parent, self._model_file, path)
+            alone = not server.has_workers()
+            take(converted.model_path.parent, self._model_file, path, alone=alone)
             check_states_nothing(path)
             model = append_metadata(path, record.metadata)
             record.replace_model_file(model)

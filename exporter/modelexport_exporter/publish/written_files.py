@@ -15,7 +15,7 @@ from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import WrittenFile
 from modelexport_exporter.publish.layout import DATA_DIGITS, MODEL_NAME, is_model_file
 from modelexport_exporter.storage.errors import artifact_changed, from_os_error
-from modelexport_exporter.storage.regular_files import check_digest, copy_from, opened
+from modelexport_exporter.storage.regular_files import check_digest, copy_from, link, opened
 from modelexport_exporter.storage.store import Role
 
 
@@ -47,11 +47,22 @@ def _listed(names: Sequence[str]) -> str:
     return f"{shown}, …" if len(names) > 5 else shown or "(none)"  # noqa: PLR2004
 
 
-def take(directory: Path, file: WrittenFile, target: Path) -> None:
-    """Copy a worker's file to one that no worker can reach, and check the bytes of the copy.
+def take(directory: Path, file: WrittenFile, target: Path, *, alone: bool = False) -> None:
+    """Bring a worker's file to where no worker can reach it, and check its bytes there.
 
+    `alone`: whether no process of the export runs any more; the file need not be copied then.
     Raises ExportFailure unless the file is there with its size and digest.
     """
+    source = directory / file.name
+    digest = link(source, target) if alone else None
+    if digest is None:
+        digest = _copy(directory, file, target)
+    check_digest(file.name, digest, file.sha256)
+    if alone:
+        source.unlink()
+
+
+def _copy(directory: Path, file: WrittenFile, target: Path) -> str:
     with opened(directory / file.name) as descriptor:
         size = os.fstat(descriptor).st_size
         if size != file.size_bytes:
@@ -59,7 +70,6 @@ def take(directory: Path, file: WrittenFile, target: Path) -> None:
                 file.name, f"it has {size:,} bytes, {file.size_bytes:,} expected"
             )
         try:
-            digest = copy_from(descriptor, target)
+            return copy_from(descriptor, target)
         except OSError as error:
             raise from_os_error(error, Role.DESTINATION, str(target)) from error
-    check_digest(file.name, digest, file.sha256)

@@ -25,7 +25,7 @@ from modelexport_exporter.storage import errors as storage_errors
 from modelexport_exporter.storage.regular_files import (
     check_digest,
     copy_from,
-    digest_from,
+    link,
     opened,
 )
 from modelexport_exporter.storage.store import (
@@ -36,8 +36,6 @@ from modelexport_exporter.storage.store import (
 )
 
 _CHUNK = 4 * 1024 * 1024
-_OWN_NAMES = 2
-"""Of a staged file: where it was made, and where it is staged."""
 _OWN = {".staging", ".modelexport", "failed", "verifications"}
 """Directories that exist only while something is in them, as prefixes do in S3."""
 
@@ -116,7 +114,7 @@ class FileStore:
         try:
             with self._typed_errors(key):
                 staged.parent.mkdir(parents=True, exist_ok=True)
-                digest = _link(source, staged, on_bytes) if alone else None
+                digest = link(source, staged, on_bytes) if alone else None
                 if digest is None:
                     with opened(source) as descriptor:
                         digest = copy_from(descriptor, staged, on_bytes)
@@ -257,24 +255,6 @@ def _copy(source: Path, target: Path, on_bytes: OnBytes) -> None:
             on_bytes(len(chunk))
         writer.flush()
         os.fsync(writer.fileno())
-
-
-def _link(source: Path, target: Path, on_bytes: OnBytes) -> str | None:
-    """Give a file a second name; return its SHA-256, or None where it has to be copied.
-
-    That is on another file system, and where it has further names, by which it can be changed.
-    """
-    try:
-        os.link(source, target, follow_symlinks=False)
-    except OSError:
-        return None
-    with opened(target) as descriptor:
-        found = os.fstat(descriptor)
-        if found.st_nlink == _OWN_NAMES:
-            on_bytes(found.st_size)
-            return digest_from(descriptor)
-    target.unlink()
-    return None
 
 
 def _write_through(path: Path, content: bytes) -> None:

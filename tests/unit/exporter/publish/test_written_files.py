@@ -68,6 +68,22 @@ def _replace(path: Path, make: Callable[[Path], object]) -> None:
     make(path)
 
 
+def test_what_nobody_else_has_is_moved(tmp_path: Path) -> None:
+    file, moved = written(tmp_path), tmp_path / "moved"
+    inode = (tmp_path / "model.onnx").stat().st_ino
+    take(tmp_path, file, moved, alone=True)
+    assert moved.stat().st_ino == inode
+    assert not (tmp_path / "model.onnx").exists()
+
+
+def test_what_has_a_second_name_is_copied(tmp_path: Path) -> None:
+    file, copy, cache = written(tmp_path), tmp_path / "copy", tmp_path / "cache"
+    cache.hardlink_to(tmp_path / "model.onnx")
+    take(tmp_path, file, copy, alone=True)
+    cache.write_bytes(b"other")
+    assert copy.read_bytes() == b"graph"
+
+
 @pytest.mark.parametrize(
     ("change", "found"),
     [
