@@ -47,13 +47,13 @@ def _connect(kind: socket.SocketKind) -> Callable[[Aim], object]:
 
 
 def _move_out(aim: Aim) -> object:
-    inside = Path(aim["workspace"], "moved")
+    inside = Path(aim["outputs"], "moved")
     inside.write_text("hostile")
     return inside.rename(Path(aim["outside"], "moved"))
 
 
 def _by_link(aim: Aim) -> str:
-    link = Path(aim["workspace"], "link")
+    link = Path(aim["outputs"], "link")
     link.unlink(missing_ok=True)
     link.symlink_to(aim["token"])
     return link.read_text()
@@ -99,6 +99,10 @@ ATTACKS: dict[str, Callable[[Aim], object]] = {
     "truncate outside": lambda aim: os.truncate(Path(aim["outside"], "there"), 0),
     "remove outside": lambda aim: Path(aim["outside"], "there").unlink(),
     "move out": _move_out,
+    "overwrite the checkpoint": lambda aim: Path(aim["checkpoint"]).write_text("hostile"),
+    "put a module into the code": lambda aim: Path(aim["code"], "torch.py").write_text("hostile"),
+    "move the code": lambda aim: Path(aim["code"]).rename(Path(aim["outputs"], "code")),
+    "remove the lock of the run": lambda aim: Path(aim["workspace"], "lock").unlink(),
     "signal": lambda aim: os.kill(aim["pid"], signal.SIGCONT),
     "trace": lambda aim: _call("ptrace", _SEIZE, aim["pid"], 0, 0),
     "limit": lambda aim: resource.prlimit(aim["pid"], resource.RLIMIT_CPU, (999, 999)),
@@ -109,8 +113,8 @@ ATTACKS: dict[str, Callable[[Aim], object]] = {
 }
 
 
-def fill_the_disk(workspace: str, size: int, _report: ReportProgress) -> None:
-    Path(workspace, "large").write_bytes(bytes(size))
+def fill_the_disk(directory: str, size: int, _report: ReportProgress) -> None:
+    Path(directory, "large").write_bytes(bytes(size))
 
 
 def download(_report: ReportProgress) -> None:

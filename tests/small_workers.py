@@ -274,7 +274,7 @@ class DoubtingJudge:
         if task.checkpoint.name != "run-1.pt" or task.rung not in self.refused:
             return outcome
         if ROUTES[task.rung] is Exporter.DYNAMO:
-            _wait_for(task.output_dir.parents[1], "*/rebound/model.onnx")
+            _wait_for(task.output_dir.parent, "*-rebound-*/model.onnx")
         raise ExportFailure(Reason.VERIFICATION_FAILED, "it is doubted", "Trust it.")
 
 

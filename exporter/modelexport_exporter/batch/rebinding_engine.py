@@ -58,6 +58,7 @@ class _PreparedItem:
                 step.result()
         self.run.end_upload()
         self.held.close()
+        worker.remove_outputs(self.directory)
         shutil.rmtree(self.directory, ignore_errors=True)
 
 

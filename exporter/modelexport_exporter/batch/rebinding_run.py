@@ -85,7 +85,7 @@ class RebindingRun:
         """Drop what was made by a graph whose own first file turned out to be wrong."""
         self.end_upload()
         self._export.publisher.drop_staged()
-        shutil.rmtree(rebound.task.output_dir)
+        shutil.rmtree(rebound.task.output_dir, ignore_errors=True)
         self._rebound = self._upload = None
 
     def run(self) -> PodResult:

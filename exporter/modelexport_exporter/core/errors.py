@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -81,6 +82,14 @@ class NotDeterministic(Incurable):
     """Eager PyTorch gives two answers to one sample: no other rung can agree with it."""
 
 
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""What a terminal obeys, and what turns the direction of text; not tabs and newlines."""
+
+
 def printable(text: str) -> str:
-    """Return text that JSON can encode: file names and messages of user code may not be valid."""
-    return text.encode(errors="backslashreplace").decode()
+    """Return text that JSON can encode and that a terminal only shows.
+
+    File names and messages of user code may be anything.
+    """
+    valid = text.encode(errors="backslashreplace").decode()
+    return _CONTROLS.sub(lambda found: ascii(found[0])[1:-1], valid)

@@ -16,6 +16,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
@@ -101,6 +102,7 @@ def _prepare_process(channel: Connection, output: Connection) -> Send:
     os.dup2(output.fileno(), 1)
     os.dup2(output.fileno(), 2)
     print_again()
+    _leave_the_tracker()
     for name in [name for name in os.environ if name.startswith(CREDENTIALS)]:
         del os.environ[name]
     lock = threading.Lock()
@@ -112,6 +114,17 @@ def _prepare_process(channel: Connection, output: Connection) -> Send:
                 rest = rest[os.write(channel.fileno(), rest) :]
 
     return send
+
+
+def _leave_the_tracker() -> None:
+    """Give up the pipe to the supervisor's resource tracker, which is outside of the sandbox.
+
+    It would log without limit what it does not understand. Code that needs one starts its own.
+    """
+    tracker = vars(resource_tracker)["_resource_tracker"]
+    if tracker._fd is not None:  # noqa: SLF001 - there is no other way
+        os.close(tracker._fd)  # noqa: SLF001
+    vars(tracker).update(_fd=None, _pid=None)
 
 
 def _send_answer(send: Send, task: Callable[[Report], object], expected: Any) -> None:  # noqa: ANN401

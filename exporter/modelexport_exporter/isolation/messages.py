@@ -21,6 +21,7 @@ from modelexport_exporter.core.errors import (
     Incurable,
     NotDeterministic,
     RouteFallback,
+    printable,
 )
 from modelexport_exporter.core.pitfall import Pitfall
 from modelexport_exporter.core.types import FactoryProgress, StageResult
@@ -77,9 +78,10 @@ class ProgressMessage(_Message):
     @property
     def message(self) -> str:
         """Return the text as the class that says what it is."""
+        text = printable(self.text)
         if self.seconds is not None:
-            return StageResult(self.text, self.seconds)
-        return FactoryProgress(self.text) if self.in_factory else self.text
+            return StageResult(text, self.seconds)
+        return FactoryProgress(text) if self.in_factory else text
 
 
 class ResultMessage(_Message, Generic[T]):

@@ -1,18 +1,23 @@
 """What a worker prints, as lines, however much it is.
 
 Guarantees that the supervisor needs the same time for each byte and little memory, also for output
-without a newline, and that a log has the first and the last lines of a million.
+without a newline, that a log has the first and the last lines of a million, and that a terminal
+which shows it obeys nothing in it.
 """
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from modelexport_exporter.core.errors import printable
+
 OnOutput = Callable[[str], None]
 """Called with each line that a worker printed."""
 
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 LINE_BYTES = 2000
 """Longer lines are cut."""
 FIRST_LINES = 2000
@@ -56,7 +61,8 @@ class OutputLines:
         self._dropped += max(0, len(part) - room)
 
     def _end_line(self) -> Iterator[str]:
-        text = self._begun.decode(errors="replace").rstrip()
+        text = _COLOURS.sub("", self._begun.decode(errors="replace")).rstrip()
+        text = printable(text.replace("\r", " "))
         if self._dropped:
             text += f" [{self._dropped} more bytes]"
         self._begun.clear()

@@ -106,6 +106,12 @@ def running(process: ForkServerProcess) -> Iterator[None]:
         end_orphans()
 
 
+def has_workers() -> bool:
+    """Return whether a worker runs, which may have files of an export open."""
+    with _SERVER.lock:
+        return bool(_SERVER.workers)
+
+
 def _wake() -> None:
     """Let the server go on, if user code stopped it."""
     with contextlib.suppress(ProcessLookupError):

@@ -10,13 +10,16 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import connection
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
+from pathlib import Path
 from typing import TypeVar
 
 from modelexport_exporter.core import cgroup
@@ -26,6 +29,7 @@ from modelexport_exporter.isolation import child
 from modelexport_exporter.isolation.conversation import Conversation
 from modelexport_exporter.isolation.output_lines import OnOutput
 from modelexport_exporter.isolation.sandbox.policy import Sandbox
+from modelexport_exporter.isolation.sandbox.temporary import short_path
 from modelexport_exporter.isolation.server import running
 
 T = TypeVar("T")
@@ -46,11 +50,30 @@ def sandboxed(sandbox: Sandbox) -> Iterator[None]:
     they are forked from runs no code of the model, and is in none.
     """
     global _sandbox  # noqa: PLW0603
-    before, _sandbox = _sandbox, sandbox
-    try:
-        yield
-    finally:
-        _sandbox = before
+    before = _sandbox
+    with short_path(sandbox.temporary) as temporary:
+        _sandbox = replace(sandbox, temporary=temporary)
+        try:
+            yield
+        finally:
+            _sandbox = before
+
+
+def make_output(directory: Path, name: str) -> Path:
+    """Return a new directory that workers may write.
+
+    `directory`: of the export. Nothing of it but this may be written: the code and the checkpoint
+    are the same for all workers. Code that still runs cannot foresee the path.
+    """
+    parent = _sandbox.outputs if _sandbox is not None else directory
+    return Path(tempfile.mkdtemp(prefix=f"{directory.name}-{name}-", dir=parent))
+
+
+def remove_outputs(directory: Path) -> None:
+    """Remove what workers wrote for an export of which others may follow."""
+    parent = _sandbox.outputs if _sandbox is not None else directory
+    for path in parent.glob(f"{directory.name}-*"):
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def run(

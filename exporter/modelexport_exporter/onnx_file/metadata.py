@@ -8,9 +8,14 @@ added to a file without touching one byte that was verified, and without reading
 from __future__ import annotations
 
 import hashlib
+import io
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
+from modelexport_api.reasons import Reason
+from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import WrittenFile
 
 PREFIX = "modelexport."
@@ -18,7 +23,9 @@ PREFIX = "modelexport."
 
 _METADATA_PROPS = 14
 """The number of ModelProto.metadata_props; StringStringEntryProto has key = 1, value = 2."""
-_LENGTH_DELIMITED = 2
+_VARINT, _LENGTH_DELIMITED = 0, 2
+_FIXED = {1: 8, 5: 4}
+"""Bytes of numbers that have no length, by kind."""
 
 
 def append_metadata(path: Path, facts: Mapping[str, str]) -> WrittenFile:
@@ -28,6 +35,78 @@ def append_metadata(path: Path, facts: Mapping[str, str]) -> WrittenFile:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return WrittenFile(path.name, path.stat().st_size, digest)
+
+
+def check_states_nothing(path: Path) -> None:
+    """Raise ExportFailure if a file states facts already that only `append_metadata` may state.
+
+    The code of the model could write them; a reader would see two verdicts.
+    """
+    with path.open("rb") as file:
+        for key in _keys(file, path.stat().st_size):
+            if key.startswith(PREFIX.encode()):
+                shown = key[:80].decode(errors="replace")
+                raise _invalid(f"states {shown!r}, which is stated when it is published")
+
+
+def _invalid(found: str) -> ExportFailure:
+    return ExportFailure(
+        Reason.WORKER_ANSWER_INVALID,
+        f"the model's file {found}",
+        "The model's code must not change what the exporter writes or answers.",
+    )
+
+
+def _keys(file: BinaryIO, size: int) -> Iterator[bytes]:
+    """Yield the keys of a ModelProto's metadata; nothing else of it is read."""
+    while file.tell() < size:
+        number, kind = _tag(file)
+        if kind == _LENGTH_DELIMITED:
+            length = _read_varint(file)
+            if number == _METADATA_PROPS:
+                yield from _keys_of_entry(io.BytesIO(file.read(length)), length)
+            else:
+                file.seek(length, os.SEEK_CUR)
+        else:
+            _skip(file, kind)
+
+
+def _keys_of_entry(entry: BinaryIO, size: int) -> Iterator[bytes]:
+    while entry.tell() < size:
+        number, kind = _tag(entry)
+        if kind != _LENGTH_DELIMITED:
+            _skip(entry, kind)
+            continue
+        content = entry.read(_read_varint(entry))
+        if number == 1:
+            yield content
+
+
+def _tag(file: BinaryIO) -> tuple[int, int]:
+    tag = _read_varint(file)
+    return tag >> 3, tag & 7
+
+
+def _skip(file: BinaryIO, kind: int) -> None:
+    """Pass over a field that has no length. Raises ExportFailure for what is no protobuf."""
+    if kind == _VARINT:
+        _read_varint(file)
+    elif kind in _FIXED:
+        file.seek(_FIXED[kind], os.SEEK_CUR)
+    else:
+        raise _invalid(f"is no ONNX file: it has a field of kind {kind}")
+
+
+def _read_varint(file: BinaryIO) -> int:
+    value = 0
+    for shift in range(0, 70, 7):
+        byte = file.read(1)
+        if not byte:
+            break
+        value |= (byte[0] & 0x7F) << shift
+        if byte[0] < 0x80:  # noqa: PLR2004 - the last one
+            return value
+    raise _invalid("is no ONNX file: a number in it has no end")
 
 
 def encode_metadata(facts: Mapping[str, str]) -> bytes:

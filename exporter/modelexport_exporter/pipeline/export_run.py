@@ -107,7 +107,7 @@ class ExportRun:
             result = self._try_rung(replace(task, rung=step.rung, force=step.force), fetched)
             if result is not None:
                 return result
-            shutil.rmtree(task.output_dir)
+            shutil.rmtree(task.output_dir, ignore_errors=True)
         raise self._summarize_failures(form)
 
     def _try_rung(self, task: ExportTask, fetched: FetchedCheckpoint) -> PodResult | None:

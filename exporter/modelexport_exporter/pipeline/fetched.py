@@ -8,6 +8,7 @@ from modelexport_api.spec import Format
 from modelexport_exporter.checkpoint.formats import detect
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import ExportTask
+from modelexport_exporter.isolation import worker
 from modelexport_exporter.pipeline.fetch_stage import FetchStage
 from modelexport_exporter.publish.manifest import Found
 from modelexport_exporter.source import fetch as fetching
@@ -31,6 +32,5 @@ class FetchedCheckpoint:
 
     def task(self, name: str) -> ExportTask:
         """Return the task for a worker, with a new directory for its files."""
-        output_dir = self.fetch_stage.directory / name
-        output_dir.mkdir()
+        output_dir = worker.make_output(self.fetch_stage.directory, name)
         return replace(self.fetch_stage.task(self.checkpoint), output_dir=output_dir)

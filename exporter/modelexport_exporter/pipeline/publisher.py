@@ -15,7 +15,8 @@ from modelexport_api.status import Failure, Stage
 from modelexport_exporter.core.blame import REPRO_FILES
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import ConvertedModel, WrittenFile
-from modelexport_exporter.onnx_file.metadata import append_metadata
+from modelexport_exporter.isolation import server
+from modelexport_exporter.onnx_file.metadata import append_metadata, check_states_nothing
 from modelexport_exporter.pipeline.context import RunContext
 from modelexport_exporter.publish.early_upload import EarlyUpload
 from modelexport_exporter.publish.layout import MODEL_NAME, PAGE_NAME, REPORT_NAME
@@ -28,7 +29,7 @@ from modelexport_exporter.publish.publish import (
     open_publication,
     resource_key,
 )
-from modelexport_exporter.publish.written_files import check_unchanged, write_new
+from modelexport_exporter.publish.written_files import take
 from modelexport_exporter.report import text
 from modelexport_exporter.report.documents import (
     both_reports,
@@ -38,6 +39,7 @@ from modelexport_exporter.report.documents import (
 )
 from modelexport_exporter.report.signing import Signer, take_signer
 from modelexport_exporter.storage.locate import Stores
+from modelexport_exporter.storage.workspace import workspace
 
 
 class Publisher:
@@ -92,7 +94,12 @@ class Publisher:
 
     def begin_upload(self, converted: ConvertedModel) -> EarlyUpload:
         """Upload external data in the background, invisible to readers."""
-        return EarlyUpload(self._publication, converted, self._report_upload)
+        return EarlyUpload(
+            self._publication,
+            converted,
+            self._report_upload,
+            alone=lambda: not server.has_workers(),
+        )
 
     def _report_upload(self, stage: Stage, fraction: float, message: str) -> None:
         """Report an upload only while nothing else is running."""
@@ -109,17 +116,23 @@ class Publisher:
         """Publish a verified file with its documents. Raises ExportFailure."""
         record, destination = self._record, self._publication.destination
         self._context.report(Stage.PUBLISH, 0.0, f"uploading to {destination.uri}")
-        with record.time_stage(Stage.PUBLISH):
+        # Processes of the model's code may still run, so what is published is this one's alone.
+        with (
+            record.time_stage(Stage.PUBLISH),
+            workspace(self._context.settings.work_dir) as own,
+        ):
             upload.wait()
-            # The verifier has ended, too: nothing else of this export runs.
-            check_unchanged(converted.model_path.parent, self._not_sent())
-            model = append_metadata(converted.model_path, record.metadata)
+            path = own / MODEL_NAME
+            alone = not server.has_workers()
+            take(converted.model_path.parent, self._model_file, path, alone=alone)
+            check_states_nothing(path)
+            model = append_metadata(path, record.metadata)
             record.replace_model_file(model)
-            self._stage_file(converted.model_path, model)
+            self._stage_file(path, model)
             made = documents(record, destination, self._signer)
             for file in describe_files(made):
-                path = converted.model_path.with_name(file.name)
-                write_new(path, made[file.name])
+                path = own / file.name
+                path.write_bytes(made[file.name])
                 self._stage_file(path, file)
             replaced = (previous.manifest or previous.broken) if previous else None
             manifest = record.manifest(destination, describe_files(made), replaced)
@@ -133,11 +146,11 @@ class Publisher:
             in_force, self._report_uri, reused=in_force.created != manifest.created
         )
 
-    def _not_sent(self) -> list[WrittenFile]:
-        """Return the files that are read again: those that were sent were checked on their way."""
+    @property
+    def _model_file(self) -> WrittenFile:
+        """Return the model's file as its worker stated it; the others are checked on their way."""
         assert self._record.converted is not None
-        files, is_local = self._record.converted.files, self._publication.is_local
-        return [file for file in files if is_local or file.name == MODEL_NAME]
+        return next(file for file in self._record.converted.files if file.name == MODEL_NAME)
 
     def publish_failure(self, failure: Failure) -> str:
         """Publish the reports of a failure; return the URI of report.json."""
@@ -149,7 +162,7 @@ class Publisher:
         return uris[REPORT_NAME]
 
     def _stage_file(self, path: Path, file: WrittenFile) -> None:
-        self._publication.stage(path, file, lambda _moved: None)
+        self._publication.stage(path, file, lambda _moved: None, alone=True)
 
     @property
     def _report_uri(self) -> str:

@@ -1,7 +1,8 @@
 """External data on its way to the store, unseen, while its verdict is still open.
 
 The model's own file is small then, and gets its verdict only after it. What is published on this
-machine is staged after the verdict: a link costs no time, and onnx refuses to read what has two.
+machine is staged after the verdict: a link costs no time, and onnx refuses to read what has two. A
+copy is made where processes run that may still change the file: the workers of a batch.
 """
 
 from __future__ import annotations
@@ -25,8 +26,12 @@ class EarlyUpload:
         publication: Publication,
         converted: ConvertedModel,
         report: Callable[[Stage, float, str], None],
+        alone: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Begin, where there is a way to go."""
+        """Begin, where there is a way to go.
+
+        `alone`: returns whether no process of the export runs that may have the files open.
+        """
         files = [file for file in converted.files if file.name != MODEL_NAME]
         total = sum(file.size_bytes for file in files)
         self._counter = ByteCounter(report, Stage.PUBLISH, total, "uploaded")
@@ -34,7 +39,7 @@ class EarlyUpload:
         def upload() -> None:
             for file in files:
                 path = converted.model_path.parent / file.name
-                publication.stage(path, file, self._counter)
+                publication.stage(path, file, self._counter, alone=alone())
 
         self._upload = upload
         self._running: Future[None] | None = None

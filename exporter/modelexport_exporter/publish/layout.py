@@ -26,7 +26,9 @@ VERSION_DIRECTORY = "1/"
 CONTENT_DIRECTORY = ".modelexport/"
 """Where documents are under names of their content: out of a reader's sight."""
 
-_DATA = r"model\.[0-9a-f]{12}\.data"
+DATA_DIGITS = 12
+"""Of the digest of external data, in its name."""
+_DATA = rf"model\.[0-9a-f]{{{DATA_DIGITS}}}\.data"
 _DATA_NAME = re.compile(rf"^({VERSION_DIRECTORY})?{_DATA}$")
 _MODEL_FILE = re.compile(rf"^(model\.onnx|{_DATA})$")
 _CONTENT_DIGITS = 32

@@ -113,12 +113,17 @@ class Publication:
         """Return whether the destination is a directory of this machine."""
         return self.destination.store.local_path(self.destination.key) is not None
 
-    def stage(self, path: Path, file: WrittenFile, on_bytes: OnBytes) -> None:
-        """Bring a file to where no reader looks; it will appear under the name of its content."""
+    def stage(
+        self, path: Path, file: WrittenFile, on_bytes: OnBytes, *, alone: bool = False
+    ) -> None:
+        """Bring a file to where no reader looks; it will appear under the name of its content.
+
+        `alone`: whether no other process has it open.
+        """
         name = published_name(self.layout, file.name)
         target = self.destination.child(content_name(name, file.sha256)).key
         self.staged[name] = self.destination.store.stage(
-            path, target, self._own.key, on_bytes, file.sha256
+            path, target, self._own.key, on_bytes, file.sha256, alone=alone
         )
 
     def commit(self, claim: Claim) -> Manifest:

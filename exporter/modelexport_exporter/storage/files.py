@@ -22,6 +22,12 @@ from urllib.parse import quote
 from modelexport_exporter.core.digests import sha256_file
 from modelexport_exporter.core.stored_object import StoredObject
 from modelexport_exporter.storage import errors as storage_errors
+from modelexport_exporter.storage.regular_files import (
+    check_digest,
+    copy_from,
+    link,
+    opened,
+)
 from modelexport_exporter.storage.store import (
     SMALL_OBJECT_BYTES,
     ConditionFailedError,
@@ -90,15 +96,33 @@ class FileStore:
                 raise storage_errors.replaced(self.uri(found.key))
 
     def stage(
-        self, source: Path, key: str, staging: str, on_bytes: OnBytes, sha256: str | None = None
+        self,
+        source: Path,
+        key: str,
+        staging: str,
+        on_bytes: OnBytes,
+        sha256: str | None = None,
+        *,
+        alone: bool = False,
     ) -> PendingFile:
-        """Bring a file into the staging directory, which is on the target's file system."""
-        del sha256
+        """Bring a file into the staging directory, which is on the target's file system.
+
+        It is a link where nobody else can write into it, which costs nothing.
+        """
         staged = Path(staging) / Path(key).name
-        with self._typed_errors(key):
-            staged.parent.mkdir(parents=True, exist_ok=True)
-            _link_or_copy(source, staged, on_bytes)
-        return PendingFile(staged, Path(key), self._role)
+        pending = PendingFile(staged, Path(key), self._role)
+        try:
+            with self._typed_errors(key):
+                staged.parent.mkdir(parents=True, exist_ok=True)
+                digest = link(source, staged, on_bytes) if alone else None
+                if digest is None:
+                    with opened(source) as descriptor:
+                        digest = copy_from(descriptor, staged, on_bytes)
+            check_digest(source.name, digest, sha256)
+        except BaseException:
+            pending.discard()
+            raise
+        return pending
 
     def copy(self, source: str, target: str) -> None:
         """Copy a file; a link would change with whatever is written into either."""
@@ -231,16 +255,6 @@ def _copy(source: Path, target: Path, on_bytes: OnBytes) -> None:
             on_bytes(len(chunk))
         writer.flush()
         os.fsync(writer.fileno())
-
-
-def _link_or_copy(source: Path, target: Path, on_bytes: OnBytes) -> None:
-    """Give our own file a second name where the file system is the same; copy it otherwise."""
-    try:
-        os.link(source, target)
-    except OSError:
-        _copy(source, target, on_bytes)
-    else:
-        on_bytes(target.stat().st_size)
 
 
 def _write_through(path: Path, content: bytes) -> None:

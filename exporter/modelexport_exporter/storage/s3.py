@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from itertools import islice
@@ -18,12 +19,13 @@ from modelexport_api.spec import Storage
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.stored_object import StoredObject
 from modelexport_exporter.storage.errors import Access
+from modelexport_exporter.storage.regular_files import check_digest, opened
 from modelexport_exporter.storage.s3_client import client_for
 from modelexport_exporter.storage.s3_codes import CONDITION, MISSING, error_code
 from modelexport_exporter.storage.s3_download import Download, Place
 from modelexport_exporter.storage.s3_head import head_object
 from modelexport_exporter.storage.s3_stream import blocks
-from modelexport_exporter.storage.s3_upload import PendingPut, PendingUpload, check_sent
+from modelexport_exporter.storage.s3_upload import PendingPut, PendingUpload
 from modelexport_exporter.storage.store import (
     SMALL_OBJECT_BYTES,
     ConditionFailedError,
@@ -134,15 +136,24 @@ class S3Store:
         Download(place, found, target).run(on_bytes)
 
     def stage(
-        self, source: Path, key: str, staging: str, on_bytes: OnBytes, sha256: str | None = None
+        self,
+        source: Path,
+        key: str,
+        staging: str,
+        on_bytes: OnBytes,
+        sha256: str | None = None,
+        *,
+        alone: bool = False,
     ) -> PendingUpload | PendingPut:
         """Upload the parts of a multipart upload to the key itself, without completing it."""
-        del staging
-        size, metadata = source.stat().st_size, {_DIGEST: sha256} if sha256 else {}
-        if size < SMALL_UPLOAD_BYTES:
-            content = source.read_bytes()
-            check_sent(source.name, hashlib.sha256(content).hexdigest(), sha256)
-            on_bytes(size)
+        del staging, alone
+        metadata = {_DIGEST: sha256} if sha256 else {}
+        with opened(source) as descriptor, open(descriptor, "rb", closefd=False) as file:
+            size = os.fstat(descriptor).st_size
+            content = file.read(SMALL_UPLOAD_BYTES) if size < SMALL_UPLOAD_BYTES else None
+        if content is not None:
+            check_digest(source.name, hashlib.sha256(content).hexdigest(), sha256)
+            on_bytes(len(content))
             put = partial(self._put, key, content, Metadata=metadata)
             return PendingPut(key, put, self._typed_errors)
         pending = PendingUpload(

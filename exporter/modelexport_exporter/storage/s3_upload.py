@@ -8,6 +8,7 @@ no object.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
@@ -17,7 +18,7 @@ from threading import Semaphore
 from typing import TYPE_CHECKING, TypeVar
 
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.storage.errors import artifact_changed
+from modelexport_exporter.storage.regular_files import check_digest, opened
 from modelexport_exporter.storage.s3_codes import UPLOAD_GONE, error_code
 from modelexport_exporter.storage.s3_stream import SentBody
 from modelexport_exporter.storage.store import OnBytes
@@ -130,13 +131,19 @@ class PendingUpload:
                 Metadata=self.metadata,
             )
         self.upload_id = begun["UploadId"]
-        size = self.source.stat().st_size
+        with opened(self.source) as descriptor:
+            digest = self._send_parts(descriptor, on_bytes)
+        check_digest(self.source.name, digest, self.sha256)
+
+    def _send_parts(self, descriptor: int, on_bytes: OnBytes) -> str:
+        """Upload the parts of a file; return the SHA-256 of what was sent."""
+        size = os.fstat(descriptor).st_size
         step = part_size(size, self.usual_part)
         digest, free = hashlib.sha256(), Semaphore(THREADS)
         pool = ThreadPoolExecutor(THREADS, thread_name_prefix="upload-part")
         running: list[Future[CompletedPartTypeDef]] = []
         try:
-            for content in _parts(self.source, size, step, free):
+            for content in _parts(descriptor, size, step, free):
                 number = len(running) + 1
                 running.append(pool.submit(self._send_part, number, content, on_bytes))
                 running[-1].add_done_callback(lambda _sent: free.release())
@@ -144,7 +151,7 @@ class PendingUpload:
             self.parts = [part.result() for part in running]
         finally:
             pool.shutdown(cancel_futures=True)
-        check_sent(self.source.name, digest.hexdigest(), self.sha256)
+        return digest.hexdigest()
 
     def _send_part(self, number: int, content: bytes, on_bytes: OnBytes) -> CompletedPartTypeDef:
         with self.guard(self.key):
@@ -163,15 +170,9 @@ class PendingUpload:
         return part
 
 
-def _parts(source: Path, size: int, length: int, free: Semaphore) -> Iterator[bytes]:
+def _parts(source: int, size: int, length: int, free: Semaphore) -> Iterator[bytes]:
     """Yield the parts of a file in order, an empty one of an empty file; each when one is free."""
-    with source.open("rb") as file:
+    with open(source, "rb", closefd=False) as file:
         for _ in range(0, max(size, 1), length):
             free.acquire()
             yield file.read(length)
-
-
-def check_sent(name: str, sent: str, expected: str | None) -> None:
-    """Raise ExportFailure if other bytes were sent than those that have the digest."""
-    if expected is not None and sent != expected:
-        raise artifact_changed(name, f"SHA-256 {sent} was sent, {expected} expected")

@@ -76,12 +76,20 @@ class Store(Protocol):
         """Write exactly this object to a file; fail if it was replaced in the meantime."""
 
     def stage(
-        self, source: Path, key: str, staging: str, on_bytes: OnBytes, sha256: str | None = None
+        self,
+        source: Path,
+        key: str,
+        staging: str,
+        on_bytes: OnBytes,
+        sha256: str | None = None,
+        *,
+        alone: bool = False,
     ) -> Pending:
-        """Upload a file, invisible to readers of the key.
+        """Upload a regular file, invisible to readers of the key.
 
         `staging` is a directory for stores that have to keep it somewhere until it is published.
-        `sha256`: of the file, for stores that keep it.
+        `sha256`: what the bytes that are staged have to have, else ExportFailure. `alone`: whether
+        no other process has the file open, so that it need not be copied.
         """
 
     def copy(self, source: str, target: str) -> None:

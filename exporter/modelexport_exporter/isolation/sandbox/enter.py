@@ -23,8 +23,8 @@ from modelexport_exporter.isolation.sandbox.policy import (
     unavailable,
 )
 
-_TEMPORARY = "tmp"
-"""Below the workspace: the directory of temporary files."""
+_TEMPORARY, _OUTPUTS = "tmp", "out"
+"""Directories below the workspace that workers may write."""
 _KEPT_CURRENT = "..data"
 """A link in the volumes that the kubelet keeps current."""
 
@@ -48,12 +48,16 @@ def sandbox_for(spec: ModelExportSpec, workspace: Path, readable: Sequence[Path]
         if cache.parent != home:  # a folder of its own there is the library's to make
             with contextlib.suppress(OSError):
                 cache.mkdir(parents=True, exist_ok=True)
-    (workspace / _TEMPORARY).mkdir(exist_ok=True)
+    own = workspace.resolve()
+    for name in (_TEMPORARY, _OUTPUTS):
+        (own / name).mkdir(exist_ok=True)
     hidden = [*places.credentials(os.environ, home), *_secret_volumes(), workspace]
     sandbox = Sandbox(
         kernel=ask_kernel(),
         network=network_of(spec, in_pod=in_pod),
-        workspace=workspace.resolve(),
+        workspace=own,
+        outputs=own / _OUTPUTS,
+        temporary=own / _TEMPORARY,
         caches=caches,
         hidden=frozenset(_without_links(hidden)),
         readable=tuple(path.resolve() for path in readable),
@@ -67,7 +71,7 @@ def sandbox_for(spec: ModelExportSpec, workspace: Path, readable: Sequence[Path]
 
 def enter(sandbox: Sandbox) -> None:
     """Limit this process, which has one thread, and all that it starts. Raises ExportFailure."""
-    _use_temporary(sandbox.workspace / _TEMPORARY)
+    _use_temporary(sandbox.temporary)
     limits.apply(sandbox.limits)
     kernel, network = sandbox.kernel, sandbox.network is Network.OPEN
     machine = seccomp.this_machine()
@@ -75,8 +79,9 @@ def enter(sandbox: Sandbox) -> None:
         if kernel.landlock_abi or kernel.seccomp:
             linux.set_no_new_privileges()
         if kernel.landlock_abi:
-            own = (sandbox.workspace, *sandbox.caches)
-            granted = places.grants(sandbox.hidden, own, sandbox.readable, _children)
+            own = (sandbox.outputs, sandbox.workspace / _TEMPORARY, *sandbox.caches)
+            readable = (sandbox.workspace, *sandbox.readable)
+            granted = places.grants(sandbox.hidden, own, readable, _children)
             landlock.restrict(granted, kernel.landlock_abi, network=network)
         if kernel.seccomp and machine is not None:
             if not network:

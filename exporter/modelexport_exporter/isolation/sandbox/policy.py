@@ -29,7 +29,11 @@ class Sandbox:
     kernel: Kernel
     network: Network
     workspace: Path
-    """The run's own directory, which they may write."""
+    """The run's own directory, with its code and its checkpoint: they may read it."""
+    outputs: Path
+    """A directory in it, which they may write."""
+    temporary: Path
+    """A path of a directory in it for temporary files."""
     caches: tuple[Path, ...]
     """Of libraries; they may be written, too."""
     hidden: frozenset[Path]

@@ -6,7 +6,6 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -65,17 +64,13 @@ def run(sandbox: Sandbox | None, entry: str, *arguments: object) -> object:
 
 
 @pytest.fixture(scope="module")
-def aim() -> Iterator[dict[str, Any]]:
+def aim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """A run's workspace, what is near it, and a process of the same user."""
-    # Sockets of multiprocessing in the workspace have 107 bytes for their path.
-    with tempfile.TemporaryDirectory(prefix="aims-") as root:
-        yield from _aim(Path(root))
-
-
-def _aim(root: Path) -> Iterator[dict[str, Any]]:
+    root = tmp_path_factory.mktemp("aims")
     for name in (
         "home/.aws",
-        "work/modelexport-run-mine",
+        "work/modelexport-run-mine/checkpoint",
+        "work/modelexport-run-mine/code",
         "work/modelexport-run-other",
         "outside",
         "tokens/..2026",
@@ -99,6 +94,9 @@ def _aim(root: Path) -> Iterator[dict[str, Any]]:
             "token": str(root / "tokens/token"),
             "home": str(root / "home"),
             "workspace": str(root / "work/modelexport-run-mine"),
+            "checkpoint": str(root / "work/modelexport-run-mine/checkpoint/model.pt"),
+            "code": str(root / "work/modelexport-run-mine/code"),
+            "outputs": str(root / "work/modelexport-run-mine/out"),
             "other": str(root / "work/modelexport-run-other"),
             "outside": str(root / "outside"),
             "pid": victim.pid,
@@ -113,6 +111,9 @@ def sandbox(aim: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Sandbox:
     monkeypatch.setenv("HOME", aim["home"])
     monkeypatch.setenv("AWS_WEB_IDENTITY_TOKEN_FILE", aim["token"])
     Path(aim["outside"], "there").write_text("here")
+    Path(aim["checkpoint"]).write_text("weights")
+    Path(aim["workspace"], "lock").touch()
+    Path(aim["code"]).mkdir(exist_ok=True)
     return sandbox_for(spec(isolation=Isolation.REQUIRED), Path(aim["workspace"]))
 
 
@@ -143,9 +144,9 @@ def test_a_file_that_would_fill_the_disk_is_a_typed_failure(
     aim: dict[str, Any], sandbox: Sandbox
 ) -> None:
     small = replace(sandbox, limits=Limits(1 << 20, None))
-    run(small, "fill_the_disk", aim["workspace"], 1 << 19)
+    run(small, "fill_the_disk", aim["outputs"], 1 << 19)
     with pytest.raises(ExportFailure) as caught:
-        run(small, "fill_the_disk", aim["workspace"], 1 << 21)
+        run(small, "fill_the_disk", aim["outputs"], 1 << 21)
     assert caught.value.reason is Reason.DISK_FULL
 
 

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import numpy as np
 import onnx
 import onnxruntime
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from modelexport_api.reasons import Reason
 from modelexport_exporter.core.digests import sha256_file
-from modelexport_exporter.onnx_file.metadata import append_metadata, encode_metadata
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.onnx_file.metadata import (
+    append_metadata,
+    check_states_nothing,
+    encode_metadata,
+)
 
 
 def written(directory: Path) -> Path:
@@ -68,3 +76,28 @@ def test_any_text_is_read_back_by_onnx(facts: dict[str, str]) -> None:
     model = onnx.ModelProto.FromString(encode_metadata(facts))
     assert props(model) == {f"modelexport.{key}": value for key, value in facts.items()}
     assert encode_metadata(dict(reversed(facts.items()))) == encode_metadata(facts)
+
+
+def test_other_metadata_may_be_there(tmp_path: Path) -> None:
+    check_states_nothing(written(tmp_path))
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_file_that_states_a_verdict_is_refused(tmp_path: Path, *, before: bool) -> None:
+    path = written(tmp_path)
+    forged = encode_metadata({"verdict": "Verified"})
+    content = path.read_bytes()
+    path.write_bytes(forged + content if before else content + forged)
+    with pytest.raises(ExportFailure, match=r"modelexport\.verdict") as caught:
+        check_states_nothing(path)
+    assert caught.value.reason is Reason.WORKER_ANSWER_INVALID
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_read_to_their_end_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
+    path = tmp_path_factory.mktemp("any") / "model.onnx"
+    path.write_bytes(content)
+    with contextlib.suppress(ExportFailure):  # anything else is an error
+        check_states_nothing(path)

@@ -19,7 +19,9 @@ from modelexport_exporter.pipeline.checked_answers import (
 )
 
 DIRECTORY = Path("/work/output-0")
-MODEL, DATA = WrittenFile("model.onnx", 1, "a"), WrittenFile("model.0123456789ab.data", 2, "b")
+DIGEST = "0123456789ab" * 5 + "0123"
+MODEL = WrittenFile("model.onnx", 1, "a")
+DATA = WrittenFile("model.0123456789ab.data", 2, DIGEST)
 CONVERTED = ConvertedModel(
     model_path=DIRECTORY / "model.onnx",
     files=(DATA, MODEL),

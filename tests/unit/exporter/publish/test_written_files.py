@@ -12,18 +12,19 @@ import pytest
 from modelexport_api.reasons import Reason
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import WrittenFile
-from modelexport_exporter.publish.written_files import check_names, check_unchanged, write_new
+from modelexport_exporter.publish.written_files import check_names, take
 
-DATA = "model.0123456789ab.data"
+DIGEST = "0123456789ab" * 5 + "0123"
+DATA = f"model.{DIGEST[:12]}.data"
 
 
 def named(*names: str) -> tuple[WrittenFile, ...]:
-    return tuple(WrittenFile(name, 1, "") for name in names)
+    return tuple(WrittenFile(name, 1, DIGEST) for name in names)
 
 
-def written(directory: Path) -> tuple[WrittenFile, ...]:
+def written(directory: Path) -> WrittenFile:
     (directory / "model.onnx").write_bytes(b"graph")
-    return (WrittenFile("model.onnx", 5, hashlib.sha256(b"graph").hexdigest()),)
+    return WrittenFile("model.onnx", 5, hashlib.sha256(b"graph").hexdigest())
 
 
 @pytest.mark.parametrize("names", [("model.onnx",), (DATA, "model.onnx")])
@@ -45,6 +46,7 @@ def test_a_model_and_its_data(names: tuple[str, ...]) -> None:
         ("model.onnx", f"{DATA}\n"),
         ("model.onnx", "a\0b"),
         ("model.onnx", DATA, DATA),
+        ("model.onnx", "model.ab0123456789.data"),
     ],
 )
 def test_other_names(names: tuple[str, ...]) -> None:
@@ -53,13 +55,33 @@ def test_other_names(names: tuple[str, ...]) -> None:
     assert caught.value.reason is Reason.WORKER_ANSWER_INVALID
 
 
-def test_what_was_written_is_unchanged(tmp_path: Path) -> None:
-    check_unchanged(tmp_path, written(tmp_path))
+def test_what_was_written_is_copied(tmp_path: Path) -> None:
+    file, copy = written(tmp_path), tmp_path / "copy"
+    with (tmp_path / "model.onnx").open("r+b") as held:
+        take(tmp_path, file, copy)
+        held.write(b"other")
+    assert copy.read_bytes() == b"graph"
 
 
 def _replace(path: Path, make: Callable[[Path], object]) -> None:
     path.unlink()
     make(path)
+
+
+def test_what_nobody_else_has_is_moved(tmp_path: Path) -> None:
+    file, moved = written(tmp_path), tmp_path / "moved"
+    inode = (tmp_path / "model.onnx").stat().st_ino
+    take(tmp_path, file, moved, alone=True)
+    assert moved.stat().st_ino == inode
+    assert not (tmp_path / "model.onnx").exists()
+
+
+def test_what_has_a_second_name_is_copied(tmp_path: Path) -> None:
+    file, copy, cache = written(tmp_path), tmp_path / "copy", tmp_path / "cache"
+    cache.hardlink_to(tmp_path / "model.onnx")
+    take(tmp_path, file, copy, alone=True)
+    cache.write_bytes(b"other")
+    assert copy.read_bytes() == b"graph"
 
 
 @pytest.mark.parametrize(
@@ -78,27 +100,17 @@ def _replace(path: Path, make: Callable[[Path], object]) -> None:
     ids=["bytes", "size", "gone", "link", "pipe", "directory"],
 )
 def test_a_changed_file(change: Callable[[Path], object], found: str, tmp_path: Path) -> None:
-    files = written(tmp_path)
+    file = written(tmp_path)
     change(tmp_path / "model.onnx")
     with pytest.raises(ExportFailure, match=found) as caught:
-        check_unchanged(tmp_path, files)
+        take(tmp_path, file, tmp_path / "copy")
     assert caught.value.reason is Reason.ARTIFACT_CHANGED
 
 
 def test_a_directory_that_became_a_link(tmp_path: Path) -> None:
     real, link = tmp_path / "real", tmp_path / "link"
     real.mkdir()
-    files = written(real)
+    file = written(real)
     link.symlink_to(real)
     with pytest.raises(ExportFailure, match="cannot be opened"):
-        check_unchanged(link, files)
-
-
-def test_a_document_replaces_a_link_and_not_its_target(tmp_path: Path) -> None:
-    target, path = tmp_path / "target", tmp_path / "report.json"
-    target.write_bytes(b"mine")
-    path.symlink_to(target)
-    write_new(path, b"{}")
-    assert target.read_bytes() == b"mine"
-    assert path.read_bytes() == b"{}"
-    assert not path.is_symlink()
+        take(link, file, tmp_path / "copy")
