@@ -197,6 +197,11 @@ class VerificationResult(ApiModel):
     latency_ms: Latency | None = Field(
         default=None, description="Time of one call, in milliseconds."
     )
+    user_code_in_runtime: bool = Field(
+        default=False,
+        description="Whether onnxruntime loaded plugins or libraries of the user. The file then "
+        "ran in a process of their own, which could return anything.",
+    )
     isolation: IsolationInForce | None = Field(
         default=None, description="How the processes that ran the model's code were isolated."
     )

@@ -74,6 +74,8 @@ def _verdict(result: PodResult, results: Results | None, took: str, name: str) -
             yield Line("", "; ".join(result.verification.coverage), "dim")
         for sentence in result.verification.not_compared:
             yield Line("Untested", sentence, "yellow")
+        if result.verification.user_code_in_runtime:
+            yield Line("Runtime", "ran with plugins or libraries of the user", "dim")
         isolation = result.verification.isolation
         for sentence in isolation.missing if isolation else ():
             yield Line("Isolation", f"not in force: {sentence}", "dim")

@@ -59,6 +59,18 @@ def sandboxed(sandbox: Sandbox) -> Iterator[None]:
             _sandbox = before
 
 
+@contextlib.contextmanager
+def outputs_read_only() -> Iterator[None]:
+    """Let workers that are started in the block read what others wrote, and not change it."""
+    global _sandbox  # noqa: PLW0603
+    before = _sandbox
+    _sandbox = before and replace(before, writes_outputs=False)
+    try:
+        yield
+    finally:
+        _sandbox = before
+
+
 def make_output(directory: Path, name: str) -> Path:
     """Return a new directory that workers may write.
 

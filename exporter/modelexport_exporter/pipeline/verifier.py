@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import threading
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -19,6 +20,7 @@ from modelexport_exporter.core import entry_points
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.memory import MemoryWatch
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, Unanswered
+from modelexport_exporter.isolation import worker
 from modelexport_exporter.isolation.death import invalid_answer
 from modelexport_exporter.isolation.resident import Call, Resident
 
@@ -75,7 +77,7 @@ class Verifier:
             for name, entry in names.items():
                 judges_end, their_end = channel()
                 ends.append(judges_end)
-                with their_end:
+                with their_end, _limited(name):
                     self._others[name] = Resident(entry, their_end)
             self._judge = Resident(roles.judge, *ends)
         except BaseException:
@@ -161,6 +163,11 @@ class Verifier:
     def _close_others(self) -> None:
         for other in self._others.values():
             other.close()
+
+
+def _limited(name: str) -> AbstractContextManager[None]:
+    """Return in what a process starts: the reference does not write where the file is."""
+    return worker.outputs_read_only() if name == "reference" else nullcontext()
 
 
 def _outcome(answer: Any, ends: Sequence[ExportFailure | None]) -> Any:  # noqa: ANN401

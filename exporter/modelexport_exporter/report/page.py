@@ -158,6 +158,8 @@ def _isolation(report: Report) -> Iterator[Pair]:
         f"network {found.network.value.lower()}",
     ]
     yield Pair("isolation of the model's code", ", ".join(mechanisms))
+    if report.verification is not None and report.verification.user_code_in_runtime:
+        yield Pair("onnxruntime", "ran with plugins or libraries of the user, in their process")
     for sentence in found.missing:
         yield Pair("not in force", sentence)
 

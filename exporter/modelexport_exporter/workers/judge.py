@@ -8,6 +8,7 @@ answer ends the verification.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from multiprocessing.connection import Connection
 
 from modelexport_exporter.core.machine import free_large_blocks_at_once, free_unused
@@ -48,7 +49,8 @@ class Judge:
         original = RemoteOriginal(self._reference)
         try:
             check_facts(task.spec, original.facts)
-            return judge_file(task, converted, original, self._opener(), progress, started)
+            outcome = judge_file(task, converted, original, self._opener(), progress, started)
+            return self._with_runtime(outcome)
         except PeerEndedError:
             return Unanswered()
         except (InvalidMessageError, FactsContradictError) as error:
@@ -58,6 +60,11 @@ class Judge:
             if self._runtime is not None:
                 self._runtime.end()
             free_unused()
+
+    def _with_runtime(self, outcome: VerificationOutcome) -> VerificationOutcome:
+        """Return the outcome, which says whether code of the user ran the file."""
+        update = {"user_code_in_runtime": self._runtime is not None}
+        return replace(outcome, summary=outcome.summary.model_copy(update=update))
 
     def _opener(self) -> OpenFile:
         if self._runtime is None:

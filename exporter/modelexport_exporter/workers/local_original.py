@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Mode
+from modelexport_exporter.blame.own_copy import beside_variants
 from modelexport_exporter.blame.record_onnx import Runtime
 from modelexport_exporter.blame.search import Suspect, find_blame
 from modelexport_exporter.call.user_sampler import sampler_of
@@ -230,19 +231,20 @@ class LocalOriginal:
     def blame(self, converted: ConvertedModel, arrays: Arrays, limits: Sequence[float]) -> Blame:
         """Return the first node of the file that differs, by more than `limits` of the outputs."""
         model, task = self.model, self._task
-        blame = find_blame(
-            Suspect(
-                module=model.module,
-                call=model.bound_inputs.call,
-                device=self._reference.device,
-                code_dir=task.code_dir,
-                path=converted.model_path,
-                runtime=Runtime(model.provider, model.plugins.session_setup()),
-                arrays=arrays,
-                weights=self.weights(converted.weight_inputs),
-                limits=limits,
+        with beside_variants(converted.model_path) as path:
+            blame = find_blame(
+                Suspect(
+                    module=model.module,
+                    call=model.bound_inputs.call,
+                    device=self._reference.device,
+                    code_dir=task.code_dir,
+                    path=path,
+                    runtime=Runtime(model.provider, model.plugins.session_setup()),
+                    arrays=arrays,
+                    weights=self.weights(converted.weight_inputs),
+                    limits=limits,
+                )
             )
-        )
         if task.spec.mode is not Mode.EXPORT:
             return blame
         return replace(blame, plugin=model.plugins.translator_of(blame.aten, ROUTES[task.rung]))

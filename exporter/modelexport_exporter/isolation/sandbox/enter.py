@@ -79,7 +79,8 @@ def enter(sandbox: Sandbox) -> None:
         if kernel.landlock_abi or kernel.seccomp:
             linux.set_no_new_privileges()
         if kernel.landlock_abi:
-            own = (sandbox.outputs, sandbox.workspace / _TEMPORARY, *sandbox.caches)
+            outputs = (sandbox.outputs,) if sandbox.writes_outputs else ()
+            own = (*outputs, sandbox.workspace / _TEMPORARY, *sandbox.caches)
             readable = (sandbox.workspace, *sandbox.readable)
             granted = places.grants(sandbox.hidden, own, readable, _children)
             landlock.restrict(granted, kernel.landlock_abi, network=network)

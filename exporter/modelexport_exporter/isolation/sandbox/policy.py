@@ -39,6 +39,8 @@ class Sandbox:
     hidden: frozenset[Path]
     """What is not readable, without links."""
     limits: Limits
+    writes_outputs: bool = True
+    """Whether the worker may write them: the process of the original model reads them only."""
     readable: tuple[Path, ...] = ()
     """What is readable although it is hidden: the checkpoint that an earlier run has fetched."""
 

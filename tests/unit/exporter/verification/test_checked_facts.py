@@ -32,7 +32,7 @@ def spec(provider: str | None = "CPU") -> ModelExportSpec:
 
 def facts(**changes: dict[str, Any]) -> Facts:
     """Return what an honest process says, with other fields of some inputs."""
-    bound = {
+    bound: dict[str, dict[str, Any]] = {
         "free": {"range": (0.0, 100.0)},
         "k": {"shape": [], "dtype": "int64"},
         "mask": {"range": (0.0, 1.0)},
