@@ -68,6 +68,28 @@ class _Head(BaseModel):
 
 
 @dataclass(frozen=True)
+class _Question:
+    """What the judge asks."""
+
+    method: str
+    arguments: tuple[Any, ...]
+    busy: float
+    """The seconds in which the judge was busy."""
+
+
+@dataclass(frozen=True)
+class _Reply:
+    """What a function of the judge returned that was called back."""
+
+    value: Any
+    busy: float
+
+
+Methods = Mapping[str, tuple[Callable[..., object], Any]]
+"""Functions by name, each with the type of its result."""
+
+
+@dataclass(frozen=True)
 class Handler:
     """What the reference may call in the judge."""
 
@@ -99,7 +121,7 @@ class Asker:
         `handlers`: what it may call back meanwhile. Raises the ExportFailure that it raised,
         PeerEndedError, and InvalidMessageError for what is no answer.
         """
-        _send_trusted(self._fd, (method, arguments, busy_seconds()))
+        _send_trusted(self._fd, _Question(method, arguments, busy_seconds()))
         while True:
             head, arrays = self._receive()
             if head.kind == "result":
@@ -110,7 +132,7 @@ class Asker:
             if handler is None:
                 raise messages.InvalidMessageError(f"a call of {head.name[:80]!r}")
             found = handler.function(_validated(head.value, handler.argument, arrays))
-            _send_trusted(self._fd, (found, busy_seconds()))
+            _send_trusted(self._fd, _Reply(found, busy_seconds()))
 
     def forget(self, method: str, arguments: tuple[object, ...], expected: Any) -> None:  # noqa: ANN401
         """Ask what needs no answer, if the other end is still there. Never raises."""
@@ -120,7 +142,7 @@ class Asker:
     def end(self) -> None:
         """Ask nothing more, until the other end serves again."""
         with contextlib.suppress(PeerEndedError):
-            _send_trusted(self._fd, (_END, (), busy_seconds()))
+            _send_trusted(self._fd, _Question(_END, (), busy_seconds()))
 
     def _receive(self) -> tuple[_Head, list[Array]]:
         (size,) = _SIZE.unpack(_read(self._fd, _SIZE.size))
@@ -160,35 +182,43 @@ class Answerer:
         """The seconds in which the judge was busy, until its last message."""
         self.clock: Callable[[], float] = busy_seconds
         """Of this process, in seconds."""
+        self._methods: Methods = {}
 
-    def serve(self, methods: Mapping[str, tuple[Callable[..., object], Any]]) -> None:
+    def serve(self, methods: Methods) -> None:
         """Answer until the judge has done. `methods`: each with the type of its result.
 
         What a method raises but an ExportFailure ends the conversation.
         """
+        self._methods = methods
         with contextlib.suppress(PeerEndedError):
-            while self._answered(methods):
-                pass
+            while (question := self._receive()).method != _END:
+                self._answer(question)
 
-    def _answered(self, methods: Mapping[str, tuple[Callable[..., object], Any]]) -> bool:
-        """Answer one question; return False if there is none."""
-        method, arguments, self.busy = _receive_trusted(self._fd)
-        if method == _END:
-            return False
-        function, returned = methods[method]
+    def _answer(self, question: _Question) -> None:
+        function, returned = self._methods[question.method]
         try:
-            found = function(*arguments)
+            found = function(*question.arguments)
         except ExportFailure as failure:
             self._send("failure", messages.content_of(failure))
         else:
             self._send("result", found, returned)
-        return True
+
+    def _receive(self) -> Any:  # noqa: ANN401
+        message: _Question | _Reply = _receive_trusted(self._fd)
+        self.busy = message.busy
+        return message
 
     def call_back(self, name: str, argument: object, kind: Any) -> Any:  # noqa: ANN401
-        """Return what the judge's function returns; `kind`: the type of the argument."""
+        """Return what the judge's function returns; `kind`: the type of the argument.
+
+        The function may ask in turn, before it returns.
+        """
         self._send("call", argument, kind, name)
-        found, self.busy = _receive_trusted(self._fd)
-        return found
+        while isinstance(message := self._receive(), _Question):
+            if message.method == _END:
+                raise PeerEndedError
+            self._answer(message)
+        return message.value
 
     def _send(self, kind: str, value: object, of: Any = None, name: str = "") -> None:  # noqa: ANN401
         arrays: list[Array] = []

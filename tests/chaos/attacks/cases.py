@@ -14,9 +14,6 @@ from modelexport_api.reasons import Reason
 
 BATCH = ("a", "b", "c")
 """Names of the checkpoints of a batch."""
-JUDGE_RUNS_NO_USER_CODE = False
-"""Whether the verdict is made in a process that runs no code of the model. Until then, attacks that
-change the verdict in that process succeed, and are not counted."""
 
 PUBLISHED = "Succeeded"
 _SECONDS = 120
@@ -29,8 +26,6 @@ class Case:
     name: str
     ends: frozenset[str]
     group: str
-    needs_roles: bool = False
-    """Whether it is held only where the judge runs no code of the model."""
     seconds: int = _SECONDS
     """The export's deadline."""
     spec: dict[str, Any] = field(default_factory=dict)
@@ -61,7 +56,7 @@ def _of(group: str, names: dict[str, frozenset[str]], **fields: Any) -> Iterator
 
 _SHORT = {
     *("environment", "files", "checkpoint", "named pipe", "false digest", "daemon"),
-    *("script in forward", "name of foreign data", "resident holds files"),
+    *("script in forward", "name of foreign data", "resident holds files", "outcome in the reference"),
 }
 
 STEAL = dict.fromkeys(
@@ -158,7 +153,7 @@ CASES = (
     *_of("time, memory, processes, output", ENDLESS, seconds=80),
     *_of("resident workers of a batch", RESIDENT, batch=True, seconds=240),
     *_of("log, status and report", INJECT),
-    *_of("the verdict, in the process of the reference", VERDICT, needs_roles=True),
+    *_of("the verdict, in the process of the reference", VERDICT),
 )
 
 

@@ -108,6 +108,30 @@ def test_the_reference_calls_back() -> None:
         asker.ask("work", (4,), int)
 
 
+def test_what_is_called_back_may_ask_in_turn() -> None:
+    ours, theirs = Pipe()
+    answerer = Answerer(theirs)
+    calls: list[str] = []
+
+    def seek() -> int:
+        return sum(answerer.call_back("compare", n, int) for n in range(3))
+
+    def run(number: int) -> int:
+        calls.append(f"run {number}")
+        return 10 * number
+
+    methods: Any = {"seek": (seek, int), "run": (run, int)}
+    thread = threading.Thread(target=answerer.serve, args=(methods,), daemon=True)
+    thread.start()
+    asker = Asker(ours)
+    compare = Handler(lambda number: asker.ask("run", (number,), int), int)
+    assert asker.ask("seek", (), int, {"compare": compare}) == 30
+    assert calls == ["run 0", "run 1", "run 2"]
+    asker.end()
+    thread.join(10)
+    assert not thread.is_alive()
+
+
 def test_an_error_of_a_method_ends_the_conversation() -> None:
     ours, theirs = Pipe()
 
