@@ -1,4 +1,4 @@
-"""Verification by judge and reference, both in this process, over a channel as elsewhere."""
+"""Verification by judge, reference and runtime, all in this process, over channels as elsewhere."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from modelexport_exporter.core.types import (
     Unanswered,
     VerificationOutcome,
 )
+from modelexport_exporter.pipeline.verifier import needs_runtime
 from modelexport_exporter.workers.judge import Judge
 from modelexport_exporter.workers.reference import Reference
+from modelexport_exporter.workers.runtime import FileRuntime
 from models.exporting import silent
 
 
@@ -20,13 +22,17 @@ def judged(
     task: ExportTask, converted: ConvertedModel, *, prepared: bool = False
 ) -> VerificationOutcome | Unanswered:
     """Return what the judge says. Raises ExportFailure. `prepared`: run eager PyTorch before."""
-    ours, theirs = Pipe()
-    reference = Reference(theirs)
-    if prepared:
-        reference.prepare(task, silent)
-    answering = threading.Thread(target=reference.answer, args=(task, silent), daemon=True)
-    answering.start()
+    ends, answering = [], []
+    for role in (Reference, FileRuntime) if needs_runtime(task.spec) else (Reference,):
+        ours, theirs = Pipe()
+        ends.append(ours)
+        other = role(theirs)
+        if prepared and isinstance(other, Reference):
+            other.prepare(task, silent)
+        answering.append(threading.Thread(target=other.answer, args=(task, silent), daemon=True))
+        answering[-1].start()
     try:
-        return Judge(ours).judge(task, converted, silent)
+        return Judge(*ends).judge(task, converted, silent)
     finally:
-        answering.join(60)
+        for thread in answering:
+            thread.join(60)

@@ -1,4 +1,4 @@
-"""Exports with plugins through both real workers, in this process."""
+"""Exports with plugins through all real workers, in this process."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import torch
 
 from modelexport_api.status import Verdict
 from modelexport_exporter.checkpoint.load import silent
-from modelexport_exporter.core.types import ConvertedModel, Rung
+from modelexport_exporter.core.types import ConvertedModel, Rung, VerificationOutcome
+from modelexport_exporter.pipeline.verifier import needs_runtime
 from modelexport_exporter.workers.export import export_model
-from modelexport_exporter.workers.verify import verify_model
+from roles import judged
 from zoo.tasks import spec_for, task_for
 
 CODE = Path(__file__).parent / "plugins_code"
@@ -48,8 +49,10 @@ def export(
     task = task_for(spec, checkpoint, tmp_path, rung)
     task = replace(task, code_dir=CODE, runtime_libraries=libraries)
     converted = export_model(task, silent)
-    outcome = verify_model(task, converted, silent)
+    outcome = judged(task, converted)
+    assert isinstance(outcome, VerificationOutcome), outcome
     assert outcome.summary.verdict is Verdict.VERIFIED, outcome.first_problem
+    assert outcome.summary.user_code_in_runtime is needs_runtime(spec)
     return converted
 
 
