@@ -112,7 +112,7 @@ class ResidentWorkerPool:
     ) -> T:
         if not arguments[0].proven_graph:
             self._end_verifier()
-        if self._verifier is None or not self._verifier.alive:
+        if self._verifier is None or not self._verifier.is_usable():
             self._end_verifier()
             self._verifier = Verifier(arguments[0].spec, roles)
         return self._verifier.verify(arguments, expected, how)

@@ -27,6 +27,8 @@ from modelexport_exporter.isolation.resident import Call, Resident
 T = TypeVar("T")
 LAST_WORDS_SECONDS = 5.0
 """How long a process that ended the conversation may take to say why, or to end."""
+FREE_SECONDS = 30.0
+"""How long a process may take to free a checkpoint."""
 _ENDS_THE_EXPORT = frozenset({Reason.INTERRUPTED, Reason.DEADLINE_EXCEEDED})
 
 
@@ -87,11 +89,15 @@ class Verifier:
             for end in ends:
                 end.close()
         self._preparing: list[tuple[Resident, Call[None]]] = []
+        self._answering: list[_Answering] = []
 
-    @property
-    def alive(self) -> bool:
-        """Return whether it can verify."""
-        return self._judge.alive and all(other.alive for other in self._others.values())
+    def is_usable(self) -> bool:
+        """Return whether it can verify, when its processes have freed what the last file took."""
+        for other in self._answering:
+            other.thread.join(FREE_SECONDS)
+        waits = any(other.thread.is_alive() for other in self._answering)
+        alive = self._judge.alive and all(other.alive for other in self._others.values())
+        return alive and not waits
 
     def prepare(self, task: ExportTask) -> None:
         """Begin to load the original module and what the judge imports."""
@@ -127,17 +133,18 @@ class Verifier:
         """Return the outcome. Raises ExportFailure."""
         task, converted = arguments
         memory: MemoryWatch = how["memory"]
-        answering = [self._answer(other, task, how) for other in self._others.values()]
+        self._answering = [self._answer(other, task, how) for other in self._others.values()]
         pids = {other.pid for other in self._others.values() if other.pid is not None}
         wanted: Any = expected | Unanswered
         try:
             with memory.beside(pids):
                 answer = self._judge.call("judge", (task, converted), wanted, **how)
-            ends = [other.ended() for other in answering]
-            found: T = _outcome(answer, ends)
+            if isinstance(answer, Unanswered):
+                raise _why(answer, [other.ended() for other in self._answering])  # noqa: TRY301
         except BaseException:
             self.close()
             raise
+        found: T = answer
         return found
 
     def _answer(self, other: Resident, task: ExportTask, how: dict[str, Any]) -> _Answering:
@@ -170,9 +177,7 @@ def _limited(name: str) -> AbstractContextManager[None]:
     return worker.outputs_read_only() if name == "reference" else nullcontext()
 
 
-def _outcome(answer: Any, ends: Sequence[ExportFailure | None]) -> Any:  # noqa: ANN401
-    """Return the judge's outcome. Raises why there is none: the ends of the other processes."""
-    if not isinstance(answer, Unanswered):
-        return answer
+def _why(answer: Unanswered, ends: Sequence[ExportFailure | None]) -> ExportFailure:
+    """Return why there is no outcome: how another process ended, or else what it said."""
     said = answer.invalid or "an end of its answers"
-    raise next(filter(None, ends), invalid_answer(said, Stage.VERIFY))
+    return next(filter(None, ends), invalid_answer(said, Stage.VERIFY))

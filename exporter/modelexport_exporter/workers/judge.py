@@ -45,6 +45,7 @@ class Judge:
     ) -> VerificationOutcome | Unanswered:
         """Compare both on every sample that the budget allows. Raises ExportFailure."""
         started = time.monotonic()
+        free_unused()  # what the last file left
         free_large_blocks_at_once()
         original = RemoteOriginal(self._reference)
         try:
@@ -59,7 +60,6 @@ class Judge:
             self._reference.end()
             if self._runtime is not None:
                 self._runtime.end()
-            free_unused()
 
     def _with_runtime(self, outcome: VerificationOutcome) -> VerificationOutcome:
         """Return the outcome, which says whether code of the user ran the file."""

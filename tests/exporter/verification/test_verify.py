@@ -28,7 +28,8 @@ from modelexport_exporter.verification.samples import time_shares
 from modelexport_exporter.verification.samples.met_arrays import MetArrays
 from modelexport_exporter.verification.samples.sizes import more_samples, plan_samples
 from modelexport_exporter.verification.verdict import describe_mismatch
-from modelexport_exporter.workers import one_verification, watched_file
+from modelexport_exporter.workers import one_verification
+from modelexport_exporter.workers import verify as verify_worker
 from modelexport_exporter.workers.verify import verify_model
 from models import catalog
 from models.catalog import RealModel
@@ -119,7 +120,7 @@ def test_large_model_is_verified_without_prepacking_and_the_report_says_so(
         opened.append(prepack)
         return Session(path, provider, prepack=prepack, setup=setup)
 
-    monkeypatch.setattr(watched_file, "Session", opening)
+    monkeypatch.setattr(verify_worker, "Session", opening)
     task = task_for(catalog.MINILM, tmp_path)
     outcome = verify(task, convert(task, external=True))
     assert outcome.summary.verdict is Verdict.VERIFIED
