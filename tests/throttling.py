@@ -40,6 +40,8 @@ class Throttle:
     dripped: list[str] = field(default_factory=list)
     turned_away: list[str] = field(default_factory=list)
     passed: list[str] = field(default_factory=list)
+    on_answer: Callable[[str, str], None] = lambda _method, _path: None
+    """Called when the server has answered, before the client has the answer."""
 
 
 def _is_passed_on(header: tuple[str, str]) -> bool:
@@ -58,13 +60,24 @@ def _drip(content: bytes, to: BufferedIOBase) -> None:
             time.sleep(0.1)
 
 
+class _Quiet(BaseHTTPRequestHandler):
+    """Says nothing, neither of requests nor of clients that were killed."""
+
+    def handle(self) -> None:
+        with contextlib.suppress(ConnectionError):
+            super().handle()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
 @contextlib.contextmanager
 def throttling(upstream: str) -> Iterator[Throttle]:
     """Yield a proxy to an S3 server."""
     throttle = Throttle()
     target = urlsplit(upstream).netloc
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(_Quiet):
         protocol_version = "HTTP/1.1"
 
         def _handle(self) -> None:
@@ -83,6 +96,7 @@ def throttling(upstream: str) -> Iterator[Throttle]:
             connection.endheaders(body or None)
             answer = connection.getresponse()
             content = answer.read()
+            throttle.on_answer(self.command, self.path)
             self._answer(answer.status, answer.getheaders(), content)
             connection.close()
 
@@ -103,9 +117,6 @@ def throttling(upstream: str) -> Iterator[Throttle]:
             (_drip if drips else _send)(content, self.wfile)
 
         do_GET = do_PUT = do_HEAD = do_POST = do_DELETE = _handle  # noqa: N815
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

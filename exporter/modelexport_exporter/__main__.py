@@ -27,6 +27,7 @@ from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.log import JsonLog, Log
 from modelexport_exporter.isolation.prctl import set_non_dumpable
 from modelexport_exporter.isolation.server import end_orphans
+from modelexport_exporter.isolation.socket_directory import remove_socket_directory
 from modelexport_exporter.pipeline.context import Settings
 
 TERMINATION_LOG_ENV = "MODELEXPORT_TERMINATION_LOG"
@@ -51,6 +52,7 @@ def main() -> int:
     with contextlib.suppress(ExportFailure):
         # What the model's code left behind must not write another result.
         end_orphans()
+    remove_socket_directory()
     write_termination(result, os.environ)
     return int(result.exit_code)
 

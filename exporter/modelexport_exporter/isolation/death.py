@@ -14,6 +14,8 @@ from modelexport_exporter.core.errors import ExportFailure
 _SHOWN_LINES = 3
 _UNKNOWN = 255
 """The exit code that the fork server reports if it does not know."""
+_MAYBE_FROM_OUTSIDE = {-signal.SIGKILL, None, _UNKNOWN}
+"""Exit codes after which nobody knows that the model's code ended the process."""
 _MODEL_RUNS = {Stage.CAPTURE, Stage.CONVERT, Stage.VERIFY}
 
 
@@ -37,11 +39,15 @@ class Death:
         return self.stage in _MODEL_RUNS and self.exit_code in range(_UNKNOWN)
 
     @property
+    def ended_by_factory(self) -> bool:
+        """Return whether the user's factory ended the process."""
+        return self.in_factory and self.exit_code not in _MAYBE_FROM_OUTSIDE
+
+    @property
     def killed_for_memory(self) -> bool:
         """Return whether this worker was killed while the kernel killed for memory."""
         return (
-            self.exit_code in {-signal.SIGKILL, None, _UNKNOWN}
-            and self.after.oom_kills > self.before.oom_kills
+            self.exit_code in _MAYBE_FROM_OUTSIDE and self.after.oom_kills > self.before.oom_kills
         )
 
 
@@ -56,7 +62,7 @@ def explain(death: Death) -> ExportFailure:
             stage=death.stage,
         )
     last = "; last output: " + " | ".join(death.output[-_SHOWN_LINES:]) if death.output else ""
-    if death.in_factory:
+    if death.ended_by_factory:
         return ExportFailure(
             Reason.FACTORY_FAILED,
             f"the process {how} while model.factory was running{last}",

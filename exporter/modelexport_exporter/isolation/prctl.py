@@ -6,6 +6,9 @@ import ctypes
 import signal
 import sys
 
+SUPERVISOR_ENV = "MODELEXPORT_SUPERVISOR"
+"""Environment variable with the process ID of the parent that a fork server ends with."""
+
 _PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36

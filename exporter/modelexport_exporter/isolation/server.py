@@ -19,8 +19,9 @@ from modelexport_exporter.core import entry_points
 from modelexport_exporter.core.types import LibraryImport
 from modelexport_exporter.isolation import child, descendants
 from modelexport_exporter.isolation.death import not_started
-from modelexport_exporter.isolation.prctl import become_subreaper
+from modelexport_exporter.isolation.prctl import SUPERVISOR_ENV, become_subreaper
 from modelexport_exporter.isolation.shared_libraries import LIBRARIES_ENV, encode
+from modelexport_exporter.isolation.socket_directory import choose_socket_directory
 
 
 class _Server:
@@ -67,11 +68,14 @@ def _ensure_running() -> None:
     pid = _SERVER.pid
     if pid is not None and descendants.is_running(pid):
         return
+    choose_socket_directory()
     names = [name for name in os.environ if name.startswith(child.CREDENTIALS)]
     credentials = {name: os.environ.pop(name) for name in names}
+    os.environ[SUPERVISOR_ENV] = str(os.getpid())
     try:
         forkserver.ensure_running()
     finally:
+        del os.environ[SUPERVISOR_ENV]
         os.environ.update(credentials)
 
 

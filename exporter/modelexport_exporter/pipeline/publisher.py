@@ -41,6 +41,9 @@ from modelexport_exporter.report.signing import Signer, take_signer
 from modelexport_exporter.storage.locate import Stores
 from modelexport_exporter.storage.workspace import workspace
 
+_UNKNOWN = "unknown"
+"""In place of the digest of a spec that is not known yet."""
+
 
 class Publisher:
     """Reads and writes one run's destination."""
@@ -171,7 +174,7 @@ class Publisher:
     @property
     def _failed_directory(self) -> str:
         name = self._context.resource.metadata.name
-        return failed_directory(name, self._record.spec_sha256 or "unknown")
+        return failed_directory(name, self._record.spec_sha256 or _UNKNOWN)
 
     def _clean_up(self) -> None:
         """Remove what earlier artifacts, killed runs and failures of the same work left."""
@@ -179,5 +182,8 @@ class Publisher:
             self._publication.tidy()
             names = (PAGE_NAME, REPORT_NAME, *REPRO_FILES)
             self._publication.forget_failure(self._failed_directory, names)
+            # Of a run that ended before it knew its spec's digest.
+            early = failed_directory(self._context.resource.metadata.name, _UNKNOWN)
+            self._publication.forget_failure(early, names)
         except ExportFailure as failure:
             self._context.log.log("warning", f"cleanup incomplete: {failure.message}")

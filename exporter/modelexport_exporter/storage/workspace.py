@@ -41,6 +41,9 @@ def workspace(parent: Path) -> Iterator[Path]:
     try:
         _prepare_parent(parent)
         _sweep(parent)
+        if parent != private_parent() and _is_ours(private_parent()):
+            # Where fork servers of killed processes listened.
+            _sweep(private_parent())
         directory, descriptor = _create(parent)
     except OSError as error:
         raise _unusable(error, parent) from error

@@ -34,6 +34,10 @@ def death(
         ),
         pytest.param(death(-11, in_factory=True), Reason.FACTORY_FAILED, id="segfault in factory"),
         pytest.param(death(0, in_factory=True), Reason.FACTORY_FAILED, id="exit 0 in factory"),
+        pytest.param(death(-9, in_factory=True), Reason.WORKER_DIED, id="killed in factory"),
+        pytest.param(
+            death(255, in_factory=True), Reason.WORKER_DIED, id="fork server killed in factory"
+        ),
         pytest.param(death(0), Reason.CAPTURE_FAILED, id="exit 0 in forward"),
         pytest.param(death(255), Reason.WORKER_DIED, id="unobserved exit"),
         pytest.param(death(None), Reason.WORKER_DIED, id="unknown"),
