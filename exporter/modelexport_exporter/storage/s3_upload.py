@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.storage.errors import artifact_changed
-from modelexport_exporter.storage.s3_codes import UPLOAD_GONE, error_code
+from modelexport_exporter.storage.s3_codes import UPLOAD_GONE, error_code, required
 from modelexport_exporter.storage.s3_stream import SentBody
 from modelexport_exporter.storage.store import OnBytes
 
@@ -118,7 +118,8 @@ class PendingUpload:
                 UploadId=self.upload_id,
                 MultipartUpload={"Parts": self.parts},
             )
-        return answer["ETag"]
+            etag: str = required(answer, "ETag")
+        return etag
 
     def _send(self, on_bytes: OnBytes = _ignore) -> None:
         with self.guard(self.key):
@@ -129,7 +130,7 @@ class PendingUpload:
                 ContentType=self.content_type,
                 Metadata=self.metadata,
             )
-        self.upload_id = begun["UploadId"]
+            self.upload_id = required(begun, "UploadId")
         size = self.source.stat().st_size
         step = part_size(size, self.usual_part)
         digest, free = hashlib.sha256(), Semaphore(THREADS)
@@ -156,8 +157,8 @@ class PendingUpload:
                 Body=SentBody(content),
                 ChecksumAlgorithm="CRC32",
             )
+            part: CompletedPartTypeDef = {"ETag": required(answer, "ETag"), "PartNumber": number}
         on_bytes(len(content))
-        part: CompletedPartTypeDef = {"ETag": answer["ETag"], "PartNumber": number}
         if "ChecksumCRC32" in answer:
             part["ChecksumCRC32"] = answer["ChecksumCRC32"]
         return part
