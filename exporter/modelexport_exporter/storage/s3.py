@@ -280,7 +280,7 @@ class S3Store:
 
 
 def _checked(page: Page) -> Page:
-    """Return a page of a listing. Raises IncompleteAnswerError for what is none, such as nothing."""
+    """Return a page of a listing. Raises IncompleteAnswerError for what is none."""
     required(page, "IsTruncated")
     return page
 

@@ -26,7 +26,6 @@ from modelexport_exporter.storage.s3_codes import (
     MISSING,
     IncompleteAnswerError,
     error_code,
-    required,
 )
 from modelexport_exporter.storage.s3_head import head_object
 from modelexport_exporter.storage.s3_stream import blocks
@@ -201,15 +200,13 @@ class Download:
         Closes the connection then.
         """
         expected = f"bytes {start}-{end - 1}/{self._found.size_bytes}"
-        found = answer.get("ContentRange", "none")
-        try:
-            if required(answer, "ETag") != self._found.etag:
-                raise storage_errors.replaced(self._place.access.uri)
-            if found != expected and not self._is_whole(start, end):
-                raise IncompleteAnswerError(f"{expected} was requested, the answer has {found}")
-        except BaseException:
-            answer["Body"].close()
-            raise
+        etag, found = answer.get("ETag"), answer.get("ContentRange")
+        if etag == self._found.etag and (found == expected or self._is_whole(start, end)):
+            return
+        answer["Body"].close()
+        if etag is not None and etag != self._found.etag:
+            raise storage_errors.replaced(self._place.access.uri)
+        raise IncompleteAnswerError(f"{expected} was requested, the answer has {found or 'none'}")
 
     def _head(self, **options: Any) -> Mapping[str, Any]:  # noqa: ANN401
         with self._place.typed_errors(self._found.key):

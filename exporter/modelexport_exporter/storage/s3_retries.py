@@ -1,8 +1,9 @@
 """Which answers of S3 are asked again at once, beyond those that botocore knows.
 
 botocore's standard mode repeats 5xx and throttling by name. It gives up on 408, 425 and 429 without
-a known name, on an operation that another one aborted, on a body that was damaged on its way, and on
-an answer of something in between, which lacks what every answer of S3 has: the next try mends them.
+a known name, on an operation that another one aborted, on a body that was damaged on its way, and
+on an answer that lacks what every one of S3 has, because something in between sent it. The next try
+mends them.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def all_cases(seen: Iterable[Request], seed: int) -> list[Case]:
             ]
             if target.operation in rule.operations and met:
                 for stays in (False, True):
-                    draw = random.Random(f"{seed} {rule.name} {target} {stays}")  # noqa: S311
+                    draw = random.Random(f"{seed} {rule.name} {target} {stays}")
                     first = draw.randrange(len(met))
                     cases.append(Case(rule, target, stays, first, met[first] > published))
     return cases

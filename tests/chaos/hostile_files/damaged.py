@@ -50,7 +50,7 @@ def hostile(files: Path, seed: int, rounds: int = 3) -> Iterator[Hostile]:
             for kind, damage in DAMAGES.items():
                 draw = f"{seed} {number} {name} {kind}"
 
-                def make(  # noqa: PLR0917
+                def make(
                     directory: Path,
                     _canary: Path,
                     name: str = name,

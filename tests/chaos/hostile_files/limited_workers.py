@@ -5,6 +5,7 @@ The resident part is forked from a server that has imported torch: what it takes
 
 from __future__ import annotations
 
+from chaos.hostile_files.trial import limit_address_space
 from modelexport_exporter.core.types import (
     ConvertedModel,
     ExportTask,
@@ -13,8 +14,6 @@ from modelexport_exporter.core.types import (
 )
 from modelexport_exporter.workers.export import export_model
 from modelexport_exporter.workers.verify import verify_model
-
-from chaos.hostile_files.trial import limit_address_space
 
 
 def export(task: ExportTask, report: ReportProgress) -> ConvertedModel:

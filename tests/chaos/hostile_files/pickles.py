@@ -1,5 +1,7 @@
 """Pickles that would run code, take memory or never end, where torch.save puts its pickle."""
 
+# A table reads better with one file a line.
+
 from __future__ import annotations
 
 import pickle
@@ -137,18 +139,38 @@ def _shapes(canary: Path) -> dict[str, bytes]:
         "NEWOBJ": b"csubprocess\nPopen\n" + arguments + b"\x81",
         "NEWOBJ_EX": b"csubprocess\nPopen\n" + arguments + b"}\x92",
         "STACK_GLOBAL": text("os") + text("system") + b"\x93" + arguments + b"R",
-        "STACK_GLOBAL with a dotted name": text("os") + text("path.os.system") + b"\x93" + arguments + b"R",
-        "BUILD of __setstate__": call("collections.OrderedDict") + b"}" + text("__setstate__") + b"cos\nsystem\nsb",
+        "STACK_GLOBAL with a dotted name": text("os")
+        + text("path.os.system")
+        + b"\x93"
+        + arguments
+        + b"R",
+        "BUILD of __setstate__": call("collections.OrderedDict")
+        + b"}"
+        + text("__setstate__")
+        + b"cos\nsystem\nsb",
         "EXT1": b"\x82\x01",
         "PERSID": b"Pevil\n",
         "BINPERSID of a call": call("os.system", touch) + b"Q",
-        "a storage of a huge size": text("x") + b"0" + _storage("FloatStorage", b"\x8a\x08" + struct.pack("<q", 1 << 60)) + b"Q",
-        "a storage of a negative size": _storage("FloatStorage", b"\x8a\x08" + struct.pack("<q", -5)) + b"Q",
-        "a storage outside of the archive": _storage("FloatStorage", b"K\x08", "../../../etc/passwd") + b"Q",
-        "a tensor beyond its storage": _tensor(b"K\x00", b"J" + struct.pack("<i", 1 << 28), b"K\x01"),
+        "a storage of a huge size": text("x")
+        + b"0"
+        + _storage("FloatStorage", b"\x8a\x08" + struct.pack("<q", 1 << 60))
+        + b"Q",
+        "a storage of a negative size": _storage(
+            "FloatStorage", b"\x8a\x08" + struct.pack("<q", -5)
+        )
+        + b"Q",
+        "a storage outside of the archive": _storage(
+            "FloatStorage", b"K\x08", "../../../etc/passwd"
+        )
+        + b"Q",
+        "a tensor beyond its storage": _tensor(
+            b"K\x00", b"J" + struct.pack("<i", 1 << 28), b"K\x01"
+        ),
         "a tensor before its storage": _tensor(b"J" + struct.pack("<i", -64), b"K\x02", b"K\x01"),
         "a tensor of a negative stride": _tensor(b"K\x04", b"K\x02", b"J" + struct.pack("<i", -1)),
-        "a tensor of 2^60 elements": _tensor(b"K\x00", b"\x8a\x08" + struct.pack("<q", 1 << 60), b"K\x00"),
+        "a tensor of 2^60 elements": _tensor(
+            b"K\x00", b"\x8a\x08" + struct.pack("<q", 1 << 60), b"K\x00"
+        ),
         "a memo at 2^31": text("x") + b"r" + struct.pack("<I", (1 << 31) - 1),
         "a text of 2^62 bytes": b"\x8d" + struct.pack("<Q", 1 << 62) + b"x",
         "bytes of 2^62": b"\x8e" + struct.pack("<Q", 1 << 62) + b"x",
@@ -160,7 +182,9 @@ def _shapes(canary: Path) -> dict[str, bytes]:
         "tuples in tuples": b")" + b"\x85" * deep,
         "a key of 2^60 tuples": b"}" + bomb + b"K\x01s",
         "a tuple of 2^60 tuples": bomb,
-        "bytearray of 2^40": call("builtins.bytearray", b"\x8a\x06" + struct.pack("<q", 1 << 40)[:6]),
+        "bytearray of 2^40": call(
+            "builtins.bytearray", b"\x8a\x06" + struct.pack("<q", 1 << 40)[:6]
+        ),
         "_codecs.encode": call("_codecs.encode", text("x"), text("zip")),
         "a range": call("builtins.range", b"\x8a\x08" + struct.pack("<q", 1 << 60)),
         "nothing on the stack": b"0",
@@ -197,7 +221,15 @@ def in_zip(value: bytes) -> bytes:
 
 def in_state(value: bytes) -> bytes:
     """Return the pickle of a state_dict that holds the value beside weights."""
-    return PROTO + b"}(" + text("weight") + _tensor(b"K\x00", b"K\x08", b"K\x01") + text("bias") + value + b"u."
+    return (
+        PROTO
+        + b"}("
+        + text("weight")
+        + _tensor(b"K\x00", b"K\x08", b"K\x01")
+        + text("bias")
+        + value
+        + b"u."
+    )
 
 
 def write_zip(path: Path, data: bytes) -> Path:
@@ -229,7 +261,9 @@ def hostile() -> Iterator[Hostile]:
             ("older format", in_state, write_legacy),
         ):
 
-            def make(directory: Path, canary: Path, name: str = name, data=data, write=write) -> Path:  # type: ignore[no-untyped-def] # noqa: ANN001
+            def make(
+                directory: Path, canary: Path, name: str = name, data=data, write=write
+            ) -> Path:  # type: ignore[no-untyped-def]
                 value = (_calls(canary) | _shapes(canary))[name]
                 return write(directory / "model.pt", data(value))
 

@@ -1,5 +1,8 @@
 """Files of safetensors whose header lies, and files of other formats under its name."""
 
+# A table reads better with one file a line.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import gzip
@@ -58,7 +61,7 @@ LIES: dict[str, bytes] = {
     "offsets that are fractions": _offsets(0.5, 32.5),
     "offsets that are texts": _offsets("0", "32"),
     "offsets that are lists": _offsets([0], [32]),
-    "offsets that are true": _offsets(False, True),  # noqa: FBT003
+    "offsets that are true": _offsets(False, True),
     "no offsets": _file({"dtype": "F32", "shape": [2, 4]}),
     "one offset": _file({**WEIGHT, "data_offsets": [32]}),
     "three offsets": _file({**WEIGHT, "data_offsets": [0, 32, 64]}),
@@ -124,6 +127,8 @@ LIES: dict[str, bytes] = {
     "a script": b"#!/bin/sh\ntouch /dev/shm/canary\n",
 }  # fmt: skip
 
+HARMLESS = frozenset(("a tensor of more fields", "metadata of 8 MiB"))
+
 
 def hostile() -> Iterator[Hostile]:
     """Yield the files."""
@@ -134,4 +139,4 @@ def hostile() -> Iterator[Hostile]:
             path.write_bytes(content)
             return path
 
-        yield Hostile("tensors", name, make)
+        yield Hostile("tensors", name, make, may_succeed=name in HARMLESS)
