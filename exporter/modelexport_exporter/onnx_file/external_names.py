@@ -71,7 +71,7 @@ def _misplaced(tensor: Any, path: Path) -> str:  # noqa: ANN401
 
 
 def _bytes_of(tensor: Any) -> int | None:  # noqa: ANN401
-    """Return the bytes of a tensor; None where elements share bytes, for texts and unknown types."""
+    """Return the bytes of a tensor; None if elements share bytes, for texts and unknown types."""
     try:
         kind = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)
     except (KeyError, TypeError, ValueError):

@@ -50,29 +50,27 @@ class Request:
 
 
 def _operation(method: str, query: dict[str, list[str]], headers: dict[str, str]) -> Operation:
-    match method:
-        case "HEAD":
-            return Operation.HEAD
-        case "GET" if "list-type" in query:
-            return Operation.LIST
-        case "GET" if "uploads" in query:
-            return Operation.LIST_UPLOADS
-        case "GET":
-            return Operation.GET
-        case "PUT" if "partNumber" in query:
-            return Operation.UPLOAD_PART
-        case "PUT" if "x-amz-copy-source" in headers:
-            return Operation.COPY
-        case "PUT" if {"if-match", "if-none-match"} & headers.keys():
-            return Operation.PUT_IF
-        case "PUT":
-            return Operation.PUT
-        case "POST" if "uploads" in query:
-            return Operation.CREATE_UPLOAD
-        case "POST" if "uploadId" in query:
-            return Operation.COMPLETE_UPLOAD
-        case "DELETE" if "uploadId" in query:
-            return Operation.ABORT_UPLOAD
-        case "DELETE":
-            return Operation.DELETE
-    return Operation.OTHER
+    parts = {*headers, *(f"?{name}" for name in query)}
+    fitting = (
+        found
+        for (verb, signs), found in _SIGNS.items()
+        if verb == method and (not signs or parts.intersection(signs))
+    )
+    return next(fitting, Operation.OTHER)
+
+
+_SIGNS: dict[tuple[str, tuple[str, ...]], Operation] = {
+    ("HEAD", ()): Operation.HEAD,
+    ("GET", ("?list-type",)): Operation.LIST,
+    ("GET", ("?uploads",)): Operation.LIST_UPLOADS,
+    ("GET", ()): Operation.GET,
+    ("PUT", ("?partNumber",)): Operation.UPLOAD_PART,
+    ("PUT", ("x-amz-copy-source",)): Operation.COPY,
+    ("PUT", ("if-match", "if-none-match")): Operation.PUT_IF,
+    ("PUT", ()): Operation.PUT,
+    ("POST", ("?uploads",)): Operation.CREATE_UPLOAD,
+    ("POST", ("?uploadId",)): Operation.COMPLETE_UPLOAD,
+    ("DELETE", ("?uploadId",)): Operation.ABORT_UPLOAD,
+    ("DELETE", ()): Operation.DELETE,
+}
+"""By method, and by headers or parameters (?) of which one has to be there; the first fits."""

@@ -15,14 +15,15 @@ from chaos.journal import Row
 
 TITLE = "Faults of the store"
 TEXT = """\
-A proxy stands between an export run and a real S3 server, and applies one fault: at one request of a run, or at
-it and all of its kind that follow. The requests are those of a whole run: a checkpoint of shards is fetched, an
-artifact replaces an earlier one, what is old is deleted. Each fault meets each kind of request that it can meet.
+A proxy stands between an export run and a real S3 server, and applies one fault: at one request
+of a run, or at it and all of its kind that follow. The requests are those of a whole run: a
+checkpoint of shards is fetched, an artifact replaces an earlier one, what is old is deleted. Each
+fault meets each kind of request that it can meet.
 
-A case held if a fault that passes ends right, and one that stays ends with a reason that says whether another run
-can help; if a reader of the manifest has the earlier or the new artifact, whole, at any time; and if the next run,
-without the fault, publishes the right artifact and leaves nothing behind. Timeouts and waits are shortened, and
-count in full.
+A case held if a fault that passes ends right, and one that stays ends with a reason that says
+whether another run can help; if a reader of the manifest has the earlier or the new artifact,
+whole, at any time; and if the next run, without the fault, publishes the right artifact and
+leaves nothing behind. Timeouts and waits are shortened, and count in full.
 """
 
 

@@ -1,4 +1,4 @@
-"""A proxy in front of an S3 server, in threads of its own, that does to a request what it is set to.
+"""A proxy in front of an S3 server, in threads of its own, that does what it is set to.
 
 It works on bytes and sockets, so that it can break off in the middle of a header.
 """

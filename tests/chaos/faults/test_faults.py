@@ -20,8 +20,9 @@ from modelexport_api.reasons import Reason
 
 pytestmark = pytest.mark.s3
 
+_RESET = "connection reset before the request was stored"
 MET_BEFORE = (
-    ("connection reset before the request was stored", Place.DESTINATION, Operation.COMPLETE_UPLOAD, True),
+    (_RESET, Place.DESTINATION, Operation.COMPLETE_UPLOAD, True),
     ("the answer is lost: end of the stream", Place.DESTINATION, Operation.PUT_IF, True),
     ("NotImplemented", Place.DESTINATION, Operation.PUT_IF, True),
     ("TemporaryRedirect", Place.DESTINATION, Operation.COMPLETE_UPLOAD, True),

@@ -35,7 +35,8 @@ def without(content: bytes, draw: random.Random) -> bytes:
     return content[:begin] + content[begin + draw.randrange(1, 256) :]
 
 
-DAMAGES: dict[str, Callable[[bytes, random.Random], bytes]] = {
+Damage = Callable[[bytes, random.Random], bytes]
+DAMAGES: dict[str, Damage] = {
     "cut off": cut,
     "a bit flipped": flipped,
     "overwritten": overwritten,
@@ -54,7 +55,7 @@ def hostile(files: Path, seed: int, rounds: int = 3) -> Iterator[Hostile]:
                     directory: Path,
                     _canary: Path,
                     name: str = name,
-                    damage: Callable[[bytes, random.Random], bytes] = damage,
+                    damage: Damage = damage,
                     draw: str = draw,
                 ) -> Path:
                     content = (files / name).read_bytes()

@@ -1,4 +1,4 @@
-"""Honest files, as the libraries write them: what damage is done to. Made once for each directory."""
+"""Honest files, as the libraries write them: what damage is done to."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ torch.export.save(torch.export.export(net, (torch.zeros(2, 4),)), root / "progra
 
 
 def make(directory: Path) -> Path:
-    """Write the files, in a process of its own: torch stays out of this one. Return the directory."""
+    """Write the files, in a process of its own, so that torch stays out of this one."""
     directory.mkdir(exist_ok=True)
     if not all((directory / name).exists() for name in NAMES):
         subprocess.run([sys.executable, "-c", _SCRIPT, str(directory)], check=True)

@@ -14,7 +14,7 @@ from typing import Any
 import onnx
 from onnx import TensorProto, helper
 
-from chaos.hostile_files.damaged import DAMAGES
+from chaos.hostile_files.damaged import DAMAGES, Damage
 from chaos.hostile_files.trial import Hostile
 
 FLOAT = TensorProto.FLOAT
@@ -404,7 +404,7 @@ def hostile(seed: int = 0, damages: int = 8) -> Iterator[Hostile]:
             def damaged(
                 directory: Path,
                 _canary: Path,
-                damage: Any = damage,
+                damage: Damage = damage,
                 draw: str = draw,
             ) -> Path:
                 path = directory / "model.onnx"

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 TITLE = "Hostile checkpoints and ONNX files"
 TEXT = """\
-Files as somebody else may send them, made by functions of a seed: pickles that call something, take memory or never
-end; lies of safetensors and of zip archives; code in TorchScript and ExportedPrograms; links and odd directories;
-ONNX files that lead out of their directory, claim terabytes, or call themselves; honest files that were cut off,
-overwritten, or changed by a bit.
+Files as somebody else may send them, made by functions of a seed: pickles that call something,
+take memory or never end; lies of safetensors and of zip archives; code in TorchScript and
+ExportedPrograms; links and odd directories; ONNX files that lead out of their directory, claim
+terabytes, or call themselves; honest files that were cut off, overwritten, or changed by a bit.
 
-Checkpoints go through the run of a pod, ONNX files through `modelexport inspect` and a run of mode Verify. A file
-held if the command ended with a reason that names what is wrong with it, within 60 s and 1.5 GB of address space
-beyond what the process had; if no code of it ran (it would leave a canary where also the sandbox writes), and if
-nothing was written beside the run's own directory. A change that no format detects, such as a bit of a weight,
-may end in an artifact.
+Checkpoints go through the run of a pod, ONNX files through `modelexport inspect` and a run of
+mode Verify. A file held if the command ended with a reason that names what is wrong with it,
+within 60 s and 1.5 GB of address space beyond what the process had; if no code of it ran (it
+would leave a canary where also the sandbox writes), and if nothing was written beside the run's
+own directory. A change that no format detects, such as a bit of a weight, may end in an artifact.
 """
 Try = Callable[["Hostile"], "Outcome"]
 

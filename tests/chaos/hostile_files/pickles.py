@@ -13,8 +13,6 @@ from pathlib import Path
 from chaos.hostile_files.trial import Hostile
 
 PROTO = b"\x80\x02"
-Body = Callable[[Path], bytes]
-"""Opcodes that leave one value on the stack; called with the canary's path."""
 
 
 def text(value: str) -> bytes:
@@ -262,8 +260,12 @@ def hostile() -> Iterator[Hostile]:
         ):
 
             def make(
-                directory: Path, canary: Path, name: str = name, data=data, write=write
-            ) -> Path:  # type: ignore[no-untyped-def]
+                directory: Path,
+                canary: Path,
+                name: str = name,
+                data: Callable[[bytes], bytes] = data,
+                write: Callable[[Path, bytes], Path] = write,
+            ) -> Path:
                 value = (_calls(canary) | _shapes(canary))[name]
                 return write(directory / "model.pt", data(value))
 

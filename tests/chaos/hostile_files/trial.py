@@ -129,11 +129,16 @@ def try_inspection(hostile: Hostile, root: Path) -> Outcome:
         return _judge(described, directory, nest, lambda: _command(main, command))
 
 
+def _beside(directory: Path) -> set[str]:
+    """Return what is in the directory of a try and is not the run's own."""
+    return {path.name for path in directory.iterdir()} - {"work", "out"}
+
+
 def _judge(
     hostile: Hostile, directory: Path, nest: Path, act: Callable[[], tuple[str, str]]
 ) -> Outcome:
     files = directory / "files"
-    before, outside = seen_below(files), set(os.listdir(directory))
+    before, outside = seen_below(files), _beside(directory)
     begun = time.monotonic()
     ended, problem = act()
     outcome = Outcome(hostile.name, ended, time.monotonic() - begun)
@@ -145,7 +150,7 @@ def _judge(
         outcome.problems.append(f"took {outcome.seconds:.0f} s")
     if any(nest.iterdir()):
         outcome.leaks.append("code of the file ran")
-    if seen_below(files) != before or set(os.listdir(directory)) - outside - {"work", "out"}:
+    if seen_below(files) != before or _beside(directory) - outside:
         outcome.leaks.append("files were written")
     return outcome
 
@@ -206,7 +211,7 @@ def _command(main: Callable[[list[str]], int], command: list[str]) -> tuple[str,
                 code = main(command)
             except SystemExit as leaving:
                 code = leaving.code if isinstance(leaving.code, int) else 1
-            except BaseException:
+            except BaseException:  # noqa: BLE001 - as the interpreter would
                 import traceback
 
                 traceback.print_exc()
