@@ -167,7 +167,6 @@ def _busy() -> list[Rule]:
 
 def _connections() -> list[Rule]:
     """Return faults of the network and of servers in between."""
-    down = {"operations": WITH_BODY_DOWN}
     return [
         Rule("connection reset before the request was stored", actions.reset),
         Rule("the answer is lost: RST", actions.refuse_after(actions.reset)),
@@ -184,7 +183,7 @@ def _connections() -> list[Rule]:
         Rule("half a body", actions.half_a_body, WITH_BODY_DOWN),
         Rule("half a body, then RST", actions.half_a_body_reset, WITH_BODY_DOWN),
         Rule("half a body, then silence", actions.stalled_body, WITH_BODY_DOWN, silent=True),
-        Rule("chunks without an end", actions.broken_chunks, **down),
+        Rule("chunks without an end", actions.broken_chunks, WITH_BODY_DOWN),
         Rule(
             "a body byte by byte", actions.dripping_body, frozenset((Operation.GET,)), silent=True
         ),
