@@ -71,8 +71,15 @@ def directory_contents(directory: Path, declared: Format) -> files.Contents:
 
 
 def _detect_file(path: Path) -> Detected:
-    with path.open("rb") as file:
-        head = file.read(64)
+    try:
+        with path.open("rb") as file:
+            head = file.read(64)
+    except PermissionError as error:
+        raise ExportFailure(
+            Reason.ACCESS_DENIED,
+            f"{path.name} cannot be read: {error.strerror}",
+            "Check its owner and mode. A link to what holds credentials is not followed.",
+        ) from error
     if not head:
         raise ExportFailure(Reason.CHECKPOINT_CORRUPT, f"{path.name} is empty", _SAVE_AGAIN)
     if head.startswith(_ZIP_MAGIC):
