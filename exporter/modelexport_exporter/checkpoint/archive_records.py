@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.core.archives import check_archive
+from modelexport_exporter.core.archives import check_archive, open_archive
 from modelexport_exporter.core.errors import ExportFailure
 
 BLOCK_BYTES = 1 << 20
@@ -102,7 +102,7 @@ def _records(path: Path, file: BinaryIO) -> list[_Record]:
         return []
     try:
         check_archive(path)
-        with zipfile.ZipFile(file) as archive:
+        with open_archive(path) as archive:
             entries = [
                 entry
                 for entry in archive.infolist()
@@ -130,7 +130,7 @@ def check_storages(path: Path) -> None:
     Nothing of the pickle is built or run. Archives that cannot be read pass: loading reports them.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_archive(path) as archive:
             sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
             for name in sizes:
                 if name.partition("/")[2] in PICKLES:

@@ -19,6 +19,7 @@ from typing import Any
 import torch
 
 from modelexport_api.reasons import Reason
+from modelexport_exporter.core.archives import open_archive
 from modelexport_exporter.core.bounded_json import read_json
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import WEIGHTS_ONLY
@@ -98,7 +99,7 @@ def _weights_only(*, force: bool) -> Iterator[None]:
 
 def _refuse_code(path: Path) -> None:
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_archive(path) as archive:
             names = archive.namelist()
             graphs = [
                 read_json(archive.read(name), values=_MOST_VALUES, size=_MOST_BYTES)

@@ -16,9 +16,9 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import Format
 from modelexport_exporter.checkpoint import files, pickle_peek
 from modelexport_exporter.checkpoint.layout import Detected, Layout
-from modelexport_exporter.core.archives import ArchiveTooLargeError, check_archive
+from modelexport_exporter.core.archives import ArchiveTooLargeError, check_archive, open_archive
 from modelexport_exporter.core.bounded_json import BoundedJsonError, read_json
-from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.errors import ExportFailure, printable
 
 _ZIP_MAGIC = b"PK\x03\x04"
 _LEGACY_MAGIC = b"\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
@@ -71,13 +71,19 @@ def directory_contents(directory: Path, declared: Format) -> files.Contents:
 
 
 def _detect_file(path: Path) -> Detected:
-    with path.open("rb") as file:
-        head = file.read(64)
+    try:
+        with path.open("rb") as file:
+            head = file.read(64)
+    except PermissionError as error:
+        raise ExportFailure(
+            Reason.ACCESS_DENIED,
+            f"{path.name} cannot be read: {error.strerror}",
+            "Check its owner and mode. A link to what holds credentials is not followed.",
+        ) from error
     if not head:
         raise ExportFailure(Reason.CHECKPOINT_CORRUPT, f"{path.name} is empty", _SAVE_AGAIN)
     if head.startswith(_ZIP_MAGIC):
-        found = _format_of_archive(path)
-        return _pickled(path, Layout.ZIP) if found is None else Detected(found, Layout.ZIP)
+        return _detect_archive(path)
     if _LEGACY_MAGIC in head[:32]:
         return _pickled(path, Layout.LEGACY_PICKLE)
     if _looks_like_safetensors(head):
@@ -102,13 +108,11 @@ def _pickled(path: Path, layout: Layout) -> Detected:
     return Detected(Format.STATE_DICT, layout)
 
 
-def _format_of_archive(path: Path) -> Format | None:
-    """Return which of torch's zip formats it is, by its entries; None: the pickle decides."""
+def _detect_archive(path: Path) -> Detected:
     try:
         check_archive(path)
-        with zipfile.ZipFile(path) as archive:
-            entries = {name.partition("/")[2] for name in archive.namelist()}
-            top = sorted(archive.namelist())[:5]
+        found = _format_of_archive(path)
+        return _pickled(path, Layout.ZIP) if found is None else Detected(found, Layout.ZIP)
     except ArchiveTooLargeError as error:
         raise ExportFailure(
             Reason.CHECKPOINT_CORRUPT,
@@ -117,12 +121,20 @@ def _format_of_archive(path: Path) -> Format | None:
             "compress weights.",
         ) from error
     except zipfile.BadZipFile as error:
+        why = printable(str(error))[:200]
         raise ExportFailure(
             Reason.CHECKPOINT_CORRUPT,
-            f"{path.name} begins like a zip archive of torch but is cut off or damaged: its "
-            f"directory cannot be read ({path.stat().st_size} bytes are there)",
+            f"{path.name} begins like a zip archive of torch but is cut off or damaged: it "
+            f"cannot be read ({path.stat().st_size} bytes are there): {why}",
             _SAVE_AGAIN,
         ) from error
+
+
+def _format_of_archive(path: Path) -> Format | None:
+    """Return which of torch's zip formats it is, by its entries; None: the pickle decides."""
+    with open_archive(path) as archive:
+        entries = {name.partition("/")[2] for name in archive.namelist()}
+        top = sorted(archive.namelist())[:5]
     if "archive_format" in entries or "serialized_exported_program.json" in entries:
         return Format.EXPORTED_PROGRAM
     if "constants.pkl" in entries and any(name.startswith("code/") for name in entries):
@@ -131,7 +143,8 @@ def _format_of_archive(path: Path) -> Format | None:
         return None
     raise ExportFailure(
         Reason.FORMAT_UNKNOWN,
-        f"{path.name} is a zip archive, but not one of torch's; it holds {', '.join(top)}",
+        f"{path.name} is a zip archive, but not one of torch's; it holds "
+        f"{', '.join(name[:100] for name in top)}",
         _FORMATS_HINT,
     )
 

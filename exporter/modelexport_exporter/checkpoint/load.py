@@ -205,4 +205,10 @@ def _load_torch_script(path: Path) -> torch.nn.Module:
             "Upload the archive again; if its operators come from an extension, or it was saved "
             "by a newer torch, save it again with this version.",
         ) from error
+    if not hasattr(module, "forward"):
+        raise ExportFailure(
+            Reason.FORMAT_UNKNOWN,
+            f"{path.name} holds a TorchScript module without forward",
+            "Save the module that is called with torch.jit.save.",
+        )
     return module

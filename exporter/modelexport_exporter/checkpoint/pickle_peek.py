@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, BinaryIO
 
+from modelexport_exporter.core.archives import open_archive
+
 _PLAIN_DICTS = ("collections OrderedDict", "builtins dict", "__builtin__ dict")
 _TENSORS = "torch._utils "
 _LIGHTNING_KEY = b"pytorch-lightning_version"
@@ -24,7 +26,7 @@ _SKIPPED = frozenset(("PROTO", "FRAME", "MEMOIZE", "BINPUT", "LONG_BINPUT", "PUT
 
 def top_class_in_zip(path: Path) -> str:
     """Return the class of the object that torch.save wrote, empty for a plain dict."""
-    with zipfile.ZipFile(path) as archive, archive.open(_data_pickle(archive)) as data:
+    with open_archive(path) as archive, archive.open(_data_pickle(archive)) as data:
         return _top_class(data)  # type: ignore[arg-type]
 
 
@@ -42,7 +44,7 @@ def top_class_in_legacy_file(path: Path) -> str:
 
 def is_lightning(path: Path) -> bool:
     """Return whether the object is a checkpoint of PyTorch Lightning, by the key of its version."""
-    with zipfile.ZipFile(path) as archive:
+    with open_archive(path) as archive:
         info = archive.getinfo(_data_pickle(archive))
         with archive.open(info) as data:
             # Short of the last byte: torch can be set to write no checksums.

@@ -1,13 +1,19 @@
 """Zip archives of somebody else: opened only if reading them takes no more than they promise.
 
 Guarantees that an archive of some megabytes cannot take gigabytes of memory: neither by members
-that inflate, nor by members that share their bytes, nor by a directory of millions of names.
+that inflate, nor by members that share their bytes, nor by a directory of millions of names. And
+that what cannot be read is one error, BadZipFile: zipfile raises eight.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import lzma
 import struct
 import zipfile
+import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -26,9 +32,34 @@ _LOCATOR_64_MAGIC = b"PK\x06\x07"
 _END_64_LIMIT = 1 << 62
 """Beyond it, no file can be read."""
 
+_UNREADABLE = (
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    UnicodeError,
+    struct.error,
+    zlib.error,
+    lzma.LZMAError,
+)
+"""What zipfile raises for encrypted members, unknown methods and damaged bytes."""
+
 
 class ArchiveTooLargeError(ValueError):
     """Reading the archive would take too much memory; the message states what was found."""
+
+
+@contextlib.contextmanager
+def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open an archive; whatever in it cannot be read raises BadZipFile in the block."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except _UNREADABLE as error:
+        raise zipfile.BadZipFile(str(error) or type(error).__name__) from error
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a seek to where no file can be
+            raise
+        raise zipfile.BadZipFile("a place before its beginning") from error
 
 
 def check_archive(path: Path, inflated: int | None = MOST_INFLATED_BYTES) -> None:
@@ -42,7 +73,7 @@ def check_archive(path: Path, inflated: int | None = MOST_INFLATED_BYTES) -> Non
         raise ArchiveTooLargeError(
             f"its directory has {directory:,} bytes; at most {MOST_DIRECTORY_BYTES:,} are read"
         )
-    with zipfile.ZipFile(path) as archive:
+    with open_archive(path) as archive:
         members = archive.infolist()
     taken = sum(member.compress_size for member in members)
     size = path.stat().st_size

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from modelexport_api.base import ApiModel
 from modelexport_api.status import TensorInfo
+from modelexport_exporter.onnx_file.external_names import external_problem
 from modelexport_exporter.onnx_file.function_calls import check_functions
 
 STANDARD_DOMAINS = frozenset({"", "ai.onnx", "ai.onnx.ml", "ai.onnx.training"})
@@ -42,7 +43,9 @@ class Inspection(ApiModel):
     producer: str = ""
     opsets: dict[str, int] = Field(description="The version of each domain; ai.onnx is ONNX's.")
     valid: bool = Field(description="Whether onnx.checker accepts the file.")
-    problem: str = Field(default="", description="What onnx.checker says against it.")
+    problem: str = Field(
+        default="", description="What is against it: places of external data, or onnx.checker's."
+    )
     inputs: list[TensorInfo]
     outputs: list[TensorInfo]
     initializers: list[Initializer]
@@ -63,7 +66,7 @@ def inspect_file(path: Path, *, graph: bool = False) -> Inspection:
     if not model.HasField("graph"):
         raise ValueError("it has no graph")
     check_functions(model)
-    problem = _check(path)
+    problem = external_problem(model, path.parent) or _check(path)
     ops = Counter(_op_name(node) for node in all_nodes(model))
     external = {entry.external for entry in _initializers(model) if entry.external}
     files = [path, *(path.parent / name for name in sorted(external))]

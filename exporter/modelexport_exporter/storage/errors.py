@@ -131,7 +131,7 @@ def replaced(uri: str) -> ExportFailure:
     """Return the retryable failure for an object that changed under our hands."""
     return ExportFailure(
         Reason.SOURCE_CHANGED,
-        f"{uri} was replaced while it was read",
+        f"{uri} was replaced while it was read, or deleted",
         "It is tried again with the new content. Write checkpoints under names that never change.",
     )
 

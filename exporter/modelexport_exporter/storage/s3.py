@@ -21,10 +21,16 @@ from modelexport_exporter.core.stored_object import StoredObject
 from modelexport_exporter.storage.errors import Access
 from modelexport_exporter.storage.regular_files import check_digest, opened
 from modelexport_exporter.storage.s3_client import client_for
-from modelexport_exporter.storage.s3_codes import CONDITION, MISSING, error_code
+from modelexport_exporter.storage.s3_codes import (
+    CONDITION,
+    MISSING,
+    IncompleteAnswerError,
+    error_code,
+    required,
+)
 from modelexport_exporter.storage.s3_download import Download, Place
 from modelexport_exporter.storage.s3_head import head_object
-from modelexport_exporter.storage.s3_stream import blocks
+from modelexport_exporter.storage.s3_read import Content, Sha256, Taker, read
 from modelexport_exporter.storage.s3_upload import PendingPut, PendingUpload
 from modelexport_exporter.storage.store import (
     SMALL_OBJECT_BYTES,
@@ -34,10 +40,10 @@ from modelexport_exporter.storage.store import (
 )
 
 if TYPE_CHECKING:
-    from botocore.response import StreamingBody
     from types_boto3_s3 import S3Client
 
 T = TypeVar("T")
+Page = Mapping[str, Any]
 
 MIB = 1024 * 1024
 UPLOAD_PART_BYTES = 8 * MIB
@@ -81,14 +87,15 @@ class S3Store:
             return None
         # "null" is how S3 calls the version of an object in a bucket without versions.
         version = head.get("VersionId", "null")
-        return StoredObject(
-            key,
-            head["ContentLength"],
-            head["ETag"],
-            None if version == "null" else version,
-            head["LastModified"],
-            head.get("Metadata", {}).get(_DIGEST),
-        )
+        with self._typed_errors(key):
+            return StoredObject(
+                key,
+                required(head, "ContentLength"),
+                required(head, "ETag"),
+                None if version == "null" else version,
+                required(head, "LastModified"),
+                head.get("Metadata", {}).get(_DIGEST),
+            )
 
     def list_all(self, prefix: str, depth: int | None = None) -> list[StoredObject]:
         """Return every object whose key starts with the prefix, in order of the keys."""
@@ -96,13 +103,15 @@ class S3Store:
             pages = self._client.get_paginator("list_objects_v2").paginate(
                 Bucket=self._bucket, Prefix=prefix
             )
-            return [
-                StoredObject(item["Key"], item["Size"], item["ETag"])
-                for page in pages
+            found = (
+                StoredObject(item["Key"], item["Size"], required(item, "ETag"))
+                for page in map(_checked, pages)
                 for item in page.get("Contents", [])
                 if not item["Key"].endswith("/")
                 and (depth is None or item["Key"].count("/", len(prefix)) <= depth)
-            ]
+            )
+            # A server that sends a page twice has no key twice.
+            return list({entry.key: entry for entry in found}.values())
 
     def names(self, prefix: str, limit: int | None = None) -> list[str]:
         """Return the first names directly below a directory; directories end in a slash."""
@@ -113,17 +122,33 @@ class S3Store:
                 Delimiter="/",
                 PaginationConfig={"PageSize": min(limit or _PAGE, _PAGE)},
             )
-            keys = (key for page in pages for key in _keys_of(page) if key != prefix)
-            return [key.removeprefix(prefix) for key in islice(keys, limit)]
+            keys = (key for page in map(_checked, pages) for key in _keys_of(page) if key != prefix)
+            return [key.removeprefix(prefix) for key in islice(_unique(keys), limit)]
 
     def read(self, key: str) -> tuple[bytes, StoredObject] | None:
         """Return a small object's content, or None where there is none."""
+        found = self._read(key, partial(Content, SMALL_OBJECT_BYTES))
+        if found is None:
+            return None
+        content, answer = found
         with self._typed_errors(key):
-            answer = _or_none(lambda: self._client.get_object(Bucket=self._bucket, Key=key))
-            if answer is None:
-                return None
-            content = _at_most(answer["Body"], SMALL_OBJECT_BYTES)
-        return content, StoredObject(key, len(content), answer["ETag"])
+            return content, StoredObject(key, len(content), required(answer, "ETag"))
+
+    def _read(
+        self,
+        key: str,
+        taker: Callable[[], Taker[T]],
+        **condition: Any,  # noqa: ANN401
+    ) -> tuple[T, Mapping[str, Any]] | None:
+        def request() -> Mapping[str, Any] | None:
+            return _or_none(
+                lambda: self._client.get_object(
+                    Bucket=self._bucket, Key=key, ChecksumMode="ENABLED", **condition
+                )
+            )
+
+        guard = partial(self._typed_errors, key)
+        return read(request, taker, self._bucket, self._access(key), guard)
 
     def local_path(self, key: str) -> Path | None:
         """Return None: an object must be downloaded."""
@@ -177,23 +202,20 @@ class S3Store:
     def copy(self, source: str, target: str) -> None:
         """Copy an object of up to 5 GB: S3 takes no larger one in one request."""
         with self._typed_errors(target):
-            self._client.copy_object(
+            answer = self._client.copy_object(
                 Bucket=self._bucket,
                 Key=target,
                 CopySource={"Bucket": self._bucket, "Key": source},
             )
+            required(answer, "CopyObjectResult")
 
     def digest(self, key: str) -> str | None:
         """Return the SHA-256 that was stored with an object, or read the object."""
         found = self.stat(key)
         if found is None or found.sha256 is not None:
             return found.sha256 if found else None
-        running = hashlib.sha256()
-        with self._typed_errors(key):
-            answer = self._client.get_object(Bucket=self._bucket, Key=key, IfMatch=found.etag)
-            for block in blocks(answer["Body"]):
-                running.update(block)
-        return running.hexdigest()
+        read_back = self._read(key, Sha256, IfMatch=found.etag)
+        return read_back[0] if read_back else None
 
     def write(self, key: str, content: bytes) -> None:
         """Store a small content under the key, replacing what is there."""
@@ -216,7 +238,8 @@ class S3Store:
         answer = self._client.put_object(
             Bucket=self._bucket, Key=key, Body=content, ContentType=content_type(key), **condition
         )
-        return answer["ETag"]
+        etag: str = required(answer, "ETag")
+        return etag
 
     def delete(self, keys: Iterable[str]) -> None:
         """Delete objects one by one: DeleteObjects needs a digest that some servers refuse."""
@@ -250,13 +273,36 @@ class S3Store:
     def _typed_errors(self, key: str) -> Iterator[None]:
         from boto3.exceptions import Boto3Error
         from botocore.exceptions import BotoCoreError, ClientError
+        from botocore.parsers import ResponseParserError
 
         from modelexport_exporter.storage import s3_errors
 
         try:
             yield
-        except (ClientError, BotoCoreError, Boto3Error, ValueError) as error:
+        except (
+            ClientError,
+            BotoCoreError,
+            Boto3Error,
+            ResponseParserError,
+            IncompleteAnswerError,
+            ValueError,
+        ) as error:
             raise s3_errors.from_botocore(error, self._access(key)) from error
+
+
+def _checked(page: Page) -> Page:
+    """Return a page of a listing. Raises IncompleteAnswerError for what is none."""
+    required(page, "IsTruncated")
+    return page
+
+
+def _unique(keys: Iterable[str]) -> Iterator[str]:
+    """Yield keys once, in order, as they come."""
+    seen = set[str]()
+    for key in keys:
+        if key not in seen:
+            seen.add(key)
+            yield key
 
 
 def _keys_of(page: Mapping[str, Any]) -> Iterator[str]:
@@ -264,16 +310,6 @@ def _keys_of(page: Mapping[str, Any]) -> Iterator[str]:
     keys = [item["Key"] for item in page.get("Contents", [])]
     keys += [item["Prefix"] for item in page.get("CommonPrefixes", [])]
     yield from sorted(keys)
-
-
-def _at_most(body: StreamingBody, size: int) -> bytes:
-    """Return the beginning of a body."""
-    content = bytearray()
-    for block in blocks(body):
-        content += block
-        if len(content) >= size:
-            break
-    return bytes(content[:size])
 
 
 def _or_none(request: Callable[[], T]) -> T | None:

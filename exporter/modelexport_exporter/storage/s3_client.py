@@ -13,6 +13,10 @@ from modelexport_exporter.storage.s3_upload import THREADS
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
 
+CONNECT_SECONDS = 10.0
+READ_SECONDS = 60.0
+"""Without a byte from the server."""
+
 
 def client_for(storage: Storage) -> S3Client:
     """Return a client, which threads may share: making one takes as long as ten requests."""
@@ -30,8 +34,8 @@ def _made(storage: Storage, environment: tuple[tuple[str, str], ...]) -> S3Clien
     config = Config(
         s3={"addressing_style": _addressing(storage)},
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
-        connect_timeout=10,
-        read_timeout=60,
+        connect_timeout=CONNECT_SECONDS,
+        read_timeout=READ_SECONDS,
         max_pool_connections=THREADS * 4,
         tcp_keepalive=True,
     )

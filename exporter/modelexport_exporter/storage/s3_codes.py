@@ -11,14 +11,49 @@ UPLOAD_GONE = {"NoSuchUpload"}
 """Somebody aborted the multipart upload: a run that cleans up, or a lifecycle rule."""
 DAMAGED = {"BadDigest", "IncompleteBody", "XAmzContentSHA256Mismatch"}
 """The request arrived with other bytes than were sent."""
+ABORTED = {"OperationAborted", "TemporaryRedirect"}
+"""Another operation on the bucket is in progress, or its address has not reached this server."""
 BUSY = {"408", "425", "429", "RequestTimeout", "SlowDown", "TooEarly", "TooManyRequests"}
 WITHOUT_BODY = {"400", "403"}
 """What a HEAD answers instead of a code: it has no body that could name one."""
 
 
+REQUIRED = {
+    "HeadObject": ("ContentLength", "ETag", "LastModified"),
+    "GetObject": ("ETag",),
+    "PutObject": ("ETag",),
+    "CopyObject": ("CopyObjectResult",),
+    "CreateMultipartUpload": ("UploadId",),
+    "UploadPart": ("ETag",),
+    "CompleteMultipartUpload": ("ETag",),
+    "ListObjectsV2": ("IsTruncated",),
+}
+"""What every answer of S3 to an operation has."""
+_OK = 200
+_REDIRECT = 300
+
+
+class IncompleteAnswerError(Exception):
+    """An answer that says nothing of what every answer of S3 says: something in between sent it."""
+
+
+def required(answer: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401
+    """Return a part of an answer. Raises IncompleteAnswerError if it is missing."""
+    if name not in answer:
+        raise IncompleteAnswerError(f"the answer has no {name}")
+    return answer[name]
+
+
+def is_incomplete(operation: str, answer: Mapping[str, Any]) -> bool:
+    """Return whether an answer that reports success lacks what every one has."""
+    success = _OK <= status_in(answer) < _REDIRECT and not code_in(answer)
+    return success and any(name not in answer for name in REQUIRED.get(operation, ()))
+
+
 def error_code(error: BaseException | None) -> str:
     """Return the code of an error of boto3; empty if it has none."""
-    return code_in(getattr(error, "response", {}))
+    # Errors of a connection have a response, too: None.
+    return code_in(getattr(error, "response", None) or {})
 
 
 def code_in(response: Mapping[str, Any]) -> str:

@@ -21,7 +21,12 @@ from modelexport_exporter.core.stored_object import StoredObject
 from modelexport_exporter.storage import errors as storage_errors
 from modelexport_exporter.storage.checksums import Checksum, Running, checksum_of, equal_parts
 from modelexport_exporter.storage.errors import Access
-from modelexport_exporter.storage.s3_codes import CONDITION, error_code
+from modelexport_exporter.storage.s3_codes import (
+    CONDITION,
+    MISSING,
+    IncompleteAnswerError,
+    error_code,
+)
 from modelexport_exporter.storage.s3_head import head_object
 from modelexport_exporter.storage.s3_stream import blocks
 from modelexport_exporter.storage.s3_upload import THREADS
@@ -158,10 +163,13 @@ class Download:
         position = start
         for attempt in range(PART_ATTEMPTS):
             with self._place.typed_errors(key):
-                body = self._open(position, end)
+                answer = self._open(position, end)
             try:
                 with self._place.typed_errors(key):
-                    for chunk in blocks(body):
+                    self._check(answer, position, end)
+                    for chunk in blocks(answer["Body"]):
+                        if position + len(chunk) > end:
+                            raise IncompleteAnswerError("more bytes than were requested")
                         self._write_at(descriptor, chunk, position)
                         position += len(chunk)
                         on_bytes(len(chunk))
@@ -174,14 +182,31 @@ class Download:
                 return
         raise storage_errors.unavailable(self._place.access, "the stream ended too early")
 
-    def _open(self, start: int, end: int) -> Any:  # noqa: ANN401 - a StreamingBody
+    def _open(self, start: int, end: int) -> Mapping[str, Any]:
         """Request a range, or the whole object, which comes with its checksum."""
-        whole = (start, end) == (0, self._found.size_bytes)
+        whole = self._is_whole(start, end)
         extent = {} if whole else {"Range": f"bytes={start}-{end - 1}"}
         answer = self._request(_get_object, ChecksumMode="ENABLED", **extent)
         if whole:
             self._expected = checksum_of(answer, self._place.bucket)
-        return answer["Body"]
+        return answer
+
+    def _is_whole(self, start: int, end: int) -> bool:
+        return (start, end) == (0, self._found.size_bytes)
+
+    def _check(self, answer: Mapping[str, Any], start: int, end: int) -> None:
+        """Raise if it is another object or range: servers and caches ignore what they do not know.
+
+        Closes the connection then.
+        """
+        expected = f"bytes {start}-{end - 1}/{self._found.size_bytes}"
+        etag, found = answer.get("ETag"), answer.get("ContentRange")
+        if etag == self._found.etag and (found == expected or self._is_whole(start, end)):
+            return
+        answer["Body"].close()
+        if etag is not None and etag != self._found.etag:
+            raise storage_errors.replaced(self._place.access.uri)
+        raise IncompleteAnswerError(f"{expected} was requested, the answer has {found or 'none'}")
 
     def _head(self, **options: Any) -> Mapping[str, Any]:  # noqa: ANN401
         with self._place.typed_errors(self._found.key):
@@ -196,7 +221,8 @@ class Download:
         try:
             answer: Mapping[str, Any] = send(self._place.client, **request)
         except Exception as error:
-            if error_code(error) in CONDITION:
+            # It was there when it was looked at.
+            if error_code(error) in CONDITION | MISSING:
                 raise storage_errors.replaced(self._place.access.uri) from error
             raise
         return answer

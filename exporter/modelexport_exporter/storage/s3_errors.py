@@ -7,11 +7,20 @@ from __future__ import annotations
 
 from boto3.exceptions import Boto3Error
 from botocore import exceptions as boto
+from botocore.parsers import ResponseParserError
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.storage.errors import Access, denied, missing, unavailable
-from modelexport_exporter.storage.s3_codes import BUSY, DAMAGED, UPLOAD_GONE, code_in, status_in
+from modelexport_exporter.storage.s3_codes import (
+    ABORTED,
+    BUSY,
+    DAMAGED,
+    UPLOAD_GONE,
+    IncompleteAnswerError,
+    code_in,
+    status_in,
+)
 from modelexport_exporter.storage.store import Role
 
 _MISSING = {"404", "NoSuchKey", "NoSuchBucket", "NoSuchVersion", "405", "MethodNotAllowed"}
@@ -27,6 +36,7 @@ _UNKNOWN_CREDENTIALS = {
     "401",
 }
 _PASSES = {
+    *ABORTED,
     *BUSY,
     *DAMAGED,
     *UPLOAD_GONE,
@@ -34,7 +44,6 @@ _PASSES = {
     "ThrottlingException",
     "InternalError",
     "ServiceUnavailable",
-    "OperationAborted",
     "ConditionalRequestConflict",
 }
 _NO_CREDENTIALS = (
@@ -47,6 +56,7 @@ _NO_CREDENTIALS = (
     boto.NoAuthTokenError,
 )
 _BAD_REQUEST = (boto.ParamValidationError, boto.InvalidRegionError, boto.NoRegionError)
+_NOT_IMPLEMENTED = {"501", "NotImplemented"}
 _SERVER_ERROR = 500
 _BUSY_STATUSES = {408, 425, 429}
 
@@ -68,6 +78,9 @@ def from_botocore(error: Exception, access: Access) -> ExportFailure:
             f"{access.uri} cannot be requested: {_one_line(error)}",
             "Check the uri, spec.storage.endpoint and spec.storage.region.",
         )
+    if isinstance(error, IncompleteAnswerError | ResponseParserError):
+        detail = f"{access.server} gave no answer of S3 ({_one_line(error)[:200]})"
+        return unavailable(access, detail)
     return unavailable(access, _one_line(error))
 
 
@@ -83,6 +96,9 @@ def _from_answer(error: boto.ClientError, access: Access) -> ExportFailure:
             f"{access.uri} is in another region than the configured one ({code})",
             "Set spec.storage.region to the bucket's region.",
         )
+    if code in _NOT_IMPLEMENTED:
+        hint = "ModelExport needs conditional writes, multipart uploads and ranges: use a server "
+        return denied(access, f"{access.server} answered {code}", f"{hint}that has them.")
     if code in _PASSES or status in _BUSY_STATUSES or status >= _SERVER_ERROR:
         return unavailable(access, f"{access.server} answered {code or status}")
     return denied(access, *_refusal(code or str(status), access))

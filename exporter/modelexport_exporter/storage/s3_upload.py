@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.storage.regular_files import check_digest, opened
-from modelexport_exporter.storage.s3_codes import UPLOAD_GONE, error_code
+from modelexport_exporter.storage.s3_codes import UPLOAD_GONE, error_code, required
 from modelexport_exporter.storage.s3_stream import SentBody
 from modelexport_exporter.storage.store import OnBytes
 
@@ -119,7 +119,8 @@ class PendingUpload:
                 UploadId=self.upload_id,
                 MultipartUpload={"Parts": self.parts},
             )
-        return answer["ETag"]
+            etag: str = required(answer, "ETag")
+        return etag
 
     def _send(self, on_bytes: OnBytes = _ignore) -> None:
         with self.guard(self.key):
@@ -130,7 +131,7 @@ class PendingUpload:
                 ContentType=self.content_type,
                 Metadata=self.metadata,
             )
-        self.upload_id = begun["UploadId"]
+            self.upload_id = required(begun, "UploadId")
         with opened(self.source) as descriptor:
             digest = self._send_parts(descriptor, on_bytes)
         check_digest(self.source.name, digest, self.sha256)
@@ -163,8 +164,8 @@ class PendingUpload:
                 Body=SentBody(content),
                 ChecksumAlgorithm="CRC32",
             )
+            part: CompletedPartTypeDef = {"ETag": required(answer, "ETag"), "PartNumber": number}
         on_bytes(len(content))
-        part: CompletedPartTypeDef = {"ETag": answer["ETag"], "PartNumber": number}
         if "ChecksumCRC32" in answer:
             part["ChecksumCRC32"] = answer["ChecksumCRC32"]
         return part

@@ -27,7 +27,11 @@ from modelexport_exporter.core.types import (
     WrittenFile,
 )
 from modelexport_exporter.onnx_file.checker import checker_error
-from modelexport_exporter.onnx_file.external_names import UnsafeNameError, external_names
+from modelexport_exporter.onnx_file.external_names import (
+    UnsafeNameError,
+    external_names,
+    external_problem,
+)
 from modelexport_exporter.onnx_file.function_calls import TooManyNodesError, check_functions
 from modelexport_exporter.onnx_file.read_back import ArtifactFacts, read_back
 from modelexport_exporter.onnx_file.weights import weight_keys
@@ -68,7 +72,14 @@ def read_artifact(
     clock.report(Stage.LOAD, parameters_of(module), progress)
     with clock.stage(Stage.CONTRACT):
         progress(Stage.CONTRACT, 0.0, "reading the file")
-        producer = _producer(_load(path))
+        model = _load(path)
+        if problem := external_problem(model, path.parent):
+            raise ExportFailure(
+                Reason.ARTIFACT_INVALID,
+                f"{path.name}: {problem}",
+                "Do not serve this file. Save the model again, external data next to it.",
+            )
+        producer = _producer(model)
         facts = read_back(path)
         weights = _weight_inputs(task.spec, weight_keys(module), facts)
         own = tuple(entry for entry in facts.inputs if entry.name not in weights)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import tracemalloc
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from modelexport_exporter.core.archives import ArchiveTooLargeError, check_archive
+from modelexport_exporter.core.archives import ArchiveTooLargeError, check_archive, open_archive
 from unit.exporter.core import hostile_archives as hostile
 
 GIB = 1 << 30
@@ -64,3 +65,28 @@ def test_what_is_no_archive(tmp_path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(zipfile.BadZipFile):
         check_archive(path)
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (NotImplementedError("compression type 99"), "compression type 99"),
+        (RuntimeError("encrypted"), "encrypted"),
+        (EOFError(), "EOFError"),
+        (OSError(errno.EINVAL, "Invalid argument"), "before its beginning"),
+    ],
+)
+def test_what_cannot_be_read_is_one_error(tmp_path: Path, error: Exception, text: str) -> None:
+    path = tmp_path / "model.pt"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("model/data.pkl", b"N.")
+    with pytest.raises(zipfile.BadZipFile, match=text), open_archive(path):
+        raise error
+
+
+def test_an_error_of_the_disk_stays_one(tmp_path: Path) -> None:
+    path = tmp_path / "model.pt"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("model/data.pkl", b"N.")
+    with pytest.raises(OSError, match="disk"), open_archive(path):
+        raise OSError(errno.EIO, "disk")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import onnx
@@ -10,6 +11,7 @@ import pytest
 from modelexport_exporter.onnx_file.external_names import (
     UnsafeNameError,
     external_names,
+    external_problem,
     safe_name,
 )
 
@@ -58,3 +60,37 @@ def test_names_below_the_directory(name: str) -> None:
 def test_names_that_lead_elsewhere(name: str) -> None:
     with pytest.raises(UnsafeNameError):
         safe_name(name)
+
+
+@pytest.mark.parametrize(
+    ("entries", "problem"),
+    [
+        ({}, ""),
+        ({"offset": "60", "length": "4"}, ""),
+        ({"offset": "61", "length": "4"}, "ends at byte 65, data.bin has 64"),
+        ({"offset": "64"}, "ends at byte 68, data.bin has 64"),
+        ({"offset": "-4", "length": "4"}, "are no sizes"),
+        ({"offset": "9" * 100, "length": "4"}, "are no sizes"),
+        ({"offset": "zero"}, "are no sizes"),
+        ({"length": "7"}, "its length is 7, its shape needs 4 bytes"),
+    ],
+)
+def test_places_are_in_their_files(tmp_path: Path, entries: dict[str, str], problem: str) -> None:
+    (tmp_path / "data.bin").write_bytes(bytes(64))
+    tensor = outside("data.bin")
+    for key, value in entries.items():
+        tensor.external_data.add(key=key, value=value)
+    model = onnx.ModelProto()
+    model.graph.initializer.append(tensor)
+    found = external_problem(model, tmp_path)
+    assert problem in found
+    assert bool(problem) == bool(found)
+
+
+@pytest.mark.parametrize("name", ["gone", "link", "directory", "../data.bin"])
+def test_what_is_no_file_of_the_directory(tmp_path: Path, name: str) -> None:
+    (tmp_path / "link").symlink_to("/etc/passwd")
+    (tmp_path / "directory").mkdir()
+    model = onnx.ModelProto()
+    model.graph.initializer.append(outside(name))
+    assert external_problem(model, tmp_path)

@@ -3,10 +3,12 @@ from __future__ import annotations
 import pytest
 from boto3.exceptions import S3UploadFailedError
 from botocore import exceptions as boto
+from botocore.parsers import ResponseParserError
 
 from modelexport_api.pod import MANIFEST_ENV
 from modelexport_api.reasons import Reason, is_retryable
 from modelexport_exporter.storage.errors import Access
+from modelexport_exporter.storage.s3_codes import IncompleteAnswerError
 from modelexport_exporter.storage.s3_errors import from_botocore
 from modelexport_exporter.storage.store import Role
 
@@ -46,6 +48,11 @@ def answer(code: str, status: int = 400) -> boto.ClientError:
         (answer("IncompleteBody"), Reason.STORE_UNAVAILABLE),
         (answer("XAmzContentSHA256Mismatch"), Reason.STORE_UNAVAILABLE),
         (answer("NoSuchUpload", 404), Reason.STORE_UNAVAILABLE),
+        (answer("OperationAborted", 409), Reason.STORE_UNAVAILABLE),
+        (answer("TemporaryRedirect", 307), Reason.STORE_UNAVAILABLE),
+        (answer("NotImplemented", 501), Reason.ACCESS_DENIED),
+        (ResponseParserError("no XML"), Reason.STORE_UNAVAILABLE),
+        (IncompleteAnswerError("the answer has no ETag"), Reason.STORE_UNAVAILABLE),
         (boto.NoCredentialsError(), Reason.ACCESS_DENIED),
         (boto.PartialCredentialsError(provider="env", cred_var="x"), Reason.ACCESS_DENIED),
         (boto.ProfileNotFound(profile="x"), Reason.ACCESS_DENIED),
