@@ -13,6 +13,9 @@ from collections.abc import Hashable
 from typing import Any
 
 import yaml
+from yaml.constructor import ConstructorError
+
+from modelexport_api.printable import excerpt
 
 _FLOAT = re.compile(
     r"""^(?:[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+]?[0-9]+)?
@@ -51,7 +54,19 @@ class _Loader(yaml.SafeLoader):
             )
         return root
 
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: ANN401 - any
+        """Return a node's value; a tag that does not fit raises anything in PyYAML."""
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            kind = node.tag.rpartition(":")[2]
+            text = excerpt(node.value) if isinstance(node, yaml.ScalarNode) else f"a {node.id}"
+            problem = f"{text} cannot be read as {kind}, which it is written as"
+            raise ConstructorError(None, None, problem, node.start_mark) from None
+
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        if not isinstance(node, yaml.MappingNode):  # `!!map [a]`
+            return super().construct_mapping(node, deep)
         seen: dict[object, yaml.Node] = {}
         for key, _ in node.value:
             name = (key.tag, key.value) if isinstance(key, yaml.ScalarNode) else key
