@@ -9,7 +9,7 @@ _MOST_LINES = 50
 
 
 def printable(text: str) -> str:
-    """Return a text with everything that is not shown as it is written as an escape: `\\x1b`."""
+    r"""Return a text in which all that is not shown is written as an escape: `\x1b`."""
     if text.isprintable():
         return text
     return "".join(one if one.isprintable() else _escaped(one) for one in text)
