@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from modelexport_api.object_meta_types import type_problems
 from modelexport_api.printable import excerpt
 from modelexport_api.problem import Problem
 
@@ -56,6 +57,8 @@ def meta_problems(metadata: Mapping[str, Any]) -> Iterator[Problem]:
         for words in _namespace_problems(namespace):
             advice = f"write namespace: {_as_name(namespace, _MAX_LABEL).replace('.', '-')}"
             yield _invalid("namespace", namespace, words, advice)
+    yield from type_problems(metadata)
+    yield from _finalizers(metadata.get("finalizers"))
     yield from _labels(metadata.get("labels"))
     yield from _annotations(metadata.get("annotations"))
 
@@ -74,13 +77,20 @@ def _namespace_problems(name: str) -> Iterator[str]:
         yield _IS_LABEL
 
 
+def _finalizers(finalizers: object) -> Iterator[Problem]:
+    for entry in finalizers if isinstance(finalizers, list) else ():
+        for words in _key_problems(entry) if isinstance(entry, str) else ():
+            yield _invalid("finalizers", entry, words, "")
+
+
 def _labels(labels: object) -> Iterator[Problem]:
     for key, value in labels.items() if isinstance(labels, dict) else ():
         for words in _key_problems(str(key)):
             yield _invalid("labels", str(key), words, "")
         if not isinstance(value, str):
             continue
-        advice = f"write {excerpt(key)}: {re.sub(r'[^A-Za-z0-9_.-]+', '-', value)[:_MAX_LABEL].strip('-_.')}"
+        bare = re.sub(r"[^A-Za-z0-9_.-]+", "-", value)[:_MAX_LABEL].strip("-_.")
+        advice = f"write {excerpt(key)}: {bare}"
         if len(value) > _MAX_LABEL:
             yield _invalid("labels", value, f"must be no more than {_MAX_LABEL} bytes", advice)
         if not re.fullmatch(_VALUE, value):

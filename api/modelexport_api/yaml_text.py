@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 from yaml.constructor import ConstructorError
+from yaml.parser import ParserError
 
 from modelexport_api.printable import excerpt
 
@@ -53,6 +54,14 @@ class _Loader(yaml.SafeLoader):
                 f"its aliases stand for more than {MOST_VALUES:,} values; write them out"
             )
         return root
+
+    def process_directives(self) -> Any:  # noqa: ANN401 - of PyYAML
+        """Refuse a directive that only PyYAML ignores."""
+        token = self.peek_token()
+        if isinstance(token, yaml.DirectiveToken) and token.name not in {"YAML", "TAG"}:
+            problem = f"found the unknown directive %{excerpt(token.name)}"
+            raise ParserError(None, None, problem, token.start_mark)
+        return super().process_directives()
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: ANN401 - any
         """Return a node's value; a tag that does not fit raises anything in PyYAML."""

@@ -13,7 +13,8 @@ from modelexport_api import API_VERSION, PLURAL
 from modelexport_api.trigger import TRIGGER_PLURAL
 
 CREATED, CONFLICT = 201, 409
-_SERVER_ERROR = 500
+_TOO_LARGE = 413
+_MOST_BYTES = 3 << 20
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,8 @@ class Server:
     def create(self, data: bytes, *, trigger: bool) -> Reply:
         """Send a file; a field that is unknown or occurs twice is an error."""
         plural = TRIGGER_PLURAL if trigger else PLURAL
+        if len(data) > _MOST_BYTES:  # it answers, and closes the connection while it is written to
+            return Reply(_TOO_LARGE, {"message": "Request entity too large"})
         answer = self._pool.request(
             "POST",
             f"{self._root}/{plural}?fieldValidation=Strict",
