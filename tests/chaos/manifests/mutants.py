@@ -12,7 +12,7 @@ import yaml
 from chaos.manifests.mutations import KINDS
 from chaos.manifests.texts import TEXT_KINDS
 from chaos.manifests.trees import Place, put
-from chaos.manifests.valid import valid_manifests
+from chaos.manifests.valid import is_trigger, valid_manifests
 from modelexport_api.yaml_text import dump
 
 FAMILIES = {
@@ -46,6 +46,8 @@ class Mutant:
     places: tuple[Place, ...]
     """Of the mutations of the tree."""
     data: bytes
+    is_trigger: bool
+    """Whether it was one before it was changed."""
 
     @property
     def family(self) -> str:
@@ -77,7 +79,7 @@ def mutant(seed: int) -> Mutant:
         kind = draw.choice([*TEXT_KINDS])
         data = TEXT_KINDS[kind](draw, data)
         kinds.append(kind)
-    return Mutant(seed, base.name, tuple(kinds), tuple(places), data)
+    return Mutant(seed, base.name, tuple(kinds), tuple(places), data, is_trigger(base.document))
 
 
 def as_text(tree: object) -> bytes:
