@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chaos.manifests.finished import FINISHED
-from chaos.manifests.messages import problems_of_message
+from chaos.manifests.messages import problems_of_condition, problems_of_message
 from modelexport_api.resource import ModelExport, parse
 from modelexport_api.trigger_resource import ModelExportTrigger, parse_trigger
 from modelexport_api.yaml_text import dump, load_all
@@ -85,7 +85,7 @@ def observe_stored(document: dict[Any, Any]) -> Iterator[str]:
         if not decision.status.conditions:
             yield "the operator writes no condition"
         for condition in decision.status.conditions:
-            yield from problems_of_message(condition.message)
+            yield from problems_of_condition(condition.message)
 
 
 def check_trigger(trigger: ModelExportTrigger) -> Iterator[str]:
@@ -95,7 +95,7 @@ def check_trigger(trigger: ModelExportTrigger) -> Iterator[str]:
         yield "what was accepted does not read back from JSON"
     readiness = ready.resolve_kind(trigger, TriggerSettings())
     if isinstance(readiness, ready.Readiness):
-        yield from problems_of_message(readiness.message)
+        yield from problems_of_condition(readiness.message)
     if ready.problems(trigger):
         return
     for body in FINISHED:

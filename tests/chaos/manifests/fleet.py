@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bed.control_plane import ControlPlane
+from chaos.manifests.messages import problems_of_condition
 from chaos.manifests.server import Server
 from cluster.operator.forked import Forker
 from cluster.operator.replica import USER, Operators, Replica, grant
 from cluster.operator.world import CRDS, NODE
 
 _PATIENCE = 180.0
-_LONGEST = 4096
 _UNEXPECTED = re.compile(r"Traceback|unexpected error|failed to handle|failed to read")
 Object = Mapping[str, Any]
 
@@ -81,11 +81,7 @@ def problems(body: Object, *, refused: bool) -> Iterator[str]:
     elif refused and found[0]["status"] != "False":
         yield f"the operator accepts it: {found[0]['reason']}"
     for condition in found:
-        message = condition["message"]
-        if not message or not message.replace("\n", "").isprintable():
-            yield f"{condition['type']}: cannot be printed: {message[:300]!r}"
-        if len(message) > _LONGEST:
-            yield f"{condition['type']}: a message of {len(message)} characters"
+        yield from problems_of_condition(condition["message"])
 
 
 def trouble(replica: Replica) -> list[str]:

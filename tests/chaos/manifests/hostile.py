@@ -55,7 +55,7 @@ GLOBS = (
 KEYS: tuple[Any, ...] = (
     "unknown", "__proto__", "$ref", "constructor", "__class__", "", " ", "source ", "a.b", "a[0]",
     "x" * 300, "\x1b[31mred", "a\nb: c", "\u202eeman", "é", "-", "<<", "=", "a`b", "{name}", "metadata",
-    "spec", "status", "kind", 1, 1.5, True,
+    "spec", "status", "kind", 1, 1.5, True, "\ud800",
 )  # fmt: skip
 
 _EXPORTER = "exporter"

@@ -1,4 +1,4 @@
-"""What a message may hold: lines that any terminal and any status can hold, in the product's words."""
+"""What a message may hold: what any terminal and any status can, in the product's words."""
 
 from __future__ import annotations
 
@@ -10,6 +10,12 @@ MOST_LINES = 51
 _OF_OTHERS = re.compile(
     r"Input should be|String should|Extra inputs|Field required|pydantic|Traceback|object at 0x"
 )
+
+
+def problems_of_condition(message: str) -> Iterator[str]:
+    """Yield what a status cannot hold; its text is cut where it is written."""
+    if not message.replace("\n", "").isprintable():
+        yield f"a condition that cannot be printed: {message[:300]!r}"
 
 
 def problems_of_message(message: str) -> Iterator[str]:

@@ -22,7 +22,8 @@ missing or misspelled, each limit of the schema, expressions, templates, globs, 
 The readers of `modelexport run`, `render` and the operator either accept a file, and then what follows
 (Job, condition, export of a trigger) is decided without an exception, and what was read reads back equal
 from JSON and YAML; or they refuse it with at most 50 lines of at most 1,000 printable characters that
-name the field. Both within 1 s of CPU time for 120 KiB, the most that a pod takes, and 256 MiB.
+name the field. Both within 1 s of CPU time for 120 KiB (the most that a pod takes) and 40,000 values, and
+within 256 MiB.
 
 The same files are sent to a real API server, which validates strictly, as for kubectl. What it accepts
 and the product does not, or the other way round, is a difference; the intended ones are listed in
