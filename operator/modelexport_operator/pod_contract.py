@@ -213,7 +213,7 @@ def _check_security(context: Template, fixed: dict[str, Any], path: str) -> Iter
         if key != "level":
             yield f"{path}.securityContext.seLinuxOptions.{key} cannot be set"
     profile = _get_mapping(context, "appArmorProfile").get("type", "RuntimeDefault")
-    if profile not in ("RuntimeDefault", "Localhost"):  # noqa: PLR6201 - may be a list
+    if profile not in ("RuntimeDefault", "Localhost"):
         yield f"{path}.securityContext.appArmorProfile cannot be {profile}"
     if context.get("runAsUser") == 0:
         yield f"{path}.securityContext.runAsUser must not be 0 (root)"

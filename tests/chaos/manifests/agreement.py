@@ -1,4 +1,4 @@
-"""Whether the product and a real API server say the same about a file, and where they may differ."""
+"""Whether product and API server say the same about a file, and where they may differ."""
 
 from __future__ import annotations
 

@@ -8,7 +8,8 @@ from typing import Any
 
 TYPES: tuple[Any, ...] = (
     True, False, 0, 1, 7, -1, 1.5, "", "text", "64", "true", "null", [], {}, [1], ["a"], {"a": 1},
-    [[]], [{}], {"": ""}, [None], date(2026, 5, 1), datetime(2026, 5, 1, 12, tzinfo=UTC), b"\x00\xff",
+    [[]], [{}], {"": ""}, [None], date(2026, 5, 1),
+    datetime(2026, 5, 1, 12, tzinfo=UTC), b"\x00\xff",
 )  # fmt: skip
 EMPTY: tuple[Any, ...] = ("", [], {}, " ", "\t", [""], {"": None})
 NUMBERS: tuple[Any, ...] = (
@@ -18,18 +19,21 @@ NUMBERS: tuple[Any, ...] = (
 NOT_FINITE: tuple[Any, ...] = (float("nan"), float("inf"), float("-inf"))
 FRACTIONS: tuple[Any, ...] = (64.0, 64.5, 1.0, 0.1, -3.0, 20.0, 1e3, 1e-7, 0.30000000000000004)
 UNICODE = (
-    "\x00", "a\x00b", "\x1b[2J\x1b[31m", "\x07", "a\nb", "a\r\nb", "\u202egnp.exe", "\u200b", "\ufeff",
-    "\ud800", "\udfff\ud800", "é", "e\u0301", "\U0001f4a9" * 20, "ﬁ", "١٢٣", "Ａ", "\u2028", "\x7f",
+    "\x00", "a\x00b", "\x1b[2J\x1b[31m", "\x07", "a\nb", "a\r\nb", "\u202egnp.exe", "\u200b",
+    "\ufeff",
+    "\ud800", "\udfff\ud800", "é", "e\u0301", "\U0001f4a9" * 20, "ﬁ", "\u0661\u0662",
+    "\uff21", "\u2028", "\x7f",
     "\x85", "\uffff", "\U0010ffff", "Z\u0351\u0343" * 50, "İ", "ß", "\u00a0", "n\u0430me",
 )  # fmt: skip
 EXPRESSIONS = (
     "n - 1", "n // 0", "n // 2", "__import__('os').system('id')", "batch - 1", "2 * batch",
     "batch*2", "batch - batch", "-batch", "batch +1", "999999999 * batch", "9999999999 * batch",
     "batch + 999999999", "batch ** 9", "(batch)", "batch;", "lambda: 0", "batch\n", " batch",
-    "batch - 0", "0 * batch", "unknown", "batch - 1 - 1", "max(batch, 2)", "١ * batch", "None",
+    "batch - 0", "0 * batch", "unknown", "batch - 1 - 1", "max(batch, 2)", "\u0661 * batch", "None",
 )  # fmt: skip
 TEMPLATES = (
-    "{{7*7}}", "{name}", "{stem}", "{stem.__class__}", "{0}", "{index!r}", "{", "}", "{}", "{{stem}}",
+    "{{7*7}}", "{name}", "{stem}", "{stem.__class__}", "{0}", "{index!r}", "{", "}", "{}",
+    "{{stem}}",
     "$(metadata.name)", "$(metadata.namespace)", "$(", "$$(x)", "$(metadata.labels['a'])",
     "$(.. | x)", "${jndi:ldap://x/y}", "<script>alert(1)</script>", "%s%n", "%(name)s", "`id`",
     "$(id)", "; rm -rf /", "' OR 1=1", "{% raw %}", "#{x}", "*{x}", "$(metadata.annotations)",
@@ -54,7 +58,8 @@ GLOBS = (
 )  # fmt: skip
 KEYS: tuple[Any, ...] = (
     "unknown", "__proto__", "$ref", "constructor", "__class__", "", " ", "source ", "a.b", "a[0]",
-    "x" * 300, "\x1b[31mred", "a\nb: c", "\u202eeman", "é", "-", "<<", "=", "a`b", "{name}", "metadata",
+    "x" * 300, "\x1b[31mred", "a\nb: c", "\u202eeman", "é", "-", "<<", "=", "a`b", "{name}",
+    "metadata",
     "spec", "status", "kind", 1, 1.5, True, "\ud800",
 )  # fmt: skip
 

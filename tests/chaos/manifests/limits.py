@@ -60,27 +60,28 @@ def _resolved(draw: Random, tree: Tree, place: Place) -> Iterator[str | int]:
 
 
 def _values(schema: Schema) -> Iterator[Any]:
-    kind = schema.get("type")
-    if "enum" in schema:
-        for one in schema["enum"]:
-            yield from (one, f"{one} ", str(one).lower())
+    for one in schema.get("enum", ()):
+        yield from (one, f"{one} ", str(one).lower())
     if "pattern" in schema:
         yield from ("a:b", "a.b:c.d", "a", "a\n", "s3://b/k\n", "file:///a\n", "0" * 64, "a" * 63)
     for bound in ("minimum", "maximum"):
         if bound in schema:
             yield from (schema[bound], schema[bound] - 1, schema[bound] + 1, float(schema[bound]))
+    yield from _of_type(schema, str(schema.get("type")))
+    yield None
+
+
+def _of_type(schema: Schema, kind: str) -> Iterator[Any]:
     if kind == "string" or "maxLength" in schema:
         longest = schema.get("maxLength", 40)
         for letter in ("a", "é", "\U0001f600"):
             yield from (letter * longest, letter * (longest + 1))
-        yield "s3://b/" + "k" * (longest - 7)
-        yield ""
-    if kind == "array":
+        yield from ("s3://b/" + "k" * (longest - 7), "")
+    elif kind == "array":
         longest = schema.get("maxItems", 8)
         yield from ([], ["a"] * longest, [f"a{n}" for n in range(longest + 1)], [[]], [None])
-    if kind == "object":
+    elif kind == "object":
         longest = schema.get("maxProperties", 8)
         yield from ({}, {f"a{n}": {"max": 4} for n in range(longest + 1)}, {"a b": 1}, {"a": None})
-    if kind == "boolean":
+    elif kind == "boolean":
         yield from (True, False, "yes", 1)
-    yield None

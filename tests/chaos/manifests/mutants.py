@@ -18,7 +18,8 @@ from modelexport_api.yaml_text import dump
 FAMILIES = {
     "types, nulls and empty values": ("another type", "null", "empty"),
     "numbers": ("a huge number", "not finite", "a fraction", "negative", "min above max"),
-    "texts": ("unicode", "text in text", "a long text", "an expression", "a template", "another case"),
+    "texts": ("unicode", "text in text", "a long text", "an expression", "a template",
+              "another case"),
     "structure": ("deep nesting", "entries repeated", "many entries"),
     "fields unknown, missing or misspelled": (
         "an unknown field", "a missing field", "a misspelled field",

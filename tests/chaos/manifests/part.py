@@ -13,23 +13,24 @@ from chaos.journal import JOURNALS, Row
 PART = "manifests"
 TITLE = "Wrong manifests"
 TEXT = """\
-Each valid manifest of the repository (examples, pages, tests; both kinds) is changed in one to three
-places that a seed draws: another type, null, an empty value, numbers beyond 64 bits, NaN, control
-characters and half surrogates, 300,000 characters, 300 levels, 5,000 entries, fields that are unknown,
-missing or misspelled, each limit of the schema, expressions, templates, globs, URIs with credentials and
-`..`, pod templates that weaken the pod; and the text: aliases that multiply, tags, broken bytes.
+Each valid manifest of the repository (examples, pages, tests; both kinds) is changed in one to
+three places that a seed draws: another type, null, an empty value, numbers beyond 64 bits, NaN,
+control characters and half surrogates, 300,000 characters, 300 levels, 5,000 entries, fields that
+are unknown, missing or misspelled, each limit of the schema, expressions, templates, globs, URIs
+with credentials and `..`, pod templates that weaken the pod; and the text: aliases that multiply,
+tags, broken bytes.
 
-The readers of `modelexport run`, `render` and the operator either accept a file, and then what follows
-(Job, condition, export of a trigger) is decided without an exception, and what was read reads back equal
-from JSON and YAML; or they refuse it with at most 50 lines of at most 1,000 printable characters that
-name the field. Both within 1 s of CPU time for 120 KiB (the most that a pod takes) and 40,000 values, and
-within 256 MiB.
+The readers of `modelexport run`, `render` and the operator either accept a file, and then what
+follows (Job, condition, export of a trigger) is decided without an exception, and what was read
+reads back equal from JSON and YAML; or they refuse it with at most 50 lines of at most 1,000
+printable characters that name the field. Both within 1 s of CPU time for 120 KiB (the most that a
+pod takes) and 40,000 values, and within 256 MiB.
 
-The same files are sent to a real API server, which validates strictly, as for kubectl. What it accepts
-and the product does not, or the other way round, is a difference; the intended ones are listed in
-`tests/chaos/manifests/agreement.py`. The operator runs on that control plane meanwhile: each object that
-was stored gets a condition, those that the product refuses `InvalidManifest` or `Ready` False, and
-nothing unexpected is logged."""
+The same files are sent to a real API server, which validates strictly, as for kubectl. What it
+accepts and the product does not, or the other way round, is a difference; the intended ones are
+listed in `tests/chaos/manifests/agreement.py`. The operator runs on that control plane meanwhile:
+each object that was stored gets a condition, those that the product refuses `InvalidManifest` or
+`Ready` False, and nothing unexpected is logged."""
 COUNT = 3000
 
 
@@ -113,7 +114,9 @@ def against(server: object, replica: object, seeds: Iterable[int]) -> Iterator[R
                 stored[there.body["metadata"]["name"]] = seed, one.is_trigger, refused
     listed = "; ".join(f"{why}: {times}" for why, times in sorted(intended.items()))
     remarks = f"{len(stored)} stored; intended differences: {listed or 'none'}"
-    yield Row(PART, "agreement with the API server", tried, tried - wrong, wrong=wrong, remarks=remarks)
+    yield Row(
+        PART, "agreement with the API server", tried, tried - wrong, wrong=wrong, remarks=remarks
+    )
     found = fleet.await_conditions(server, {name: kind for name, (_, kind, _) in stored.items()})
     broken = 0
     for name, body in found.items():

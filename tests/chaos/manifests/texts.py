@@ -1,4 +1,4 @@
-"""Mutations of the YAML text: what a tree cannot say, such as tags, aliases and broken bytes. Pure."""
+"""Mutations of the text: what a tree cannot say, such as tags and broken bytes. Pure."""
 
 from __future__ import annotations
 
@@ -16,8 +16,15 @@ _PLAIN = (
     b"010", b"0o17", b"0x1F", b"0b11", b"1_000", b"1:30", b"190:20:30", b"yes", b"no", b"on", b"y",
     b"n", b"~", b"2026-05-01", b"1e5", b"1e-5", b"+1", b".5", b"5.", b".inf", b"-.INF", b".NaN",
     b"9" * 5000, b"1e999", b"0b2", b"08", b"- - - 1", b"? a", b"[1, 2", b"{a: 1", b"'x", b'"x',
-    b'"\\x"', b'"\\u12"', b'"\\ud800"', b"*x", b"&a [*a]", b"&a {b: *a}", b"%x", b"@x", b"`x`", b"|", b">-",
+    b'"\\x"', b'"\\u12"', b'"\\ud800"', b"*x", b"&a [*a]", b"&a {b: *a}", b"%x", b"@x", b"`x`",
+    b"|", b">-",
     b"a: b: c", b"<<", b"=", b"!!", b"&", b"#", b"--- x", b"[" * 50, b"[" * 3000, b"{a: " * 3000,
+)  # fmt: skip
+
+
+_BROKEN = (
+    b"\x00", b"\xff\xfe", b"\xc0\x80", b"\xed\xa0\x80", b"\x1b[2J", b"\xef\xbb\xbf", b"\t", b"\r",
+    b"\x85", b"\xe2\x80\xa8", b"\x7f",
 )  # fmt: skip
 
 
@@ -68,12 +75,8 @@ def _cut(draw: Random, data: bytes) -> bytes:
 
 
 def _bytes(draw: Random, data: bytes) -> bytes:
-    extra = draw.choice(
-        [b"\x00", b"\xff\xfe", b"\xc0\x80", b"\xed\xa0\x80", b"\x1b[2J", b"\xef\xbb\xbf", b"\t", b"\r",
-         b"\x85", b"\xe2\x80\xa8", b"\x7f"]
-    )  # fmt: skip
     at = draw.randrange(len(data) + 1)
-    return data[:at] + extra + data[at:]
+    return data[:at] + draw.choice(_BROKEN) + data[at:]
 
 
 def _encoded(draw: Random, data: bytes) -> bytes:
@@ -82,11 +85,20 @@ def _encoded(draw: Random, data: bytes) -> bytes:
 
 
 def _documents(draw: Random, data: bytes) -> bytes:
+    before = (b"---\n", b"%YAML 1.1\n---\n", b"%FOO\n---\n", b"# only a comment\n")
+    after = (b"---\n", b"---\n" + data, b"...\n", data, b"\n\n")
+    as_entry = b"- " + data.replace(b"\n", b"\n  ")
+    others = (
+        as_entry,
+        b"",
+        b"\n\n",
+        b"x",
+        data.replace(b"\n", b"\r\n"),
+        data.replace(b"  ", b"\t"),
+    )
     return draw.choice(
-        [data + b"---\n" + data, b"---\n" + data + b"...\n", b"%YAML 1.1\n---\n" + data, b"%FOO\n---\n" + data,
-         data + b"---\n", b"- " + data.replace(b"\n", b"\n  "), b"# only a comment\n", b"", b"\n\n", b"x",
-         data.replace(b"\n", b"\r\n"), data.replace(b"  ", b"\t"), data * 2]
-    )  # fmt: skip
+        [*(text + data for text in before), *(data + text for text in after), *others]
+    )
 
 
 def _swollen(draw: Random, data: bytes) -> bytes:
