@@ -39,7 +39,7 @@ def _are_texts(value: object) -> bool:
 
 
 def _are_mappings(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(entry, dict) for entry in value)
+    return isinstance(value, list) and all(isinstance(entry, dict | None) for entry in value)
 
 
 def _are_owners(value: object) -> bool:

@@ -57,11 +57,11 @@ class _Loader(yaml.SafeLoader):
 
     def process_directives(self) -> Any:  # noqa: ANN401 - of PyYAML
         """Refuse a directive that only PyYAML ignores."""
-        token = self.peek_token()
+        token = self.peek_token()  # type: ignore[no-untyped-call]
         if isinstance(token, yaml.DirectiveToken) and token.name not in {"YAML", "TAG"}:
             problem = f"found the unknown directive %{excerpt(token.name)}"
             raise ParserError(None, None, problem, token.start_mark)
-        return super().process_directives()
+        return super().process_directives()  # type: ignore[no-untyped-call]
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: ANN401 - any
         """Return a node's value; a tag that does not fit raises anything in PyYAML."""
@@ -69,12 +69,12 @@ class _Loader(yaml.SafeLoader):
             return super().construct_object(node, deep)
         except (ValueError, TypeError, KeyError, AttributeError):
             kind = node.tag.rpartition(":")[2]
-            text = excerpt(node.value) if isinstance(node, yaml.ScalarNode) else f"a {node.id}"
+            text = excerpt(node.value) if isinstance(node, yaml.ScalarNode) else "what is here"
             problem = f"{text} cannot be read as {kind}, which it is written as"
             raise ConstructorError(None, None, problem, node.start_mark) from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        if not isinstance(node, yaml.MappingNode):  # `!!map [a]`
+        if getattr(node, "id", "") != "mapping":  # `!!map [a]`
             return super().construct_mapping(node, deep)
         seen: dict[object, yaml.Node] = {}
         for key, _ in node.value:

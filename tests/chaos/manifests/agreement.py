@@ -38,6 +38,7 @@ STRICTER: Sequence[Difference] = (
     Difference(("is not UTF-8 text",), "files are UTF-8; the API server's YAML also reads UTF-16"),
     Difference(("binary data",), "!!binary is refused; the API server stores its bytes as text"),
     Difference(("a constructor for the tag", " node, but found ", "written as"), "tags of YAML"),
+    Difference(("found a tab;",), "a tab before the colon of a key is refused"),
     Difference(
         ("spec.template.spec",),
         "rules between fields of a trigger's template, which the operator checks",

@@ -37,10 +37,12 @@ def operator(plane: ControlPlane, namespace: str) -> Iterator[Replica]:
     forker = Forker.start(plane.run.log_of("forker"))
     try:
         replica = Operators(plane, namespace, kubeconfig, forker).start()
-        yield replica
-        with contextlib.suppress(ProcessLookupError):
-            replica.child.stop()
-        plane.run.children.remove(replica.child)
+        try:
+            yield replica
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                replica.child.stop()
+            plane.run.children.remove(replica.child)
     finally:
         forker.close()
 
@@ -54,7 +56,9 @@ def await_conditions(server: Server, names: Mapping[str, bool]) -> dict[str, Obj
             for trigger in (False, True)
             for name, body in server.all(trigger=trigger).items()
         }
-        mine = {name: found[name, kind] for name, kind in names.items() if (name, kind) in found}
+        mine: dict[str, Object] = {
+            name: found[name, kind] for name, kind in names.items() if (name, kind) in found
+        }
         if time.monotonic() > deadline or all(conditions(body) for body in mine.values()):
             return mine
         time.sleep(0.5)

@@ -73,7 +73,8 @@ def _long(draw: Random, tree: Tree) -> Mutated:
 
 
 def _deep(draw: Random, tree: Tree) -> Mutated:
-    place, value = _anywhere(draw, tree), draw.choice([1, "x", None])
+    place = _anywhere(draw, tree)
+    value: Any = draw.choice([1, "x", None])
     as_list = draw.random() < 0.5
     for _ in range(draw.choice(_DEPTHS)):
         value = [value] if as_list else {"a": value}

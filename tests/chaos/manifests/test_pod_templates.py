@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from modelexport_operator.job import JobError, build
 from unit.operator import pod_standard
 from unit.operator.objects import SETTINGS, export
 
-VALUES = (None, True, 0, "", "\t", [], {}, ["a"], [{}], {"a": 1})
+VALUES: tuple[Any, ...] = (None, True, 0, "", "\t", [], {}, ["a"], [{}], {"a": 1})
 ROWS = (*pod_standard.REFUSED_BY_BOTH, *pod_standard.REFUSED_BY_US)
 TEMPLATES = [*(row[1] for row in ROWS), *(row[1] for row in pod_standard.ACCEPTED), *POD_TEMPLATES]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 Place = tuple[str | int, ...]
@@ -12,11 +12,15 @@ Tree = Any
 
 def places(tree: Tree, below: Place = ()) -> Iterator[Place]:
     """Yield every place but the root, parents first."""
-    entries = tree.items() if isinstance(tree, dict) else ()
-    entries = enumerate(tree) if isinstance(tree, list) else entries
-    for key, child in entries:
+    for key, child in _entries(tree):
         yield (*below, key)
         yield from places(child, (*below, key))
+
+
+def _entries(tree: Tree) -> Iterable[tuple[str | int, Tree]]:
+    if isinstance(tree, dict):
+        return tree.items()
+    return enumerate(tree) if isinstance(tree, list) else ()
 
 
 def mappings(tree: Tree) -> list[Place]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from small_publication import Pod, followed, plain
 
 STEPS = {"read", "write_if", "copy", "digest", "delete"}
 _CHECKPOINTS = ["s3://b/run/a.pt", "s3://b/run/b.pt"]
-_OTHER = {"export": {"opset": 19}}
+_OTHER: dict[str, Any] = {"export": {"opset": 19}}
 Identity = tuple[str, str]
 """The digest of a spec, and what staging directories begin with."""
 
@@ -105,6 +104,3 @@ def play(destination: Location, directory: Path, case: str, schedule: Schedule) 
     assert plain(destination) == followed(destination), schedule.taken
     changes = sum(before != after for before, after in itertools.pairwise(seen))
     assert changes <= (spec != other_spec), "each is published once"
-
-
-Place = Callable[[str], Location]

@@ -15,6 +15,7 @@ from chaos.writers.publications import CASES
 from modelexport_api.spec import Storage
 from modelexport_exporter.storage.locate import locate
 from modelexport_exporter.storage.store import Role
+from small_publication import Pod
 
 ORDERS = 60
 
@@ -63,7 +64,7 @@ def test_a_manifest_that_is_written_before_its_files_is_found(
 ) -> None:
     """The reader itself: a commit point that comes too early."""
 
-    def too_early(pod: publications.Pod) -> None:
+    def too_early(pod: Pod) -> None:
         pod.begin()
         publication = pod.publication
         manifest = pod.manifest()
@@ -75,7 +76,7 @@ def test_a_manifest_that_is_written_before_its_files_is_found(
         publication._write_manifest(early, None)
         pod.commit()
 
-    monkeypatch.setattr(publications.Pod, "run", too_early)
+    monkeypatch.setattr(Pod, "run", too_early)
     destination = locate(f"file://{tmp_path}/out/", Storage(), Role.DESTINATION)
     with pytest.raises(AssertionError, match="names what is not there"):
         list(islice(every(lambda o: publications.play(destination, tmp_path, "same spec", o)), 1))
