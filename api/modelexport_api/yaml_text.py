@@ -35,6 +35,10 @@ MOST_VALUES = 1_000_000
 """Of a document, aliases written out. Nine lines of nine aliases each stand for 10^9 values."""
 
 
+_DEEPEST = 200
+"""Brackets inside of each other; a manifest has 96 levels at most."""
+
+
 class KeyTwiceError(yaml.MarkedYAMLError):
     """A mapping that has a key twice."""
 
@@ -54,6 +58,12 @@ class _Loader(yaml.SafeLoader):
                 f"its aliases stand for more than {MOST_VALUES:,} values; write them out"
             )
         return root
+
+    def fetch_flow_collection_start(self, kind: type[yaml.Token]) -> None:
+        """Refuse deep nesting at once: PyYAML looks at each open bracket for each token."""
+        if self.flow_level > _DEEPEST:
+            raise RecursionError
+        super().fetch_flow_collection_start(kind)  # type: ignore[no-untyped-call]
 
     def process_directives(self) -> Any:  # noqa: ANN401 - of PyYAML
         """Refuse a directive that only PyYAML ignores."""

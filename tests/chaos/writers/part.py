@@ -1,17 +1,18 @@
-"""Two writers in every order of their calls, on a directory and on a real S3 server."""
+"""Two writers in every order of their calls on a directory, in some on a real S3 server."""
 
 from __future__ import annotations
 
+import itertools
 import os
+import random
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest import mock
 
 from chaos.journal import Row
-from chaos.writers.interleave import Schedule
+from chaos.writers.interleave import Drawn, Schedule
 
 PART = "writers"
 TITLE = "Two writers at one destination"
@@ -24,32 +25,43 @@ and is gone; each artifact appears once; at the end the plain names are those of
 force.
 
 Two shares of a batch that end at the same time write `results.json`, `results.csv` and
-`index.html` in every order: at the end all three are those of both shares."""
+`index.html` in drawn orders: at the end all three are those of both shares."""
+DRAWN = 2000
+"""Orders of two shares of a batch, of which there are 3,432 at least."""
+DRAWN_IN_A_BUCKET = 100
 Play = Callable[[Schedule], None]
+Order = tuple[Schedule, str]
+"""An order that was played, and what did not hold."""
 
 
 def run(count: int | None, seed: int) -> Iterable[Row]:
-    """Play every order, or as many of each case; `seed` is not used, there is nothing to draw."""
-    del seed
+    """Play every order on a directory, or as many of each case; the others are drawn."""
     with TemporaryDirectory(prefix="writers-") as name, mock.patch.object(os, "fsync"):
         yield from on_a_directory(Path(name), count)
-    yield from in_a_bucket(count)
+        yield from shares(Path(name), count or DRAWN, seed)
+    yield from in_a_bucket(count or DRAWN_IN_A_BUCKET, seed)
 
 
 def on_a_directory(directory: Path, count: int | None) -> Iterator[Row]:
     """Yield a row for each case on a file system."""
-    from chaos.writers import publications, results
+    from chaos.writers import publications
 
     for case in publications.CASES:
         place = _place(f"file://{directory}/{case.replace(' ', '-')}-", directory, case)
-        yield played(f"{case}, on a directory", place, count)
+        how = "every order" if count is None else "the first orders"
+        yield played(f"{case}, on a directory", all_orders(place, count), how)
+
+
+def shares(directory: Path, count: int, seed: int) -> Iterator[Row]:
+    """Yield the row of two shares of a batch."""
+    from chaos.writers import results
+
     planned = results.planned_batch(directory)
-    yield played(
-        f"{results.CASE}, on a directory", lambda order: results.play(planned, order), count
-    )
+    orders = drawn(lambda order: results.play(planned, order), count, seed)
+    yield played(f"{results.CASE}, on a directory", orders, "drawn orders")
 
 
-def in_a_bucket(count: int | None) -> Iterator[Row]:
+def in_a_bucket(count: int, seed: int) -> Iterator[Row]:
     """Yield a row for each case on a real S3 server."""
     from bed import beds
     from chaos.writers import publications
@@ -60,28 +72,49 @@ def in_a_bucket(count: int | None) -> Iterator[Row]:
             for case in publications.CASES:
                 root = f"s3://{bucket}/{case.replace(' ', '-')}-"
                 place = _place(root, Path(name), case, server.endpoint)
-                yield played(f"{case}, on an S3 server", place, count)
+                orders = drawn(place, count, seed)
+                yield played(f"{case}, on an S3 server", orders, "drawn orders")
 
 
-def played(what: str, play: Play, count: int | None) -> Row:
-    """Return the row of all orders of a case, or of the first ones."""
-    from chaos.writers.interleave import every
+def drawn(play: Play, count: int, seed: int) -> Iterator[Order]:
+    """Play orders that are drawn; yield each with how it failed."""
+    for number in range(count):
+        yield judged(play, Drawn([], draw=random.Random(f"{seed}/{number}")))
 
-    tried, failed, steps = 0, 0, 0
 
-    def count_failures(order: Schedule) -> None:
-        nonlocal failed
-        try:
-            play(order)
-        except AssertionError as error:
-            failed += 1
-            print(f"{what}: {error}", flush=True)
+def all_orders(play: Play, count: int | None) -> Iterator[Order]:
+    """Play every order, or the first ones; yield each with how it failed."""
+    given: list[int] | None = []
+    numbers = itertools.count() if count is None else range(count)
+    for _ in numbers:
+        if given is None:
+            return
+        schedule = Schedule(given)
+        yield judged(play, schedule)
+        given = schedule.next()
 
-    for order in islice(every(count_failures), count):
+
+def judged(play: Play, schedule: Schedule) -> Order:
+    """Return an order after it was played, and what did not hold."""
+    try:
+        play(schedule)
+    except AssertionError as error:
+        return schedule, str(error) or "failed"
+    return schedule, ""
+
+
+def played(what: str, orders: Iterable[Order], how: str) -> Row:
+    """Return the row of orders of a case."""
+    tried = failed = steps = 0
+    for order, failure in orders:
         tried += 1
         steps = max(steps, len(order.taken))
-    remarks = f"every order of up to {steps} calls" if count is None else "the first orders"
-    return Row(PART, what, tried, tried - failed, wrong=failed, remarks=remarks)
+        if failure:
+            failed += 1
+            print(f"{what}: {failure}", flush=True)
+    return Row(
+        PART, what, tried, tried - failed, wrong=failed, remarks=f"{how}, of up to {steps} calls"
+    )
 
 
 def _place(root: str, directory: Path, case: str, endpoint: str | None = None) -> Play:
