@@ -7,6 +7,7 @@ import json
 import yaml
 
 from modelexport_api import API_VERSION, KIND
+from modelexport_api.printable import message
 from modelexport_api.yaml_text import KeyTwiceError, load_all
 
 _SKELETON = f"apiVersion: {API_VERSION}, kind: {KIND}, metadata and spec"
@@ -14,7 +15,10 @@ _SHOWN = 80
 
 
 class ManifestError(ValueError):
-    """An invalid manifest; the message has one line for each error."""
+    """An invalid manifest; the message has one line for each error, 50 at most."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(message(text))
 
 
 def one_document(text: str, subject: str = "the manifest") -> object:

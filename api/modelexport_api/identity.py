@@ -7,6 +7,7 @@ from typing import get_args
 
 from modelexport_api import API_VERSION
 from modelexport_api.base import ApiModel
+from modelexport_api.printable import excerpt
 from modelexport_api.problem import Problem
 
 Document = Mapping[object, object]
@@ -39,8 +40,10 @@ def absences(document: Document, expected: Mapping[str, str]) -> Iterator[Proble
 
 
 def _mismatch(document: Document, field: str, wanted: str) -> Problem:
-    kind, version = document.get("kind"), document.get("apiVersion")
-    if field == "kind" and str(kind) in _ADVICE:
-        return Problem((field,), f"found {kind}", wanted, _ADVICE[str(kind)])
-    problem = f'found {document[field]}: no matches for kind "{kind}" in version "{version}"'
+    kind, version = excerpt(document.get("kind")), excerpt(document.get("apiVersion"))
+    if field == "kind" and kind in _ADVICE:
+        return Problem((field,), f"found {kind}", wanted, _ADVICE[kind])
+    problem = (
+        f'found {excerpt(document[field])}: no matches for kind "{kind}" in version "{version}"'
+    )
     return Problem((field,), problem, wanted, f"write {field}: {wanted}")

@@ -32,11 +32,17 @@ def _problems(document: dict[str, object]) -> Iterator[Problem]:
             for key in value:
                 if not isinstance(key, str | int | float):
                     yield Problem(place, f"found the key {key}", "text", "write it in quotes")
+                elif isinstance(key, str) and _has_surrogates(key):
+                    yield Problem(place, f"found the key {key!a}", "Unicode text")
             pending += [((*place, _key(key)), child) for key, child in value.items()]
         elif isinstance(value, list | tuple):
             pending += [((*place, index), child) for index, child in enumerate(value)]
         else:
             yield from _scalar(place, value)
+
+
+def _has_surrogates(text: str) -> bool:
+    return any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def _key(key: object) -> str:
@@ -51,7 +57,7 @@ def _scalar(place: Place, value: object) -> Iterable[Problem]:
         yield Problem(place, "found binary data", expected, "write it as text, without !!binary")
     elif isinstance(value, float) and not math.isfinite(value):
         yield Problem(place, f"found {inline(value)}", "a finite number", "write a large one: 1e30")
-    elif isinstance(value, str) and any("\ud800" <= char <= "\udfff" for char in value):
+    elif isinstance(value, str) and _has_surrogates(value):
         yield Problem(place, f"found {value!a}", "Unicode text", "write the characters themselves")
     elif value is not None and not isinstance(value, str | int | float):
         yield Problem(place, f"found a {type(value).__name__}", expected, "write a list or a text")

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from pydantic_core import ErrorDetails
 
 from modelexport_api.nearest import CERTAIN, is_same_name, nearest
+from modelexport_api.printable import excerpt
 from modelexport_api.problem import Place, Problem, field_of
 from modelexport_api.repairs import repaired
 from modelexport_api.schema import Schema
@@ -32,6 +34,8 @@ from modelexport_api.yaml_text import inline
 
 _LONGEST_ADVICE = 200
 _PLACES = 3
+_MOST = 100
+"""Errors that are put into words: more than a message has lines."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class Found:
     def write(self, value: object) -> str:
         """Return `write max: 64`; of an entry of a list, the entry alone."""
         text = inline(value)
-        if len(text) > _LONGEST_ADVICE:
+        if len(text) > _LONGEST_ADVICE or not text.isprintable():
             return ""
         is_entry = self.is_key or (self.place and isinstance(self.place[-1], int))
         return f"write {text}" if is_entry else f"write {self.name}: {text}"
@@ -74,7 +78,7 @@ def problems_of(
 ) -> list[Problem]:
     """Return a problem for each error; of a union's, the one that is not about the type."""
     found: dict[Place, Problem] = {}
-    for error in errors:
+    for error in islice(errors, _MOST):
         at = _locate(error, root, relative=relative)
         sentence = SENTENCES.get(error["type"], _other)
         if at.place not in found or sentence is not _wrong_type:
@@ -154,7 +158,7 @@ _UNKNOWN = "unknown field"
 
 
 def _unknown(found: Found) -> Problem:
-    name = str(found.place[-1])
+    name = excerpt(found.place[-1])
     known = list(found.parent.get("properties", {}))
     problem, place = f"{_UNKNOWN} `{name}`", found.place
     near = nearest(name, known, CERTAIN)

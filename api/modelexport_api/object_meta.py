@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from modelexport_api.object_meta_types import type_problems
+from modelexport_api.printable import excerpt
 from modelexport_api.problem import Problem
 
 FIELDS = (
@@ -55,6 +57,8 @@ def meta_problems(metadata: Mapping[str, Any]) -> Iterator[Problem]:
         for words in _namespace_problems(namespace):
             advice = f"write namespace: {_as_name(namespace, _MAX_LABEL).replace('.', '-')}"
             yield _invalid("namespace", namespace, words, advice)
+    yield from type_problems(metadata)
+    yield from _finalizers(metadata.get("finalizers"))
     yield from _labels(metadata.get("labels"))
     yield from _annotations(metadata.get("annotations"))
 
@@ -73,13 +77,20 @@ def _namespace_problems(name: str) -> Iterator[str]:
         yield _IS_LABEL
 
 
+def _finalizers(finalizers: object) -> Iterator[Problem]:
+    for entry in finalizers if isinstance(finalizers, list) else ():
+        for words in _key_problems(entry) if isinstance(entry, str) else ():
+            yield _invalid("finalizers", entry, words, "")
+
+
 def _labels(labels: object) -> Iterator[Problem]:
     for key, value in labels.items() if isinstance(labels, dict) else ():
         for words in _key_problems(str(key)):
             yield _invalid("labels", str(key), words, "")
         if not isinstance(value, str):
             continue
-        advice = f"write {key}: {re.sub(r'[^A-Za-z0-9_.-]+', '-', value)[:_MAX_LABEL].strip('-_.')}"
+        bare = re.sub(r"[^A-Za-z0-9_.-]+", "-", value)[:_MAX_LABEL].strip("-_.")
+        advice = f"write {excerpt(key)}: {bare}"
         if len(value) > _MAX_LABEL:
             yield _invalid("labels", value, f"must be no more than {_MAX_LABEL} bytes", advice)
         if not re.fullmatch(_VALUE, value):
@@ -88,15 +99,17 @@ def _labels(labels: object) -> Iterator[Problem]:
 
 def _annotations(annotations: object) -> Iterator[Problem]:
     if annotations is not None and not isinstance(annotations, dict):
-        yield Problem(("metadata", "annotations"), f"found {annotations!r}", "a mapping of texts")
+        yield Problem(
+            ("metadata", "annotations"), f"found {excerpt(annotations)}", "a mapping of texts"
+        )
         return
     for key, value in (annotations or {}).items():
         for words in _key_problems(str(key).lower()):
             yield _invalid("annotations", str(key), words, "")
         if not isinstance(value, str | None):
             place = ("metadata", "annotations", str(key))
-            shown = str(value).lower() if isinstance(value, bool) else str(value)
-            advice = "" if isinstance(value, dict | list) else f'write {key}: "{shown}"'
+            shown = excerpt(str(value).lower() if isinstance(value, bool) else value)
+            advice = "" if isinstance(value, dict | list) else f'write {excerpt(key)}: "{shown}"'
             yield Problem(place, f"found {shown}", "text", advice)
     size = sum(len(f"{key}{value}".encode()) for key, value in (annotations or {}).items())
     if size > _MAX_ANNOTATIONS:
@@ -124,7 +137,9 @@ def _key_problems(key: str) -> Iterator[str]:
 
 
 def _invalid(field: str, value: str, words: str, advice: str) -> Problem:
-    return Problem(("metadata", field), f'Invalid value: "{value}": {words}', advice=advice)
+    return Problem(
+        ("metadata", field), f'Invalid value: "{excerpt(value)}": {words}', advice=advice
+    )
 
 
 def _as_name(name: str, length: int = _MAX_NAME) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from modelexport_api.printable import excerpt, printable
+
 Place = tuple[str | int, ...]
 
 
@@ -21,14 +23,16 @@ class Problem:
 
     def __str__(self) -> str:
         parts = (self.problem, self.expected and f"expected {self.expected}", self.advice)
-        return f"{field_of(self.place)}: {'; '.join(part for part in parts if part)}"
+        text = "; ".join(part for part in parts if part)
+        return printable(f"{field_of(self.place)}: {text}")
 
 
 def field_of(place: Place) -> str:
     """Return a place as the API server prints it: `spec.inputs[0].shape`."""
     text = ""
     for part in place:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+        name = excerpt(part)
+        text += f"[{name}]" if isinstance(part, int) else f".{name}" if text else name
     return text or "the manifest"
 
 

@@ -97,7 +97,7 @@ def read(
     of_metadata = metadata if isinstance(metadata, dict) else {}
     if isinstance(metadata, dict):
         manifest["metadata"] = _relevant(metadata, metadata_kind)
-    _raise_for(foreign_values(manifest))
+    _raise_for(foreign_values({**manifest, "metadata": metadata}))
     found = [*absences(document, identity), *meta_problems(of_metadata)]
     try:
         resource = kind.model_validate_json(

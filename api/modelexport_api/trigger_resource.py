@@ -21,6 +21,7 @@ class TriggerMetadata(ApiModel):
     uid: str | None = None
     generation: int | None = None
     creation_timestamp: datetime | None = None
+    labels: dict[str, str] = Field(default_factory=dict)
 
 
 class ModelExportTrigger(ApiModel):

@@ -13,6 +13,10 @@ from collections.abc import Hashable
 from typing import Any
 
 import yaml
+from yaml.constructor import ConstructorError
+from yaml.parser import ParserError
+
+from modelexport_api.printable import excerpt
 
 _FLOAT = re.compile(
     r"""^(?:[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+]?[0-9]+)?
@@ -29,6 +33,10 @@ _LETTER = re.compile(r"^[yYnN]$")
 
 MOST_VALUES = 1_000_000
 """Of a document, aliases written out. Nine lines of nine aliases each stand for 10^9 values."""
+
+
+_DEEPEST = 200
+"""Brackets inside of each other; a manifest has 96 levels at most."""
 
 
 class KeyTwiceError(yaml.MarkedYAMLError):
@@ -51,7 +59,33 @@ class _Loader(yaml.SafeLoader):
             )
         return root
 
+    def fetch_flow_collection_start(self, kind: type[yaml.Token]) -> None:
+        """Refuse deep nesting at once: PyYAML looks at each open bracket for each token."""
+        if self.flow_level > _DEEPEST:
+            raise RecursionError
+        super().fetch_flow_collection_start(kind)  # type: ignore[no-untyped-call]
+
+    def process_directives(self) -> Any:  # noqa: ANN401 - of PyYAML
+        """Refuse a directive that only PyYAML ignores."""
+        token = self.peek_token()  # type: ignore[no-untyped-call]
+        if isinstance(token, yaml.DirectiveToken) and token.name not in {"YAML", "TAG"}:
+            problem = f"found the unknown directive %{excerpt(token.name)}"
+            raise ParserError(None, None, problem, token.start_mark)
+        return super().process_directives()  # type: ignore[no-untyped-call]
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: ANN401 - any
+        """Return a node's value; a tag that does not fit raises anything in PyYAML."""
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            kind = node.tag.rpartition(":")[2]
+            text = excerpt(node.value) if isinstance(node, yaml.ScalarNode) else "what is here"
+            problem = f"{text} cannot be read as {kind}, which it is written as"
+            raise ConstructorError(None, None, problem, node.start_mark) from None
+
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        if getattr(node, "id", "") != "mapping":  # `!!map [a]`
+            return super().construct_mapping(node, deep)
         seen: dict[object, yaml.Node] = {}
         for key, _ in node.value:
             name = (key.tag, key.value) if isinstance(key, yaml.ScalarNode) else key

@@ -18,6 +18,7 @@ import yaml
 from modelexport_api.resource import ManifestError
 from modelexport_api.trigger_resource import ModelExportTrigger, parse_trigger
 from modelexport_api.trigger_rules import version_of
+from modelexport_api.yaml_text import load_all
 from modelexport_cli.manifest_file import read_text
 
 
@@ -48,11 +49,7 @@ def _object(trigger: ModelExportTrigger, finished: Path | None) -> dict[str, Any
             f"with --for (kubectl get {source.kind.lower()} NAME -o yaml | modelexport render … "
             "--for -)"
         )
-    try:
-        # The API server returns times as text.
-        body = json.loads(json.dumps(yaml.safe_load(read_text(finished)), default=str))
-    except (yaml.YAMLError, ValueError) as error:
-        raise ManifestError(f"{finished} is not YAML: {error}") from None
+    body = _only_document(read_text(finished), finished)
     if not isinstance(body, dict) or not isinstance(body.get("metadata"), dict):
         raise ManifestError(f"{finished} is not a Kubernetes object: it has no metadata")
     wanted = (version_of(source), source.kind)
@@ -63,6 +60,19 @@ def _object(trigger: ModelExportTrigger, finished: Path | None) -> dict[str, Any
             f"{wanted[1]} of {wanted[0]}"
         )
     return body
+
+
+def _only_document(text: str, finished: Path) -> Any:  # noqa: ANN401 - JSON
+    """Return the document in a file as JSON has it. Raises ManifestError."""
+    try:
+        documents = load_all(text)
+        if len(documents) > 1:
+            raise ManifestError(f"{finished} holds {len(documents)} documents; expected one object")
+        return json.loads(json.dumps(documents[0] if documents else None))
+    except RecursionError:
+        raise ManifestError(f"{finished} is nested too deeply") from None
+    except (yaml.YAMLError, TypeError) as error:
+        raise ManifestError(f"{finished} is not YAML: {error}") from None
 
 
 def _notes(

@@ -20,6 +20,7 @@ from modelexport_api.pod import (
     TERMINATION_LOG,
     WORK_DIR,
 )
+from modelexport_api.printable import message
 from modelexport_api.reasons import PERMANENT_EXIT_CODES
 from modelexport_api.resource import ModelExport
 from modelexport_api.spec import ModelExportSpec
@@ -34,6 +35,9 @@ ENV_LIMIT = 120 * 1024
 
 class JobError(ValueError):
     """No Job can be built for a ModelExport; the message says what to change."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(message(text))
 
 
 def job_name(name: str, uid: str, run: int = 1) -> str:

@@ -15,8 +15,10 @@ from typing import Any
 from modelexport_api.pod import CONTAINER, MANIFEST_ENV, SIGNING_KEY_ENV, SIGNING_KEY_FILE_ENV
 from modelexport_operator.pod_template import Template, TemplateError
 
-_OURS = {MANIFEST_ENV, SIGNING_KEY_ENV, SIGNING_KEY_FILE_ENV}
-"""Environment variables of the exporter's container that only the operator may set."""
+_OURS = (MANIFEST_ENV, SIGNING_KEY_ENV, SIGNING_KEY_FILE_ENV)
+"""Environment variables of the exporter's container that only the operator may set.
+
+No set, here and below: what a template has may be a list, which no set can be asked about."""
 
 _VOLUMES = {
     "configMap",
@@ -211,7 +213,7 @@ def _check_security(context: Template, fixed: dict[str, Any], path: str) -> Iter
         if key != "level":
             yield f"{path}.securityContext.seLinuxOptions.{key} cannot be set"
     profile = _get_mapping(context, "appArmorProfile").get("type", "RuntimeDefault")
-    if profile not in {"RuntimeDefault", "Localhost"}:
+    if profile not in ("RuntimeDefault", "Localhost"):
         yield f"{path}.securityContext.appArmorProfile cannot be {profile}"
     if context.get("runAsUser") == 0:
         yield f"{path}.securityContext.runAsUser must not be 0 (root)"

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modelexport_api import API_VERSION, KIND
+from modelexport_api.printable import message
 from modelexport_api.resource import ManifestError, parse
 from modelexport_api.trigger import TRIGGER_KIND
 from modelexport_api.trigger_resource import ModelExportTrigger
@@ -26,8 +27,8 @@ MISSING_VALUE, INVALID_EXPORT = "MissingValue", "InvalidExport"
 class ChildError(ValueError):
     """No ModelExport can be built for a completion; `reason` is one CamelCase word."""
 
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, reason: str, text: str) -> None:
+        super().__init__(message(text))
         self.reason = reason
 
 

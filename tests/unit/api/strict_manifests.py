@@ -69,6 +69,13 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("a name with capitals", meta(name="My_Model"), "metadata.name"),
     ("a long name", meta(name="a" * 254), "metadata.name"),
     ("a number for a name", meta(name=1), "metadata.name"),
+    ("a number for finalizers", meta(finalizers=5), "metadata.finalizers"),
+    ("a finalizer with a space", meta(finalizers=["a b"]), "metadata.finalizers"),
+    ("text for owners", meta(ownerReferences="x"), "metadata.ownerReferences"),
+    ("a list for a generated name", meta(generateName=["a"]), "metadata.generateName"),
+    ("text for a generation", meta(generation="x"), "metadata.generation"),
+    ("text for managed fields", meta(managedFields="x"), "metadata.managedFields"),
+    ("a date for a time", meta(creationTimestamp="2026-05-01"), "metadata.creationTimestamp"),
     ("a number beyond int64", changed(activeDeadlineSeconds=10**20), "spec.activeDeadlineSeconds"),
     ("a line break in a uri", changed(source={"uri": "s3://a/b\nc"}), "spec.source.uri"),
 ]

@@ -51,6 +51,31 @@ def test_a_key_that_occurs_twice_is_an_error(text: str) -> None:
         one_document(text)
 
 
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("!!map [a]", "expected a mapping node, but found sequence"),
+        ("!!map a", "a mapping node"),
+        ("!!seq {a: 1}", "expected a sequence node, but found mapping"),
+        ("!!int x", "x cannot be read as int"),
+        ("!!float x", "x cannot be read as float"),
+        ("!!bool x", "x cannot be read as bool"),
+        ("!!timestamp x", "x cannot be read as timestamp"),
+        ("9" * 5000, "cannot be read as int"),
+    ],
+)
+def test_a_tag_that_does_not_fit_is_an_error_of_a_line(value: str, words: str) -> None:
+    with pytest.raises(ManifestError, match=words) as caught:
+        one_document(f"a: 1\nb: {value}\n")
+    assert "line 2" in str(caught.value)
+
+
+def test_an_unknown_directive_is_an_error_as_for_kubectl() -> None:
+    assert one_document("%YAML 1.1\n---\na: 1") == {"a": 1}
+    with pytest.raises(ManifestError, match="found the unknown directive %FOO"):
+        one_document("%FOO\n---\na: 1")
+
+
 def test_a_merged_key_may_be_replaced() -> None:
     assert load_all("a: &x {k: 1}\nb: {<<: *x, k: 2}") == [{"a": {"k": 1}, "b": {"k": 2}}]
 

@@ -57,7 +57,7 @@ def test_the_object_is_read_from_standard_input(
     assert "train-42" in capsys.readouterr().out
 
 
-def test_a_time_without_quotes_is_converted_to_text(
+def test_a_time_without_quotes_is_text_as_the_api_server_has_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     template = {**TRIGGER["spec"]["template"], "metadata": {"annotations": {"at": "$(status.at)"}}}
@@ -67,8 +67,34 @@ def test_a_time_without_quotes_is_converted_to_text(
     finished.write_text(text.replace("status:\n", "status:\n  at: 2026-05-01T12:00:00Z\n"))
     assert main(["render", str(file), "--for", str(finished)]) == 0
     meta = yaml.safe_load(capsys.readouterr().out)["metadata"]
-    assert meta["annotations"]["at"] == "2026-05-01 12:00:00+00:00"
+    assert meta["annotations"]["at"] == "2026-05-01T12:00:00Z"
     assert meta["annotations"]["modelexport.dev/completion"].startswith("2026-05-01T12:00:00Z ")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: &a [x, x]\n" + "\n".join(f"a{n}: &a{n} [*a{n - 1 or ''}, *a{n - 1 or ''}]"
+         for n in range(1, 40)), "aliases stand for more than 1,000,000 values"),
+        ("a: &a [*a]", "aliases stand for more than"),
+        ("metadata: {}\nmetadata: {}", "the key metadata occurs twice"),
+        ("a: !!python/object/apply:os.getcwd []", "could not determine a constructor for the tag"),
+        ("a: !!binary AAAA", "not JSON serializable"),
+        ("a: " + "[" * 5000, "is nested too deeply"),
+        ("a: 1\n---\nb: 2", "holds 2 documents; expected one object"),
+        ("", "is not a Kubernetes object"),
+    ],
+    ids=["aliases that multiply", "an alias of itself", "a key twice", "an object of Python",
+         "binary", "deep", "two documents", "empty"],
+)  # fmt: skip
+def test_a_finished_object_is_read_within_limits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, words: str
+) -> None:
+    file, finished = tmp_path / "trigger.yaml", tmp_path / "object.yaml"
+    file.write_text(json.dumps(STORED))
+    finished.write_text(text)
+    assert main(["render", str(file), "--for", str(finished)]) == 10
+    assert words in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize(
