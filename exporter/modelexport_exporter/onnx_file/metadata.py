@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -27,6 +26,7 @@ _METADATA_PROPS = 14
 _VARINT, _LENGTH_DELIMITED = 0, 2
 _FIXED = {1: 8, 5: 4}
 """Bytes of numbers that have no length, by kind."""
+_LONGEST_SHOWN = 80
 _GROUP = (3, 4)
 """Its beginning and its end."""
 
@@ -48,7 +48,7 @@ def check_states_nothing(path: Path) -> None:
     with path.open("rb") as file, contextlib.suppress(_NoProtobufError):  # which nobody can load
         for key in _keys(file, path.stat().st_size):
             if key.startswith(PREFIX.encode()):
-                shown = key[:80].decode(errors="replace")
+                shown = key.decode(errors="replace")
                 raise ExportFailure(
                     Reason.WORKER_ANSWER_INVALID,
                     f"the model's file states {shown!r}, which is stated when it is published",
@@ -60,29 +60,38 @@ class _NoProtobufError(Exception):
     """The bytes are no message."""
 
 
-def _keys(file: BinaryIO, size: int) -> Iterator[bytes]:
+def _keys(file: BinaryIO, end: int) -> Iterator[bytes]:
     """Yield the keys of a ModelProto's metadata; nothing else of it is read."""
-    while file.tell() < size:
+    while file.tell() < end:
         number, kind = _tag(file)
-        if kind == _LENGTH_DELIMITED:
-            length = _read_varint(file)
-            if number == _METADATA_PROPS:
-                yield from _keys_of_entry(io.BytesIO(file.read(length)), length)
-            else:
-                file.seek(length, os.SEEK_CUR)
-        else:
-            _skip(file, kind)
-
-
-def _keys_of_entry(entry: BinaryIO, size: int) -> Iterator[bytes]:
-    while entry.tell() < size:
-        number, kind = _tag(entry)
         if kind != _LENGTH_DELIMITED:
-            _skip(entry, kind)
+            _skip(file, kind)
             continue
-        content = entry.read(_read_varint(entry))
+        length = _length(file, end)
+        after = file.tell() + length
+        if number == _METADATA_PROPS:
+            yield from _keys_of_entry(file, after)
+        file.seek(after)
+
+
+def _keys_of_entry(file: BinaryIO, end: int) -> Iterator[bytes]:
+    while file.tell() < end:
+        number, kind = _tag(file)
+        if kind != _LENGTH_DELIMITED:
+            _skip(file, kind)
+            continue
+        length = _length(file, end)
+        after = file.tell() + length
         if number == 1:
-            yield content
+            yield file.read(min(length, _LONGEST_SHOWN))
+        file.seek(after)
+
+
+def _length(file: BinaryIO, end: int) -> int:
+    length = _read_varint(file)
+    if length > end - file.tell():
+        raise _NoProtobufError
+    return length
 
 
 def _tag(file: BinaryIO) -> tuple[int, int]:

@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from modelexport_api.reasons import Reason
@@ -98,6 +98,8 @@ def test_a_file_that_states_a_verdict_is_refused(
 
 
 @given(st.binary(max_size=300))
+@example(b"\x72" + b"\xff" * 9 + b"\x7f")  # a length above that of any file
+@example(b"\x72\x05\x0a" + b"\xff" * 9 + b"\x7f")
 def test_any_bytes_are_read(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.mktemp("any") / "model.onnx"
     path.write_bytes(content)
