@@ -60,8 +60,8 @@ def _of(group: str, names: dict[str, frozenset[str]], **fields: Any) -> Iterator
 
 
 _SHORT = {
-    *("environment", "files", "checkpoint", "named pipe", "false digest", "daemon"),
-    *("script in forward", "name of foreign data", "resident holds files"),
+    *("environment", "files", "checkpoint", "false digest", "forged metadata", "daemon"),
+    "script in forward",
 }
 
 STEAL = dict.fromkeys(
