@@ -6,7 +6,7 @@ the artifact of an honest model, or a reason of failure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,7 +27,7 @@ class Case:
     """One attack."""
 
     name: str
-    ends: frozenset[str]
+    ends: Set[str]
     group: str
     needs_roles: bool = False
     """Whether it is held only where the judge runs no code of the model."""
@@ -55,7 +55,7 @@ NAMES = frozenset({PUBLISHED, Reason.CONTRACT_VIOLATED, Reason.CONVERSION_FAILED
 )
 
 
-def _of(group: str, names: dict[str, frozenset[str]], **fields: Any) -> Iterator[Case]:  # noqa: ANN401
+def _of(group: str, names: Mapping[str, Set[str]], **fields: Any) -> Iterator[Case]:  # noqa: ANN401
     for name, ends in names.items():
         yield Case(name, ends, group, **fields)
 
