@@ -16,7 +16,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
-from multiprocessing import resource_tracker
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
@@ -102,7 +102,7 @@ def _prepare_process(channel: Connection, output: Connection) -> Send:
     os.dup2(output.fileno(), 1)
     os.dup2(output.fileno(), 2)
     print_again()
-    _leave_the_tracker()
+    _leave_the_servers()
     for name in [name for name in os.environ if name.startswith(CREDENTIALS)]:
         del os.environ[name]
     lock = threading.Lock()
@@ -116,15 +116,18 @@ def _prepare_process(channel: Connection, output: Connection) -> Send:
     return send
 
 
-def _leave_the_tracker() -> None:
-    """Give up the pipe to the supervisor's resource tracker, which is outside of the sandbox.
+def _leave_the_servers() -> None:
+    """Give up the pipes to the resource tracker and the fork server, which are in no sandbox.
 
-    It would log without limit what it does not understand. Code that needs one starts its own.
+    They log what they do not understand, without limit, and the fork server ends. Code that needs
+    such servers starts its own.
     """
-    tracker = vars(resource_tracker)["_resource_tracker"]
-    if tracker._fd is not None:  # noqa: SLF001 - there is no other way
-        os.close(tracker._fd)  # noqa: SLF001
-    vars(tracker).update(_fd=None, _pid=None)
+    tracker = vars(vars(resource_tracker)["_resource_tracker"])
+    server = vars(vars(forkserver)["_forkserver"])
+    for held, name in ((tracker, "_fd"), (server, "_forkserver_alive_fd")):
+        if held[name] is not None:
+            os.close(held[name])
+            held[name] = None
 
 
 def _send_answer(send: Send, task: Callable[[Report], object], expected: Any) -> None:  # noqa: ANN401

@@ -7,8 +7,8 @@ added to a file without touching one byte that was verified, and without reading
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import io
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -26,6 +26,9 @@ _METADATA_PROPS = 14
 _VARINT, _LENGTH_DELIMITED = 0, 2
 _FIXED = {1: 8, 5: 4}
 """Bytes of numbers that have no length, by kind."""
+_LONGEST_SHOWN = 80
+_GROUP = (3, 4)
+"""Its beginning and its end."""
 
 
 def append_metadata(path: Path, facts: Mapping[str, str]) -> WrittenFile:
@@ -42,44 +45,53 @@ def check_states_nothing(path: Path) -> None:
 
     The code of the model could write them; a reader would see two verdicts.
     """
-    with path.open("rb") as file:
+    with path.open("rb") as file, contextlib.suppress(_NoProtobufError):  # which nobody can load
         for key in _keys(file, path.stat().st_size):
             if key.startswith(PREFIX.encode()):
-                shown = key[:80].decode(errors="replace")
-                raise _invalid(f"states {shown!r}, which is stated when it is published")
+                shown = key.decode(errors="replace")
+                raise ExportFailure(
+                    Reason.WORKER_ANSWER_INVALID,
+                    f"the model's file states {shown!r}, which is stated when it is published",
+                    "The model's code must not change what the exporter writes or answers.",
+                )
 
 
-def _invalid(found: str) -> ExportFailure:
-    return ExportFailure(
-        Reason.WORKER_ANSWER_INVALID,
-        f"the model's file {found}",
-        "The model's code must not change what the exporter writes or answers.",
-    )
+class _NoProtobufError(Exception):
+    """The bytes are no message."""
 
 
-def _keys(file: BinaryIO, size: int) -> Iterator[bytes]:
+def _keys(file: BinaryIO, end: int) -> Iterator[bytes]:
     """Yield the keys of a ModelProto's metadata; nothing else of it is read."""
-    while file.tell() < size:
+    while file.tell() < end:
         number, kind = _tag(file)
-        if kind == _LENGTH_DELIMITED:
-            length = _read_varint(file)
-            if number == _METADATA_PROPS:
-                yield from _keys_of_entry(io.BytesIO(file.read(length)), length)
-            else:
-                file.seek(length, os.SEEK_CUR)
-        else:
-            _skip(file, kind)
-
-
-def _keys_of_entry(entry: BinaryIO, size: int) -> Iterator[bytes]:
-    while entry.tell() < size:
-        number, kind = _tag(entry)
         if kind != _LENGTH_DELIMITED:
-            _skip(entry, kind)
+            _skip(file, kind)
             continue
-        content = entry.read(_read_varint(entry))
+        length = _length(file, end)
+        after = file.tell() + length
+        if number == _METADATA_PROPS:
+            yield from _keys_of_entry(file, after)
+        file.seek(after)
+
+
+def _keys_of_entry(file: BinaryIO, end: int) -> Iterator[bytes]:
+    while file.tell() < end:
+        number, kind = _tag(file)
+        if kind != _LENGTH_DELIMITED:
+            _skip(file, kind)
+            continue
+        length = _length(file, end)
+        after = file.tell() + length
         if number == 1:
-            yield content
+            yield file.read(min(length, _LONGEST_SHOWN))
+        file.seek(after)
+
+
+def _length(file: BinaryIO, end: int) -> int:
+    length = _read_varint(file)
+    if length > end - file.tell():
+        raise _NoProtobufError
+    return length
 
 
 def _tag(file: BinaryIO) -> tuple[int, int]:
@@ -88,13 +100,13 @@ def _tag(file: BinaryIO) -> tuple[int, int]:
 
 
 def _skip(file: BinaryIO, kind: int) -> None:
-    """Pass over a field that has no length. Raises ExportFailure for what is no protobuf."""
+    """Pass over a field that has no length."""
     if kind == _VARINT:
         _read_varint(file)
     elif kind in _FIXED:
         file.seek(_FIXED[kind], os.SEEK_CUR)
-    else:
-        raise _invalid(f"is no ONNX file: it has a field of kind {kind}")
+    elif kind not in _GROUP:  # the fields of a group are read as the message's own
+        raise _NoProtobufError
 
 
 def _read_varint(file: BinaryIO) -> int:
@@ -106,7 +118,7 @@ def _read_varint(file: BinaryIO) -> int:
         value |= (byte[0] & 0x7F) << shift
         if byte[0] < 0x80:  # noqa: PLR2004 - the last one
             return value
-    raise _invalid("is no ONNX file: a number in it has no end")
+    raise _NoProtobufError
 
 
 def encode_metadata(facts: Mapping[str, str]) -> bytes:

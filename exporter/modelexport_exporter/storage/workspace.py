@@ -50,7 +50,7 @@ def workspace(parent: Path) -> Iterator[Path]:
     try:
         yield directory
     finally:
-        shutil.rmtree(directory, ignore_errors=True)
+        _remove(directory)
         os.close(descriptor)
 
 
@@ -135,7 +135,7 @@ def _sweep(parent: Path) -> None:
             _remove_if_dead(directory)
     for directory in parent.glob(f"{STARTING_PREFIX}*"):
         if _is_ours(directory) and _age_seconds(directory) > _LONGEST_START_SECONDS:
-            shutil.rmtree(directory, ignore_errors=True)
+            _remove(directory)
 
 
 def _remove_if_dead(directory: Path) -> None:
@@ -143,17 +143,29 @@ def _remove_if_dead(directory: Path) -> None:
         descriptor = os.open(directory / _LOCK_NAME, os.O_RDWR | os.O_NOFOLLOW)
     except FileNotFoundError:
         # A run that ended removes its lock before its directory, and may be killed in between.
-        shutil.rmtree(directory, ignore_errors=True)
+        _remove(directory)
         return
     except OSError:
         return
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(directory, ignore_errors=True)
+        _remove(directory)
     except OSError:
         return
     finally:
         os.close(descriptor)
+
+
+def _remove(directory: Path) -> None:
+    """Remove a directory, with those in it that code of the model closed to everybody."""
+    with contextlib.suppress(OSError):
+        directory.chmod(stat.S_IRWXU)
+    for at, names, _ in os.walk(directory):  # top down: what is opened here is entered next
+        for path in (Path(at, name) for name in names):
+            with contextlib.suppress(OSError):
+                if not path.is_symlink():
+                    path.chmod(stat.S_IRWXU)
+    shutil.rmtree(directory, ignore_errors=True)
 
 
 def _is_ours(directory: Path) -> bool:

@@ -6,7 +6,7 @@ the artifact of an honest model, or a reason of failure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ BATCH = ("a", "b", "c")
 """Names of the checkpoints of a batch."""
 
 PUBLISHED = "Succeeded"
-_SECONDS = 120
+_SECONDS = 240
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Case:
     """One attack."""
 
     name: str
-    ends: frozenset[str]
+    ends: Set[str]
     group: str
     seconds: int = _SECONDS
     """The export's deadline."""
@@ -43,20 +43,21 @@ UNREADABLE = frozenset(
     {*CHANGED, Reason.RUNTIME_FAILED, Reason.CONTRACT_VIOLATED, Reason.VERIFICATION_FAILED}
     | {Reason.ARTIFACT_INVALID, Reason.CONVERSION_FAILED}
 )
-"""Of a file that was replaced while a worker reads it."""
+"""Of a file that was replaced while a worker reads it. Where that fails an attempt, another way to
+ONNX may publish an honest file."""
 NAMES = frozenset({PUBLISHED, Reason.CONTRACT_VIOLATED, Reason.CONVERSION_FAILED}) | frozenset(
     {Reason.INVALID_MANIFEST, Reason.WORKER_ANSWER_INVALID, Reason.CAPTURE_FAILED}
 )
 
 
-def _of(group: str, names: dict[str, frozenset[str]], **fields: Any) -> Iterator[Case]:  # noqa: ANN401
+def _of(group: str, names: Mapping[str, Set[str]], **fields: Any) -> Iterator[Case]:  # noqa: ANN401
     for name, ends in names.items():
         yield Case(name, ends, group, **fields)
 
 
 _SHORT = {
-    *("environment", "files", "checkpoint", "named pipe", "false digest", "daemon"),
-    *("script in forward", "name of foreign data", "resident holds files", "outcome in the reference"),
+    *("environment", "files", "checkpoint", "false digest", "forged metadata", "daemon"),
+    *("script in forward", "outcome in the reference"),
 }
 
 STEAL = dict.fromkeys(
@@ -89,10 +90,10 @@ FORGE = {
 TAMPER = {
     "daemon": PUBLISH | UNREADABLE | {Reason.INTERNAL_ERROR},
     "symbolic link": UNREADABLE | {Reason.INTERNAL_ERROR},
-    "named pipe": CHANGED | LATE,
+    "named pipe": PUBLISH | CHANGED | LATE,
     "pipe from the exporter": UNREADABLE | LATE,
-    "directory for a file": UNREADABLE | {Reason.INTERNAL_ERROR},
-    "moved directory": UNREADABLE | {Reason.INTERNAL_ERROR},
+    "directory for a file": PUBLISH | UNREADABLE | {Reason.INTERNAL_ERROR},
+    "moved directory": PUBLISH | UNREADABLE | {Reason.INTERNAL_ERROR},
     "hard link": PUBLISH,
     "sparse file": PUBLISH | UNREADABLE,
     "held descriptor": PUBLISH | UNREADABLE | {Reason.INTERNAL_ERROR},
@@ -101,7 +102,7 @@ TAMPER = {
     "python": PUBLISH,
     "caches": PUBLISH,
     "by role": REFUTED,
-    "by role in forward": REFUTED | {Reason.CAPTURE_FAILED},
+    "by role in forward": REFUTED | LATE | {Reason.CAPTURE_FAILED},
     "devices": PUBLISH,
     "locked directories": PUBLISH,
     "replaced directory": UNREADABLE | {Reason.INTERNAL_ERROR},
@@ -150,8 +151,8 @@ CASES = (
     *_of("answers, names, digests", FORGE),
     *_of("files of the run, code of other roles", TAMPER),
     *_of("time, memory, processes, output", EXHAUST),
-    *_of("time, memory, processes, output", ENDLESS, seconds=80),
-    *_of("resident workers of a batch", RESIDENT, batch=True, seconds=240),
+    *_of("time, memory, processes, output", ENDLESS, seconds=120),
+    *_of("resident workers of a batch", RESIDENT, batch=True, seconds=600),
     *_of("log, status and report", INJECT),
     *_of("the verdict, in the process of the reference", VERDICT),
 )

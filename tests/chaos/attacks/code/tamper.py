@@ -191,8 +191,9 @@ def closed_directory(of: str, aim: Aim) -> Net | None:
     """Fail, and let the supervisor be unable to remove the directory of the attempt."""
     if of == EXPORT:
         for path in (_run_directory() / "out").iterdir():
-            path.rmdir()
-            path.symlink_to(aim["outside"])
+            if not path.is_symlink():
+                path.rmdir()
+                path.symlink_to(aim["outside"])
     return Net(1.0)
 
 

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +29,30 @@ def test_it_is_gone_afterwards_also_after_a_failure(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError):
         fail_inside()
     assert list((tmp_path / "work").iterdir()) == []
+
+
+CLOSED = """
+import os, sys
+from pathlib import Path
+from modelexport_exporter.storage.workspace import workspace
+with workspace(Path(sys.argv[1])) as directory:
+    (directory / "a" / "b").mkdir(parents=True)
+    (directory / "a" / "b" / "file").touch()
+    (directory / "a" / "link").symlink_to(sys.argv[2])
+    for path in (directory / "a" / "b", directory / "a", directory):
+        path.chmod(0)
+"""
+
+
+def test_directories_that_were_closed_to_everybody_are_removed(tmp_path: Path) -> None:
+    work, outside = tmp_path / "work", tmp_path / "outside"
+    outside.mkdir(mode=0o500)
+    # root may enter them all, unless its capabilities are dropped, as in a pod.
+    drop = ["setpriv", "--no-new-privs", "--bounding-set=-all", "--inh-caps=-all"]
+    command = [*(drop if os.geteuid() == 0 else []), sys.executable, "-c", CLOSED]
+    subprocess.run([*command, str(work), str(outside)], check=True)
+    assert not list(work.iterdir())
+    assert outside.stat().st_mode & 0o777 == 0o500
 
 
 def test_a_killed_run_is_swept_and_a_living_one_is_not(tmp_path: Path) -> None:
