@@ -97,10 +97,13 @@ def rows(outcomes: Sequence[Outcome]) -> Iterator[Row]:
                 doubled=count(lambda one: one.doubled),
                 wrong=count(lambda one: one.wrong),
                 leaked=count(lambda one: one.leaked),
-                remarks=f"{' to '.join(dict.fromkeys(f'{one:.1f}' for one in (seconds[0], seconds[-1])))} "
-                "s after the start, "
+                remarks=f"{_range(seconds)} s after the start, "
                 f"{sum(one.looks for one in tried):,} looks",
             )
+
+
+def _range(seconds: Sequence[float]) -> str:
+    return " to ".join(dict.fromkeys(f"{one:.1f}" for one in (seconds[0], seconds[-1])))
 
 
 def _counter(tried: Sequence[Outcome]) -> Callable[[Callable[[Outcome], list[str]]], int]:
