@@ -6,12 +6,18 @@ import os
 import random
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chaos.journal import Row
+
+if TYPE_CHECKING:
+    from chaos.faults.judge import Verdict
+    from chaos.faults.proxy import Proxy
+    from chaos.faults.runs import Bench
 
 TITLE = "Faults of the store"
 TEXT = """\
@@ -28,7 +34,7 @@ leaves nothing behind. Timeouts and waits are shortened, and count in full.
 
 
 @contextmanager
-def ready() -> Iterator[object]:
+def ready() -> Iterator[tuple[Bench, Proxy]]:
     """Yield a bench and its proxy, after a first run without a fault."""
     from bed import beds
     from chaos.faults.proxy import proxying
@@ -50,7 +56,7 @@ def run(count: int | None, seed: int) -> Iterable[Row]:
     from chaos.faults.cases import all_cases
     from chaos.faults.judge import judge
 
-    with ready() as (bench, proxy):  # type: ignore[misc]
+    with ready() as (bench, proxy):
         for number in range(2):
             bench.put_checkpoint(seed + number)
             proxy.seen.clear()
@@ -70,7 +76,7 @@ def run(count: int | None, seed: int) -> Iterable[Row]:
             yield row(name, verdicts)
 
 
-def row(name: str, verdicts: list) -> Row:  # type: ignore[type-arg]
+def row(name: str, verdicts: Sequence[Verdict]) -> Row:
     """Count the verdicts of a fault."""
     slowest = max(verdict.seconds for verdict in verdicts)
     ended = sum(verdict.ended == "Succeeded" for verdict in verdicts)
