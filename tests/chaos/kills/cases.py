@@ -103,7 +103,7 @@ def draw(total: int, seed: int) -> list[Case]:
         moment = Moment(dice.random())
         if kind.at_writes:
             return Write(next(numbers[kind, Write]))
-        is_change = dice.random() < 1 / 3 and kind.kill.victim is not Victim.VERIFY_WORKER
+        is_change = dice.random() < 1 / 3 and kind.kill.victim not in {Victim.REFERENCE, Victim.JUDGE}
         return Change(next(numbers[kind, Change])) if is_change else moment
 
     def cases() -> list[Case]:

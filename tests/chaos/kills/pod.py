@@ -33,7 +33,9 @@ class Victim(StrEnum):
     SUPERVISOR = "the supervisor"
     FORK_SERVER = "the fork server"
     EXPORT_WORKER = "the export worker"
-    VERIFY_WORKER = "the verify worker"
+    REFERENCE = "the reference"
+    """The process of the original model; of small workers, the one that verifies."""
+    JUDGE = "the judge"
     ALL = "all processes"
 
 
@@ -167,8 +169,10 @@ class Pod:
                 return [self.fork_server] if self.fork_server else []
             case Victim.EXPORT_WORKER:
                 return self.workers[:1]
-            case Victim.VERIFY_WORKER:
-                return self.workers[1:][-1:]
+            case Victim.REFERENCE:
+                return self.workers[1:2]
+            case Victim.JUDGE:
+                return self.workers[2:3]
             case Victim.ALL:
                 running = descendants.below(self.process.pid, descendants.parents_of_processes())
                 return [*running, self.process.pid]
@@ -203,7 +207,8 @@ class Pod:
         self._note(Victim.SUPERVISOR, now, runs=True)
         self._note(Victim.FORK_SERVER, now, runs=bool(servers))
         self._note(Victim.EXPORT_WORKER, now, runs=bool(below & {*self.workers[:1]}))
-        self._note(Victim.VERIFY_WORKER, now, runs=bool(below & {*self.workers[1:]}))
+        self._note(Victim.REFERENCE, now, runs=bool(below & {*self.workers[1:2]}))
+        self._note(Victim.JUDGE, now, runs=bool(below & {*self.workers[2:3]}))
 
     def _note(self, victim: Victim, now: float, *, runs: bool) -> None:
         if runs:

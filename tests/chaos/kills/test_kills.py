@@ -18,7 +18,7 @@ pytestmark = pytest.mark.s3
 STAGES = ("Fetch", "Load", "Convert", "Verify", "Publish")
 """Of a run with small workers."""
 SMALL_RUN = Rehearsal({}, [0.0] * len(STAGES), writes=15)
-SUPERVISOR, FORK_SERVER, EXPORT_WORKER, VERIFY_WORKER, ALL = (Kill(one) for one in Victim)
+SUPERVISOR, FORK_SERVER, EXPORT_WORKER, REFERENCE, _JUDGE, ALL = (Kill(one) for one in Victim)
 EVICTION = KILLS[-1]
 
 
@@ -46,7 +46,7 @@ def check(study: Study, case: Case, rehearsal: Rehearsal) -> None:
         (SUPERVISOR, "Load", False),
         (FORK_SERVER, "Load", False),
         (EXPORT_WORKER, "Load", True),
-        (VERIFY_WORKER, "Verify", False),
+        (REFERENCE, "Verify", False),
         (EVICTION, "Fetch", False),
         (EVICTION, "Verify", True),
     ],
