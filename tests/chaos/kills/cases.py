@@ -73,6 +73,8 @@ KINDS = tuple(
     for batch in (False, True)
     for kill, at_writes in (*((kill, False) for kill in KILLS), (GONE, True))
 )
+_VERIFY = frozenset({Victim.REFERENCE, Victim.JUDGE})
+"""They run during few stages."""
 _TURN = (
     *(kind for kind in KINDS if not kind.batch),
     *KINDS,
@@ -103,7 +105,7 @@ def draw(total: int, seed: int) -> list[Case]:
         moment = Moment(dice.random())
         if kind.at_writes:
             return Write(next(numbers[kind, Write]))
-        is_change = dice.random() < 1 / 3 and kind.kill.victim not in {Victim.REFERENCE, Victim.JUDGE}
+        is_change = dice.random() < 1 / 3 and kind.kill.victim not in _VERIFY
         return Change(next(numbers[kind, Change])) if is_change else moment
 
     def cases() -> list[Case]:
