@@ -21,7 +21,7 @@ PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 PYTEST = $(BIN)/python -m pytest --numprocesses $(PROCESSES) --maxprocesses 4
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-nightly lint format lock crds testbed docs reference pictures bench coverage coverage-nightly nightly-torch mutants kernels fuzz operators clean
+.PHONY: help setup demo test test-fast test-nightly lint format lock crds testbed docs reference pictures bench coverage coverage-nightly nightly-torch mutants kernels fuzz operators chaos clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -118,6 +118,11 @@ kernels: setup ## Compare onnxruntime's kernels with torch, and write docs/onnxr
 
 fuzz: setup ## Export CASES random models from SEED on and NETWORKS of NNSmith; write docs/fuzzing.md
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python -m fuzz --seed $(or $(SEED),0) --cases $(or $(CASES),5000) --networks $(or $(NETWORKS),1000) --page
+
+chaos: setup ## Kill, cut and attack (PART of the suite, COUNT cases, SEED); write docs/reliability.md
+	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python -m chaos $(PART) \
+		$(if $(COUNT),--count $(COUNT)) --seed $(or $(SEED),0); \
+	held=$$?; PYTHONPATH=tests $(BIN)/python -m chaos --page; exit $$held
 
 operators: setup ## Export every sample of torch's database of operators; write docs/operators.md (3 hours)
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python -m operators --page

@@ -21,7 +21,7 @@ from modelexport_api.pod import PodResult, parse_log_line
 from modelexport_exporter.isolation import descendants
 
 _LOOK_SECONDS = 0.05
-_LONGEST_SECONDS = 180
+_LONGEST_SECONDS = 500
 _END = b"end\n"
 _GRACE_SECONDS = 5
 """After a kill, until all processes must have ended."""

@@ -298,6 +298,16 @@ def test_an_old_artifact_stays_when_its_successor_does_not_verify(
     )
 
 
+@pytest.mark.usefixtures("checkpoint")
+def test_the_report_of_a_run_that_was_stopped_at_its_start_is_removed(
+    place: Place, resource: Make, tmp_path: Path
+) -> None:
+    """It ended before it knew the digest of its spec, by which reports of failures are named."""
+    early = write(place("out/failed/small-unknown/report.json"), b"{}")
+    export(resource(), tmp_path)
+    assert read(early) is None
+
+
 def test_a_missing_checkpoint_names_what_is_there(
     place: Place, resource: Make, tmp_path: Path
 ) -> None:
