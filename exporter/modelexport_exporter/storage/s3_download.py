@@ -179,6 +179,8 @@ class Download:
                 if not breaks_off or attempt == PART_ATTEMPTS - 1:
                     raise
                 time.sleep(2**attempt / 4)
+                if position == start:
+                    continue
             if position >= end:
                 return
         raise storage_errors.unavailable(self._place.access, "the stream ended too early")
