@@ -115,7 +115,8 @@ class Download:
     def _write(self, on_bytes: OnBytes) -> bytes | None:
         """Write the file; return its checksum, None if there is none to compare it with."""
         size = self._found.size_bytes
-        starts = range(0, size, PART_BYTES)
+        # Also of what is said to be empty: a HEAD that lost its length says 0.
+        starts = range(0, max(size, 1), PART_BYTES)
         descriptor = os.open(self._target, os.O_CREAT | os.O_RDWR | os.O_TRUNC, 0o644)
         pool = ThreadPoolExecutor(THREADS, thread_name_prefix="download")
         try:
@@ -178,6 +179,8 @@ class Download:
                 if not breaks_off or attempt == PART_ATTEMPTS - 1:
                     raise
                 time.sleep(2**attempt / 4)
+                if position == start:
+                    continue
             if position >= end:
                 return
         raise storage_errors.unavailable(self._place.access, "the stream ended too early")

@@ -223,7 +223,7 @@ def _damages() -> list[Rule]:
             stays=_ends(RIGHT, AGAIN),
         ),
         Rule(
-            "no Content-Length",
+            "a Content-Length of 0",
             actions.without("Content-Length"),
             frozenset((Operation.HEAD,)),
             once=_ends(RIGHT, AGAIN),

@@ -35,6 +35,7 @@ MET_BEFORE = (
     ("an empty answer that says 200", Place.DESTINATION, Operation.COPY, False),
     ("the whole object for a range", Place.SOURCE, Operation.GET, True),
     ("another range", Place.SOURCE, Operation.GET, False),
+    ("a Content-Length of 0", Place.SOURCE, Operation.HEAD, False),
     ("NoSuchKey: of a checkpoint that was seen", Place.SOURCE, Operation.GET, True),
 )  # fmt: skip
 """Faults that once ended as an error of the product, or for good where another run helps."""
