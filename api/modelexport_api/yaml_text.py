@@ -63,7 +63,7 @@ class _Loader(yaml.SafeLoader):
         """Refuse deep nesting at once: PyYAML looks at each open bracket for each token."""
         if self.flow_level > _DEEPEST:
             raise RecursionError
-        super().fetch_flow_collection_start(kind)  # type: ignore[no-untyped-call]
+        super().fetch_flow_collection_start(kind)
 
     def process_directives(self) -> Any:  # noqa: ANN401 - of PyYAML
         """Refuse a directive that only PyYAML ignores."""

@@ -14,7 +14,7 @@ def _put(array: Any, info: SerializationInfo) -> int:  # noqa: ANN401
 
 
 def _take(place: Any, info: ValidationInfo) -> Any:  # noqa: ANN401
-    arrays: list[Any] = info.context
+    arrays: Any = info.context
     if not isinstance(place, int) or isinstance(place, bool) or not 0 <= place < len(arrays):
         raise ValueError("no array of this message")
     return arrays[place]

@@ -24,15 +24,16 @@ ATTEMPTS = 5
 
 Answer = Mapping[str, Any]
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
-class Taker(Protocol[T]):
+class Taker(Protocol[T_co]):
     """Takes the blocks of an object."""
 
     def take(self, block: bytes) -> bool:
         """Take a block; return whether more is wanted."""
 
-    def result(self) -> T:
+    def result(self) -> T_co:
         """Return what came of it."""
 
 

@@ -158,6 +158,12 @@ def _link(target: str) -> Make:
     return make
 
 
+def _pipe(directory: Path, _canary: Path) -> Path:
+    path = directory / "model.pt"
+    os.mkfifo(path)
+    return path
+
+
 def _directory(members: dict[str, bytes], links: dict[str, str] | None = None) -> Make:
     def make(directory: Path, _canary: Path) -> Path:
         root = directory / "model"
@@ -249,7 +255,7 @@ MAKERS: dict[str, Make] = {
     "a link to itself": _link("model.pt"),
     "a link to nothing": _link("gone"),
     "a link to a directory": _link("/etc"),
-    "a named pipe": lambda d, _: (os.mkfifo(d / "model.pt"), d / "model.pt")[1],
+    "a named pipe": _pipe,
     "an empty directory": _directory({}),
     "an index that leads out": _directory({_INDEX: _index({"weight": "../../etc/passwd.safetensors"})}),
     "an index with an absolute name": _directory({_INDEX: _index({"weight": "/etc/passwd.bin"})}),

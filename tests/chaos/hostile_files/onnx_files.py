@@ -121,7 +121,7 @@ def _nested(depth: int, attribute: str = "body") -> Callable[[], bytes]:
             graph = _field(1, outer) + _field(2, b"g")
         model = honest()
         model.ClearField("graph")
-        return model.SerializeToString() + _field(7, graph)
+        return bytes(model.SerializeToString()) + _field(7, graph)
 
     return made
 
@@ -137,7 +137,7 @@ def _nested_types(depth: int) -> Callable[[], bytes]:
         model = honest()
         graph = model.graph.SerializeToString() + _field(11, value)
         model.ClearField("graph")
-        return model.SerializeToString() + _field(7, graph)
+        return bytes(model.SerializeToString()) + _field(7, graph)
 
     return made
 

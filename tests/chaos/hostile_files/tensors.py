@@ -10,8 +10,9 @@ import io
 import json
 import struct
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from chaos.hostile_files.honest import safetensors
@@ -21,7 +22,12 @@ WEIGHT: dict[str, Any] = {"dtype": "F32", "shape": [2, 4], "data_offsets": [0, 3
 BIAS: dict[str, Any] = {"dtype": "F32", "shape": [2], "data_offsets": [32, 40]}
 
 
-def _file(weight: object = WEIGHT, bias: object = BIAS, data: int = 40, **more: object) -> bytes:
+def _file(
+    weight: object = WEIGHT,
+    bias: object = BIAS,
+    data: int = 40,
+    more: Mapping[str, object] = MappingProxyType({}),
+) -> bytes:
     header = {"weight": weight, "bias": bias, **more}
     return safetensors(json.dumps(header).encode(), bytes(data))
 
@@ -84,11 +90,11 @@ LIES: dict[str, bytes] = {
     "a tensor that is a text": _file("weight"),
     "a tensor that is null": _file(None),
     "a tensor of more fields": _file({**WEIGHT, "more": [_LONG]}),
-    "metadata of numbers": _file(__metadata__={"a": 1}),
-    "metadata that is a list": _file(__metadata__=[1]),
-    "metadata of 8 MiB": _file(__metadata__={"a": _LONG * 8}),
-    "a name of 1 MiB": _file(**{_LONG: {**BIAS, "shape": [0], "data_offsets": [40, 40]}}),
-    "a name with a NUL": _file(**{"a\0b": {**BIAS, "shape": [0], "data_offsets": [40, 40]}}),
+    "metadata of numbers": _file(more={"__metadata__": {"a": 1}}),
+    "metadata that is a list": _file(more={"__metadata__": [1]}),
+    "metadata of 8 MiB": _file(more={"__metadata__": {"a": _LONG * 8}}),
+    "a name of 1 MiB": _file(more={_LONG: {**BIAS, "shape": [0], "data_offsets": [40, 40]}}),
+    "a name with a NUL": _file(more={"a\0b": {**BIAS, "shape": [0], "data_offsets": [40, 40]}}),
     "a name with half of a surrogate": safetensors(b'{"\\ud800":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}', bytes(4)),
     "the same name twice": safetensors(b'{"weight":%s,"weight":%s}' % (json.dumps(WEIGHT).encode(), json.dumps({**WEIGHT, "data_offsets": [32, 64]}).encode()), bytes(64)),
     "200,000 tensors": _many(200_000),

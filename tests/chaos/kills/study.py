@@ -137,7 +137,8 @@ class Study:
             timer = _arrange(case, rehearsal, pod, proxy)
             code = pod.wait()
             timer.set()
-            proxy.turns_away = proxy.on_answer = lambda _method, _path: False
+            proxy.turns_away = lambda _method, _path: False
+            proxy.on_answer = lambda _method, _path: None
             outcome = Outcome(case.number, str(case.kind), pod.killed_at)
             outcome.stage = pod.killed_in
             if pod.killed_at is None:

@@ -10,7 +10,9 @@ from modelexport_exporter.core.entry_points import ENDS_WITH_PARENT
 from modelexport_exporter.isolation.prctl import SUPERVISOR_ENV
 
 
-@pytest.mark.parametrize(("supervisor", "code"), [(os.getpid(), 0), (os.getppid(), 1)])
+@pytest.mark.parametrize(
+    ("supervisor", "code"), [(os.getpid(), 0), (os.getppid(), 1)], ids=["parent", "another"]
+)
 def test_a_fork_server_whose_supervisor_ended_before_it_could_know_ends(
     supervisor: int, code: int
 ) -> None:
