@@ -163,12 +163,23 @@ def _texts(ended: Ended) -> Iterator[Broken]:
             yield Broken("wrong", f"control characters in the log: {parsed.message[:120]!r}")
             break
     text = ended.termination.decode(errors="replace")
-    shown = str(json.loads(text)) if text.startswith("{") else text
-    if _CONTROL.search(shown) or "\\x1b" in shown:
+    shown = "".join(_strings(json.loads(text))) if text.startswith("{") else text
+    if _CONTROL.search(shown):
         yield Broken("wrong", f"control characters in the status: {shown[:120]!r}")
     for key, content in ended.objects.items():
         if key.endswith(".html") and (_SCRIPT in content or b"onerror=alert" in _tags(content)):
             yield Broken("wrong", f"a script of the model in {key}")
+
+
+def _strings(value: object) -> Iterator[str]:
+    """Yield the texts of a JSON document."""
+    if isinstance(value, dict):
+        value = [*value.values()]
+    if isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner)
+    elif isinstance(value, str):
+        yield value
 
 
 def _tags(page: bytes) -> bytes:
