@@ -1,4 +1,4 @@
-"""Make trouble and count how it ends: python -m chaos [PART ...] [--count N] [--seed S] [--page]."""
+"""Make trouble, and count how it ends: python -m chaos --help."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ def main() -> int:
     names = parts.names()
     parser = argparse.ArgumentParser(prog="python -m chaos", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"all, or of: {', '.join(names)}")
-    parser.add_argument("--count", type=int, help="cases of each part; by default those of the page")
+    parser.add_argument(
+        "--count", type=int, help="cases of each part; by default those of the page"
+    )
     parser.add_argument("--seed", type=int, default=0, help="draws the instants and the cases")
-    parser.add_argument("--page", action="store_true", help="write docs/reliability.md; alone, from the journals")
+    parser.add_argument(
+        "--page", action="store_true", help="write docs/reliability.md; alone, from the journals"
+    )
     arguments = parser.parse_args()
     if unknown := set(arguments.parts) - set(names):
         parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(names)}")

@@ -20,7 +20,7 @@ makes the trouble and writes this page; a small part of each section runs in eve
 | held | in which everything was as promised |
 | lost | in which work or an artifact was gone |
 | doubled | in which work or an artifact was there twice |
-| wrong | in which a reader saw something else than one whole artifact, or a verdict or reason was incorrect |
+| wrong | in which a reader saw no whole artifact, or a verdict or a reason was incorrect |
 | leaked | in which processes, files or uploads were left behind, or access was possible |
 """
 _COLUMNS = ("tried", "held", "lost", "doubled", "wrong", "leaked")
@@ -28,7 +28,7 @@ _COLUMNS = ("tried", "held", "lost", "doubled", "wrong", "leaked")
 
 def compose(written: Mapping[str, str], old: str) -> str:
     """Return the page: sections by part, those that were not written now as they are in `old`."""
-    sections = _sections(old) | written
+    sections = {**_sections(old), **written}
     return "\n".join([HEAD, *(sections[part] for part in sorted(sections))]).rstrip() + "\n"
 
 

@@ -44,7 +44,9 @@ STRICTER: Sequence[Difference] = (
         "rules between fields of a trigger's template, which the operator checks",
         by_operator=True,
     ),
-    Difference(("found 2 documents",), "one manifest a file; the API server reads the first of two"),
+    Difference(
+        ("found 2 documents",), "one manifest a file; the API server reads the first of two"
+    ),
     Difference(("levels of nesting",), "free values have 64 levels at most, a manifest 96", True),
 )
 """Refused by the product only. The operator still has to give each such object a condition."""
