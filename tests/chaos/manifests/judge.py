@@ -88,9 +88,9 @@ def _problems(message: str, path: Path, places: tuple[Place, ...]) -> Iterator[s
 def _names(message: str, path: Path, place: Place) -> bool:
     """Return whether a line is about a place, what contains it or is in it, a rule, or the file."""
     text = tuple(str(part).lower() if isinstance(part, bool) else part for part in place)
-    wanted = field_of(text)[:60]
+    wanted = _dotted(field_of(text))[:60]
     for line in message.split("\n"):
-        named = line.partition(": ")[0]
+        named = _dotted(line.partition(": ")[0])
         if str(path) in named or line.startswith("the manifest"):
             return True
         if wanted.startswith(named) or named.startswith(wanted):
@@ -100,3 +100,8 @@ def _names(message: str, path: Path, place: Place) -> bool:
         if any(words in line for words in _RULES):
             return True
     return False
+
+
+def _dotted(field: str) -> str:
+    """Return a field with `.1` for `[1]`: a key of a mapping may be a number in YAML."""
+    return field.replace("[", ".").replace("]", "")
