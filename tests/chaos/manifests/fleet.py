@@ -12,10 +12,12 @@ from bed.control_plane import ControlPlane
 from chaos.manifests.messages import problems_of_condition
 from chaos.manifests.server import Server
 from cluster.operator.forked import Forker
-from cluster.operator.replica import USER, Operators, Replica, grant
+from cluster.operator.replica import LEASE, USER, Operators, Replica, grant
 from cluster.operator.world import CRDS, NODE
 
 _PATIENCE = 180.0
+_PATIENT_LEASE = {"name": LEASE, "durationSeconds": 60, "renewSeconds": 40, "retrySeconds": 0.5}
+"""A replica that cannot renew its Lease ends, which a busy machine must not cause here."""
 _UNEXPECTED = re.compile(r"Traceback|unexpected error|failed to handle|failed to read")
 Object = Mapping[str, Any]
 
@@ -36,7 +38,7 @@ def operator(plane: ControlPlane, namespace: str) -> Iterator[Replica]:
     kubeconfig = plane.kubeconfig_for(USER, plane.authority.issue("operator", user=USER))
     forker = Forker.start(plane.run.log_of("forker"))
     try:
-        replica = Operators(plane, namespace, kubeconfig, forker).start()
+        replica = Operators(plane, namespace, kubeconfig, forker).start(lease=_PATIENT_LEASE)
         try:
             yield replica
         finally:
@@ -93,5 +95,5 @@ def trouble(replica: Replica) -> list[str]:
     text = replica.child.log.read_text(errors="replace")
     found = [line[:500] for line in text.splitlines() if _UNEXPECTED.search(line)]
     if replica.child.process.poll() is not None:
-        found.append("the operator has ended")
+        found.append(f"the operator has ended: {text[-500:]}")
     return found

@@ -136,8 +136,7 @@ def against(server: object, replica: object, seeds: Iterable[int]) -> Iterator[R
         len(stored),
         max(0, len(stored) - broken - lost),
         wrong=broken + lost,
-        remarks=f"{len(stored) - len(found)} deleted by their ttlSecondsAfterFinished; peak "
-        f"{replica.memory() >> 20} MiB",
+        remarks=f"{len(stored) - len(found)} deleted by their ttlSecondsAfterFinished",
     )
 
 
