@@ -17,6 +17,7 @@ from modelexport_api.spec import Mode
 from modelexport_exporter.blame.own_copy import beside_variants
 from modelexport_exporter.blame.record_onnx import Runtime
 from modelexport_exporter.blame.search import Suspect, find_blame
+from modelexport_exporter.call.module_state import ModuleState
 from modelexport_exporter.call.user_sampler import sampler_of
 from modelexport_exporter.core.blame import Blame
 from modelexport_exporter.core.errors import ExportFailure, RefusedCall
@@ -71,6 +72,8 @@ class LocalOriginal:
         self._task = replace(task, spec=spec)
         self._reference = model.reference
         self._others = others
+        self._at_first: ModuleState | None = None
+        """The state of the module before the first comparison."""
         self._refused: RefusedCall | None = None
         """The last call that the model refused."""
         self.sampler = sampler_of(spec, task.code_dir)
@@ -124,6 +127,7 @@ class LocalOriginal:
     def begin(self, converted: ConvertedModel, samples: SampleSource) -> None:
         """Begin to watch runs for what samples do not reach of the model and the file."""
         task = self._task
+        self._at_first = self._at_first or ModuleState(self.model.module)
         self._simulation = simulation_for(task, task.spec, self._reference)
         self._completeness = Completeness(
             samples,
@@ -252,7 +256,7 @@ class LocalOriginal:
     def explained(self, failure: ExportFailure) -> ExportFailure:
         """Return the failure with the lines of the model's code that caused it."""
         model = self.model
-        model.before.restore(model.module)
+        (self._at_first or model.before).restore(model.module)
         if failure.reason is Reason.INPUTS_MISMATCH:
             failure.refused = failure.refused or self._refused
         return explain(failure, model.module, model.bound_inputs, self._task.code_dir)

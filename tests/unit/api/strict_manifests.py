@@ -75,7 +75,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("a list for a generated name", meta(generateName=["a"]), "metadata.generateName"),
     ("text for a generation", meta(generation="x"), "metadata.generation"),
     ("text for managed fields", meta(managedFields="x"), "metadata.managedFields"),
-    ("a date for a time", meta(creationTimestamp="2026-05-01"), "metadata.creationTimestamp"),
+    ("a date for a time", meta(creationTimestamp="2026-05-01"), "2026-05-01"),
     ("a number beyond int64", changed(activeDeadlineSeconds=10**20), "spec.activeDeadlineSeconds"),
     ("a line break in a uri", changed(source={"uri": "s3://a/b\nc"}), "spec.source.uri"),
 ]
