@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
 from modelexport_exporter.core import place
+from modelexport_exporter.core.environment import CREDENTIALS
 from modelexport_exporter.core.errors import ExportFailure, printable
 from modelexport_exporter.core.out_of_memory import is_out_of_memory
 from modelexport_exporter.core.user_frame import text_of, user_line
@@ -34,9 +35,6 @@ from modelexport_exporter.isolation.shared_libraries import print_again
 
 Report = Callable[[Stage, float, str], None]
 Send = Callable[[bytes], None]
-
-CREDENTIALS = "AWS_"
-"""Prefix of the environment variables that are hidden from user code."""
 
 
 def work(  # noqa: PLR0917 - multiprocessing passes arguments in order

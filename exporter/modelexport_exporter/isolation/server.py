@@ -16,8 +16,9 @@ from multiprocessing import forkserver
 from multiprocessing.context import ForkServerProcess
 
 from modelexport_exporter.core import entry_points
+from modelexport_exporter.core.environment import without_credentials
 from modelexport_exporter.core.types import LibraryImport
-from modelexport_exporter.isolation import child, descendants
+from modelexport_exporter.isolation import descendants
 from modelexport_exporter.isolation.death import not_started
 from modelexport_exporter.isolation.prctl import SUPERVISOR_ENV, become_subreaper
 from modelexport_exporter.isolation.shared_libraries import LIBRARIES_ENV, encode
@@ -69,14 +70,12 @@ def _ensure_running() -> None:
     if pid is not None and descendants.is_running(pid):
         return
     choose_socket_directory()
-    names = [name for name in os.environ if name.startswith(child.CREDENTIALS)]
-    credentials = {name: os.environ.pop(name) for name in names}
     os.environ[SUPERVISOR_ENV] = str(os.getpid())
     try:
-        forkserver.ensure_running()
+        with without_credentials():
+            forkserver.ensure_running()
     finally:
         del os.environ[SUPERVISOR_ENV]
-        os.environ.update(credentials)
 
 
 @contextlib.contextmanager

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from modelexport_api.spec import AddressingStyle, Storage
+from modelexport_exporter.core.environment import with_credentials
 from modelexport_exporter.storage.s3_retries import ATTEMPTS, seconds_before_repeat
 from modelexport_exporter.storage.s3_upload import THREADS
 
@@ -20,8 +20,8 @@ READ_SECONDS = 60.0
 
 def client_for(storage: Storage) -> S3Client:
     """Return a client, which threads may share: making one takes as long as ten requests."""
-    environment = [(name, os.environ[name]) for name in os.environ if name.startswith("AWS_")]
-    return _made(storage, tuple(sorted(environment)))
+    with with_credentials() as found:
+        return _made(storage, found)
 
 
 @lru_cache(maxsize=4)
