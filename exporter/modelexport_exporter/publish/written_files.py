@@ -57,6 +57,8 @@ def take(directory: Path, file: WrittenFile, target: Path, *, alone: bool = Fals
     digest = link(source, target) if alone else None
     if digest is None:
         digest = _copy(directory, file, target)
+    elif (size := target.stat().st_size) != file.size_bytes:
+        raise _of_another_size(file, size)
     check_digest(file.name, digest, file.sha256)
     if alone:
         source.unlink()
@@ -66,10 +68,12 @@ def _copy(directory: Path, file: WrittenFile, target: Path) -> str:
     with opened(directory / file.name) as descriptor:
         size = os.fstat(descriptor).st_size
         if size != file.size_bytes:
-            raise artifact_changed(
-                file.name, f"it has {size:,} bytes, {file.size_bytes:,} expected"
-            )
+            raise _of_another_size(file, size)
         try:
             return copy_from(descriptor, target)
         except OSError as error:
             raise from_os_error(error, Role.DESTINATION, str(target)) from error
+
+
+def _of_another_size(file: WrittenFile, size: int) -> ExportFailure:
+    return artifact_changed(file.name, f"it has {size:,} bytes, {file.size_bytes:,} expected")

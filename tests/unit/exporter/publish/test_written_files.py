@@ -84,6 +84,7 @@ def test_what_has_a_second_name_is_copied(tmp_path: Path) -> None:
     assert copy.read_bytes() == b"graph"
 
 
+@pytest.mark.parametrize("alone", [False, True])
 @pytest.mark.parametrize(
     ("change", "found"),
     [
@@ -99,11 +100,13 @@ def test_what_has_a_second_name_is_copied(tmp_path: Path) -> None:
     ],
     ids=["bytes", "size", "gone", "link", "pipe", "directory"],
 )
-def test_a_changed_file(change: Callable[[Path], object], found: str, tmp_path: Path) -> None:
+def test_a_changed_file(
+    change: Callable[[Path], object], found: str, alone: bool, tmp_path: Path
+) -> None:
     file = written(tmp_path)
     change(tmp_path / "model.onnx")
     with pytest.raises(ExportFailure, match=found) as caught:
-        take(tmp_path, file, tmp_path / "copy")
+        take(tmp_path, file, tmp_path / "copy", alone=alone)
     assert caught.value.reason is Reason.ARTIFACT_CHANGED
 
 
