@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from modelexport_api.spec import Provider
+from modelexport_api.status import Stage
 from modelexport_exporter.call import NUMBERS, BoundInputs, bind_inputs
 from modelexport_exporter.call.module_state import ModuleState
 from modelexport_exporter.checkpoint.load import load_module
@@ -90,3 +91,8 @@ def _with_ranges(
     reference = EagerReference(module, bound.call)
     found = infer_ranges(bound.spec, reference.accepts, reference.integers_only)
     return replace(bound, spec=found.spec), found.sentences
+
+
+def as_verification(progress: ReportProgress) -> ReportProgress:
+    """Return a reporter for the second load of the model, as a part of this stage."""
+    return lambda _stage, _fraction, message: progress(Stage.VERIFY, 0.0, message)

@@ -14,9 +14,6 @@ from numpy.typing import NDArray
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Mode
-from modelexport_exporter.blame.own_copy import beside_variants
-from modelexport_exporter.blame.record_onnx import Runtime
-from modelexport_exporter.blame.search import Suspect, find_blame
 from modelexport_exporter.call.module_state import ModuleState
 from modelexport_exporter.call.user_sampler import sampler_of
 from modelexport_exporter.core.blame import Blame
@@ -234,6 +231,11 @@ class LocalOriginal:
 
     def blame(self, converted: ConvertedModel, arrays: Arrays, limits: Sequence[float]) -> Blame:
         """Return the first node of the file that differs, by more than `limits` of the outputs."""
+        # With onnxruntime, which this process needs after a mismatch only.
+        from modelexport_exporter.blame.own_copy import beside_variants
+        from modelexport_exporter.blame.record_onnx import Runtime
+        from modelexport_exporter.blame.search import Suspect, find_blame
+
         model, task = self.model, self._task
         with beside_variants(converted.model_path) as path:
             blame = find_blame(

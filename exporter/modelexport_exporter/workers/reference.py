@@ -37,6 +37,7 @@ from modelexport_exporter.plugins.legacy.older_torch import older_torch
 from modelexport_exporter.verification.original import Facts
 from modelexport_exporter.verification.reference_model import (
     ReferenceModel,
+    as_verification,
     load_reference_model,
     prepare_shapes,
 )
@@ -53,7 +54,6 @@ from modelexport_exporter.workers.original_calls import (
     SIDES_OPEN,
     SIDES_REACH,
 )
-from modelexport_exporter.workers.verify import as_verification
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]

@@ -17,9 +17,9 @@ from modelexport_exporter.core.types import ExportTask, ReportProgress
 from modelexport_exporter.isolation.peer import Answerer
 from modelexport_exporter.plugins.plugins import load_plugins
 from modelexport_exporter.plugins.runtime import SessionSetup
+from modelexport_exporter.verification.reference_model import as_verification
 from modelexport_exporter.verification.runtime.session import Session
 from modelexport_exporter.workers.remote_runtime import ANSWERS, Opened, Ran
-from modelexport_exporter.workers.verify import as_verification
 
 Array = NDArray[Any]
 

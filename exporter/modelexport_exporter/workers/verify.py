@@ -18,7 +18,11 @@ from modelexport_exporter.core.types import (
     VerificationOutcome,
 )
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
-from modelexport_exporter.verification.reference_model import ReferenceModel, load_reference_model
+from modelexport_exporter.verification.reference_model import (
+    ReferenceModel,
+    as_verification,
+    load_reference_model,
+)
 from modelexport_exporter.verification.runtime.session import Session
 from modelexport_exporter.workers.judgement import judge_file
 from modelexport_exporter.workers.local_original import LocalOriginal
@@ -46,8 +50,3 @@ def verify_model(
         return Session(path, provider, prepack=prepack, setup=setup)
 
     return judge_file(task, converted, LocalOriginal(task, model), open_file, progress, started)
-
-
-def as_verification(progress: ReportProgress) -> ReportProgress:
-    """Return a reporter for the second load of the model, as a part of this stage."""
-    return lambda _stage, _fraction, message: progress(Stage.VERIFY, 0.0, message)
