@@ -6,12 +6,12 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from modelexport_api.printable import excerpt
 from modelexport_api.schema import Schema
 from modelexport_api.text_forms import FORMS
 from modelexport_api.types import URI_PATTERN
 from modelexport_api.uri_forms import RELATIVE, forms
 
-_SHOWN = 80
 _FIELDS = 4
 _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (bool, "a boolean"),
@@ -100,8 +100,7 @@ def kind_of(value: object) -> str:
 
 def shown(value: object) -> str:
     """Return a value as JSON, at most 80 characters of it."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    return excerpt(json.dumps(value, ensure_ascii=False, default=str))
 
 
 _WORDS: dict[str, Callable[[Schema], str]] = {

@@ -20,7 +20,7 @@ from modelexport_exporter.core.types import ROUTES, ConvertedModel, ExportTask, 
 from modelexport_exporter.isolation import worker
 from modelexport_exporter.isolation.resident import Resident
 from modelexport_exporter.pipeline.context import Settings
-from modelexport_exporter.pipeline.verifier import Roles, Verifier
+from modelexport_exporter.pipeline.verifier import Roles, Verifier, roles_of
 
 T = TypeVar("T")
 
@@ -57,8 +57,7 @@ class ResidentWorkerPool:
     ) -> None:
         self._export_entry, self._verify_entry = settings.export_entry, settings.verify_entry
         self._exporter_entry = exporter
-        usual = settings.verify_entry == entry_points.VERIFY
-        self._roles = roles or (Roles() if usual else None)
+        self._roles = roles or roles_of(settings.verify_entry)
         self._graph: Graph | None = None
         self._in_use: Graph | None = None
         self._candidate: Graph | None = None

@@ -11,17 +11,20 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-CREDENTIALS = "AWS_"
-"""Prefix of the variables with credentials."""
+_PREFIX = "AWS_"
 _complete = threading.RLock()
+
+
+def names_of_credentials() -> list[str]:
+    """Return the variables with credentials that are there."""
+    return [name for name in os.environ if name.startswith(_PREFIX)]
 
 
 @contextmanager
 def without_credentials() -> Iterator[None]:
     """Take the credentials away while the block runs."""
     with _complete:
-        names = [name for name in os.environ if name.startswith(CREDENTIALS)]
-        held = {name: os.environ.pop(name) for name in names}
+        held = {name: os.environ.pop(name) for name in names_of_credentials()}
         try:
             yield
         finally:
@@ -32,5 +35,4 @@ def without_credentials() -> Iterator[None]:
 def with_credentials() -> Iterator[tuple[tuple[str, str], ...]]:
     """Keep the credentials there while the block runs; yield them."""
     with _complete:
-        names = [name for name in os.environ if name.startswith(CREDENTIALS)]
-        yield tuple(sorted((name, os.environ[name]) for name in names))
+        yield tuple(sorted((name, os.environ[name]) for name in names_of_credentials()))

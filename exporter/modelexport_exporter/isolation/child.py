@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
 from modelexport_exporter.core import place
-from modelexport_exporter.core.environment import CREDENTIALS
+from modelexport_exporter.core.environment import names_of_credentials
 from modelexport_exporter.core.errors import ExportFailure, printable
 from modelexport_exporter.core.out_of_memory import is_out_of_memory
 from modelexport_exporter.core.user_frame import text_of, user_line
@@ -101,7 +101,7 @@ def _prepare_process(channel: Connection, output: Connection) -> Send:
     os.dup2(output.fileno(), 2)
     print_again()
     _leave_the_servers()
-    for name in [name for name in os.environ if name.startswith(CREDENTIALS)]:
+    for name in names_of_credentials():
         del os.environ[name]
     lock = threading.Lock()
 

@@ -152,8 +152,7 @@ def encode_progress(stage: Stage, fraction: float, message: str) -> bytes:
 
 def encode_result(value: object, expected: Any) -> bytes:  # noqa: ANN401
     """Return a line; `expected`: the type that the caller stated."""
-    adapter = _adapter(expected, "value")
-    content = adapter.dump_python(value, mode="json", warnings=False, fallback=number)
+    content = adapter_of(expected).dump_python(value, mode="json", warnings=False, fallback=number)
     return _line({"kind": "result", "value": content})
 
 
@@ -184,12 +183,18 @@ def content_of(failure: ExportFailure) -> dict[str, Any]:
 
 def failure_of(content: object) -> ExportFailure:
     """Return the failure that a worker sent. Raises InvalidMessageError."""
-    try:
-        found = FailureMessage.model_validate_json(text_of(content))
-    except ValidationError as error:
-        raise InvalidMessageError(first_error(error)) from None
+    found: FailureMessage = validated(content, FailureMessage)
     _check_claims(found)
     return found.failure
+
+
+def validated(content: object, expected: Any, context: object = None) -> Any:  # noqa: ANN401
+    """Return a part of a document as the type that was expected. Raises InvalidMessageError."""
+    try:
+        # JSON, because strict classes such as enumerations take their values only from it.
+        return adapter_of(expected).validate_json(text_of(content), context=context)
+    except ValidationError as error:
+        raise InvalidMessageError(first_error(error)) from None
 
 
 def encode_crash(message: str, traceback: str) -> bytes:
@@ -207,7 +212,7 @@ def decode(
     """
     check_values(line)
     try:
-        found = _adapter(expected, "message").validate_json(line)
+        found = _message_with(expected).validate_json(line)
     except ValidationError as error:
         raise InvalidMessageError(first_error(error)) from None
     if isinstance(found, ProgressMessage | FailureMessage):
@@ -241,9 +246,13 @@ def first_error(error: ValidationError) -> str:
 
 
 @functools.cache
-def _adapter(expected: Any, part: Literal["value", "message"]) -> TypeAdapter[Any]:  # noqa: ANN401
-    if part == "value":
-        return TypeAdapter(expected)
+def adapter_of(expected: Any) -> TypeAdapter[Any]:  # noqa: ANN401
+    """Return what reads and writes values of a type."""
+    return TypeAdapter(expected)
+
+
+@functools.cache
+def _message_with(expected: Any) -> TypeAdapter[Any]:  # noqa: ANN401
     message: Any = ProgressMessage | ResultMessage[expected] | FailureMessage | CrashMessage
     return TypeAdapter(Annotated[message, Field(discriminator="kind")])
 

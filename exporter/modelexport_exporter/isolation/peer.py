@@ -9,7 +9,6 @@ class or runs. Both have one thread and take turns, so that neither waits for th
 from __future__ import annotations
 
 import contextlib
-import functools
 import math
 import os
 import pickle
@@ -22,7 +21,7 @@ from typing import Any, Literal, TypeVar
 import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, FiniteFloat, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, FiniteFloat, ValidationError
 
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.machine import busy_seconds, free_memory, peak_memory
@@ -125,13 +124,13 @@ class Asker:
         while True:
             head, arrays = self._receive()
             if head.kind == "result":
-                return _validated(head.value, expected, arrays)
+                return messages.validated(head.value, expected, arrays)
             if head.kind == "failure":
                 raise messages.failure_of(head.value)
             handler = (handlers or {}).get(head.name)
             if handler is None:
                 raise messages.InvalidMessageError(f"a call of {head.name[:80]!r}")
-            found = handler.function(_validated(head.value, handler.argument, arrays))
+            found = handler.function(messages.validated(head.value, handler.argument, arrays))
             _send_trusted(self._fd, _Reply(found, busy_seconds()))
 
     def forget(self, method: str, arguments: tuple[object, ...], expected: Any) -> None:  # noqa: ANN401
@@ -223,7 +222,7 @@ class Answerer:
     def _send(self, kind: str, value: object, of: Any = None, name: str = "") -> None:  # noqa: ANN401
         arrays: list[Array] = []
         if of is not None:
-            value = _adapter(of).dump_python(
+            value = messages.adapter_of(of).dump_python(
                 value, mode="json", context=arrays, warnings=False, fallback=messages.number
             )
         head = {
@@ -239,19 +238,6 @@ class Answerer:
         parts.extend(np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in arrays)  # type: ignore[misc]
         for part in parts:
             _write(self._fd, part)
-
-
-def _validated(value: object, expected: Any, arrays: list[Array]) -> Any:  # noqa: ANN401
-    try:
-        # JSON, because strict classes such as enumerations take their values only from it.
-        return _adapter(expected).validate_json(messages.text_of(value), context=arrays)
-    except ValidationError as error:
-        raise messages.InvalidMessageError(messages.first_error(error)) from None
-
-
-@functools.cache
-def _adapter(expected: Any) -> TypeAdapter[Any]:  # noqa: ANN401
-    return TypeAdapter(expected)
 
 
 def _send_trusted(fd: int, value: object) -> None:

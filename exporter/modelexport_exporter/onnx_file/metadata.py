@@ -62,28 +62,22 @@ class _NoProtobufError(Exception):
 
 def _keys(file: BinaryIO, end: int) -> Iterator[bytes]:
     """Yield the keys of a ModelProto's metadata; nothing else of it is read."""
-    while file.tell() < end:
-        number, kind = _tag(file)
-        if kind != _LENGTH_DELIMITED:
-            _skip(file, kind)
-            continue
-        length = _length(file, end)
-        after = file.tell() + length
-        if number == _METADATA_PROPS:
-            yield from _keys_of_entry(file, after)
-        file.seek(after)
-
-
-def _keys_of_entry(file: BinaryIO, end: int) -> Iterator[bytes]:
-    while file.tell() < end:
-        number, kind = _tag(file)
-        if kind != _LENGTH_DELIMITED:
-            _skip(file, kind)
-            continue
-        length = _length(file, end)
-        after = file.tell() + length
-        if number == 1:
+    for entry in _fields(file, end, _METADATA_PROPS):
+        for length in _fields(file, file.tell() + entry, 1):
             yield file.read(min(length, _LONGEST_SHOWN))
+
+
+def _fields(file: BinaryIO, end: int, wanted: int) -> Iterator[int]:
+    """Yield the length of each such field of a message that ends there, when the file is at it."""
+    while file.tell() < end:
+        number, kind = _tag(file)
+        if kind != _LENGTH_DELIMITED:
+            _skip(file, kind)
+            continue
+        length = _length(file, end)
+        after = file.tell() + length
+        if number == wanted:
+            yield length
         file.seek(after)
 
 

@@ -16,7 +16,7 @@ from modelexport_exporter.core import entry_points
 from modelexport_exporter.core.machine import free_memory
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, ReportProgress
 from modelexport_exporter.isolation import worker
-from modelexport_exporter.pipeline.verifier import Roles, Verifier
+from modelexport_exporter.pipeline.verifier import Roles, Verifier, roles_of
 
 T = TypeVar("T")
 ROOM_BYTES = 1 << 30
@@ -42,8 +42,7 @@ class OverlappedWorkers:
         `free`: bytes of free memory.
         """
         self._export_entry, self._verify_entry = export_entry, verify_entry
-        usual = verify_entry == entry_points.VERIFY
-        self._roles = roles or (Roles() if usual else None)
+        self._roles = roles or roles_of(verify_entry)
         self._free = free
         self._verifier: Verifier | None = None
 

@@ -41,6 +41,11 @@ class Roles:
     runtime: str = entry_points.RUNTIME
 
 
+def roles_of(verify_entry: str) -> Roles | None:
+    """Return the processes that verify; None for another entry, which does it in one process."""
+    return Roles() if verify_entry == entry_points.VERIFY else None
+
+
 def needs_runtime(spec: ModelExportSpec) -> bool:
     """Return whether the file may need code of the user in onnxruntime."""
     export = spec.export
