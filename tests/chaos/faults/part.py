@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chaos.draw import drawn
 from chaos.journal import Row
 
 if TYPE_CHECKING:
@@ -61,10 +61,7 @@ def run(count: int | None, seed: int) -> Iterable[Row]:
             bench.put_checkpoint(seed + number)
             proxy.seen.clear()
             bench.run(proxy.endpoint)
-        cases = all_cases(proxy.seen, seed)
-        if count is not None and count < len(cases):
-            drawn = random.Random(seed).sample(range(len(cases)), count)
-            cases = [cases[index] for index in sorted(drawn)]
+        cases = drawn(all_cases(proxy.seen, seed), count, seed)
         number = seed + 2
         for name, group in groupby(cases, key=lambda case: case.rule.name):
             verdicts = []

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import random
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chaos.draw import drawn
 from chaos.journal import Row
 
 if TYPE_CHECKING:
@@ -61,16 +61,7 @@ def run(count: int | None, seed: int) -> Iterable[Row]:
             ("ONNX files, verified", onnx_files.hostile(seed), verified),
         ]
         for name, made, attempt in classes:
-            yield row(name, [attempt(hostile) for hostile in chosen(list(made), count, seed)])
-
-
-def chosen(made: Sequence[Hostile], count: int | None, seed: int) -> Iterator[Hostile]:
-    """Yield all, or so many drawn ones."""
-    if count is None or count >= len(made):
-        yield from made
-    else:
-        indexes = sorted(random.Random(seed).sample(range(len(made)), count))
-        yield from (made[index] for index in indexes)
+            yield row(name, [attempt(hostile) for hostile in drawn(list(made), count, seed)])
 
 
 def row(name: str, outcomes: Sequence[Outcome]) -> Row:
