@@ -1,7 +1,7 @@
 """External data on its way to the store, unseen, while its verdict is still open.
 
 The model's own file is small then, and gets its verdict only after it. What is published on this
-machine is staged after the verdict: a link costs no time, and onnx refuses to read what has two. A
+machine is staged after the verdict: a link costs one reading, and onnx refuses what has two. A
 copy is made where processes run that may still change the file: the workers of a batch.
 """
 

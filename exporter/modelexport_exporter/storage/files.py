@@ -107,7 +107,7 @@ class FileStore:
     ) -> PendingFile:
         """Bring a file into the staging directory, which is on the target's file system.
 
-        It is a link where nobody else can write into it, which costs nothing.
+        It is a link where nobody else can write into it, which costs reading it for its digest.
         """
         staged = Path(staging) / Path(key).name
         pending = PendingFile(staged, Path(key), self._role)
