@@ -7,11 +7,13 @@ these conditions; without them it takes every ModelExport for ready.
 |---|---|---|---|---|---|
 | Pending, Queued, Running | Unknown | True | | | InProgress |
 | Suspended | Unknown | | | | InProgress |
+| Queued, deactivated by Kueue | Unknown | | True | | Failed |
 | Succeeded | True | | | True | Current |
 | Failed | False | | True | True | Failed |
 
 Reconciling, Stalled and Finished are present while they are True. A suspended export is not
-reconciling, since nothing is done for it; it is not ready either, since no verdict exists.
+reconciling, since nothing is done for it; it is not ready either, since no verdict exists. Waiting
+for quota or for a node may end without a person, so it is no reason to be stalled.
 
 The conditions depend on nothing but the phase, the other conditions and the failure, so they
 change only when the status changes, and cause no further writes.
@@ -30,6 +32,10 @@ _IN_PROGRESS = {
     Phase.SUSPENDED: "spec.suspend is true",
     Phase.RUNNING: "a pod is running",
 }
+
+
+_NEEDS_A_PERSON = frozenset({"Deactivated"})
+"""Reasons of an export in progress that no time changes: Kueue does not admit it again."""
 
 
 def conditions(
@@ -67,6 +73,8 @@ def _in_progress(phase: Phase, others: Sequence[ConditionState]) -> list[Conditi
     ready = ConditionState(ConditionType.READY, "Unknown", reason, message)
     if phase is Phase.SUSPENDED:
         return [ready]
+    if reason in _NEEDS_A_PERSON:
+        return [ready, ConditionState(ConditionType.STALLED, "True", reason, message)]
     return [ready, ConditionState(ConditionType.RECONCILING, "True", reason, message)]
 
 
