@@ -12,7 +12,7 @@ import pytest
 import yaml
 from hypothesis import given
 
-from bed import fixtures, golang
+from bed import fixtures, golang, processes
 from documentation.blocks import blocks
 from modelexport_api import KIND
 from modelexport_api.crds import model_export, model_export_trigger
@@ -58,11 +58,7 @@ class Tools:
         self._process.communicate(timeout=10)
 
     def _ask(self, **question: object) -> dict[str, Any]:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(question) + "\n")
-        self._process.stdin.flush()
-        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
+        answer: dict[str, Any] = json.loads(processes.ask(self._process, json.dumps(question)))
         assert "error" not in answer, answer
         return answer
 
