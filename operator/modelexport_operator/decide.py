@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from modelexport_api.conditions import FOR_TOOLS, NOT_REQUESTED
+from modelexport_api.conditions import NOT_REQUESTED
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Failure, ModelExportStatus, Phase, new_failure
@@ -216,8 +216,6 @@ def _condition_events(seen: Observation, now: ModelExportStatus) -> tuple[Event,
     events = []
     for entry in now.conditions:
         stored = before.get(entry.type)
-        if entry.type in FOR_TOOLS:  # its reason is that of another condition
-            continue
         if entry.status != "False" or entry.reason == NOT_REQUESTED:
             continue
         if stored is not None and stored.status == "False":
