@@ -30,7 +30,7 @@ _IN_PROGRESS = {
     Phase.PENDING: "a pod is being created, scheduled or started",
     Phase.QUEUED: "the Job waits for admission",
     Phase.SUSPENDED: "spec.suspend is true",
-    Phase.RUNNING: "a pod is running",
+    Phase.RUNNING: "a pod has started",
 }
 
 

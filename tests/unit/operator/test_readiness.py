@@ -59,7 +59,7 @@ def state(name: str) -> dict[str, Any]:
         ("cannot start yet", "Ready", "PodCannotStart", "no such image"),
         ("queued", "Reconciling", "Queued", "in queue gpu"),
         ("suspended", "Ready", "Suspended", "spec.suspend is true"),
-        ("running", "Reconciling", "Running", "a pod is running"),
+        ("running", "Reconciling", "Running", "a pod has started"),
         ("running again", "Reconciling", "Running", "attempt 2 of 4: StoreUnavailable"),
         ("succeeded", "Ready", "Published", "s3://models/digits/onnx/model.onnx"),
         ("verified", "Ready", "Verified", ""),
