@@ -23,7 +23,7 @@ from modelexport_exporter.core.user_frame import message_of, user_frame
 from modelexport_exporter.precision.noise import Simulation
 from modelexport_exporter.sampling.masks import masks_hold
 from modelexport_exporter.torch_internals.tf32 import forbid_tf32
-from modelexport_exporter.verification.early_outputs import EarlyOutputs
+from modelexport_exporter.verification.early_outputs import EarlyOutputs, EarlyRun
 from modelexport_exporter.verification.looks_for_nan import LooksForNan
 from modelexport_exporter.verification.numerics.arithmetic import COARSENESS, EXACT, Arithmetic
 from modelexport_exporter.verification.numerics.arithmetic_dtype import arithmetic_of
@@ -38,6 +38,7 @@ from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
 from modelexport_exporter.verification.numerics.stable_rankings import StableRankings
 from modelexport_exporter.verification.seeking.nan_tests import tests_for_nan
 from modelexport_exporter.verification.seeking.value_reads import ValueReads
+from modelexport_exporter.verification.seeking.watched_run import WatchedRun
 from modelexport_exporter.verification.treatment_of_nan import TreatmentOfNan
 
 Array = NDArray[Any]
@@ -172,7 +173,8 @@ class EagerReference:
         accepted = elements <= LARGEST_OUTPUTS and seconds < longest
         if accepted and not reads.read:
             with suppress(Exception):  # what is no array is reported where it is compared
-                self.early.add(arrays, [to_array(leaf) for leaf in leaves], 0.0)
+                outputs = [to_array(leaf) for leaf in leaves]
+                self.early.add(arrays, EarlyRun(outputs, 0.0, WatchedRun()))
         return accepted
 
     def in_float64(self, arrays: Mapping[str, Array]) -> list[Array]:

@@ -215,10 +215,10 @@ def test_outputs_of_accepted_values_are_compared_unless_the_module_reads_values(
     module, arrays = Module(), {"x": np.ones((4, 3), np.float32)}
     reference = EagerReference(module, ROWS)
     assert reference.accepts(arrays)
-    outputs = reference.early.take(arrays)
-    assert (outputs is not None) == kept
-    if outputs is not None:
-        np.testing.assert_array_equal(outputs[0], reference.run(arrays, "the same")[0])
+    early = reference.early.take(arrays)
+    assert (early is not None) == kept
+    if early is not None:
+        np.testing.assert_array_equal(early.outputs[0], reference.run(arrays, "the same")[0])
 
 
 def test_exported_program_is_not_moved() -> None:
