@@ -1,0 +1,34 @@
+"""The columns REASON and MESSAGE: which condition says why a ModelExport is not well.
+
+After the end it is the condition of the end. Before, it is the first condition that is not True and
+whose reason is not one of normal progress: what the ModelExport waits for, then why it is retried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from modelexport_api.base import truncate
+from modelexport_api.conditions import NOT_REACHED, NOT_REQUESTED, PARTIALLY, find_condition
+from modelexport_api.status import SUMMARY_LIMIT, Condition, ConditionType
+
+_PROGRESS = {"Pending", "Waiting", "Running", NOT_REQUESTED, NOT_REACHED}
+
+
+def summarize(conditions: Iterable[Condition]) -> dict[str, str]:
+    """Return the fields `reason` and `message` of a status; none while all is well."""
+    found = _first_trouble(list(conditions))
+    if found is None:
+        return {}
+    text = " ".join(found.message.split())
+    return {"reason": found.reason, **({"message": truncate(text, SUMMARY_LIMIT)} if text else {})}
+
+
+def _first_trouble(conditions: list[Condition]) -> Condition | None:
+    failed = find_condition(conditions, ConditionType.FAILED)
+    if failed is not None:
+        return failed
+    complete = find_condition(conditions, ConditionType.COMPLETE)
+    if complete is not None:
+        return complete if complete.reason.startswith(PARTIALLY) else None
+    return next((c for c in conditions if c.status != "True" and c.reason not in _PROGRESS), None)
