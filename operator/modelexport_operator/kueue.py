@@ -114,6 +114,8 @@ def describe(workload: ObservedWorkload) -> QueueState:
         return QueueState(blocked, _sentence(workload, waiting.message))
     if evicted is not None and not evicted.reason.startswith(DEACTIVATED):  # else: reactivated
         return _evicted(workload, evicted, waiting)
+    if _true(workload, "Admitted") is not None:
+        return QueueState(Phase.QUEUED, _sentence(workload, "it is admitted; its Job is starting"))
     if waiting is None and _true(workload, "QuotaReserved") is not None:
         checks = "; ".join(workload.checks) or "its admission checks are not ready"
         return QueueState(ADMISSION_CHECKS, _sentence(workload, f"quota is reserved; {checks}"))
