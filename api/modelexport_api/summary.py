@@ -9,9 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from modelexport_api.base import truncate
-from modelexport_api.conditions import NOT_REACHED, NOT_REQUESTED, PARTIALLY, find_condition
+from modelexport_api.conditions import (
+    ENDS_OF,
+    NOT_REACHED,
+    NOT_REQUESTED,
+    PARTIALLY,
+    find_condition,
+)
 from modelexport_api.status import SUMMARY_LIMIT, Condition, ConditionType
 
+_WAITING = (ConditionType.SCHEDULED, *ENDS_OF)
 _PROGRESS = {"Pending", "Waiting", "Running", NOT_REQUESTED, NOT_REACHED}
 
 
@@ -31,4 +38,7 @@ def _first_trouble(conditions: list[Condition]) -> Condition | None:
     complete = find_condition(conditions, ConditionType.COMPLETE)
     if complete is not None:
         return complete if complete.reason.startswith(PARTIALLY) else None
-    return next((c for c in conditions if c.status != "True" and c.reason not in _PROGRESS), None)
+    waiting = (find_condition(conditions, kind) for kind in _WAITING)
+    return next(
+        (c for c in waiting if c and c.status != "True" and c.reason not in _PROGRESS), None
+    )

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from modelexport_api.conditions import NOT_REQUESTED, find_condition
+from modelexport_api.conditions import ENDS_OF, NOT_REQUESTED, find_condition
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_api.status import ConditionType, Failure, ModelExportStatus, new_failure
@@ -47,6 +47,8 @@ from modelexport_operator.observe import Observation, ObservedJob
 from modelexport_operator.settings import Settings
 
 LAST_RUN = 2
+_ANNOUNCED = {ConditionType.SCHEDULED, *ENDS_OF}
+"""The conditions that say why an export waits; others repeat them for tools."""
 _SOON = timedelta(seconds=2)
 _LATE = timedelta(seconds=60)
 _RUNNING = timedelta(seconds=120)
@@ -231,6 +233,8 @@ def _condition_events(seen: Observation, now: ModelExportStatus) -> tuple[Event,
     events = []
     for entry in now.conditions:
         stored = before.get(entry.type)
+        if entry.type not in _ANNOUNCED:
+            continue
         waits = entry.status == "False" or entry.reason == starting.REASON
         if not waits or entry.reason == NOT_REQUESTED:
             continue
