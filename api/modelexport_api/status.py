@@ -14,7 +14,7 @@ from modelexport_api.items import Items
 from modelexport_api.reasons import Reason, is_retryable
 
 CONDITION_MESSAGE_LIMIT = 4096
-SUMMARY_LIMIT = 200
+SUMMARY_LIMIT = 256
 FAILURE_MESSAGE_LIMIT = 2048
 FAILURE_HINT_LIMIT = 1024
 

@@ -89,7 +89,9 @@ class Reconciler:
             log.exception("unexpected error, retrying in %.1f s", pause, extra=fields)
             return "error"
         if decision.retry:
-            self._queue.add_failed(uid)
+            pause = self._queue.add_failed(uid)
+            why = decision.status.message if decision.status is not None else ""
+            log.warning("%s, retrying in %.1f s", why, pause, extra={"fields": {"uid": uid}})
             return "delayed"
         self._queue.forget_failures(uid)
         if decision.requeue_after is not None:

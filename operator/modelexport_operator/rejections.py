@@ -31,6 +31,7 @@ class Rejection:
 
 _TEXTS = {
     "exceeded quota": Cause.QUOTA,
+    "status unknown for quota": Cause.QUOTA,
     "being terminated": Cause.NAMESPACE_TERMINATING,
     "cannot create resource": Cause.MISSING_PERMISSION,
     "failed calling webhook": Cause.WEBHOOK,
