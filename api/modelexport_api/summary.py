@@ -19,7 +19,7 @@ from modelexport_api.conditions import (
 from modelexport_api.status import SUMMARY_LIMIT, Condition, ConditionType
 
 _WAITING = (ConditionType.SCHEDULED, *ENDS_OF)
-_PROGRESS = {"Pending", "Waiting", "Running", NOT_REQUESTED, NOT_REACHED}
+_PROGRESS = {"Pending", "Waiting", "Pulling", "Running", NOT_REQUESTED, NOT_REACHED}
 
 
 def summarize(conditions: Iterable[Condition]) -> dict[str, str]:

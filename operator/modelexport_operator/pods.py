@@ -41,6 +41,14 @@ class LogTail:
 
 
 @dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why the containers of a pod have not started: a reason of its condition, and a sentence."""
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class ObservedPod:
     """A pod of one of the operator's Jobs."""
 
@@ -67,8 +75,8 @@ class ObservedPod:
     """Why the pod as a whole failed: Evicted, UnexpectedAdmissionError, an init container."""
     failed_message: str = ""
     log: LogTail = LogTail()
-    obstacle: str = ""
-    """Why its containers do not start, as an Event of the pod reports it."""
+    obstacle: Obstacle | None = None
+    """Why its containers do not start, as the Events of a late pod report it."""
 
     @property
     def ended(self) -> bool:

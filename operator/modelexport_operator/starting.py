@@ -15,9 +15,11 @@ from typing import Any, Protocol
 from modelexport_operator import clock
 from modelexport_operator.client import EVENTS, ApiError, collection
 from modelexport_operator.failures import CANNOT_START
-from modelexport_operator.pods import ObservedPod
+from modelexport_operator.pods import ObservedPod, Obstacle
 
 REASON = "PodNotStarted"
+PULLING = "Pulling"
+"""Reason while a large image is being pulled, and of the kubelet's Event: nothing is missing."""
 
 Object = Mapping[str, Any]
 _LIMIT = 50
@@ -47,8 +49,8 @@ def is_late(pod: ObservedPod, now: datetime, grace: timedelta) -> bool:
     return since is not None and since + grace <= now
 
 
-async def read_obstacle(api: EventsApi, namespace: str, pod: ObservedPod) -> str:
-    """Return why a late pod does not start, from its Events; a general sentence if they do not."""
+async def read_obstacle(api: EventsApi, namespace: str, pod: ObservedPod) -> Obstacle:
+    """Return why a late pod does not start, from its Events; a general sentence without them."""
     query = {"fieldSelector": f"regarding.uid={pod.uid}", "limit": str(_LIMIT)}
     try:
         found = await api.call(
@@ -59,25 +61,29 @@ async def read_obstacle(api: EventsApi, namespace: str, pod: ObservedPod) -> str
     return describe(pod, found.get("items") or [])
 
 
-def describe(pod: ObservedPod, events: Sequence[Object]) -> str:
+def describe(pod: ObservedPod, events: Sequence[Object]) -> Obstacle:
     """Return why a pod does not start: the last Warning, unless there was progress after it.
 
     Of several Warnings since then one that names what was not found is preferred: the kubelet also
     reports that the wait for all volumes timed out.
     """
     warnings: list[str] = []
+    progress: Object = {}
     for event in sorted(events, key=_time):
         if event.get("reason") in _OF_SCHEDULER:
             continue
         if event.get("type") == "Normal":
             warnings.clear()
+            progress = event
         elif event.get("note"):
             warnings.append(f"{event.get('reason')}: {event['note']}")
-    if not warnings:
-        state = f" ({pod.waiting_reason})" if pod.waiting_reason else ""
-        return f"pod {pod.name} is on a node and its container has not started{state}"
-    named = [text for text in warnings if "not found" in text]
-    return f"pod {pod.name} waits on its node: {(named or warnings)[-1]}"
+    if warnings:
+        named = [text for text in warnings if "not found" in text]
+        return Obstacle(REASON, f"pod {pod.name} waits on its node: {(named or warnings)[-1]}")
+    if progress.get("reason") == PULLING:
+        return Obstacle(PULLING, f"pod {pod.name}: {progress.get('note', PULLING)}")
+    state = f" ({pod.waiting_reason})" if pod.waiting_reason else ""
+    return Obstacle(REASON, f"pod {pod.name} is on a node and its container has not started{state}")
 
 
 def _time(event: Object) -> datetime:

@@ -31,7 +31,7 @@ from modelexport_api.status import (
     Stage,
 )
 from modelexport_api.summary import summarize
-from modelexport_operator import deadlines, kueue, pods, retries, starting
+from modelexport_operator import deadlines, kueue, pods, retries
 from modelexport_operator.failures import CANNOT_START
 from modelexport_operator.observe import Observation, ObservedJob
 from modelexport_operator.pods import ObservedPod
@@ -182,9 +182,9 @@ def _first_condition(
     if pod is not None and pod.waiting_reason in CANNOT_START:
         message = f"{pod.waiting_reason}: {pod.waiting_message}"
         return ConditionState(kind, "False", "PodCannotStart", message)
-    if pod is not None and pod.obstacle:
-        message = _with_deadline(pod.obstacle, seen)
-        return ConditionState(kind, "Unknown", starting.REASON, message)
+    if pod is not None and pod.obstacle is not None:
+        message = _with_deadline(pod.obstacle.message, seen)
+        return ConditionState(kind, "Unknown", pod.obstacle.reason, message)
     retry = retries.latest(seen)
     message = str(retry) if retry is not None and retry.counts else ""
     if pod is not None and pod.running:

@@ -56,19 +56,24 @@ FAILED = event("FailedMount", MISSING)
 
 
 @pytest.mark.parametrize(
-    ("events", "words"),
+    ("events", "words", "reason"),
     [
-        ([SCHEDULED, FAILED], f"FailedMount: {MISSING}"),
-        ([FAILED, event("FailedMount", TIMEOUT, 30)], f"FailedMount: {MISSING}"),
+        ([SCHEDULED, FAILED], f"FailedMount: {MISSING}", "PodNotStarted"),
+        ([FAILED, event("FailedMount", TIMEOUT, 30)], f"FailedMount: {MISSING}", "PodNotStarted"),
         (
             [event("FailedAttachVolume", "Multi-Attach error for volume pvc-1")],
             "FailedAttachVolume: Multi-Attach",
+            "PodNotStarted",
         ),
-        ([event("FailedCreatePodSandBox", "cni failed"), SCHEDULED], "FailedCreatePodSandBox: cni"),
-        ([FAILED, PULLING], "has not started (ContainerCreating)"),
-        ([PULLING, event("FailedMount", MISSING, 40)], f"FailedMount: {MISSING}"),
-        ([UNSCHEDULED, SCHEDULED], "has not started (ContainerCreating)"),
-        ([], "has not started (ContainerCreating)"),
+        (
+            [event("FailedCreatePodSandBox", "cni failed"), SCHEDULED],
+            "FailedCreatePodSandBox: cni",
+            "PodNotStarted",
+        ),
+        ([FAILED, PULLING], 'Pulling image "exporter:1"', "Pulling"),
+        ([PULLING, event("FailedMount", MISSING, 40)], f"FailedMount: {MISSING}", "PodNotStarted"),
+        ([UNSCHEDULED, SCHEDULED], "has not started (ContainerCreating)", "PodNotStarted"),
+        ([], "has not started (ContainerCreating)", "PodNotStarted"),
     ],
     ids=[
         "a Secret is missing",
@@ -81,9 +86,11 @@ FAILED = event("FailedMount", MISSING)
         "no Event",
     ],
 )
-def test_what_a_late_pod_waits_for(events: list[dict[str, Any]], words: str) -> None:
+def test_what_a_late_pod_waits_for(events: list[dict[str, Any]], words: str, reason: str) -> None:
     for order in (events, events[::-1]):
-        assert words in starting.describe(CREATING, order)
+        found = starting.describe(CREATING, order)
+        assert words in found.message
+        assert found.reason == reason
 
 
 @pytest.mark.parametrize(
@@ -122,11 +129,12 @@ def test_events_that_cannot_be_read_are_no_error() -> None:
         ) -> dict[str, Any]:
             raise ApiError(500, "InternalError", "etcd is down")
 
-    assert "has not started" in asyncio.run(starting.read_obstacle(Server(), "ml", CREATING))
+    found = asyncio.run(starting.read_obstacle(Server(), "ml", CREATING))
+    assert "has not started" in found.message
 
 
 def test_a_late_pod_is_reported_once_and_does_not_fail() -> None:
-    late = replace(CREATING, obstacle=f"pod x waits on its node: FailedMount: {MISSING}")
+    late = replace(CREATING, obstacle=starting.describe(CREATING, [FAILED]))
     decision = decide(Observation(resource(), job(), (late,)), at(200), SETTINGS)
     status = decision.status
     assert status is not None
@@ -141,3 +149,13 @@ def test_a_late_pod_is_reported_once_and_does_not_fail() -> None:
     )
     assert later.action is None
     assert later.events == ()
+
+
+def test_a_large_image_that_is_being_pulled_is_nothing_to_worry_about() -> None:
+    late = replace(CREATING, obstacle=starting.describe(CREATING, [PULLING]))
+    decision = decide(Observation(resource(), job(), (late,)), at(200), SETTINGS)
+    assert decision.status is not None
+    assert decision.status.reason is None
+    assert decision.events == ()
+    exported = next(c for c in decision.status.conditions if c.type == "Exported")
+    assert exported.message.startswith(f"pod {late.name}: Pulling image")
