@@ -1,7 +1,7 @@
 """The columns REASON and MESSAGE: which condition says why a ModelExport is not well.
 
-After the end it is the condition of the end. Before, it is the first condition that is not True and
-whose reason is not one of normal progress: what the ModelExport waits for, then why it is retried.
+After the end it is the condition of the end. Before, it is the first condition that is not True for
+one of the reasons in `waits`: what the ModelExport waits for, then why it is retried.
 """
 
 from __future__ import annotations
@@ -9,17 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from modelexport_api.base import truncate
-from modelexport_api.conditions import (
-    ENDS_OF,
-    NOT_REACHED,
-    NOT_REQUESTED,
-    PARTIALLY,
-    find_condition,
-)
+from modelexport_api.conditions import ENDS_OF, PARTIALLY, find_condition
 from modelexport_api.status import SUMMARY_LIMIT, Condition, ConditionType
+from modelexport_api.waits import Wait
 
 _WAITING = (ConditionType.SCHEDULED, *ENDS_OF)
-_PROGRESS = {"Pending", "Waiting", "Pulling", "Running", NOT_REQUESTED, NOT_REACHED}
+_WAITS = set(Wait)
 
 
 def summarize(conditions: Iterable[Condition]) -> dict[str, str]:
@@ -39,6 +34,4 @@ def _first_trouble(conditions: list[Condition]) -> Condition | None:
     if complete is not None:
         return complete if complete.reason.startswith(PARTIALLY) else None
     waiting = (find_condition(conditions, kind) for kind in _WAITING)
-    return next(
-        (c for c in waiting if c and c.status != "True" and c.reason not in _PROGRESS), None
-    )
+    return next((c for c in waiting if c and c.status != "True" and c.reason in _WAITS), None)

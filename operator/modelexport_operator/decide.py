@@ -19,6 +19,7 @@ from modelexport_api.conditions import ENDS_OF, NOT_REQUESTED, find_condition
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_api.status import ConditionType, Failure, ModelExportStatus, new_failure
+from modelexport_api.waits import Wait
 from modelexport_operator import (
     batch,
     deadlines,
@@ -27,7 +28,6 @@ from modelexport_operator import (
     kueue,
     pods,
     retries,
-    starting,
     status,
     suspension,
     ttl,
@@ -235,7 +235,7 @@ def _condition_events(seen: Observation, now: ModelExportStatus) -> tuple[Event,
         stored = before.get(entry.type)
         if entry.type not in _ANNOUNCED:
             continue
-        waits = entry.status == "False" or entry.reason == starting.REASON
+        waits = entry.status == "False" or entry.reason == Wait.POD_NOT_STARTED
         if not waits or entry.reason == NOT_REQUESTED:
             continue
         if stored is not None and (stored.status, stored.reason) == (entry.status, entry.reason):

@@ -11,17 +11,18 @@ from datetime import datetime
 
 from modelexport_api.conditions import ConditionState, find_condition
 from modelexport_api.status import ConditionType
+from modelexport_api.waits import Wait
 from modelexport_operator import status
 from modelexport_operator.decisions import Decision, Event
 from modelexport_operator.observe import Observation
 from modelexport_operator.rejections import Cause, Rejection
 
 _REASONS = {
-    Cause.QUOTA: "QuotaExceeded",
-    Cause.NAMESPACE_TERMINATING: "NamespaceTerminating",
-    Cause.MISSING_PERMISSION: "PermissionMissing",
-    Cause.WEBHOOK: "WebhookFailed",
-    Cause.OTHER: "JobNotCreated",
+    Cause.QUOTA: Wait.QUOTA_EXCEEDED,
+    Cause.NAMESPACE_TERMINATING: Wait.NAMESPACE_TERMINATING,
+    Cause.MISSING_PERMISSION: Wait.PERMISSION_MISSING,
+    Cause.WEBHOOK: Wait.WEBHOOK_FAILED,
+    Cause.OTHER: Wait.JOB_NOT_CREATED,
 }
 
 

@@ -11,49 +11,36 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from modelexport_api.status import Phase
+from modelexport_api.waits import Wait
 
 Object = Mapping[str, Any]
 
-EXCEEDS_QUOTA = "ExceedsQuota"
-QUEUE_MISSING = "QueueMissing"
-QUEUE_STOPPED = "QueueStopped"
-DEACTIVATED = "Deactivated"
-PREEMPTED = "Preempted"
-EVICTED = "Evicted"
-ADMISSION_CHECKS = "AdmissionChecks"
-NO_FLAVOR = "NoMatchingFlavor"
-INADMISSIBLE = "Inadmissible"
+NORMAL = {Wait.QUEUED, Wait.PREEMPTED, Wait.EVICTED, Wait.ADMISSION_CHECKS}
+"""Reasons that pass without anybody's help."""
 
-REASONS = {
-    Phase.QUEUED.value,
-    EXCEEDS_QUOTA,
-    QUEUE_MISSING,
-    QUEUE_STOPPED,
-    DEACTIVATED,
-    PREEMPTED,
-    EVICTED,
-    ADMISSION_CHECKS,
-    NO_FLAVOR,
-    INADMISSIBLE,
+REASONS = NORMAL | {
+    Wait.QUEUE_MISSING,
+    Wait.QUEUE_STOPPED,
+    Wait.EXCEEDS_QUOTA,
+    Wait.NO_MATCHING_FLAVOR,
+    Wait.INADMISSIBLE,
+    Wait.DEACTIVATED,
 }
 """Reasons of the condition Scheduled of an export in a queue."""
 
-NORMAL = {Phase.QUEUED.value, PREEMPTED, EVICTED, ADMISSION_CHECKS}
-"""Those that pass without anybody's help."""
-
 _OF_QUOTA = {
-    "ExceedsMaxQuota": EXCEEDS_QUOTA,
-    "Suspended": QUEUE_STOPPED,
-    "NoMatchingFlavor": NO_FLAVOR,
+    "ExceedsMaxQuota": Wait.EXCEEDS_QUOTA,
+    "Suspended": Wait.QUEUE_STOPPED,
+    "NoMatchingFlavor": Wait.NO_MATCHING_FLAVOR,
 }
-
 _OF_MESSAGE = {
-    "doesn't exist": QUEUE_MISSING,
-    "missing": QUEUE_MISSING,
-    "is inactive": QUEUE_STOPPED,
-    "is stopped": QUEUE_STOPPED,
+    "doesn't exist": Wait.QUEUE_MISSING,
+    "missing": Wait.QUEUE_MISSING,
+    "is inactive": Wait.QUEUE_STOPPED,
+    "is stopped": Wait.QUEUE_STOPPED,
 }
+_DEACTIVATED = "Deactivated"
+"""The beginning of Kueue's reasons for the eviction of what was deactivated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +67,7 @@ class ObservedWorkload:
 class QueueState:
     """Why a Job waits in its queue."""
 
-    reason: str
+    reason: Wait
     message: str
 
 
@@ -112,43 +99,49 @@ def describe(workload: ObservedWorkload) -> QueueState:
     blocked = _blocked(waiting) if waiting is not None else None
     if waiting is not None and blocked is not None:
         return QueueState(blocked, _sentence(workload, waiting.message))
-    if evicted is not None and not evicted.reason.startswith(DEACTIVATED):  # else: reactivated
+    if evicted is not None and not evicted.reason.startswith(_DEACTIVATED):  # else: reactivated
         return _evicted(workload, evicted, waiting)
     if _true(workload, "Admitted") is not None:
-        return QueueState(Phase.QUEUED, _sentence(workload, "it is admitted; its Job is starting"))
+        return QueueState(Wait.QUEUED, _sentence(workload, "it is admitted; its Job is starting"))
     if waiting is None and _true(workload, "QuotaReserved") is not None:
         checks = "; ".join(workload.checks) or "its admission checks are not ready"
-        return QueueState(ADMISSION_CHECKS, _sentence(workload, f"quota is reserved; {checks}"))
+        return QueueState(
+            Wait.ADMISSION_CHECKS, _sentence(workload, f"quota is reserved; {checks}")
+        )
     words = waiting.message if waiting is not None and waiting.message else "it waits for admission"
-    return QueueState(Phase.QUEUED, _sentence(workload, words))
+    return QueueState(Wait.QUEUED, _sentence(workload, words))
 
 
 def _deactivated(workload: ObservedWorkload, evicted: ObservedCondition | None) -> QueueState:
-    own = evicted is not None and evicted.reason.startswith(DEACTIVATED)
+    own = evicted is not None and evicted.reason.startswith(_DEACTIVATED)
     why = evicted.message if evicted is not None and own else "it is deactivated"
     remedy = (
         "Kueue does not admit it again until you set its spec.active to true, or suspend and "
         "resume the ModelExport"
     )
-    return QueueState(DEACTIVATED, _sentence(workload, f"{why}; {remedy}"))
+    return QueueState(Wait.DEACTIVATED, _sentence(workload, f"{why}; {remedy}"))
 
 
 def _evicted(
     workload: ObservedWorkload, evicted: ObservedCondition, waiting: ObservedCondition | None
 ) -> QueueState:
-    reason = PREEMPTED if evicted.reason == PREEMPTED else EVICTED
+    preempted = evicted.reason == Wait.PREEMPTED
     parts = [f"{evicted.reason}: {evicted.message}"]
     if waiting is not None and waiting.message not in {"", evicted.message}:
         parts.append(f"now: {waiting.message}")
-    return QueueState(reason, _sentence(workload, "; ".join(parts)))
+    return QueueState(
+        Wait.PREEMPTED if preempted else Wait.EVICTED, _sentence(workload, "; ".join(parts))
+    )
 
 
-def _blocked(waiting: ObservedCondition) -> str | None:
+def _blocked(waiting: ObservedCondition) -> Wait | None:
     """Return why the Workload cannot be admitted until a person changes something; else None."""
     if waiting.reason in {"Inadmissible", "Misconfigured"}:
-        return next((r for text, r in _OF_MESSAGE.items() if text in waiting.message), INADMISSIBLE)
+        return next(
+            (r for text, r in _OF_MESSAGE.items() if text in waiting.message), Wait.INADMISSIBLE
+        )
     if waiting.reason == "Pending" and _exceeds_quota(waiting.message):
-        return EXCEEDS_QUOTA
+        return Wait.EXCEEDS_QUOTA
     return _OF_QUOTA.get(waiting.reason)
 
 

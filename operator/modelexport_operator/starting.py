@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
+from modelexport_api.waits import Wait
 from modelexport_operator import clock
 from modelexport_operator.client import EVENTS, ApiError, collection
 from modelexport_operator.failures import CANNOT_START
 from modelexport_operator.pods import ObservedPod, Obstacle
 
-REASON = "PodNotStarted"
 PULLING = "Pulling"
 """Reason while a large image is being pulled, and of the kubelet's Event: nothing is missing."""
 
@@ -79,11 +79,13 @@ def describe(pod: ObservedPod, events: Sequence[Object]) -> Obstacle:
             warnings.append(f"{event.get('reason')}: {event['note']}")
     if warnings:
         named = [text for text in warnings if "not found" in text]
-        return Obstacle(REASON, f"pod {pod.name} waits on its node: {(named or warnings)[-1]}")
+        text = f"pod {pod.name} waits on its node: {(named or warnings)[-1]}"
+        return Obstacle(Wait.POD_NOT_STARTED, text)
     if progress.get("reason") == PULLING:
         return Obstacle(PULLING, f"pod {pod.name}: {progress.get('note', PULLING)}")
     state = f" ({pod.waiting_reason})" if pod.waiting_reason else ""
-    return Obstacle(REASON, f"pod {pod.name} is on a node and its container has not started{state}")
+    text = f"pod {pod.name} is on a node and its container has not started{state}"
+    return Obstacle(Wait.POD_NOT_STARTED, text)
 
 
 def _time(event: Object) -> datetime:

@@ -31,6 +31,7 @@ from modelexport_api.status import (
     Stage,
 )
 from modelexport_api.summary import summarize
+from modelexport_api.waits import Wait
 from modelexport_operator import deadlines, kueue, pods, retries
 from modelexport_operator.failures import CANNOT_START
 from modelexport_operator.observe import Observation, ObservedJob
@@ -158,7 +159,7 @@ def _queued_condition(seen: Observation, job: ObservedJob) -> ConditionState:
         return ConditionState(kind, "False", stored.reason, stored.message)
     where = f"in queue {job.queue}" if job.queue else "suspended by another controller"
     message = f"Job {job.name} is {where} and waits for admission"
-    return ConditionState(kind, "False", Phase.QUEUED, message)
+    return ConditionState(kind, "False", Wait.QUEUED, message)
 
 
 def _scheduled_condition(seen: Observation, pod: ObservedPod | None) -> ConditionState:
@@ -167,9 +168,9 @@ def _scheduled_condition(seen: Observation, pod: ObservedPod | None) -> Conditio
         return ConditionState(kind, "True", "Scheduled", since=pod.scheduled_at)
     if pod is not None and pod.unschedulable is not None:
         message, since = pod.unschedulable, pod.scheduled_at
-        return ConditionState(kind, "False", "Unschedulable", message, since)
+        return ConditionState(kind, "False", Wait.UNSCHEDULABLE, message, since)
     if pod is None and seen.pod_rejection is not None:
-        return ConditionState(kind, "False", "PodRejected", seen.pod_rejection.message)
+        return ConditionState(kind, "False", Wait.POD_REJECTED, seen.pod_rejection.message)
     earlier = [other for other in seen.pods if other.ended and _is_of_start(other, seen)]
     if any(other.scheduled for other in earlier):  # the Job ends, or its next pod is on its way
         return ConditionState(kind, "True", "Scheduled")
@@ -181,7 +182,7 @@ def _first_condition(
 ) -> ConditionState:
     if pod is not None and pod.waiting_reason in CANNOT_START:
         message = f"{pod.waiting_reason}: {pod.waiting_message}"
-        return ConditionState(kind, "False", "PodCannotStart", message)
+        return ConditionState(kind, "False", Wait.POD_CANNOT_START, message)
     if pod is not None and pod.obstacle is not None:
         message = _with_deadline(pod.obstacle.message, seen)
         return ConditionState(kind, "Unknown", pod.obstacle.reason, message)
@@ -190,7 +191,7 @@ def _first_condition(
     if pod is not None and pod.running:
         return ConditionState(kind, "Unknown", "Running", message)
     if message:
-        return ConditionState(kind, "Unknown", "Retrying", message)
+        return ConditionState(kind, "Unknown", Wait.RETRYING, message)
     missing = pod is not None and pod.unschedulable is not None and not pod.scheduled
     late = _with_deadline("", seen) if missing or seen.pod_rejection is not None else ""
     return ConditionState(kind, "Unknown", "Waiting", late)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from modelexport_api.conditions import find_condition
 from modelexport_api.status import ModelExportStatus, Phase
+from modelexport_api.waits import Wait
 from modelexport_operator import observe
 from modelexport_operator.decide import decide
 from modelexport_operator.kueue import QueueState
@@ -173,7 +174,7 @@ def test_a_condition_changed_when_the_pod_did_not_when_the_operator_saw_it(late:
 
 
 def test_the_words_of_kueue_are_kept_until_they_are_read_again() -> None:
-    state = QueueState("Preempted", "Workload w: Preempted to accommodate a workload")
+    state = QueueState(Wait.PREEMPTED, "Workload w: Preempted to accommodate a workload")
     condition = {
         "type": "Scheduled",
         "status": "False",
