@@ -255,7 +255,7 @@ def test_a_queued_export_quotes_kueue(world: World, operators: Operators) -> Non
     assert world.export("digits")["status"]["phase"] == "Queued"
     events = {(e["type"], e["reason"]) for e in world.events("digits")}
     assert {("Warning", "QueueMissing"), ("Warning", "Deactivated")} <= events
-    assert operator.requests("GET", "workloads") < 10
+    assert operator.requests("GET", "workloads") < 15
 
 
 def _template() -> Object:
