@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from modelexport_api.resource import ManifestError, ModelExport, parse
 from modelexport_api.status import ConditionType, Failure, ModelExportStatus
 from modelexport_operator import clock, names
+from modelexport_operator.kueue import ObservedWorkload
 from modelexport_operator.pods import ObservedPod
 from modelexport_operator.rejections import Rejection
 
@@ -89,8 +90,12 @@ class Observation:
     pods: tuple[ObservedPod, ...] = ()
     job_rejection: str | None = None
     """The API server's message when it rejected the Job permanently."""
+    job_delay: Rejection | None = None
+    """The API server's answer when it could not create the Job for a passing reason."""
     pod_rejection: Rejection | None = None
     """The API server's answer when the Job controller could not create the pod."""
+    workload: ObservedWorkload | None = None
+    """Of a Job in a queue: Kueue's Workload, if it was read now."""
 
 
 def resource(body: Object) -> ObservedResource:

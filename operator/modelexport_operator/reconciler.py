@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from modelexport_api.status import Phase
-from modelexport_operator import actions, clock, indexed, observe, pods
+from modelexport_operator import actions, clock, indexed, observe, pods, starting
 from modelexport_operator.cache import Cache
 from modelexport_operator.client import CONFLICT, NOT_FOUND, Api, ApiError
 from modelexport_operator.decide import decide
@@ -25,6 +25,7 @@ from modelexport_operator.pods import ObservedPod
 from modelexport_operator.progress import Tracker, read_tail
 from modelexport_operator.queue import WorkQueue
 from modelexport_operator.settings import Settings
+from modelexport_operator.workloads import Workloads
 
 MAX_ACTIONS = 4
 """Actions per reconciliation: create, adopt, create the second run, stop. More is a bug."""
@@ -57,6 +58,7 @@ class Reconciler:
         self._tracker = tracker
         self._metrics = metrics
         self._settings = settings
+        self._workloads = Workloads(api, settings.kueue)
 
     async def work(self) -> None:
         """Process keys until cancelled."""
@@ -73,7 +75,7 @@ class Reconciler:
 
     async def _round(self, uid: str) -> str:
         try:
-            check_after = await self.reconcile(uid)
+            decision = await self.reconcile(uid)
         except ApiError as error:
             if error.status == NOT_FOUND and await self._is_deleted(uid):
                 return "gone"
@@ -86,24 +88,31 @@ class Reconciler:
             fields = {"fields": {"uid": uid}}
             log.exception("unexpected error, retrying in %.1f s", pause, extra=fields)
             return "error"
+        if decision.retry:
+            pause = self._queue.add_failed(uid)
+            why = decision.status.message if decision.status is not None else ""
+            log.warning("%s, retrying in %.1f s", why, pause, extra={"fields": {"uid": uid}})
+            return "delayed"
         self._queue.forget_failures(uid)
-        if check_after is not None:
-            self._queue.add(uid, check_after.total_seconds())
+        if decision.requeue_after is not None:
+            self._queue.add(uid, decision.requeue_after.total_seconds())
         return "ok"
 
-    async def reconcile(self, uid: str) -> timedelta | None:
-        """Reconcile one ModelExport; return when to check it again."""
+    async def reconcile(self, uid: str) -> Decision:
+        """Reconcile one ModelExport; return the last decision: when to check it again."""
         resource = self._cache.resource(uid)
         if resource is None:
             self._tracker.forget(uid)
-            return None
+            return Decision()
         seen = await self._observe(resource)
         for _ in range(MAX_ACTIONS):
             decision = decide(seen, clock.now(), self._settings)
             if decision.action is None:
-                return await self._settle(seen, decision)
+                await self._settle(seen, decision)
+                return decision
             seen = await self._act(decision.action, seen)
-            await self._recorder.record(resource, decision.events)
+            if seen.job_delay is None and seen.job_rejection is None:
+                await self._recorder.record(resource, decision.events)
         msg = f"more than {MAX_ACTIONS} actions in one reconciliation: {decision.action}"
         raise RuntimeError(msg)
 
@@ -127,7 +136,7 @@ class Reconciler:
         if not await self._is_deleted(seen.resource.uid) and seen.job is not None:
             await self._read_job(seen.resource, seen.job.name)
 
-    async def _settle(self, seen: Observation, decision: Decision) -> timedelta | None:
+    async def _settle(self, seen: Observation, decision: Decision) -> None:
         """Write the Events, then the status: after a final status there is no retry."""
         resource = seen.resource
         await self._recorder.record(resource, decision.events)
@@ -135,7 +144,7 @@ class Reconciler:
         if not held_back:
             self._follow(seen)
         if decision.status is None:
-            return decision.requeue_after
+            return
         try:
             written, body = await actions.write_end(self._api, seen, decision.status, clock.now())
         except ApiError as error:
@@ -150,7 +159,6 @@ class Reconciler:
                 self._queue.add(resource.uid)  # for ttlSecondsAfterFinished
         if held_back:
             await self._tracker.clear_running(resource)
-        return decision.requeue_after
 
     def _follow(self, seen: Observation) -> None:
         if any(pod.running for pod in seen.pods) and not seen.resource.terminal:
@@ -196,17 +204,22 @@ class Reconciler:
     async def _with_pods(self, seen: Observation, job: ObservedJob) -> Observation:
         """List the Job's pods, but not of suspended Jobs: thousands of them may be in a queue."""
         if job.suspended and not job.finished:
-            return replace(seen, job=job, pods=())
+            workload = await self._workloads.read(job, clock.now())
+            return replace(seen, job=job, pods=(), workload=workload)
         listed = self._api.pods_of_job(job.namespace, job.uid)
-        found = [await self._with_log(job, pods.observe_pod(body)) async for body in listed]
+        found = [await self._with_details(job, pods.observe_pod(body)) async for body in listed]
         rejection = None
         old = job.admitted is not None and clock.now() - job.admitted > _POD_EXPECTED
         if not found and old and not job.finished:
             rejection = await self._api.pod_creation_error(job.namespace, job.uid)
         return replace(seen, job=job, pods=tuple(found), pod_rejection=rejection)
 
-    async def _with_log(self, job: ObservedJob, pod: ObservedPod) -> ObservedPod:
-        """Add the end of the log to a pod that was killed: what it was doing."""
+    async def _with_details(self, job: ObservedJob, pod: ObservedPod) -> ObservedPod:
+        """Add what a killed pod was doing, and what a pod that does not start waits for."""
+        grace = timedelta(seconds=self._settings.pod_start_grace_seconds)
+        if starting.is_late(pod, clock.now(), grace):
+            obstacle = await starting.read_obstacle(self._api, job.namespace, pod)
+            return replace(pod, obstacle=obstacle)
         if not _needs_log(job, pod):
             return pod
         return replace(pod, log=await read_tail(self._api, job.namespace, pod.name))

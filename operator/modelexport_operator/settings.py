@@ -58,6 +58,21 @@ class ApiLimits(ApiModel):
     )
 
 
+class KueueSettings(ApiModel):
+    """Whether the status of an export in a queue quotes Kueue."""
+
+    enabled: bool = Field(
+        default=False, description="Read the Workload of an export that waits in a queue."
+    )
+    refresh_seconds: Seconds = Field(
+        default=600,
+        description="Longest interval between two reads of a Workload, if its Job does not change.",
+    )
+    qps: Annotated[float, Field(gt=0)] = Field(
+        default=10, description="Maximum number of reads per second, for all Workloads."
+    )
+
+
 class Settings(ApiModel):
     """The whole configuration file."""
 
@@ -85,6 +100,7 @@ class Settings(ApiModel):
     workers: Annotated[int, Field(ge=1, le=256)] = 8
     api: ApiLimits = Field(default_factory=ApiLimits)
     triggers: TriggerSettings = Field(default_factory=TriggerSettings)
+    kueue: KueueSettings = Field(default_factory=KueueSettings)
     pod_start_grace_seconds: Seconds = Field(
         default=120, description="Fail an export whose pod could not start for this many seconds."
     )

@@ -112,6 +112,7 @@ resyncSeconds: {{ .Values.operator.resyncSeconds }}
 workers: {{ .Values.operator.workers }}
 api: {{- toYaml .Values.operator.api | nindent 2 }}
 triggers: {{- toYaml .Values.triggers | nindent 2 }}
+kueue: {{- toYaml .Values.kueue | nindent 2 }}
 podStartGraceSeconds: {{ .Values.operator.podStartGraceSeconds }}
 port: 8080
 {{- end }}

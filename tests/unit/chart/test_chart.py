@@ -26,6 +26,16 @@ def test_the_operator_has_exactly_the_permissions_it_needs(render: Render) -> No
     assert leader["rules"] == list(rbac.lease_rules("modelexport"))
 
 
+def test_kueue_s_workloads_are_read_only_where_the_values_enable_it(render: Render) -> None:
+    objects = render(kueue={"enabled": True, "qps": 5})
+    found = settings(objects)
+    assert (found.kueue.enabled, found.kueue.qps) == (True, 5)
+    rules = named(objects, "ClusterRole")["rules"]
+    assert rules[-1:] == list(rbac.kueue_rules(found.kueue))
+    assert not settings(render()).kueue.enabled
+    assert rules[:-1] == named(render(), "ClusterRole")["rules"]
+
+
 @pytest.mark.parametrize(
     ("values", "watched"),
     [
