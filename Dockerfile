@@ -50,15 +50,16 @@ ENTRYPOINT ["python", "-m", "modelexport_exporter"]
 
 # The registry has torch with CUDA only, so CUDA is taken out of it, and the result imported.
 FROM ${BASE} AS without-cuda
-COPY requirements/install.sh requirements/exporter-cpu.txt requirements/without-cuda.txt \
-    requirements/without_cuda.py /opt/requirements/
+COPY requirements/install.sh requirements/exporter-cpu.txt /opt/requirements/
 # --no-deps: the file has all dependencies but those on CUDA.
+RUN sh /opt/requirements/install.sh /opt/requirements/exporter-cpu.txt --compile-bytecode --no-deps
+COPY requirements/without-cuda.txt /opt/requirements/
 RUN python3 -m venv /opt/tools \
     && /opt/tools/bin/python -m pip install --quiet --no-cache-dir --require-hashes \
-        -r /opt/requirements/without-cuda.txt \
-    && sh /opt/requirements/install.sh /opt/requirements/exporter-cpu.txt \
-        --compile-bytecode --no-deps \
-    && /opt/tools/bin/python /opt/requirements/without_cuda.py /opt/modelexport/lib/python3*/site-packages \
+        -r /opt/requirements/without-cuda.txt
+COPY requirements/without_cuda.py /opt/requirements/
+RUN cd /opt/requirements \
+    && /opt/tools/bin/python without_cuda.py /opt/modelexport/lib/python3*/site-packages \
     && /opt/modelexport/bin/python -B -c 'import torch, torchvision, onnxruntime'
 
 FROM ${BASE} AS exporter-cpu

@@ -1,11 +1,13 @@
-"""Make PyPI's torch for Linux run without CUDA: without_cuda.py SITE_PACKAGES
+"""Make the registry's torch for Linux run without CUDA.
+
+    python without_cuda.py SITE_PACKAGES
 
 The registry of Python packages has torch for Linux with CUDA only: 0.5 GB of GPU kernels in
-libtorch_cuda.so, and 4 GB of NVIDIA's libraries, without which `import torch` fails even where there
-is no GPU. What computes on a CPU is in other files (libtorch_cpu.so), which stay as they are. This
-program removes the GPU's part and writes a small library in place of each one that is missing. It
-answers like a machine without a GPU: calls of CUDA's C API fail with cudaErrorNoDevice, and a C++
-function of libtorch_cuda, which nothing reaches without a GPU, ends the process with a message.
+libtorch_cuda.so, and 4 GB of NVIDIA's libraries, without which `import torch` fails even where
+there is no GPU. What computes on a CPU is in other files (libtorch_cpu.so), which stay as they are.
+This program removes the GPU's part and writes a small library in place of each one that is missing.
+It answers like a machine without a GPU: calls of CUDA's C API fail with cudaErrorNoDevice, and a
+C++ function of libtorch_cuda, which nothing reaches without a GPU, ends the process with a message.
 
 Runs while the image is built, with ziglang (a C compiler) and pyelftools.
 """
@@ -40,13 +42,13 @@ NO_DEVICE = 100
 VARIABLE = "_ZN4c10d15get_gil_checkerEv"
 """Called when torch is imported: returns a reference to a variable, in which torch writes."""
 OPTIONS = "_ZN4c10d16ProcessGroupNCCL7Options"
-"""Created when torch is imported, as the default of an argument: NCCL's options, read by nothing."""
+"""NCCL's options, created when torch is imported as the default of an argument, and never read."""
 PACKAGES = ("torch", "torchvision", "torchvision.libs")
 STATEMENTS = {
     "version.py": ("cuda: Optional[str] = '", "cuda: Optional[str] = None  # '"),
     "backends/cuda/__init__.py": ("return torch._C._has_cuda", "return False"),
 }
-"""What torch states about itself: the file, what it has, and what it has where torch has no CUDA."""
+"""What torch states about itself: the file, its text, and the text of a build without CUDA."""
 DEVELOPMENT = ("include", "share")
 """For compilers, of which the image has none."""
 
@@ -128,7 +130,7 @@ def definitions(symbols: Iterable[str], replaced: dict[str, str]) -> Iterator[st
 
 
 def state_no_cuda(torch: Path) -> None:
-    """Let the package state that it was built without CUDA, on which it decides what to register."""
+    """Let the package state that it has no CUDA, by which it decides what to register."""
     for name, (before, after) in STATEMENTS.items():
         path = torch / name
         text = path.read_text()
