@@ -61,11 +61,11 @@ class Prediction:
 
 
 FIXED = {
-    Stage.LOAD: 410 * MEGABYTE,
-    Stage.CAPTURE: 560 * MEGABYTE,
-    Stage.CONVERT: 680 * MEGABYTE,
-    Stage.VERIFY: 600 * MEGABYTE,
-    Stage.PUBLISH: 350 * MEGABYTE,
+    Stage.LOAD: 405 * MEGABYTE,
+    Stage.CAPTURE: 580 * MEGABYTE,
+    Stage.CONVERT: 710 * MEGABYTE,
+    Stage.VERIFY: 610 * MEGABYTE,
+    Stage.PUBLISH: 335 * MEGABYTE,
 }
 """All processes together, with a build of torch for CPUs."""
 CUDA = 150 * MEGABYTE
