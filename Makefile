@@ -82,6 +82,9 @@ lock: ## Resolve the dependencies again (requirements/*.txt)
 	$(COMPILE) pyproject.toml --extra dev -o requirements/dev.txt
 	$(COMPILE) pyproject.toml --extra operator -c requirements/dev.txt -o requirements/operator.txt
 	$(COMPILE) pyproject.toml --extra exporter --extra models -c requirements/dev.txt -o requirements/exporter.txt
+	$(COMPILE) pyproject.toml --extra exporter-cpu --extra models -c requirements/dev.txt \
+		--excludes requirements/cuda-packages.txt -o requirements/exporter-cpu.txt
+	$(COMPILE) pyproject.toml --extra without-cuda -c requirements/dev.txt -o requirements/without-cuda.txt
 
 testbed: setup ## Install and build what cluster tests need (root on Debian, Go; about 15 minutes once)
 	PYTHONPATH=tests $(BIN)/python -m bed install

@@ -25,7 +25,7 @@ _GIB = 1024**3
 NODE_DISK = 12 * _GIB
 """Both images in containerd: what was imported, and unpacked."""
 
-IMAGE_DISK = {"operator": 3 * _GIB, "exporter": 25 * _GIB}
+IMAGE_DISK = {"operator": 3 * _GIB, "exporter": 25 * _GIB, "exporter-cpu": 8 * _GIB}
 """What a build takes at its peak: buildah's layers, the archive, and the archive in the making."""
 
 _PARTS: dict[Level, tuple[GoPart, ...]] = {

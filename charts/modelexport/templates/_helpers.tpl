@@ -42,6 +42,17 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 {{- end }}
 
+{{/* The image of the export pods: without GPUs, the one without CUDA. */}}
+{{- define "modelexport.exporterImage" -}}
+{{- $image := .Values.exporter.image }}
+{{- if not .Values.exporter.gpu.count }}
+{{- $cpu := .Values.exporter.cpuImage }}
+{{- $repository := default (printf "%s-cpu" $image.repository) $cpu.repository }}
+{{- $image = dict "repository" $repository "tag" (default $image.tag $cpu.tag) "digest" $cpu.digest }}
+{{- end }}
+{{- include "modelexport.image" (dict "image" $image "root" .) }}
+{{- end }}
+
 {{/* The partial PodTemplateSpec that spec.podTemplate is merged over. */}}
 {{- define "modelexport.exportPodTemplate" -}}
 {{- $exporter := .Values.exporter }}
@@ -99,7 +110,7 @@ spec:
 
 {{/* The operator's configuration file. */}}
 {{- define "modelexport.config" -}}
-exporterImage: {{ include "modelexport.image" (dict "image" .Values.exporter.image "root" .) }}
+exporterImage: {{ include "modelexport.exporterImage" . }}
 imagePullPolicy: {{ .Values.exporter.image.pullPolicy }}
 podTemplate: {{- include "modelexport.exportPodTemplate" . | trim | nindent 2 }}
 isolation: {{ .Values.exporter.isolation }}

@@ -91,6 +91,28 @@ def test_values_choose_the_gpu(render: Render, gpu: dict[str, Any], limits: dict
     assert container(render(exporter={"gpu": gpu}))["resources"]["limits"] == limits
 
 
+DIGEST = "sha256:" + "a" * 64
+
+
+@pytest.mark.parametrize(
+    ("gpus", "cpu_image", "expected"),
+    [
+        (1, {}, "host/exporter:7"),
+        (0, {}, "host/exporter-cpu:7"),
+        (0, {"repository": "host/lean"}, "host/lean:7"),
+        (0, {"tag": "8"}, "host/exporter-cpu:8"),
+        (0, {"digest": DIGEST}, f"host/exporter-cpu@{DIGEST}"),
+        (2, {"repository": "host/lean", "digest": DIGEST}, "host/exporter:7"),
+    ],
+)
+def test_export_pods_without_gpus_run_the_image_without_cuda(
+    render: Render, gpus: int, cpu_image: dict[str, str], expected: str
+) -> None:
+    image = {"repository": "host/exporter", "tag": "7"}
+    objects = render(exporter={"image": image, "cpuImage": cpu_image, "gpu": {"count": gpus}})
+    assert settings(objects).exporter_image == expected
+
+
 def test_every_value_for_export_pods_is_in_the_job(render: Render) -> None:
     values = {
         "nodeSelector": {"pool": "gpu"},
