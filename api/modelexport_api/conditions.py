@@ -31,6 +31,16 @@ ENDS_OF: dict[ConditionType, Stage] = {
 }
 """A condition is True once this stage is completed."""
 
+FOR_TOOLS = frozenset(
+    {
+        ConditionType.READY,
+        ConditionType.RECONCILING,
+        ConditionType.STALLED,
+        ConditionType.FINISHED,
+    }
+)
+"""Conditions that say nothing new to a person: they follow from the others."""
+
 _STAGES: dict[Mode, tuple[Stage, ...]] = {
     Mode.EXPORT: tuple(Stage),
     Mode.VERIFY: (Stage.FETCH, Stage.LOAD, Stage.CONTRACT, Stage.VERIFY),

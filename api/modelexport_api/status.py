@@ -52,7 +52,10 @@ class Verdict(StrEnum):
 
 
 class ConditionType(StrEnum):
-    """The conditions of a ModelExport. It has finished when Complete or Failed is True."""
+    """The conditions of a ModelExport. It has finished when Complete or Failed is True.
+
+    Ready, Reconciling, Stalled and Finished follow from the others, for tools and scripts.
+    """
 
     SCHEDULED = "Scheduled"
     EXPORTED = "Exported"
@@ -60,6 +63,10 @@ class ConditionType(StrEnum):
     PUBLISHED = "Published"
     COMPLETE = "Complete"
     FAILED = "Failed"
+    READY = "Ready"
+    RECONCILING = "Reconciling"
+    STALLED = "Stalled"
+    FINISHED = "Finished"
 
 
 class Condition(ApiModel):
@@ -289,7 +296,9 @@ class ModelExportStatus(ApiModel):
     conditions: list[Condition] = Field(
         default_factory=list,
         description="Conditions: Scheduled, Exported, Verified, Published, Complete, Failed. "
-        "Exactly one of Complete and Failed is set when the ModelExport has finished.",
+        "Exactly one of Complete and Failed is set when the ModelExport has finished. Ready, "
+        "Reconciling, Stalled (as in kstatus) and Finished (True after success and failure) "
+        "follow from them.",
     )
     progress: Progress | None = Field(default=None, description="What the pod is doing.")
     start_time: datetime | None = Field(

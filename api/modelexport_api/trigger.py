@@ -182,7 +182,11 @@ class ModelExportTriggerStatus(ApiModel):
     observed_generation: int | None = Field(
         default=None, description="Generation of the spec that this status reflects."
     )
-    conditions: list[Condition] = Field(default_factory=list, description="Condition Ready.")
+    conditions: list[Condition] = Field(
+        default_factory=list,
+        description="Conditions: Ready, which is also True for a suspended trigger; Stalled while "
+        "only another spec or another installation helps.",
+    )
     triggered: int = Field(default=0, description="Number of ModelExports created.")
     skipped: int = Field(
         default=0,

@@ -84,7 +84,7 @@ def final_status(seen: Observation, result: BatchResult, now: datetime) -> Model
     else:
         end = ConditionState(ConditionType.FAILED, "True", failure.reason, failure.message)
     phase = Phase.SUCCEEDED if failure is None else Phase.FAILED
-    return status.assemble(seen, now, phase, [scheduled, *stages, end]).model_copy(
+    return status.assemble(seen, now, phase, [scheduled, *stages, end], failure).model_copy(
         update={
             "items": counts,
             "failure": failure,

@@ -32,7 +32,7 @@ from modelexport_api.status import (
 )
 from modelexport_api.summary import summarize
 from modelexport_api.waits import Wait
-from modelexport_operator import deadlines, kueue, pods, retries
+from modelexport_operator import deadlines, kueue, pods, readiness, retries
 from modelexport_operator.failures import CANNOT_START
 from modelexport_operator.observe import Observation, ObservedJob
 from modelexport_operator.pods import ObservedPod
@@ -93,7 +93,8 @@ def build_failed(
     )
     stages = after_run(mode(seen), completed, failure if was_scheduled else None, {})
     failed = ConditionState(ConditionType.FAILED, "True", failure.reason, failure.message)
-    return assemble(seen, now, Phase.FAILED, [scheduled, *stages, failed]).model_copy(
+    conditions = [scheduled, *stages, failed]
+    return assemble(seen, now, Phase.FAILED, conditions, failure).model_copy(
         update={
             "failure": failure,
             "report_uri": result.report_uri if result else None,
@@ -205,9 +206,14 @@ def _with_deadline(message: str, seen: Observation) -> str:
 
 
 def assemble(
-    seen: Observation, now: datetime, phase: Phase, conditions: list[ConditionState]
+    seen: Observation,
+    now: datetime,
+    phase: Phase,
+    conditions: list[ConditionState],
+    failure: Failure | None = None,
 ) -> ModelExportStatus:
-    """Return a status with these conditions, and times and counts of Job and pods."""
+    """Return a status with these conditions and those that follow from them, times and counts."""
+    conditions = [*readiness.conditions(phase, conditions, failure), *conditions]
     stored, job = seen.resource.status, seen.job
     generation = seen.resource.generation
     started = [pod.started_at for pod in seen.pods if pod.started_at is not None]

@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bed import places, versions
@@ -35,6 +35,8 @@ class GoPart:
     """The version of modules that MODULE replaces by directories of its own ('staging')."""
     source: Path | None = None
     """The module's directory, for a command of our own."""
+    libraries: Mapping[str, str] = field(default_factory=dict)
+    """What a command of our own imports: module to version."""
 
     @property
     def directory(self) -> Path:
@@ -91,6 +93,19 @@ PAUSE = GoPart(
     source=Path(__file__).parent / "pause",
 )
 
+GITOPS = GoPart(
+    name="gitops",
+    version=f"{versions.GITOPS}-{versions.HELM}",
+    module="gitops",
+    commands={"gitops": "gitops"},
+    source=Path(__file__).parent / "gitops",
+    # helm decides the version of kstatus, whose packages are compiled for helm anyway.
+    libraries={
+        HELM.module: versions.HELM,
+        "github.com/google/cel-go": versions.CEL,
+        "github.com/yuin/gopher-lua": versions.LUA,
+    },
+)
 REGISTRY = GoPart(
     name="registry",
     version=versions.REGISTRY,
@@ -98,14 +113,15 @@ REGISTRY = GoPart(
     commands={"registry": "github.com/distribution/distribution/v3/cmd/registry"},
 )
 
-PARTS = (VERSITYGW, ETCD, PAUSE, REGISTRY, KUBERNETES, HELM)
+PARTS = (VERSITYGW, ETCD, PAUSE, REGISTRY, KUBERNETES, HELM, GITOPS)
 CONTROL_PLANE_PARTS = (ETCD, KUBERNETES)
 NODE_PARTS = (ETCD, KUBERNETES, PAUSE, REGISTRY, VERSITYGW)
 
 
 def go_mod(part: GoPart, staging: list[str]) -> str:
     """The throw-away module that requires PART and nothing else."""
-    requires = [] if part.source else [f"require {part.module} v{part.version}"]
+    modules = part.libraries if part.source else {part.module: part.version}
+    requires = [f"require {path} v{version}" for path, version in modules.items()]
     replaces = [f"replace {path} => {path} {part.staging_version}" for path in staging]
     name = part.module if part.source else f"bed/{part.name}"
     return "\n".join([f"module {name}", "go 1.24", *requires, *replaces, ""])

@@ -15,9 +15,9 @@ from typing import Literal
 from bed import debian, golang, places, runs
 from bed.golang import GoPart
 
-Level = Literal["s3", "helm", "browser", "shells", "control-plane", "node"]
+Level = Literal["s3", "helm", "gitops", "browser", "shells", "control-plane", "node"]
 
-LEVELS: tuple[Level, ...] = ("s3", "helm", "browser", "shells", "control-plane", "node")
+LEVELS: tuple[Level, ...] = ("s3", "helm", "gitops", "browser", "shells", "control-plane", "node")
 
 GET_IT = "run `make testbed`"
 
@@ -31,6 +31,7 @@ IMAGE_DISK = {"operator": 3 * _GIB, "exporter": 25 * _GIB, "exporter-cpu": 8 * _
 _PARTS: dict[Level, tuple[GoPart, ...]] = {
     "s3": (golang.VERSITYGW,),
     "helm": (golang.HELM,),
+    "gitops": (golang.GITOPS,),
     "browser": (),
     "shells": (),
     "control-plane": golang.CONTROL_PLANE_PARTS,

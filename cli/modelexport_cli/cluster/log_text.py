@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from modelexport_api.conditions import FOR_TOOLS
 from modelexport_api.pod import LogLine, parse_log_line
 from modelexport_cli.cluster.export import Export
 
@@ -33,6 +34,8 @@ def _text(entry: LogLine) -> str:
 def from_status(export: Export) -> Iterator[str]:
     """Yield what the status holds of an export whose pod is gone."""
     for condition in export.status.conditions:
+        if condition.type in FOR_TOOLS:
+            continue
         time = condition.last_transition_time.isoformat()[_CLOCK]
         reason = f" ({condition.reason})" if condition.reason != condition.type else ""
         message = f": {condition.message}" if condition.message else ""

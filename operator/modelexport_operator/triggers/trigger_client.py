@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from modelexport_api.conditions import find_condition
 from modelexport_api.resource import ManifestError
 from modelexport_api.trigger import TRIGGER_KIND, ModelExportTriggerStatus
 from modelexport_api.trigger_resource import ModelExportTrigger, parse_trigger
@@ -83,12 +82,8 @@ class TriggerClient:
 
     async def write_readiness(self, readiness: Readiness, generation: int | None) -> None:
         """Write the condition if it changed; create an Event if a person must act."""
-        before = find_condition(self.status.conditions, ready.READY)
-        now = (readiness.status, readiness.reason, readiness.message, generation)
-        if before is not None:
-            stored = (before.status, before.reason, before.message, before.observed_generation)
-            if stored == now:
-                return
+        if ready.with_readiness(self.status, readiness, generation, clock.now()) == self.status:
+            return
         if readiness.needs_action:
             key = f"{generation}/{readiness.message}"
             event = Event("Warning", readiness.reason, readiness.message, key)

@@ -29,7 +29,7 @@ def test_success_is_read_from_the_termination_message(world: World, operator: Re
     assert status["attempts"] == 1
     assert status["observedGeneration"] == 1
     assert {c["type"]: c["status"] for c in status["conditions"]} == dict.fromkeys(
-        ["Scheduled", "Exported", "Verified", "Published", "Complete"], "True"
+        ["Scheduled", "Exported", "Verified", "Published", "Complete", "Ready", "Finished"], "True"
     )
     assert {e["reason"] for e in world.events("digits")} == {"JobCreated", "Complete"}
     assert operator.read("/healthz") == "ok"
@@ -64,6 +64,9 @@ def test_a_user_error_fails_at_once(world: World, operator: Replica) -> None:
         "Verified": ("False", "VerificationFailed"),
         "Published": ("False", "NotReached"),
         "Failed": ("True", "VerificationFailed"),
+        "Ready": ("False", "VerificationFailed"),
+        "Stalled": ("True", "VerificationFailed"),
+        "Finished": ("True", "Failed"),
     }
     assert len(world.pods("digits")) == 1
 

@@ -136,7 +136,7 @@ def test_a_resumed_trigger_exports_what_still_exists(
     trainings: Trainings, operator: Replica
 ) -> None:
     trainings.trigger("auto", SOURCE, suspend=True)
-    assert trainings.ready("auto", "Suspended")["status"] == "False"
+    assert trainings.ready("auto", "Suspended")["status"] == "True"
     trainings.done(PYTORCH, "train", DONE)
     # It may be created in the second after the completion: it exports that only with "All".
     trainings.trigger("other", SOURCE, startPolicy="All")

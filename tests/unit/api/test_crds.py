@@ -68,6 +68,12 @@ def test_the_schema_has_every_field_of_the_types(
     assert set(schema["properties"]) == aliases
 
 
+def test_selectable_fields_exist(version: dict[str, Any]) -> None:
+    schema = version["schema"]["openAPIV3Schema"]
+    types = {path: child.get("type") for path, child in properties(schema)}
+    assert [types[entry["jsonPath"]] for entry in version["selectableFields"]] == ["string"] * 2
+
+
 def test_defaults_are_the_same_as_in_python(version: dict[str, Any]) -> None:
     """An object that the API server defaulted and one that pydantic defaulted are equal."""
     spec = version["schema"]["openAPIV3Schema"]["properties"]["spec"]

@@ -32,9 +32,12 @@ def found(*languages: str) -> Iterator[Any]:
 
 
 def objects(value: object) -> Iterator[dict[str, Any]]:
-    """Yield the objects in a document, also those that another object holds as text."""
+    """Yield the objects in a document, also those that another object holds as text.
+
+    What names a kind and has no metadata only refers to it, as a health check of Flux does.
+    """
     if isinstance(value, dict):
-        if "kind" in value and "apiVersion" in value:
+        if {"kind", "apiVersion", "metadata"} <= value.keys():
             yield value
         for inner in value.values():
             yield from objects(inner)

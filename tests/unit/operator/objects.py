@@ -6,11 +6,12 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from modelexport_api.conditions import FOR_TOOLS
 from modelexport_api.items import ShareCounts
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_api.resource import ModelExport, parse
-from modelexport_api.status import Artifact, Failure, Stage
+from modelexport_api.status import Artifact, Condition, Failure, ModelExportStatus, Stage
 from modelexport_operator import names, observe, pods
 from modelexport_operator.observe import ObservedJob, ObservedResource
 from modelexport_operator.pods import LogTail, ObservedPod
@@ -117,6 +118,12 @@ def ended(kind: str, reason: str = "") -> Object:
     }
     counts = {"succeeded": 1} if kind == "Complete" else {"failed": 1}
     return {**counts, "conditions": [condition]}
+
+
+def own_conditions(status: ModelExportStatus | None) -> list[Condition]:
+    """The conditions that do not follow from the others."""
+    assert status is not None
+    return [entry for entry in status.conditions if entry.type not in FOR_TOOLS]
 
 
 def pod_body(state: Object | None = None, phase: str = "Pending", **spec: object) -> Object:

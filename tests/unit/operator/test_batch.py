@@ -19,6 +19,7 @@ from unit.operator.objects import (
     ended,
     failure,
     of_index,
+    own_conditions,
     resource,
     result_of,
     running,
@@ -84,7 +85,7 @@ def test_final_status(
 def test_conditions_of_a_partial_success_contain_the_counts() -> None:
     status = decided(DONE, (ONE_FAILED, SECOND), maxFailed=1).status
     assert status is not None
-    assert {c.type: (c.status, c.reason) for c in status.conditions} == {
+    assert {c.type: (c.status, c.reason) for c in own_conditions(status)} == {
         "Scheduled": ("True", "Scheduled"),
         "Exported": ("True", "PartiallyExported"),
         "Verified": ("True", "PartiallyVerified"),

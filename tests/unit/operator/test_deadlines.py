@@ -19,6 +19,7 @@ from unit.operator.objects import (
     at,
     ended,
     job,
+    own_conditions,
     pod,
     resource,
     running,
@@ -65,7 +66,7 @@ def test_the_failure_contains_the_reason_for_waiting() -> None:
     assert status.failure.reason == Reason.PENDING_DEADLINE_EXCEEDED
     assert "100 s): Job x is held back in queue gpu" in status.failure.message
     assert status.start_time is None
-    assert status.conditions[0].status == "False"
+    assert own_conditions(status)[0].status == "False"
 
 
 def test_the_export_is_checked_at_the_deadline() -> None:

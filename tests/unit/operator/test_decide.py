@@ -32,6 +32,7 @@ from unit.operator.objects import (
     export_body,
     failure,
     job,
+    own_conditions,
     pod,
     resource,
     running,
@@ -45,8 +46,7 @@ def decided(seen: Observation, seconds: float = 60) -> Decision:
 
 
 def conditions(decision: Decision) -> dict[str, str]:
-    assert decision.status is not None
-    return {entry.type: entry.status for entry in decision.status.conditions}
+    return {entry.type: entry.status for entry in own_conditions(decision.status)}
 
 
 def unschedulable() -> ObservedPod:
@@ -221,8 +221,7 @@ VERIFY = {"mode": "Verify", "artifact": {"uri": "s3://models/foreign.onnx"}}
 
 
 def reasons(decision: Decision) -> dict[str, str]:
-    assert decision.status is not None
-    return {entry.type: entry.reason for entry in decision.status.conditions}
+    return {entry.type: entry.reason for entry in own_conditions(decision.status)}
 
 
 def test_a_running_verification_has_one_pending_condition() -> None:

@@ -19,6 +19,7 @@ from unit.operator.objects import (
     ended,
     failure,
     job,
+    own_conditions,
     pod,
     pod_body,
     resource,
@@ -126,8 +127,9 @@ def test_conditions_show_the_failed_stage(
 ) -> None:
     status = decide(Observation(resource(), found, pods), at(60), SETTINGS).status
     assert status is not None
-    assert [entry.status for entry in status.conditions[:4]] == wanted
-    false = [entry.reason for entry in status.conditions[:4] if entry.status == "False"]
+    stages = own_conditions(status)[:4]
+    assert [entry.status for entry in stages] == wanted
+    false = [entry.reason for entry in stages if entry.status == "False"]
     assert status.failure is not None
     assert false[0] == status.failure.reason
     assert set(false[1:]) <= {"NotReached"}

@@ -20,6 +20,7 @@ from unit.operator.objects import (
     at,
     ended,
     job,
+    own_conditions,
     resource,
     running,
     terminated,
@@ -58,7 +59,7 @@ def test_a_suspended_export_gets_no_job(found: ObservedJob | None) -> None:
     assert decision.status is not None
     assert decision.status.phase == "Suspended"
     assert decision.status.job_name is None
-    scheduled = decision.status.conditions[0]
+    scheduled = own_conditions(decision.status)[0]
     assert (scheduled.status, scheduled.reason) == ("False", "Suspended")
     assert ("being deleted" in scheduled.message) == (found is LEAVING)
 
@@ -109,7 +110,7 @@ def test_a_job_suspended_by_its_queue_is_queued() -> None:
     assert decision.action is None
     assert decision.status is not None
     assert decision.status.phase == "Queued"
-    scheduled = decision.status.conditions[0]
+    scheduled = own_conditions(decision.status)[0]
     assert (scheduled.status, scheduled.reason) == ("False", "Queued")
     assert "queue gpu" in scheduled.message
     assert decision.requeue_after is None

@@ -44,3 +44,8 @@ def test_what_a_status_holds() -> None:
     assert list(from_status(export({"conditions": [condition("Complete")]}))) == [
         "03:04:05  Complete True"
     ]
+
+
+def test_conditions_for_tools_repeat_nothing() -> None:
+    found = [condition("Ready"), condition("Finished", reason="Complete"), condition("Complete")]
+    assert list(from_status(export({"conditions": found}))) == ["03:04:05  Complete True"]

@@ -36,16 +36,18 @@ def test_a_valid_trigger_watches_its_kind() -> None:
     ],
     ids=["suspended", "expression", "path", "kind", "two at once"],
 )
-def test_reasons_why_a_trigger_is_not_ready(spec: dict[str, Any], reason: str, words: str) -> None:
+def test_reasons_why_a_trigger_creates_nothing(
+    spec: dict[str, Any], reason: str, words: str
+) -> None:
     found = resolve_kind(trigger(**spec), TriggerSettings())
     assert isinstance(found, Readiness)
-    assert (found.status, found.reason) == ("False", reason)
+    assert (found.status, found.reason) == ("True" if reason == "Suspended" else "False", reason)
     assert words in found.message
 
 
 def test_suspension_needs_no_action() -> None:
     assert not YES.needs_action
-    assert not Readiness("False", "Suspended", "").needs_action
+    assert not Readiness("True", "Suspended", "").needs_action
     assert Readiness("False", "Forbidden", "").needs_action
 
 
@@ -59,3 +61,21 @@ def test_the_time_of_the_condition_changes_only_with_its_status() -> None:
     other = with_readiness(same, Readiness("False", "Forbidden", "no"), 2, later)
     assert other.conditions[0].last_transition_time == later
     assert other.triggered == 2
+
+
+@pytest.mark.parametrize(
+    ("reason", "stalled"),
+    [
+        ("TemplateInvalid", True),
+        ("SelectorInvalid", True),
+        ("KindNotEnabled", True),
+        ("KindNotInstalled", False),
+        ("Forbidden", False),
+        ("CreationRefused", False),
+    ],
+)
+def test_a_trigger_is_stalled_if_waiting_cannot_help(reason: str, stalled: bool) -> None:
+    broken = with_readiness(ModelExportTriggerStatus(), Readiness("False", reason, "no"), 1, NOW)
+    assert [entry.type for entry in broken.conditions] == ["Ready", *["Stalled"] * stalled]
+    repaired = with_readiness(broken, YES, 2, NOW)
+    assert [(entry.type, entry.status) for entry in repaired.conditions] == [("Ready", "True")]
