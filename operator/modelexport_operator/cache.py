@@ -1,13 +1,15 @@
 """Cached state of the cluster: ModelExports by uid, and their Jobs.
 
-Filled by watches and by the answers to the operator's own writes, corrected by the resync. An
+Filled by watches and by the answers to the operator's own writes, corrected by periodic lists. An
 older version never replaces a newer one. Of finished exports the cache keeps the end and
-ttlSecondsAfterFinished only: ten thousand of them must fit into a small pod.
+ttlSecondsAfterFinished only: ten thousand of them must fit into a small pod. Of live exports it
+keeps the spec only up to `SPEC_BYTES`; a larger one is read again when it is needed.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ from modelexport_operator import names, observe
 from modelexport_operator.observe import ObservedJob, ObservedResource
 
 Body = Mapping[str, Any]
+SPEC_BYTES = 16 * 1024
 _KEPT_META = ("name", "namespace", "uid", "generation", "resourceVersion", "deletionTimestamp")
 _TTL = "ttlSecondsAfterFinished"
 _ENDS = {ConditionType.COMPLETE, ConditionType.FAILED}
@@ -30,7 +33,17 @@ class _Entry:
     phase: str
     settled: bool
     """Finished, and nothing is left to do."""
-    text: bytes
+    text: bytes | None
+    """None: too large to be kept."""
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where to read a ModelExport."""
+
+    namespace: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +70,12 @@ class Cache:
         kept = _strip_finished(body) if terminal else _strip(body)
         text = json.dumps(kept, separators=(",", ":")).encode()
         self._resources[meta["uid"]] = _Entry(
-            version, meta["namespace"], phase, terminal and _is_settled(kept), text
+            version,
+            sys.intern(meta["namespace"]),
+            sys.intern(phase),
+            terminal and _is_settled(kept),
+            text if len(text) <= SPEC_BYTES else None,
+            meta["name"],
         )
         return True
 
@@ -85,9 +103,21 @@ class Cache:
         return job.owner_uid
 
     def resource(self, uid: str) -> ObservedResource | None:
-        """Return a ModelExport."""
+        """Return a ModelExport; None if it does not exist, or is too large to be kept."""
         entry = self._resources.get(uid)
-        return observe.resource(json.loads(entry.text)) if entry is not None else None
+        if entry is None or entry.text is None:
+            return None
+        return observe.resource(json.loads(entry.text))
+
+    def address(self, uid: str) -> Address | None:
+        """Return where to read a ModelExport, if it exists."""
+        entry = self._resources.get(uid)
+        return Address(entry.namespace, entry.name) if entry is not None else None
+
+    def namespace_of(self, uid: str) -> str:
+        """Return the namespace of a ModelExport; empty if it does not exist."""
+        entry = self._resources.get(uid)
+        return entry.namespace if entry is not None else ""
 
     def job_of(self, uid: str) -> ObservedJob | None:
         """Return the Job of a ModelExport: the latest run, if a result was lost.
@@ -99,13 +129,15 @@ class Cache:
         own = [job for job in jobs if owner is None or job.namespace == owner.namespace]
         return max(own, key=lambda job: job.run, default=None)
 
-    def keep_resources(self, seen: Iterable[str], version: str, namespace: str | None) -> None:
-        """Remove the ModelExports that are not in a complete list of this version."""
-        present = set(seen)
+    def keep_resources(self, seen: Iterable[str], version: str, namespace: str | None) -> set[str]:
+        """Remove the ModelExports that are not in a complete list of this version; return them."""
+        present, removed = set(seen), set()
         for uid, entry in list(self._resources.items()):
             listed = namespace is None or entry.namespace == namespace
             if listed and uid not in present and not _newer(entry.version, version):
                 del self._resources[uid]
+                removed.add(uid)
+        return removed
 
     def keep_jobs(self, seen: Iterable[str], version: str, namespace: str | None) -> set[str]:
         """Remove the Jobs that are not in a complete list; return their ModelExports' uids."""

@@ -43,6 +43,12 @@ class Metrics:
             ["verb", "resource", "code"],
             registry=self.registry,
         )
+        self.watch_restarts = Counter(
+            "modelexport_watch_restarts",
+            "Number of watches that were started again after an error, by resource and reason.",
+            ["resource", "reason"],
+            registry=self.registry,
+        )
         self.leader = Gauge(
             "modelexport_leader",
             "1 if this replica is the leader, otherwise 0.",
@@ -52,6 +58,10 @@ class Metrics:
     def request(self, verb: str, resource: str, status: int) -> None:
         """Count a request to the API server."""
         self.api_requests.labels(verb, resource, str(status)).inc()
+
+    def watch_restarted(self, resource: str, reason: str) -> None:
+        """Count a watch that is started again after an error."""
+        self.watch_restarts.labels(resource, reason).inc()
 
     def stage_done(self, stage: Stage, seconds: float) -> None:
         """Record the duration of a stage."""

@@ -93,7 +93,7 @@ class Reconciler:
 
     async def reconcile(self, uid: str) -> timedelta | None:
         """Reconcile one ModelExport; return when to check it again."""
-        resource = self._cache.resource(uid)
+        resource = self._cache.resource(uid) or await self._read_large(uid)
         if resource is None:
             self._tracker.forget(uid)
             return None
@@ -106,6 +106,17 @@ class Reconciler:
             await self._recorder.record(resource, decision.events)
         msg = f"more than {MAX_ACTIONS} actions in one reconciliation: {decision.action}"
         raise RuntimeError(msg)
+
+    async def _read_large(self, uid: str) -> ObservedResource | None:
+        """Read a ModelExport that is too large for the cache."""
+        address = self._cache.address(uid)
+        if address is None:
+            return None
+        body = await self._api.get_export(address.namespace, address.name)
+        if body["metadata"]["uid"] != uid:  # deleted, and another one has its name
+            self._cache.drop_resource(uid)
+            return None
+        return observe.resource(body)
 
     async def _act(self, action: Action, seen: Observation) -> Observation:
         try:
@@ -213,11 +224,11 @@ class Reconciler:
 
     async def _is_deleted(self, uid: str) -> bool:
         """Read the ModelExport again after an error; return whether it was deleted."""
-        resource = self._cache.resource(uid)
-        if resource is None:
+        address = self._cache.address(uid)
+        if address is None:
             return True
         try:
-            body = await self._api.get_export(resource.namespace, resource.name)
+            body = await self._api.get_export(address.namespace, address.name)
         except ApiError as error:
             if error.status != NOT_FOUND:
                 return False

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from modelexport_api.trigger_resource import ModelExportTrigger
 from modelexport_operator.client import NOT_FOUND, Api, ApiError
 from modelexport_operator.events import EventRecorder
+from modelexport_operator.stream import Collection, Stream, StreamUpdate
 from modelexport_operator.triggers import ready, selection
 from modelexport_operator.triggers.candidates import Candidate, candidate, is_wanted
 from modelexport_operator.triggers.creation import ExportCreator
@@ -24,7 +25,6 @@ from modelexport_operator.triggers.kinds import TriggerSettings, WatchedKind
 from modelexport_operator.triggers.metrics import TriggerMetrics
 from modelexport_operator.triggers.outcome import Outcome
 from modelexport_operator.triggers.ready import Readiness
-from modelexport_operator.triggers.stream import Collection, Stream, StreamUpdate
 from modelexport_operator.triggers.trigger_client import NotReadyError, Subject, TriggerClient
 
 _BAD_REQUEST, _FORBIDDEN = 400, 403
@@ -69,14 +69,15 @@ class Follower:
         name = self._trigger.subject.name
         while True:
             self._changed.clear()
-            pause: float | None = self._pause
+            pause = self._pause
             try:
                 if not await self._round():
                     return
                 continue
             except NotReadyError as error:
                 written = await self._try_write_readiness(error.readiness)
-                pause = None if error.permanent and written else self._pause
+                settled = error.permanent and written
+                pause = self._dependencies.relist_seconds if settled else self._pause
             except ApiError as error:
                 log.warning("trigger %s: %s, retrying in %.0f s", name, error, self._pause)
             except Exception:
@@ -123,10 +124,16 @@ class Follower:
                     continue
                 await self._process(trigger)
                 if update.complete:
+                    if await self._is_outdated():
+                        return
                     self._pause = _FIRST_PAUSE
                     message = f"watching {what.resource} of {what.api_version}"
                     watching = Readiness("True", ready.WATCHING, message)
                     await self._trigger.write_readiness(watching, self._generation)
+
+    async def _is_outdated(self) -> bool:
+        """Read the trigger after each list, because a watch can miss its change or deletion."""
+        return not await self._trigger.load() or self._trigger.generation != self._generation
 
     async def _next(
         self, updates: AsyncIterator[StreamUpdate], what: Collection
@@ -178,8 +185,8 @@ class Follower:
             return False
         return True
 
-    async def _wait(self, seconds: float | None) -> None:
-        jittered = None if seconds is None else seconds * random.uniform(0.8, 1.2)  # noqa: S311
+    async def _wait(self, seconds: float) -> None:
+        jittered = seconds * random.uniform(0.8, 1.2)  # noqa: S311
         with suppress(TimeoutError):
             async with asyncio.timeout(jittered):
                 await self._changed.wait()

@@ -15,15 +15,15 @@ from modelexport_operator.logs import JsonFormatter
 @pytest.mark.parametrize(
     ("health", "words"),
     [
-        (Health(leading=False, since_resync=9_999, oldest_key=0), []),
-        (Health(leading=True, since_resync=899, oldest_key=299), []),
-        (Health(leading=True, since_resync=901, oldest_key=0), ["resync"]),
-        (Health(leading=True, since_resync=901, oldest_key=301), ["resync", "key"]),
+        (Health(leading=False, stalled=9_999, silent=9_999), []),
+        (Health(leading=True, stalled=299, silent=539), []),
+        (Health(leading=True, stalled=301, silent=0), ["nothing has finished for 301 s"]),
+        (Health(leading=True, stalled=301, silent=541), ["finished", "watch"]),
     ],
-    ids=["not the leader", "healthy", "old resync", "old resync and stuck workers"],
+    ids=["not the leader", "healthy", "workers hang", "workers and a watch hang"],
 )
 def test_find_problems(health: Health, words: list[str]) -> None:
-    found = find_problems(health, resync_seconds=300)
+    found = find_problems(health, stalled_seconds=300)
     assert len(found) == len(words)
     assert all(word in sentence for word, sentence in zip(words, found, strict=True))
 
