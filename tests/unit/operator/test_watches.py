@@ -85,8 +85,12 @@ class Seen:
         running = asyncio.create_task(found.run())
         await found.first()
         self.due_at_start = self.queue.depth()
-        for _ in range(100):
-            await asyncio.sleep(0.005 if self._server.events else 0)
+        for _ in range(200):
+            if not self._server.events and self._server.listed >= len(self._server.lists):
+                break
+            await asyncio.sleep(0.005)
+        for _ in range(10):
+            await asyncio.sleep(0)
         running.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await running
