@@ -21,7 +21,7 @@ from modelexport_operator.client import Api
 from modelexport_operator.events import EventRecorder
 from modelexport_operator.health import Health
 from modelexport_operator.leader import Election, LeadershipLostError
-from modelexport_operator.metrics import Metrics
+from modelexport_operator.metrics import LiveSources, Metrics
 from modelexport_operator.progress import Tracker
 from modelexport_operator.queue import WorkQueue
 from modelexport_operator.reconciler import Reconciler
@@ -74,7 +74,18 @@ class App:
             metrics=metrics,
             settings=settings,
         )
-        metrics.read_live(self._cache.phases, self._queue.depth, self._queue.oldest)
+        metrics.read_live(
+            LiveSources(
+                phases=self._cache.phases,
+                waiting_since=self._cache.waiting_since,
+                clock=time.time,
+                depth=self._queue.depth,
+                oldest=self._queue.oldest,
+                stalled=self._queue.stalled,
+                retrying=self._queue.retrying,
+                list_age=lambda: self._watches.list_age,
+            )
+        )
 
     def health(self) -> Health:
         """Return what /healthz checks."""

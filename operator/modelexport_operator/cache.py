@@ -16,12 +16,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from modelexport_api.status import ConditionType
-from modelexport_operator import names, observe
+from modelexport_operator import clock, names, observe
 from modelexport_operator.observe import ObservedJob, ObservedResource
 
 Body = Mapping[str, Any]
 SPEC_BYTES = 16 * 1024
-_KEPT_META = ("name", "namespace", "uid", "generation", "resourceVersion", "deletionTimestamp")
+_KEPT_META = (
+    *("name", "namespace", "uid", "generation", "resourceVersion"),
+    *("creationTimestamp", "deletionTimestamp"),
+)
 _TTL = "ttlSecondsAfterFinished"
 _ENDS = {ConditionType.COMPLETE, ConditionType.FAILED}
 
@@ -36,6 +39,8 @@ class _Entry:
     text: bytes | None
     """None: too large to be kept."""
     name: str
+    since: float
+    """When it was created, or a condition last changed: seconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,7 @@ class Cache:
             terminal and _is_settled(kept),
             text if len(text) <= SPEC_BYTES else None,
             meta["name"],
+            _since(body),
         )
         return True
 
@@ -164,6 +170,21 @@ class Cache:
     def phases(self) -> Counter[str]:
         """Return the number of ModelExports by phase."""
         return Counter(entry.phase for entry in self._resources.values())
+
+    def waiting_since(self) -> dict[str, float]:
+        """Return the earliest time at which a ModelExport entered its state, by phase."""
+        found: dict[str, float] = {}
+        for entry in self._resources.values():
+            found[entry.phase] = min(entry.since, found.get(entry.phase, entry.since))
+        return found
+
+
+def _since(body: Body) -> float:
+    conditions = (body.get("status") or {}).get("conditions") or []
+    times = [body["metadata"].get("creationTimestamp")]
+    times += [entry.get("lastTransitionTime") for entry in conditions]
+    known = [time for time in map(clock.parse, times) if time is not None]
+    return max(known).timestamp() if known else 0.0
 
 
 def _strip(body: Body) -> dict[str, Any]:

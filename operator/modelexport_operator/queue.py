@@ -112,6 +112,10 @@ class Schedule:
             return 0.0
         return self._heap[0][0] if self._heap else None
 
+    def retrying(self) -> int:
+        """Return the number of keys whose last attempt failed."""
+        return len(self._failures)
+
     def depth(self, now: float) -> int:
         """Return the number of due keys."""
         return sum(when <= now for when in self._due.values())
@@ -198,6 +202,10 @@ class WorkQueue:
         """Mark the key as no longer in progress."""
         self._schedule.done(key, self._clock())
         self._changed.set()
+
+    def retrying(self) -> int:
+        """Return the number of keys whose last attempt failed."""
+        return self._schedule.retrying()
 
     def depth(self) -> int:
         """Return the number of due keys."""

@@ -11,7 +11,8 @@ import time
 from dataclasses import replace
 from datetime import timedelta
 
-from modelexport_api.status import Phase
+from modelexport_api.conditions import find_condition
+from modelexport_api.status import ConditionType, ModelExportStatus, Phase
 from modelexport_operator import actions, clock, indexed, observe, pods
 from modelexport_operator.cache import Cache
 from modelexport_operator.client import CONFLICT, NOT_FOUND, Api, ApiError
@@ -76,6 +77,7 @@ class Reconciler:
             check_after = await self.reconcile(uid)
         except ApiError as error:
             if error.status == NOT_FOUND and await self._is_deleted(uid):
+                self._queue.forget_failures(uid)
                 return "gone"
             pause = self._queue.add_failed(uid)
             level = logging.INFO if error.status == CONFLICT else logging.WARNING
@@ -129,6 +131,8 @@ class Reconciler:
             self._cache.put_resource(done.resource)
         if done.job is None or done.seen.job is None:
             return done.seen
+        if seen.job is None:
+            self._count_job(done.seen)
         self._cache.put_job(done.job)
         job = done.seen.job
         return await self._with_pods(done.seen, job) if job.finished else done.seen
@@ -156,12 +160,28 @@ class Reconciler:
         if body is not None:
             self._cache.put_resource(body)
             if observe.is_terminal(body):
-                reason = written.conditions[-1].reason
-                self._metrics.finished.labels(written.phase, reason).inc()
+                self._count_end(resource, written)
                 self._queue.add(resource.uid)  # for ttlSecondsAfterFinished
         if held_back:
             await self._tracker.clear_running(resource)
         return decision.requeue_after
+
+    def _count_end(self, resource: ObservedResource, written: ModelExportStatus) -> None:
+        if written.phase is None:
+            return
+        complete = find_condition(written.conditions, ConditionType.COMPLETE)
+        reason = complete.reason if complete is not None else ""
+        seconds = None
+        if resource.created is not None:
+            seconds = (clock.now() - resource.created).total_seconds()
+        end = written.failure.reason if written.failure is not None else reason
+        self._metrics.export_done(written.phase, end, seconds)
+
+    def _count_job(self, seen: Observation) -> None:
+        """Record the time to the first Job, which whole seconds of the API server limit."""
+        job, created = seen.job, seen.resource.created
+        if job is not None and job.run == 1 and job.created is not None and created is not None:
+            self._metrics.job_seconds.observe((job.created - created).total_seconds())
 
     def _follow(self, seen: Observation) -> None:
         if any(pod.running for pod in seen.pods) and not seen.resource.terminal:

@@ -130,6 +130,10 @@ class Watch:
         """Return the seconds since the API server last answered."""
         return time.monotonic() - self._stream.last_answer
 
+    def reset_age(self) -> None:
+        """Count the time from now: a replica may wait for days until it is the leader."""
+        self.last_list = self._stream.last_answer = time.monotonic()
+
     async def run(self) -> None:
         """Watch until cancelled. Raises WatchError."""
         while True:
@@ -200,6 +204,7 @@ class Watches:
     ) -> None:
         self._cache = cache
         self._queue = queue
+        self._running = False
         exports, jobs = ExportSink(cache, children), JobSink(cache)
         self._watches: list[Watch] = []
         scopes: list[str | None] = [*namespaces] or [None]
@@ -214,16 +219,23 @@ class Watches:
 
     @property
     def silent(self) -> float:
-        """Return for how many seconds the API server has not answered on one of the watches."""
+        """Return for how many seconds the API server did not answer on a watch."""
+        if not self._running:
+            return 0.0
         return max(watch.silent for watch in self._watches)
 
     @property
     def list_age(self) -> float:
-        """Return the seconds since the oldest of the last complete lists."""
+        """Return the seconds since the oldest of the last complete lists; 0 before the start."""
+        if not self._running:
+            return 0.0
         return time.monotonic() - min(watch.last_list for watch in self._watches)
 
     async def run(self) -> None:
         """Watch until cancelled. Raises WatchError."""
+        self._running = True
+        for watch in self._watches:
+            watch.reset_age()
         await asyncio.gather(*(watch.run() for watch in self._watches))
 
     async def first(self) -> None:

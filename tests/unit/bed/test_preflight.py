@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from bed.preflight import NODE_DISK, Level, Machine, image_obstacles, obstacles
+from bed.preflight import LEVELS, NODE_DISK, Level, Machine, image_obstacles, obstacles
 
 READY = Machine(user=0, missing_packages=(), missing_parts=(), free_disk=NODE_DISK, other_bed=None)
 
 
-@pytest.mark.parametrize("level", ["s3", "helm", "browser", "shells", "control-plane", "node"])
+@pytest.mark.parametrize("level", LEVELS)
 def test_nothing_stands_in_the_way_on_a_ready_machine(level: Level) -> None:
     assert obstacles(level, READY) == []
 
