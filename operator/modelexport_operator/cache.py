@@ -39,16 +39,19 @@ class _Entry:
     text: bytes | None
     """None: too large to be kept."""
     name: str
+    generation: int | None
     since: float
     """When it was created, or a condition last changed: seconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
-    """Where to read a ModelExport."""
+class Identity:
+    """Which ModelExport it is."""
 
     namespace: str
     name: str
+    uid: str
+    generation: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,7 @@ class Cache:
             terminal and _is_settled(kept),
             text if len(text) <= SPEC_BYTES else None,
             meta["name"],
+            meta.get("generation"),
             _since(body),
         )
         return True
@@ -115,10 +119,12 @@ class Cache:
             return None
         return observe.resource(json.loads(entry.text))
 
-    def address(self, uid: str) -> Address | None:
-        """Return where to read a ModelExport, if it exists."""
+    def identity(self, uid: str) -> Identity | None:
+        """Return which ModelExport it is, if it exists."""
         entry = self._resources.get(uid)
-        return Address(entry.namespace, entry.name) if entry is not None else None
+        if entry is None:
+            return None
+        return Identity(entry.namespace, entry.name, uid, entry.generation)
 
     def namespace_of(self, uid: str) -> str:
         """Return the namespace of a ModelExport; empty if it does not exist."""

@@ -14,7 +14,7 @@ from modelexport_api.status import Phase, Stage
 from modelexport_operator import metrics_catalogue as catalogue
 from modelexport_operator.metrics_catalogue import MetricSpec
 
-OUTCOMES = ("ok", "gone", "conflict", "refused", "error")
+OUTCOMES = ("ok", "gone", "conflict", "delayed", "refused", "error")
 WAITING = (Phase.PENDING, Phase.QUEUED, Phase.RUNNING)
 _ENDS = (Phase.SUCCEEDED, Phase.FAILED)
 

@@ -86,8 +86,8 @@ RECONCILE_SECONDS = MetricSpec(
     "modelexport_reconcile_seconds",
     "histogram",
     ("outcome",),
-    "Seconds of one reconciliation, by outcome: ok, gone, conflict, refused (the API server "
-    "answered with an error or not at all), error (a bug).",
+    "Seconds of one reconciliation, by outcome: ok, gone, conflict, delayed (the Job cannot be "
+    "created now), refused (the API server answered with an error or not at all), error (a bug).",
     _RECONCILE_BUCKETS,
 )
 API_REQUESTS = MetricSpec(

@@ -13,7 +13,7 @@ from datetime import timedelta
 
 from modelexport_api.conditions import find_condition
 from modelexport_api.status import ConditionType, ModelExportStatus, Phase
-from modelexport_operator import actions, clock, indexed, observe, pods
+from modelexport_operator import actions, clock, indexed, logs, observe, pods
 from modelexport_operator.cache import Cache
 from modelexport_operator.client import CONFLICT, NOT_FOUND, Api, ApiError
 from modelexport_operator.decide import decide
@@ -81,12 +81,13 @@ class Reconciler:
                 return "gone"
             pause = self._queue.add_failed(uid)
             level = logging.INFO if error.status == CONFLICT else logging.WARNING
-            log.log(level, "%s, retrying in %.1f s", error, pause, extra={"fields": {"uid": uid}})
+            about = logs.about(self._cache.identity(uid), uid=uid, reason=error.reason)
+            log.log(level, "%s, retrying in %.1f s", error, pause, extra=about)
             return "conflict" if error.status == CONFLICT else "refused"
         except Exception:
             pause = self._queue.add_failed(uid)
-            fields = {"fields": {"uid": uid}}
-            log.exception("unexpected error, retrying in %.1f s", pause, extra=fields)
+            about = logs.about(self._cache.identity(uid), uid=uid)
+            log.exception("unexpected error, retrying in %.1f s", pause, extra=about)
             return "error"
         self._queue.forget_failures(uid)
         if check_after is not None:
@@ -111,10 +112,10 @@ class Reconciler:
 
     async def _read_large(self, uid: str) -> ObservedResource | None:
         """Read a ModelExport that is too large for the cache."""
-        address = self._cache.address(uid)
-        if address is None:
+        known = self._cache.identity(uid)
+        if known is None:
             return None
-        body = await self._api.get_export(address.namespace, address.name)
+        body = await self._api.get_export(known.namespace, known.name)
         if body["metadata"]["uid"] != uid:  # deleted, and another one has its name
             self._cache.drop_resource(uid)
             return None
@@ -176,10 +177,14 @@ class Reconciler:
             seconds = (clock.now() - resource.created).total_seconds()
         end = written.failure.reason if written.failure is not None else reason
         self._metrics.export_done(written.phase, end, seconds)
+        about = logs.about(resource, job=written.job_name, reason=end)
+        log.info("%s: %s", written.phase, end, extra=about)
 
     def _count_job(self, seen: Observation) -> None:
         """Record the time to the first Job, which whole seconds of the API server limit."""
         job, created = seen.job, seen.resource.created
+        if job is not None:
+            log.info("created Job %s", job.name, extra=logs.about(seen.resource, job=job.name))
         if job is not None and job.run == 1 and job.created is not None and created is not None:
             self._metrics.job_seconds.observe((job.created - created).total_seconds())
 
@@ -244,11 +249,11 @@ class Reconciler:
 
     async def _is_deleted(self, uid: str) -> bool:
         """Read the ModelExport again after an error; return whether it was deleted."""
-        address = self._cache.address(uid)
-        if address is None:
+        known = self._cache.identity(uid)
+        if known is None:
             return True
         try:
-            body = await self._api.get_export(address.namespace, address.name)
+            body = await self._api.get_export(known.namespace, known.name)
         except ApiError as error:
             if error.status != NOT_FOUND:
                 return False

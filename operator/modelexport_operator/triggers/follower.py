@@ -14,7 +14,9 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
+from modelexport_api.trigger import TRIGGER_KIND
 from modelexport_api.trigger_resource import ModelExportTrigger
+from modelexport_operator import logs
 from modelexport_operator.client import NOT_FOUND, Api, ApiError
 from modelexport_operator.events import EventRecorder
 from modelexport_operator.stream import Collection, Stream, StreamUpdate
@@ -66,7 +68,7 @@ class Follower:
 
     async def run(self) -> None:
         """Run until the trigger is deleted."""
-        name = self._trigger.subject.name
+        about = logs.about(self._trigger.subject, kind=TRIGGER_KIND)
         while True:
             self._changed.clear()
             pause = self._pause
@@ -79,9 +81,9 @@ class Follower:
                 settled = error.permanent and written
                 pause = self._dependencies.relist_seconds if settled else self._pause
             except ApiError as error:
-                log.warning("trigger %s: %s, retrying in %.0f s", name, error, self._pause)
+                log.warning("%s, retrying in %.0f s", error, self._pause, extra=about)
             except Exception:
-                log.exception("trigger %s: unexpected error, retrying in %.0f s", name, self._pause)
+                log.exception("unexpected error, retrying in %.0f s", self._pause, extra=about)
             await self._wait(pause)
             self._pause = min(_LONGEST_PAUSE, 2 * self._pause)
 
@@ -157,7 +159,8 @@ class Follower:
             try:
                 found = candidate(trigger, self._trigger.status, body)
             except Exception:  # an invalid object must not block the others
-                log.exception("failed to read object %s", body["metadata"].get("name"))
+                about = logs.about(self._trigger.subject, kind=TRIGGER_KIND)
+                log.exception("failed to read %s", body["metadata"].get("name"), extra=about)
                 continue
             if found is not None:
                 self._waiting[found.key] = found
@@ -179,9 +182,8 @@ class Follower:
         try:
             await self._trigger.write_readiness(readiness, self._generation)
         except ApiError as error:
-            log.warning(
-                "failed to write status of trigger %s: %s", self._trigger.subject.name, error
-            )
+            about = logs.about(self._trigger.subject, kind=TRIGGER_KIND)
+            log.warning("failed to write status: %s", error, extra=about)
             return False
         return True
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from modelexport_operator.cache import SPEC_BYTES, Address, Cache
+from modelexport_operator.cache import SPEC_BYTES, Cache, Identity
 from unit.operator.objects import UID, Object, ended, export_body, job_body
 
 COMPLETE = {
@@ -67,7 +67,7 @@ def test_a_large_spec_is_not_cached_until_its_export_has_finished() -> None:
     cache = Cache()
     cache.put_resource(export_body(spec={"model": {"factory": "a" * SPEC_BYTES}}))
     assert cache.resource(UID) is None
-    assert cache.address(UID) == Address("ml", "digits")
+    assert cache.identity(UID) == Identity("ml", "digits", UID, 1)
     assert cache.live() == [UID]
     body = export_body(spec={"model": {"factory": "a" * SPEC_BYTES}}, status=COMPLETE)
     body["metadata"]["resourceVersion"] = "11"

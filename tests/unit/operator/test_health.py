@@ -9,7 +9,9 @@ import pytest
 
 from modelexport_operator.health import Health, find_problems
 from modelexport_operator.limiter import Limiter
-from modelexport_operator.logs import JsonFormatter
+from modelexport_operator.logs import JsonFormatter, TextFormatter, about
+from unit.operator.objects import UID
+from unit.operator.objects import resource as export_resource
 
 
 @pytest.mark.parametrize(
@@ -43,3 +45,12 @@ def test_a_log_line_is_one_json_object() -> None:
     assert "\n" not in line
     found = json.loads(line)
     assert (found["level"], found["message"], found["uid"]) == ("warning", "said x\ny", "u")
+
+
+def test_lines_have_the_identity_of_their_object() -> None:
+    record = logging.LogRecord("a", logging.INFO, "f", 1, "created Job %s", ("j",), None)
+    record.fields = about(export_resource(), job="j", reason=None)["fields"]
+    identity = {"namespace": "ml", "name": "digits", "uid": UID, "generation": 1, "job": "j"}
+    assert json.loads(JsonFormatter().format(record)).items() >= identity.items()
+    text = TextFormatter("%(levelname)s: %(message)s").format(record)
+    assert text == f"INFO: created Job j namespace=ml name=digits uid={UID} generation=1 job=j"

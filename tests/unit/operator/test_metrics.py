@@ -77,10 +77,9 @@ def test_series_of_failures_start_at_zero() -> None:
 def test_the_age_in_a_phase_starts_at_the_last_transition() -> None:
     cache = Cache()
     moved = {"type": "Scheduled", "status": "False", "lastTransitionTime": "2026-05-01T12:00:05Z"}
-    created = {"creationTimestamp": "2026-05-01T12:00:00Z"}
-    cache.put_resource(export_body(uid="a", **created))
-    cache.put_resource(export_body(uid="b", status={"conditions": [moved]}, **created))
     queued = {"phase": "Queued", "conditions": [moved]}
-    cache.put_resource(export_body(uid="c", status=queued, **created))
+    for uid, status in (("a", {}), ("b", {"conditions": [moved]}), ("c", queued)):
+        created = "2026-05-01T12:00:00Z"
+        cache.put_resource(export_body(uid=uid, status=status, creationTimestamp=created))
     since = cache.waiting_since()
     assert since["Queued"] - since["Pending"] == 5
