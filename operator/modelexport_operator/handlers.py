@@ -18,9 +18,13 @@ import kopf
 
 from modelexport_api import GROUP, VERSION
 from modelexport_api.trigger import TRIGGER_PLURAL
+from modelexport_operator.watches import WatchError
 
 WATCHED = (GROUP, VERSION, TRIGGER_PLURAL)
 """The watched resource; `rbac.py` grants it. A forbidden watch ends the process."""
+
+_BACKOFFS = (1, 2, 4, 8, 15)
+"""Seconds between attempts: a refused watch ends the process after 30 s, as in `watches`."""
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +48,7 @@ def settings() -> kopf.OperatorSettings:
     chosen.queueing.idle_timeout = 0.1
     chosen.watching.chunk_size = 50
     chosen.watching.server_timeout = 300
+    chosen.networking.error_backoffs = _BACKOFFS
     return chosen
 
 
@@ -71,8 +76,8 @@ def registry(sink: TriggerSink) -> kopf.OperatorRegistry:
 async def watch(
     sink: TriggerSink, namespaces: list[str], stop: asyncio.Event, ready: asyncio.Event
 ) -> None:
-    """Watch until `stop` is set; raises if the watch fails."""
-    await kopf.operator(
+    """Watch until `stop` is set. Raises WatchError."""
+    running = kopf.operator(
         registry=registry(sink),
         settings=settings(),
         # Not used without peering, but kopf would look up the user, who has no name in a container.
@@ -83,6 +88,11 @@ async def watch(
         stop_flag=stop,
         ready_flag=ready,
     )
+    try:
+        await running
+    except Exception as error:  # kopf's types for answers of the API server are private
+        words = error.args[0] if error.args else repr(error)
+        raise WatchError(f"failed to watch {TRIGGER_PLURAL}: {words}") from error
 
 
 def _login(**kwargs: Any) -> kopf.ConnectionInfo | None:  # noqa: ANN401 - kopf's signature

@@ -52,6 +52,8 @@ def _run(world: World) -> None:
 
 
 def test_prometheus_sees_what_happens(world: World, operator: Replica, scraped: Prometheus) -> None:
+    twice = "count_over_time(modelexport_leader[1m]) >= 2"
+    eventually(lambda: scraped.value(twice), "the operator was scraped before anything ended")
     _run(world)
     ended = 'sum(modelexport_finished_total{phase="Failed",reason="VerificationFailed"})'
     eventually(lambda: scraped.value(ended) == 1, "the failure was scraped")
@@ -82,6 +84,7 @@ def test_prometheus_sees_what_happens(world: World, operator: Replica, scraped: 
     )
 
 
+@pytest.mark.nightly  # waits for 30 s
 def test_a_forbidden_watch_ends_the_process_with_a_last_word(
     control_plane: ControlPlane, operators: Operators
 ) -> None:
@@ -113,3 +116,4 @@ def test_a_forbidden_watch_ends_the_process_with_a_last_word(
     assert "modelexporttriggers" in last
     assert "forbidden" in last
     assert '"level": "error"' in last
+    assert last.endswith('exiting"}')
