@@ -54,6 +54,8 @@ def _run(world: World) -> None:
 def test_prometheus_sees_what_happens(world: World, operator: Replica, scraped: Prometheus) -> None:
     twice = "count_over_time(modelexport_leader[1m]) >= 2"
     eventually(lambda: scraped.value(twice), "the operator was scraped before anything ended")
+    for resource in ("modelexports", "jobs"):
+        assert operator.requests("GET", resource) == 1, "everything is listed once"
     _run(world)
     ended = 'sum(modelexport_finished_total{phase="Failed",reason="VerificationFailed"})'
     eventually(lambda: scraped.value(ended) == 1, "the failure was scraped")
