@@ -107,7 +107,8 @@ LIST_AGE = MetricSpec(
     "modelexport_list_age_seconds",
     "gauge",
     (),
-    "Seconds since everything was last listed; at most 1.2 times resyncSeconds.",
+    "Seconds since everything was last listed; at most 1.2 times resyncSeconds and 240 s, the "
+    "duration of a watch.",
 )
 LEADER = MetricSpec(
     "modelexport_leader", "gauge", (), "1 if this replica is the leader, otherwise 0."
