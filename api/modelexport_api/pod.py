@@ -68,11 +68,17 @@ class PodResult(ApiModel):
 
 
 class LogLine(ApiModel):
-    """One line of the pod's log. The operator copies `progress` and `share` to the status."""
+    """One line of the pod's log. The operator copies `progress` and `share` to the status.
+
+    `namespace`, `name` and `uid` are those of the ModelExport.
+    """
 
     time: str
     level: Literal["debug", "info", "warning", "error"]
     message: str
+    namespace: str | None = None
+    name: str | None = None
+    uid: str | None = None
     progress: Progress | None = None
     share: ShareCounts | None = None
     fields: dict[str, Any] = Field(default_factory=dict)

@@ -43,6 +43,8 @@ def run() -> int:
     except ExportFailure as failure:
         result = PodResult(outcome="Failed", failure=failure.describe())
     else:
+        meta = resource.metadata
+        log.identify(meta.namespace, meta.name, meta.uid)
         work_dir = Path(os.environ.get(WORK_DIR_ENV, WORK_DIR))
         result = _run(resource, Settings(work_dir), log)
     if result.failure is not None:

@@ -42,6 +42,7 @@ class ObservedResource:
     ttl_seconds: int | None
     ended_at: datetime | None
     """When the condition Complete or Failed was stored."""
+    created: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,7 @@ def resource(body: Object) -> ObservedResource:
         suspend=spec.get("suspend") is True,
         ttl_seconds=spec.get("ttlSecondsAfterFinished"),
         ended_at=clock.parse(ended.get("lastTransitionTime")) if ended else None,
+        created=clock.parse(meta.get("creationTimestamp")),
     )
 
 

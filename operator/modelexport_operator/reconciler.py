@@ -11,8 +11,9 @@ import time
 from dataclasses import replace
 from datetime import timedelta
 
-from modelexport_api.status import Phase
-from modelexport_operator import actions, clock, indexed, observe, pods, starting
+from modelexport_api.conditions import find_condition
+from modelexport_api.status import ConditionType, ModelExportStatus, Phase
+from modelexport_operator import actions, clock, indexed, logs, observe, pods, starting
 from modelexport_operator.cache import Cache
 from modelexport_operator.client import CONFLICT, NOT_FOUND, Api, ApiError
 from modelexport_operator.decide import decide
@@ -78,20 +79,23 @@ class Reconciler:
             decision = await self.reconcile(uid)
         except ApiError as error:
             if error.status == NOT_FOUND and await self._is_deleted(uid):
+                self._queue.forget_failures(uid)
                 return "gone"
             pause = self._queue.add_failed(uid)
             level = logging.INFO if error.status == CONFLICT else logging.WARNING
-            log.log(level, "%s, retrying in %.1f s", error, pause, extra={"fields": {"uid": uid}})
+            about = logs.about(self._cache.identity(uid), uid=uid, reason=error.reason)
+            log.log(level, "%s, retrying in %.1f s", error, pause, extra=about)
             return "conflict" if error.status == CONFLICT else "refused"
         except Exception:
             pause = self._queue.add_failed(uid)
-            fields = {"fields": {"uid": uid}}
-            log.exception("unexpected error, retrying in %.1f s", pause, extra=fields)
+            about = logs.about(self._cache.identity(uid), uid=uid)
+            log.exception("unexpected error, retrying in %.1f s", pause, extra=about)
             return "error"
         if decision.retry:
             pause = self._queue.add_failed(uid)
             why = decision.status.message if decision.status is not None else ""
-            log.warning("%s, retrying in %.1f s", why, pause, extra={"fields": {"uid": uid}})
+            about = logs.about(self._cache.identity(uid), uid=uid)
+            log.warning("%s, retrying in %.1f s", why, pause, extra=about)
             return "delayed"
         self._queue.forget_failures(uid)
         if decision.requeue_after is not None:
@@ -100,7 +104,7 @@ class Reconciler:
 
     async def reconcile(self, uid: str) -> Decision:
         """Reconcile one ModelExport; return the last decision: when to check it again."""
-        resource = self._cache.resource(uid)
+        resource = self._cache.resource(uid) or await self._read_large(uid)
         if resource is None:
             self._tracker.forget(uid)
             return Decision()
@@ -116,6 +120,17 @@ class Reconciler:
         msg = f"more than {MAX_ACTIONS} actions in one reconciliation: {decision.action}"
         raise RuntimeError(msg)
 
+    async def _read_large(self, uid: str) -> ObservedResource | None:
+        """Read a ModelExport that is too large for the cache."""
+        known = self._cache.identity(uid)
+        if known is None:
+            return None
+        body = await self._api.get_export(known.namespace, known.name)
+        if body["metadata"]["uid"] != uid:  # deleted, and another one has its name
+            self._cache.drop_resource(uid)
+            return None
+        return observe.resource(body)
+
     async def _act(self, action: Action, seen: Observation) -> Observation:
         try:
             done = await actions.act(self._api, action, seen)
@@ -127,6 +142,8 @@ class Reconciler:
             self._cache.put_resource(done.resource)
         if done.job is None or done.seen.job is None:
             return done.seen
+        if seen.job is None:
+            self._count_job(done.seen)
         self._cache.put_job(done.job)
         job = done.seen.job
         return await self._with_pods(done.seen, job) if job.finished else done.seen
@@ -154,11 +171,31 @@ class Reconciler:
         if body is not None:
             self._cache.put_resource(body)
             if observe.is_terminal(body):
-                reason = written.conditions[-1].reason
-                self._metrics.finished.labels(written.phase, reason).inc()
+                self._count_end(resource, written)
                 self._queue.add(resource.uid)  # for ttlSecondsAfterFinished
         if held_back:
             await self._tracker.clear_running(resource)
+
+    def _count_end(self, resource: ObservedResource, written: ModelExportStatus) -> None:
+        if written.phase is None:
+            return
+        complete = find_condition(written.conditions, ConditionType.COMPLETE)
+        reason = complete.reason if complete is not None else ""
+        seconds = None
+        if resource.created is not None:
+            seconds = (clock.now() - resource.created).total_seconds()
+        end = written.failure.reason if written.failure is not None else reason
+        self._metrics.export_done(written.phase, end, seconds)
+        about = logs.about(resource, job=written.job_name, reason=end)
+        log.info("%s: %s", written.phase, end, extra=about)
+
+    def _count_job(self, seen: Observation) -> None:
+        """Record the time to the first Job, which whole seconds of the API server limit."""
+        job, created = seen.job, seen.resource.created
+        if job is not None:
+            log.info("created Job %s", job.name, extra=logs.about(seen.resource, job=job.name))
+        if job is not None and job.run == 1 and job.created is not None and created is not None:
+            self._metrics.job_seconds.observe((job.created - created).total_seconds())
 
     def _follow(self, seen: Observation) -> None:
         if any(pod.running for pod in seen.pods) and not seen.resource.terminal:
@@ -226,11 +263,11 @@ class Reconciler:
 
     async def _is_deleted(self, uid: str) -> bool:
         """Read the ModelExport again after an error; return whether it was deleted."""
-        resource = self._cache.resource(uid)
-        if resource is None:
+        known = self._cache.identity(uid)
+        if known is None:
             return True
         try:
-            body = await self._api.get_export(resource.namespace, resource.name)
+            body = await self._api.get_export(known.namespace, known.name)
         except ApiError as error:
             if error.status != NOT_FOUND:
                 return False

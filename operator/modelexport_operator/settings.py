@@ -96,7 +96,14 @@ class Settings(ApiModel):
     )
     lease: LeaseSettings = Field(default_factory=LeaseSettings)
     port: Annotated[int, Field(ge=1, le=65_535)] = 8080
-    resync_seconds: Seconds = 300
+    resync_seconds: Seconds = Field(
+        default=300,
+        description="List everything again after this many seconds: a watch can miss events.",
+    )
+    stalled_seconds: Seconds = Field(
+        default=300,
+        description="/healthz fails if something was due and nothing finished for this long.",
+    )
     workers: Annotated[int, Field(ge=1, le=256)] = 8
     api: ApiLimits = Field(default_factory=ApiLimits)
     triggers: TriggerSettings = Field(default_factory=TriggerSettings)

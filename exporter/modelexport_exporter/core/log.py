@@ -32,6 +32,11 @@ class JsonLog:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._lock = threading.Lock()
+        self._identity: dict[str, str | None] = {}
+
+    def identify(self, namespace: str | None, name: str, uid: str | None) -> None:
+        """Add to all further lines of which ModelExport they are."""
+        self._identity = {"namespace": namespace, "name": name, "uid": uid}
 
     def log(self, level: Level, message: str, **fields: Any) -> None:  # noqa: ANN401
         """Write a line."""
@@ -55,6 +60,7 @@ class JsonLog:
         self._write(line)
 
     def _write(self, line: LogLine) -> None:
+        line = line.model_copy(update=self._identity)
         text = line.model_dump_json(by_alias=True, exclude_none=True)
         with self._lock:
             self._stream.write(text + "\n")

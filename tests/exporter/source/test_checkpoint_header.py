@@ -65,7 +65,13 @@ def test_of_an_exported_program_nothing_is_certain(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"PK", b"PK\x03\x04" + bytes(100), b"\xff" * 7 + b"\x7f{", b"\x08" + bytes(7) + b"{......."],
+    [
+        b"",
+        b"PK",
+        b"PK\x03\x04" + bytes(100),
+        b"\xff" * 7 + b"\x7f{",
+        b"\x08" + bytes(7) + b"{.......",
+    ],
     ids=["empty", "short", "no directory", "endless header", "no json"],
 )
 def test_what_is_not_understood_is_unknown(tmp_path: Path, content: bytes) -> None:
