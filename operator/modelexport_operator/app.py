@@ -21,6 +21,7 @@ from modelexport_operator.client import Api
 from modelexport_operator.events import EventRecorder
 from modelexport_operator.health import Health
 from modelexport_operator.leader import Election, LeadershipLostError
+from modelexport_operator.lease_owner import find_owner
 from modelexport_operator.metrics import Metrics
 from modelexport_operator.progress import Tracker
 from modelexport_operator.queue import WorkQueue
@@ -114,7 +115,8 @@ async def run(settings: Settings) -> int:
     namespace = os.environ.get("POD_NAMESPACE") or "default"
     api = await Api.connect(settings.api, metrics.request)
     app = App(settings, api, metrics, identity)
-    election = Election(api, namespace, identity, settings.lease)
+    owner = await find_owner(api, namespace)
+    election = Election(api, namespace, identity, settings.lease, owner=owner)
     server = await health.serve(
         settings.port, app.health, settings.resync_seconds, metrics.registry
     )

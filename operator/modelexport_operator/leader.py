@@ -23,6 +23,9 @@ from modelexport_operator import clock
 from modelexport_operator.client import CONFLICT, NOT_FOUND, ApiError
 from modelexport_operator.settings import LeaseSettings
 
+STANDBY_SECONDS = 0.5
+"""At most this long after its release, another replica takes the Lease."""
+
 log = logging.getLogger(__name__)
 
 
@@ -78,13 +81,16 @@ class Election:
         namespace: str,
         identity: str,
         settings: LeaseSettings,
+        *,
         clock: Callable[[], float] = time.monotonic,
+        owner: dict[str, Any] | None = None,
     ) -> None:
         self._api = api
         self._namespace = namespace
         self._identity = identity
         self._settings = settings
         self._clock = clock
+        self._owner = owner
         self._seen: LeaseObservation | None = None
         self._lease: dict[str, Any] | None = None
 
@@ -93,7 +99,7 @@ class Election:
         while True:
             if await self._try_once():
                 break
-            await asyncio.sleep(self._settings.retry_seconds)
+            await asyncio.sleep(min(STANDBY_SECONDS, self._settings.retry_seconds))
         log.info("became leader", extra={"fields": {"identity": self._identity}})
 
     async def keep(self) -> None:
@@ -167,4 +173,5 @@ class Election:
             "leaseDurationSeconds": self._settings.duration_seconds,
             "renewTime": now,
         }
-        return {**lease, "spec": spec}
+        owners = {"ownerReferences": [self._owner]} if self._owner else {}
+        return {**lease, "metadata": {**lease["metadata"], **owners}, "spec": spec}
