@@ -40,7 +40,7 @@ INDEX_ENV = "JOB_COMPLETION_INDEX"
 def main() -> int:
     """Run the export that the environment describes; return the exit code."""
     set_non_dumpable()
-    log = JsonLog(sys.stderr, _least_level(os.environ))
+    log = JsonLog(sys.stderr, least_level(os.environ))
     try:
         resource = read_manifest(os.environ)
     except ExportFailure as failure:
@@ -58,7 +58,7 @@ def main() -> int:
     return int(result.exit_code)
 
 
-def _least_level(environment: Mapping[str, str]) -> Level:
+def least_level(environment: Mapping[str, str]) -> Level:
     """Return the least level of messages; an unknown one writes all."""
     stated = environment.get(LOG_LEVEL_ENV, "")
     return next((level for level in LEVELS if level == stated), "debug")

@@ -96,7 +96,11 @@ class App:
             await _wait_for_first([*tasks, *watch])
         finally:
             self._leading = False
-            await _stop(tasks, watch, stop)
+            if await _end_writers(tasks):
+                await election.release()
+            stop.set()
+            if watch:
+                await asyncio.wait(watch, timeout=_GRACE)
 
     def _start_tasks(self) -> list[asyncio.Task[None]]:
         workers = range(self._settings.workers)
@@ -176,13 +180,12 @@ async def _wait_for_first(tasks: list[asyncio.Task[None]]) -> None:
         task.result()
 
 
-async def _stop(
-    tasks: list[asyncio.Task[None]], watch: list[asyncio.Task[None]], stop: asyncio.Event
-) -> None:
-    """Stop the watch last: kopf waits for all tasks of the process, also for ours."""
+async def _end_writers(tasks: list[asyncio.Task[None]]) -> bool:
+    """Cancel what writes, and return whether it has ended: then another replica may lead.
+
+    The watch, which only reads, stops later: kopf waits for all tasks of the process.
+    """
     for task in tasks:
         task.cancel()
-    await asyncio.wait(tasks, timeout=_GRACE)
-    stop.set()
-    if watch:
-        await asyncio.wait(watch, timeout=_GRACE)
+    _, running = await asyncio.wait(tasks, timeout=_GRACE)
+    return not running

@@ -128,8 +128,9 @@ class Election:
             return
         try:
             async with asyncio.timeout(self._settings.retry_seconds):
-                spec = {**self._lease["spec"], "holderIdentity": ""}
-                await self._api.write_lease({**self._lease, "spec": spec})
+                lease, self._lease = self._lease, None
+                spec = {**lease["spec"], "holderIdentity": ""}
+                await self._api.write_lease({**lease, "spec": spec})
         except (ApiError, TimeoutError) as error:
             log.info("failed to release the Lease: %s", error)
 

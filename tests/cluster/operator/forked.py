@@ -44,7 +44,8 @@ class Forker:
                 stdout=subprocess.PIPE,
                 stderr=output,
                 text=True,
-                env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+                # The packages of this process, which may be those of another checkout than .venv's.
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
             )
         return cls(process)
 
