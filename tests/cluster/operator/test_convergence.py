@@ -132,9 +132,7 @@ def test_one_of_two_replicas_leads_and_the_other_takes_over(
     assert len(world.jobs("digits")) == 1
 
 
-def test_a_rollout_transfers_leadership_without_waiting(
-    world: World, operators: Operators
-) -> None:
+def test_a_rollout_transfers_leadership_without_waiting(world: World, operators: Operators) -> None:
     lease = {"name": LEASE}  # all else as by default: it lasts for 15 s
     first = operators.start("operator-0", lease=lease)
     eventually(first.leads, "the first leads")

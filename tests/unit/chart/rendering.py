@@ -25,7 +25,9 @@ def named(objects: Objects, kind: str, name: str = "modelexport") -> dict[str, A
 
 
 def settings(objects: Objects) -> Settings:
-    return parse_settings(yaml.safe_load(named(objects, "ConfigMap")["data"]["config.yaml"]))
+    maps = [o["data"] for o in objects if o["kind"] == "ConfigMap"]
+    (text,) = [data["config.yaml"] for data in maps if "config.yaml" in data]
+    return parse_settings(yaml.safe_load(text))
 
 
 def job_spec(objects: Objects, **spec: object) -> dict[str, Any]:
