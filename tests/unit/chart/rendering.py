@@ -25,7 +25,7 @@ def named(objects: Objects, kind: str, name: str = "modelexport") -> dict[str, A
 
 
 def settings(objects: Objects) -> Settings:
-    maps = [o["data"] for o in objects if o["kind"] == "ConfigMap"]
+    maps = [o.get("data", {}) for o in objects if o["kind"] == "ConfigMap"]
     (text,) = [data["config.yaml"] for data in maps if "config.yaml" in data]
     return parse_settings(yaml.safe_load(text))
 
