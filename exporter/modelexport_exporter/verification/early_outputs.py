@@ -1,4 +1,7 @@
-"""Outputs of eager PyTorch that were computed before the file was there, each used once."""
+"""Outputs of eager PyTorch that were computed before they are compared, each used once.
+
+That is before the file was there, or to see whether the model takes a sample at all.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,7 @@ class EarlyOutputs:
     def __init__(self) -> None:
         self._kept: dict[bytes, tuple[list[Array], float]] = {}
         self._bytes = 0
+        self._forgets = False
         self.seconds = 0.0
         """How long it took to compute the outputs that were used."""
 
@@ -32,9 +36,12 @@ class EarlyOutputs:
         return digest_of(arrays) in self._kept
 
     def add(self, arrays: Mapping[str, Array], outputs: list[Array], seconds: float) -> bool:
-        """Keep outputs that took `seconds`; return False if there is no room for them."""
+        """Keep outputs that took `seconds`; return False if there is no room for them.
+
+        `seconds`: that no clock of the verification counts.
+        """
         size = sum(array.nbytes for array in outputs)
-        if self._bytes + size > MOST_BYTES:
+        if self._forgets or self._bytes + size > MOST_BYTES:
             return False
         self._bytes += size
         self._kept[digest_of(arrays)] = outputs, seconds
@@ -46,8 +53,10 @@ class EarlyOutputs:
             return None
         outputs, seconds = self._kept.pop(digest_of(arrays), (None, 0.0))
         self.seconds += seconds
+        self._bytes -= sum(array.nbytes for array in outputs or ())
         return outputs
 
     def forget(self) -> None:
-        """Drop all outputs: what follows needs the runs themselves."""
+        """Drop all outputs, and keep none any more: what follows needs the runs themselves."""
         self._kept.clear()
+        self._forgets = True

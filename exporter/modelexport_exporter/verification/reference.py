@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -153,14 +153,15 @@ class EagerReference:
     def accepts(self, arrays: Mapping[str, Array]) -> bool:
         """Return whether the module runs on these arrays, and returns no exceedingly large ones.
 
-        Whether they are inputs of the model: each row of a mask keeps an element.
+        Whether they are inputs of the model: each row of a mask keeps an element. What it returns
+        is kept for a comparison, unless the module reads values: those runs are watched.
         """
         if not masks_hold(self._call.inputs, arrays):
             return False
-        values = self.values(arrays)
+        values, reads = self.values(arrays), ValueReads()
         started = time.monotonic()
         try:
-            with torch.inference_mode():
+            with torch.inference_mode(), reads:
                 leaves = self.call(values)
         except Exception:  # noqa: BLE001 - whatever user code raises is a refusal
             return False
@@ -168,7 +169,11 @@ class EagerReference:
         self._fastest = min(self._fastest, seconds)
         elements: int = sum(leaf.numel() for leaf in leaves)
         longest = SLOWER * self._fastest + SLOWER_SECONDS
-        return elements <= LARGEST_OUTPUTS and seconds < longest
+        accepted = elements <= LARGEST_OUTPUTS and seconds < longest
+        if accepted and not reads.read:
+            with suppress(Exception):  # what is no array is reported where it is compared
+                self.early.add(arrays, [to_array(leaf) for leaf in leaves], 0.0)
+        return accepted
 
     def in_float64(self, arrays: Mapping[str, Array]) -> list[Array]:
         """Return its outputs computed in float64. Raises PerturbedArithmeticUnavailable."""

@@ -9,8 +9,8 @@ import pytest
 
 from modelexport_api.pod import LOG_LEVEL_ENV
 from modelexport_api.status import Progress, Stage
-from modelexport_exporter.__main__ import least_level
 from modelexport_exporter.core.log import LEVELS, JsonLog, Level
+from modelexport_exporter.pod import least_level
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ def test_outputs_that_are_kept_are_known_until_they_are_forgotten() -> None:
     early.forget()
     assert not early.has(ONE)
     assert early.take(ONE) is None
+    assert not early.add(ONE, OUTPUT, 0.5)
 
 
 def test_outputs_without_room_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,3 +46,5 @@ def test_outputs_without_room_are_refused(monkeypatch: pytest.MonkeyPatch) -> No
     assert early.add(ONE, OUTPUT, 0.5)
     assert not early.add(TWO, OUTPUT, 0.5)
     assert not early.has(TWO)
+    early.take(ONE)
+    assert early.add(TWO, OUTPUT, 0.5)
