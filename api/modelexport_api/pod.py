@@ -33,6 +33,9 @@ SIGNING_KEY_FILE_ENV = "MODELEXPORT_SIGNING_KEY_FILE"
 SIGNING_KEY_ENTRY = "key.pem"
 """The key's entry in the Secret."""
 
+LOG_LEVEL_ENV = "MODELEXPORT_LOG_LEVEL"
+"""Environment variable with the least level of the log's messages; progress is always written."""
+
 CONTAINER = "exporter"
 """Name of the container in the pod."""
 
@@ -67,6 +70,9 @@ class PodResult(ApiModel):
         return EXIT_CODES.get(self.failure.reason, ExitCode.INTERNAL)
 
 
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+
 class LogLine(ApiModel):
     """One line of the pod's log. The operator copies `progress` and `share` to the status.
 
@@ -74,7 +80,7 @@ class LogLine(ApiModel):
     """
 
     time: str
-    level: Literal["debug", "info", "warning", "error"]
+    level: LogLevel
     message: str
     namespace: str | None = None
     name: str | None = None

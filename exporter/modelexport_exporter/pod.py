@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from modelexport_api.pod import (
+    LOG_LEVEL_ENV,
     MANIFEST_ENV,
     TERMINATION_LOG,
     WORK_DIR,
@@ -24,7 +25,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.resource import ManifestError, ModelExport, parse
 from modelexport_exporter.batch.run import Part, run_share, run_single
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.log import JsonLog, Log
+from modelexport_exporter.core.log import LEVELS, JsonLog, Level, Log
 from modelexport_exporter.isolation.server import end_orphans
 from modelexport_exporter.isolation.socket_directory import remove_socket_directory
 from modelexport_exporter.pipeline.context import Settings
@@ -37,7 +38,7 @@ INDEX_ENV = "JOB_COMPLETION_INDEX"
 
 def run() -> int:
     """Run the export that the environment describes; return the exit code."""
-    log = JsonLog(sys.stderr)
+    log = JsonLog(sys.stderr, least_level(os.environ))
     try:
         resource = read_manifest(os.environ)
     except ExportFailure as failure:
@@ -55,6 +56,12 @@ def run() -> int:
     remove_socket_directory()
     write_termination(result, os.environ)
     return int(result.exit_code)
+
+
+def least_level(environment: Mapping[str, str]) -> Level:
+    """Return the least level of messages; an unknown one writes all."""
+    stated = environment.get(LOG_LEVEL_ENV, "")
+    return next((level for level in LEVELS if level == stated), "debug")
 
 
 def _run(resource: ModelExport, settings: Settings, log: Log) -> PodResult:

@@ -21,6 +21,7 @@ from modelexport_operator.client import Api
 from modelexport_operator.events import EventRecorder
 from modelexport_operator.health import Health
 from modelexport_operator.leader import Election, LeadershipLostError
+from modelexport_operator.lease_owner import find_owner
 from modelexport_operator.metrics import LiveSources, Metrics
 from modelexport_operator.progress import Tracker
 from modelexport_operator.queue import WorkQueue
@@ -114,7 +115,11 @@ class App:
             await _wait_for_first([*tasks, *watch])
         finally:
             self._leading = False
-            await _stop(tasks, watch, stop)
+            if await _end_writers(tasks):
+                await election.release()
+            stop.set()
+            if watch:
+                await asyncio.wait(watch, timeout=_GRACE)
 
     def _start_tasks(self) -> list[asyncio.Task[None]]:
         workers = range(self._settings.workers)
@@ -132,7 +137,8 @@ async def run(settings: Settings) -> int:
     namespace = os.environ.get("POD_NAMESPACE") or "default"
     api = await Api.connect(settings.api, metrics.request)
     app = App(settings, api, metrics, identity)
-    election = Election(api, namespace, identity, settings.lease)
+    owner = await find_owner(api, namespace)
+    election = Election(api, namespace, identity, settings.lease, owner=owner)
     server = await health.serve(
         settings.port, app.health, settings.stalled_seconds, metrics.registry
     )
@@ -194,13 +200,12 @@ async def _wait_for_first(tasks: list[asyncio.Task[None]]) -> None:
         task.result()
 
 
-async def _stop(
-    tasks: list[asyncio.Task[None]], watch: list[asyncio.Task[None]], stop: asyncio.Event
-) -> None:
-    """Stop the watch last: kopf waits for all tasks of the process, also for ours."""
+async def _end_writers(tasks: list[asyncio.Task[None]]) -> bool:
+    """Cancel what writes, and return whether it has ended: then another replica may lead.
+
+    The watch, which only reads, stops later: kopf waits for all tasks of the process.
+    """
     for task in tasks:
         task.cancel()
-    await asyncio.wait(tasks, timeout=_GRACE)
-    stop.set()
-    if watch:
-        await asyncio.wait(watch, timeout=_GRACE)
+    _, running = await asyncio.wait(tasks, timeout=_GRACE)
+    return not running

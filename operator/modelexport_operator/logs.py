@@ -65,10 +65,10 @@ class TextFormatter(logging.Formatter):
         return " ".join([line, *(f"{key}={value}" for key, value in fields.items())])
 
 
-def configure(style: str) -> None:
-    """Write the log to stderr, as JSON or as text."""
+def configure(style: str, level: str = "info") -> None:
+    """Write messages of at least this level to stderr, as JSON or as text."""
     handler = logging.StreamHandler(sys.stderr)
     text = TextFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
     handler.setFormatter(JsonFormatter() if style == "json" else text)
-    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
-    logging.getLogger("kopf").setLevel(logging.WARNING)
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    logging.getLogger("kopf").setLevel(max(logging.WARNING, logging.getLogger().level))

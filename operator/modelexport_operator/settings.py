@@ -14,8 +14,9 @@ from pydantic import Field, ValidationError, model_validator
 from modelexport_api.base import ApiModel
 from modelexport_api.isolation import Isolation
 from modelexport_api.resource import format_errors
+from modelexport_api.source import Storage
 from modelexport_operator import pod_contract
-from modelexport_operator.pod_template import TemplateError, merge
+from modelexport_operator.pod_template import Template, TemplateError, merge
 from modelexport_operator.triggers.kinds import TriggerSettings
 
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
@@ -82,6 +83,16 @@ class Settings(ApiModel):
         default_factory=dict,
         description="Partial PodTemplateSpec that spec.podTemplate is merged over.",
     )
+    platform_pod_template: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Partial PodTemplateSpec between podTemplate and spec.podTemplate.",
+    )
+    storage: Storage = Field(
+        default_factory=Storage, description="Storage of manifests that name none."
+    )
+    service_account_name: str | None = Field(
+        default=None, description="Service account of export pods whose manifest names none."
+    )
     isolation: Isolation = Field(
         default=Isolation.PREFERRED,
         description="Required: every export requires isolation, whatever its spec states.",
@@ -111,12 +122,19 @@ class Settings(ApiModel):
     pod_start_grace_seconds: Seconds = Field(
         default=120, description="Fail an export whose pod could not start for this many seconds."
     )
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "text"] = "json"
+
+    @property
+    def default_template(self) -> Template:
+        """Return the pod template that spec.podTemplate is merged over."""
+        return merge(self.pod_template, self.platform_pod_template)
 
     @model_validator(mode="after")
     def _check_template(self) -> Self:
-        pod_contract.check(self.pod_template, self.token_audiences)
-        merge(self.pod_template)
+        for template in (self.pod_template, self.platform_pod_template):
+            pod_contract.check(template, self.token_audiences)
+        _ = self.default_template
         return self
 
 
