@@ -71,7 +71,7 @@ docs: setup ## Build the documentation site in build/site; a broken link is an e
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs --quiet build --strict
 	@echo "build/site/index.html"
 
-reference: setup ## Generate docs/reference/ from the types and the parser
+reference: setup ## Generate docs/reference/ from the types, the parser and the chart's values
 	PYTHONPATH=tests $(BIN)/python -m documentation reference
 
 pictures: setup ## Export the digits, and draw terminal and report in docs/pictures/ (Debian's chromium)
