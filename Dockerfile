@@ -1,7 +1,8 @@
-# Two images from one file:
+# Three images from one file:
 #
 #   docker build --target operator -t modelexport-operator .
 #   docker build --target exporter -t modelexport-exporter .
+#   docker build --target exporter-cpu -t modelexport-exporter-cpu .
 #
 # BASE is any image with Python >= 3.11 (its venv module included) and CA certificates. A CUDA base
 # image is not needed: torch and onnxruntime find CUDA's libraries in Python packages, and the GPU
@@ -42,6 +43,29 @@ RUN sh /opt/requirements/install.sh /opt/requirements/exporter.txt --compile-byt
 COPY --from=package /opt/package /opt/package
 ENV PATH=/opt/modelexport/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
     NVIDIA_DRIVER_CAPABILITIES=compute,utility \
+    HF_HUB_OFFLINE=1 \
+    ORT_DISABLE_TELEMETRY=1
+USER 65532:65532
+ENTRYPOINT ["python", "-m", "modelexport_exporter"]
+
+# The registry has torch with CUDA only, so CUDA is taken out of it, and the result imported.
+FROM ${BASE} AS without-cuda
+COPY requirements/install.sh requirements/exporter-cpu.txt /opt/requirements/
+# --no-deps: the file has all dependencies but those on CUDA.
+RUN sh /opt/requirements/install.sh /opt/requirements/exporter-cpu.txt --compile-bytecode --no-deps
+COPY requirements/without-cuda.txt /opt/requirements/
+RUN python3 -m venv /opt/tools \
+    && /opt/tools/bin/python -m pip install --quiet --no-cache-dir --require-hashes \
+        -r /opt/requirements/without-cuda.txt
+COPY requirements/without_cuda.py /opt/requirements/
+RUN cd /opt/requirements \
+    && /opt/tools/bin/python without_cuda.py /opt/modelexport/lib/python3*/site-packages \
+    && /opt/modelexport/bin/python -B -c 'import torch, torchvision, onnxruntime'
+
+FROM ${BASE} AS exporter-cpu
+COPY --from=without-cuda /opt/modelexport /opt/modelexport
+COPY --from=package /opt/package /opt/package
+ENV PATH=/opt/modelexport/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
     HF_HUB_OFFLINE=1 \
     ORT_DISABLE_TELEMETRY=1
 USER 65532:65532

@@ -21,7 +21,7 @@ PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 PYTEST = $(BIN)/python -m pytest --numprocesses $(PROCESSES) --maxprocesses 4
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-nightly lint format lock crds testbed docs reference pictures bench coverage coverage-nightly nightly-torch mutants kernels fuzz operators chaos clean
+.PHONY: help setup demo test test-fast test-nightly lint format lock crds testbed docs reference pictures bench profile coverage coverage-nightly nightly-torch mutants kernels fuzz operators chaos clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -71,7 +71,7 @@ docs: setup ## Build the documentation site in build/site; a broken link is an e
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs --quiet build --strict
 	@echo "build/site/index.html"
 
-reference: setup ## Generate docs/reference/ from the types and the parser
+reference: setup ## Generate docs/reference/ from the types, the parser and the chart's values
 	PYTHONPATH=tests $(BIN)/python -m documentation reference
 
 pictures: setup ## Export the digits, and draw terminal and report in docs/pictures/ (Debian's chromium)
@@ -82,12 +82,18 @@ lock: ## Resolve the dependencies again (requirements/*.txt)
 	$(COMPILE) pyproject.toml --extra dev -o requirements/dev.txt
 	$(COMPILE) pyproject.toml --extra operator -c requirements/dev.txt -o requirements/operator.txt
 	$(COMPILE) pyproject.toml --extra exporter --extra models -c requirements/dev.txt -o requirements/exporter.txt
+	$(COMPILE) pyproject.toml --extra exporter-cpu --extra models -c requirements/dev.txt \
+		--excludes requirements/cuda-packages.txt -o requirements/exporter-cpu.txt
+	$(COMPILE) pyproject.toml --extra without-cuda -c requirements/dev.txt -o requirements/without-cuda.txt
 
 testbed: setup ## Install and build what cluster tests need (root on Debian, Go; about 15 minutes once)
 	PYTHONPATH=tests $(BIN)/python -m bed install
 
 bench: testbed ## Measure the pipeline against the script that people write by hand
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.pipeline --rounds 3 --write
+
+profile: testbed ## Sample where the CPU seconds of an export go, and draw flame graphs (needs ptrace)
+	PYTHONPATH=tests $(BIN)/python -m benchmarks.profiling --write
 
 bench-batch: testbed ## Measure batches against that script in a loop; takes an hour and 20 GB of disk
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.batch --write

@@ -55,10 +55,10 @@ def run(command: Sequence[str], environment: Mapping[str, str], cwd: Path) -> Me
 
 def _watch(root: int, peak: list[int], ended: threading.Event) -> None:
     while not ended.wait(INTERVAL):
-        peak[0] = max(peak[0], sum(_anonymous_bytes(pid) for pid in _tree(root)))
+        peak[0] = max(peak[0], sum(anonymous_bytes(pid) for pid in tree(root)))
 
 
-def _tree(root: int) -> list[int]:
+def tree(root: int) -> list[int]:
     found, pending = [], [root]
     while pending:
         pid = pending.pop()
@@ -74,7 +74,7 @@ def _tree(root: int) -> list[int]:
     return found
 
 
-def _anonymous_bytes(pid: int) -> int:
+def anonymous_bytes(pid: int) -> int:
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:

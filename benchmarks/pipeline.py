@@ -76,9 +76,9 @@ def _measure(server: s3.S3Server, cases: list[Case], rounds: int) -> Iterator[Ro
     environment = {**os.environ, **server.environment(), "PYTHONPATH": PYTHONPATH}
     with tempfile.TemporaryDirectory(prefix="modelexport-bench-", dir="/var/tmp") as scratch:
         for case in cases:
-            manifest = _prepare(server, case, Path(scratch))
+            manifest = prepare(server, case, Path(scratch))
             commands = {
-                "modelexport run": _ours(manifest),
+                "modelexport run": ours(manifest),
                 "hand-written": [sys.executable, "-m", "benchmarks.handwritten", str(manifest)],
             }
             results: dict[str, list[Measured]] = {name: [] for name in commands}
@@ -90,11 +90,12 @@ def _measure(server: s3.S3Server, cases: list[Case], rounds: int) -> Iterator[Ro
             yield Row(case, results["modelexport run"], results["hand-written"])
 
 
-def _ours(manifest: Path) -> list[str]:
+def ours(manifest: Path) -> list[str]:
+    """Return the command that runs a manifest."""
     return [str(Path(sys.executable).parent / "modelexport"), "run", str(manifest)]
 
 
-def _prepare(server: s3.S3Server, case: Case, scratch: Path) -> Path:
+def prepare(server: s3.S3Server, case: Case, scratch: Path) -> Path:
     """Upload checkpoint and code; return the manifest's path."""
     bucket = server.bucket("bench")
     client = server.client()

@@ -49,6 +49,9 @@ _REQUESTED: dict[Mode, frozenset[ConditionType]] = {
     Mode.EXPORT: frozenset(ENDS_OF),
     Mode.VERIFY: frozenset({ConditionType.VERIFIED}),
 }
+PARTIALLY = "Partially"
+"""Prefix of the reason of a condition that is True for a part of a batch."""
+
 NOT_REQUESTED_MESSAGES: dict[ConditionType, str] = {
     ConditionType.EXPORTED: "mode Verify checks an existing artifact",
     ConditionType.PUBLISHED: "mode Verify publishes only its report",
@@ -78,21 +81,30 @@ class ConditionState:
     status: Literal["True", "False", "Unknown"]
     reason: str
     message: str = ""
+    since: datetime | None = None
+    """When the status became what it is, if that is known."""
 
     def to_condition(
         self, stored: Iterable[Condition], generation: int | None, now: datetime
     ) -> Condition:
         """Return the condition to store; its time changes only when its status does."""
         before = find_condition(stored, self.type)
-        same = before is not None and before.status == self.status
         return Condition(
             type=str(self.type),
             status=self.status,
             reason=str(self.reason),
             message=truncate(self.message, CONDITION_MESSAGE_LIMIT),
-            last_transition_time=before.last_transition_time if before and same else now,
+            last_transition_time=self._transition_time(before, now),
             observed_generation=generation,
         )
+
+    def _transition_time(self, before: Condition | None, now: datetime) -> datetime:
+        """Return when the status became what it is: never before the last known transition."""
+        if before is None:
+            return min(self.since or now, now)
+        if before.status == self.status:
+            return before.last_transition_time
+        return max(before.last_transition_time, min(self.since or now, now))
 
 
 def find_condition(conditions: Iterable[Condition], kind: str) -> Condition | None:
@@ -143,4 +155,4 @@ def after_batch(
 
 def batch_reason(kind: ConditionType, items: Items) -> str:
     """Return the reason of a condition that is True for a batch, if only for a part of it."""
-    return f"Partially{kind.value}" if items.failed else kind.value
+    return f"{PARTIALLY}{kind.value}" if items.failed else kind.value

@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from modelexport_api import GROUP, KIND, PLURAL, VERSION
+from modelexport_api.default_texts import add_default_texts
 from modelexport_api.immutability import add_transition_rules
 from modelexport_api.rule import Rule
 from modelexport_api.rules import RULES
@@ -51,8 +52,9 @@ COLUMNS: tuple[Column, ...] = (
         "Verified, Mismatch, IllConditioned or Incomplete",
         0,
     ),
-    ("Reason", "string", ".status.failure.reason", "Reason of the failure", 0),
+    ("Reason", "string", ".status.reason", "Why it failed, waits or is retried", 0),
     ("Age", "date", ".metadata.creationTimestamp", "", 0),
+    ("Message", "string", ".status.message", "Beginning of the message of that reason", 1),
     ("Artifact", "string", ".status.artifact.uri", "The published ONNX model", 1),
     ("Error", "number", ".status.verification.maxRelError", "Largest relative error", 1),
     ("Exporter", "string", ".status.artifact.exporter", "Export route that made the artifact", 1),
@@ -159,6 +161,7 @@ def _spec() -> Schema:
     # A set: the API server rejects a checkpoint that is listed twice.
     at(schema, ("source", "uris"))["x-kubernetes-list-type"] = "set"
     add_transition_rules(schema)
+    add_default_texts(schema)
     return schema
 
 
@@ -167,6 +170,7 @@ def _trigger_spec() -> Schema:
     _add_rules(schema, TRIGGER_RULES)
     description = at(schema, ("template", "spec"))["description"]
     export = allow_expressions(structural(ModelExportSpec, defaults=False))
+    add_default_texts(schema)
     at(schema, ("template",))["properties"]["spec"] = {**export, "description": description}
     return schema
 

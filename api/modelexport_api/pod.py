@@ -33,6 +33,9 @@ SIGNING_KEY_FILE_ENV = "MODELEXPORT_SIGNING_KEY_FILE"
 SIGNING_KEY_ENTRY = "key.pem"
 """The key's entry in the Secret."""
 
+LOG_LEVEL_ENV = "MODELEXPORT_LOG_LEVEL"
+"""Environment variable with the least level of the log's messages; progress is always written."""
+
 CONTAINER = "exporter"
 """Name of the container in the pod."""
 
@@ -67,12 +70,21 @@ class PodResult(ApiModel):
         return EXIT_CODES.get(self.failure.reason, ExitCode.INTERNAL)
 
 
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+
 class LogLine(ApiModel):
-    """One line of the pod's log. The operator copies `progress` and `share` to the status."""
+    """One line of the pod's log. The operator copies `progress` and `share` to the status.
+
+    `namespace`, `name` and `uid` are those of the ModelExport.
+    """
 
     time: str
-    level: Literal["debug", "info", "warning", "error"]
+    level: LogLevel
     message: str
+    namespace: str | None = None
+    name: str | None = None
+    uid: str | None = None
     progress: Progress | None = None
     share: ShareCounts | None = None
     fields: dict[str, Any] = Field(default_factory=dict)

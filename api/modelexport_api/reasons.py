@@ -77,6 +77,7 @@ class Reason(StrEnum):
     SIGNING_FAILED = "SigningFailed"
     # The machine.
     ISOLATION_UNAVAILABLE = "IsolationUnavailable"
+    INSUFFICIENT_MEMORY = "InsufficientMemory"
     OUT_OF_MEMORY = "OutOfMemory"
     DISK_FULL = "DiskFull"
     DEADLINE_EXCEEDED = "DeadlineExceeded"
@@ -130,6 +131,7 @@ EXIT_CODES: dict[Reason, ExitCode] = {
     Reason.DESTINATION_DENIED: ExitCode.DESTINATION,
     Reason.SIGNING_FAILED: ExitCode.DESTINATION,
     Reason.ISOLATION_UNAVAILABLE: ExitCode.RESOURCES,
+    Reason.INSUFFICIENT_MEMORY: ExitCode.RESOURCES,
     Reason.OUT_OF_MEMORY: ExitCode.RESOURCES,
     Reason.DISK_FULL: ExitCode.RESOURCES,
     Reason.DEADLINE_EXCEEDED: ExitCode.RESOURCES,

@@ -134,7 +134,10 @@ class ModelExportSpec(ApiModel):
         "limit applies to each pod's share.",
     )
     active_deadline_seconds: Annotated[int, Field(ge=1, le=2**31 - 1)] = Field(
-        default=3600, description="Stop the export after this many seconds, including retries."
+        default=3600,
+        description="Stop the export this many seconds after its Job was started, including "
+        "retries. The time counts although no pod has started yet, for example while no GPU is "
+        "free; the status then states when it ends. Time in a queue does not count.",
     )
     pending_deadline_seconds: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = Field(
         default=None,

@@ -14,6 +14,7 @@ from modelexport_api.items import Items
 from modelexport_api.reasons import Reason, is_retryable
 
 CONDITION_MESSAGE_LIMIT = 4096
+SUMMARY_LIMIT = 256
 FAILURE_MESSAGE_LIMIT = 2048
 FAILURE_HINT_LIMIT = 1024
 
@@ -281,6 +282,17 @@ class ModelExportStatus(ApiModel):
         default=None, description="Generation of the spec that this status reflects."
     )
     phase: Phase | None = Field(default=None, description="Summary of the conditions.")
+    reason: str | None = Field(
+        default=None,
+        max_length=128,
+        description="Why the ModelExport failed, waits or is retried: the reason of the condition "
+        "that says so. Not set while all is well.",
+    )
+    message: str | None = Field(
+        default=None,
+        max_length=SUMMARY_LIMIT,
+        description="The beginning of that condition's message. Not set while all is well.",
+    )
     conditions: list[Condition] = Field(
         default_factory=list,
         description="Conditions: Scheduled, Exported, Verified, Published, Complete, Failed. "

@@ -59,6 +59,9 @@ def _run(args: argparse.Namespace) -> int:
         # Before all imports, which take a second: a sign that the command has begun.
         subject = args.manifest if "manifest" in args else args.checkpoint
         print(f"modelexport {_version()}: {args.command} {subject}", file=sys.stderr)
+        from modelexport_exporter.isolation.server import start_early
+
+        start_early()
     return int(args.handler(args))
 
 

@@ -109,7 +109,7 @@ def print_result(
 
 def default_work_dir() -> Path:
     """Return the directory of this user for downloads and unfinished files."""
-    from modelexport_exporter.storage.workspace import private_parent
+    from modelexport_exporter.core.locked_directory import private_parent
 
     return private_parent()
 

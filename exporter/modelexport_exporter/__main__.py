@@ -1,90 +1,30 @@
 """The pod's process: `python -m modelexport_exporter`.
 
-The ModelExport comes in one environment variable; the output is the log, the termination message
-and the exit code (`modelexport_api.pod`). Every failure is typed.
+The process that workers are forked from starts first: what it imports takes longer than all that
+this one does before the first worker.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import sys
-from collections.abc import Mapping
-from pathlib import Path
+from datetime import UTC, datetime
 
-from modelexport_api.pod import (
-    MANIFEST_ENV,
-    TERMINATION_LOG,
-    WORK_DIR,
-    PodResult,
-    encode_termination,
-)
-from modelexport_api.reasons import Reason
-from modelexport_api.resource import ManifestError, ModelExport, parse
-from modelexport_exporter.batch.run import Part, run_share, run_single
-from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.log import JsonLog, Log
 from modelexport_exporter.isolation.prctl import set_non_dumpable
-from modelexport_exporter.isolation.server import end_orphans
-from modelexport_exporter.isolation.socket_directory import remove_socket_directory
-from modelexport_exporter.pipeline.context import Settings
-
-TERMINATION_LOG_ENV = "MODELEXPORT_TERMINATION_LOG"
-WORK_DIR_ENV = "MODELEXPORT_WORK_DIR"
-INDEX_ENV = "JOB_COMPLETION_INDEX"
-"""Set by Kubernetes in the pods of an Indexed Job: the number of the pod's share."""
+from modelexport_exporter.isolation.server import start_early
 
 
 def main() -> int:
     """Run the export that the environment describes; return the exit code."""
     set_non_dumpable()
-    log = JsonLog(sys.stderr)
-    try:
-        resource = read_manifest(os.environ)
-    except ExportFailure as failure:
-        result = PodResult(outcome="Failed", failure=failure.describe())
-    else:
-        work_dir = Path(os.environ.get(WORK_DIR_ENV, WORK_DIR))
-        result = _run(resource, Settings(work_dir), log)
-    if result.failure is not None:
-        log.log("error", f"{result.failure.reason}: {result.failure.message}")
-    with contextlib.suppress(ExportFailure):
-        # What the model's code left behind must not write another result.
-        end_orphans()
-    remove_socket_directory()
-    write_termination(result, os.environ)
-    return int(result.exit_code)
+    start_early()
+    # A line of `core.log`, whose imports take longer.
+    line = {"time": datetime.now(UTC).isoformat(), "level": "info", "message": "started"}
+    sys.stderr.write(json.dumps(line) + "\n")
+    from modelexport_exporter.pod import run
 
-
-def _run(resource: ModelExport, settings: Settings, log: Log) -> PodResult:
-    if not resource.spec.source.is_batch:
-        return run_single(resource, settings, log)
-    part = Part(int(os.environ.get(INDEX_ENV, "0")), resource.spec.parallelism)
-    return run_share(resource, settings, log, part).result
-
-
-def read_manifest(environment: Mapping[str, str]) -> ModelExport:
-    """Return the ModelExport in the environment. Raises ExportFailure."""
-    hint = f"{MANIFEST_ENV} holds the ModelExport as JSON; the operator sets it."
-    text = environment.get(MANIFEST_ENV)
-    if text is None:
-        raise ExportFailure(Reason.INVALID_MANIFEST, f"{MANIFEST_ENV} is not set", hint)
-    try:
-        return parse(json.loads(text))
-    except ManifestError as error:
-        raise ExportFailure(Reason.INVALID_MANIFEST, str(error), "Correct the spec.") from None
-    except ValueError as error:
-        message = f"{MANIFEST_ENV} is not JSON: {error}"
-        raise ExportFailure(Reason.INVALID_MANIFEST, message, hint) from None
-
-
-def write_termination(result: PodResult, environment: Mapping[str, str]) -> None:
-    """Write the termination message where the kubelet reads it, if that path exists."""
-    chosen = environment.get(TERMINATION_LOG_ENV)
-    path = Path(chosen or TERMINATION_LOG)
-    if chosen or path.exists():
-        path.write_text(encode_termination(result), encoding="utf-8")
+    return run()
 
 
 if __name__ == "__main__":

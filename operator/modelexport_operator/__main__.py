@@ -26,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.write(f"invalid configuration in {chosen.config}:\n{error}\n")
         return BAD_CONFIGURATION
     sys.setrecursionlimit(2 * JSON_DEPTH)
-    logs.configure(settings.log_format)
+    logs.configure(settings.log_format, settings.log_level)
     return asyncio.run(app.run(settings))
 
 

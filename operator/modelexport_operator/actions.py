@@ -2,7 +2,8 @@
 
 The answer of the API server becomes an observation: a Job that already exists is identified by
 its owner, a permanent rejection is input for the next decision, and any other error is an
-`ApiError`, after which the key is retried.
+`ApiError`, after which the key is retried. A Job that cannot be created now is an observation, too:
+users see why nothing happens.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from modelexport_operator.decisions import (
     StopJob,
 )
 from modelexport_operator.observe import Observation, ObservedJob, ObservedResource
-from modelexport_operator.rejections import Cause
+from modelexport_operator.rejections import Cause, Rejection
 
 _MALFORMED = {400, 422}
 _FORBIDDEN = 403
@@ -92,7 +93,9 @@ async def create(api: WriteApi, action: CreateJob, seen: Observation) -> ActionR
             return await _adopt(api, seen, meta["namespace"], meta["name"])
         if is_final(error):
             return ActionResult(replace(seen, job_rejection=error.message))
-        raise
+        if error.status == NOT_FOUND:  # the namespace, and with it the ModelExport, was deleted
+            raise
+        return ActionResult(replace(seen, job_delay=Rejection(error.message, error.cause)))
     return ActionResult(replace(seen, job=observe.job(body), pods=(), pod_rejection=None), body)
 
 

@@ -1,4 +1,4 @@
-"""The process: wait for leadership, then watch, resync and reconcile until it is stopped.
+"""The process: wait for leadership, then watch and reconcile until it is stopped.
 
 If any task ends, the process ends: Kubernetes restarts it, and it continues with the stored state.
 """
@@ -21,15 +21,16 @@ from modelexport_operator.client import Api
 from modelexport_operator.events import EventRecorder
 from modelexport_operator.health import Health
 from modelexport_operator.leader import Election, LeadershipLostError
-from modelexport_operator.metrics import Metrics
+from modelexport_operator.lease_owner import find_owner
+from modelexport_operator.metrics import LiveSources, Metrics
 from modelexport_operator.progress import Tracker
 from modelexport_operator.queue import WorkQueue
 from modelexport_operator.reconciler import Reconciler
-from modelexport_operator.resync import Resync
 from modelexport_operator.settings import Settings
 from modelexport_operator.triggers.controller import Triggers
 from modelexport_operator.triggers.follower import Dependencies
 from modelexport_operator.triggers.metrics import TriggerMetrics
+from modelexport_operator.watches import WatchError, Watches
 
 DONE, FAILED = 0, 1
 _GRACE = 5.0
@@ -43,12 +44,11 @@ class App:
     def __init__(self, settings: Settings, api: Api, metrics: Metrics, identity: str) -> None:
         self._settings = settings
         self._cache = Cache()
-        self._queue = WorkQueue(time.monotonic)
+        self._queue = WorkQueue(time.monotonic, self._cache.namespace_of)
         self._metrics = metrics
         self._leading = False
         namespaces = settings.watch_namespaces
         seconds = settings.resync_seconds
-        self._resync = Resync(api, self._cache, self._queue, namespaces, seconds)
         self._tracker = Tracker(
             api, settings.api.log_qps, metrics.stage_done, self._cache.put_resource
         )
@@ -56,7 +56,16 @@ class App:
         dependencies = Dependencies(
             api, recorder, TriggerMetrics(metrics.registry), settings.triggers, seconds
         )
-        self._triggers = Triggers(dependencies, namespaces)
+        self._triggers = Triggers(dependencies)
+        self._watches = Watches(
+            api=api,
+            cache=self._cache,
+            queue=self._queue,
+            namespaces=namespaces,
+            relist_seconds=seconds,
+            children=self._triggers,
+            restarted=metrics.watch_restarted,
+        )
         self._reconciler = Reconciler(
             api=api,
             cache=self._cache,
@@ -66,11 +75,22 @@ class App:
             metrics=metrics,
             settings=settings,
         )
-        metrics.read_live(self._cache.phases, self._queue.depth, self._queue.oldest)
+        metrics.read_live(
+            LiveSources(
+                phases=self._cache.phases,
+                waiting_since=self._cache.waiting_since,
+                clock=time.time,
+                depth=self._queue.depth,
+                oldest=self._queue.oldest,
+                stalled=self._queue.stalled,
+                retrying=self._queue.retrying,
+                list_age=lambda: self._watches.list_age,
+            )
+        )
 
     def health(self) -> Health:
         """Return what /healthz checks."""
-        return Health(self._leading, self._resync.age, self._queue.oldest())
+        return Health(self._leading, self._queue.stalled(), self._watches.silent)
 
     async def lead(self, election: Election, listen: Callable[[], None]) -> None:
         """Run the leader's tasks; return or raise as soon as one of them ends.
@@ -80,14 +100,14 @@ class App:
         """
         self._leading = True
         self._metrics.leader.set(1)
-        tasks = [_task("renew", election.keep())]
+        tasks = [_task("renew", election.keep()), _task("watch", self._watches.run())]
         stop, ready = asyncio.Event(), asyncio.Event()
         watch: list[asyncio.Task[None]] = []
         try:
-            await _wait_for_first([*tasks, _task("first listing", self._resync.first())])
+            await _wait_for_first([*tasks, _task("first listing", self._watches.first())])
             namespaces = self._settings.watch_namespaces
-            watching = handlers.watch(self._cache, self._queue, namespaces, stop, ready)
-            watch.append(_task("watch", watching))
+            watching = handlers.watch(self._triggers, namespaces, stop, ready)
+            watch.append(_task("watch triggers", watching))
             tasks += self._start_tasks()
             watches_ready = _task("watches are ready", _wait_until_set(ready))
             await _wait_for_first([*tasks, *watch, watches_ready])
@@ -95,12 +115,15 @@ class App:
             await _wait_for_first([*tasks, *watch])
         finally:
             self._leading = False
-            await _stop(tasks, watch, stop)
+            if await _end_writers(tasks):
+                await election.release()
+            stop.set()
+            if watch:
+                await asyncio.wait(watch, timeout=_GRACE)
 
     def _start_tasks(self) -> list[asyncio.Task[None]]:
         workers = range(self._settings.workers)
         return [
-            _task("resync", self._resync.run()),
             _task("progress", self._tracker.run()),
             _task("triggers", self._triggers.run()),
             *(_task(f"worker {number}", self._reconciler.work()) for number in workers),
@@ -114,9 +137,10 @@ async def run(settings: Settings) -> int:
     namespace = os.environ.get("POD_NAMESPACE") or "default"
     api = await Api.connect(settings.api, metrics.request)
     app = App(settings, api, metrics, identity)
-    election = Election(api, namespace, identity, settings.lease)
+    owner = await find_owner(api, namespace)
+    election = Election(api, namespace, identity, settings.lease, owner=owner)
     server = await health.serve(
-        settings.port, app.health, settings.resync_seconds, metrics.registry
+        settings.port, app.health, settings.stalled_seconds, metrics.registry
     )
     try:
         return await _until_stopped(app, election)
@@ -142,7 +166,9 @@ async def _until_stopped(app: App, election: Election) -> int:
     if error is None:  # a signal that kopf's handlers received
         return DONE
     if isinstance(error, LeadershipLostError):
-        log.error("lost leadership: %s", error)
+        log.error("lost leadership: %s; exiting", error)
+    elif isinstance(error, WatchError):
+        log.error("%s; exiting", error)
     else:
         log.error("unexpected error, exiting", exc_info=error)
     return FAILED
@@ -174,13 +200,12 @@ async def _wait_for_first(tasks: list[asyncio.Task[None]]) -> None:
         task.result()
 
 
-async def _stop(
-    tasks: list[asyncio.Task[None]], watch: list[asyncio.Task[None]], stop: asyncio.Event
-) -> None:
-    """Stop the watch last: kopf waits for all tasks of the process, also for ours."""
+async def _end_writers(tasks: list[asyncio.Task[None]]) -> bool:
+    """Cancel what writes, and return whether it has ended: then another replica may lead.
+
+    The watch, which only reads, stops later: kopf waits for all tasks of the process.
+    """
     for task in tasks:
         task.cancel()
-    await asyncio.wait(tasks, timeout=_GRACE)
-    stop.set()
-    if watch:
-        await asyncio.wait(watch, timeout=_GRACE)
+    _, running = await asyncio.wait(tasks, timeout=_GRACE)
+    return not running

@@ -1,24 +1,30 @@
 """Cached state of the cluster: ModelExports by uid, and their Jobs.
 
-Filled by watches and by the answers to the operator's own writes, corrected by the resync. An
+Filled by watches and by the answers to the operator's own writes, corrected by periodic lists. An
 older version never replaces a newer one. Of finished exports the cache keeps the end and
-ttlSecondsAfterFinished only: ten thousand of them must fit into a small pod.
+ttlSecondsAfterFinished only: ten thousand of them must fit into a small pod. Of live exports it
+keeps the spec only up to `SPEC_BYTES`; a larger one is read again when it is needed.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from modelexport_api.status import ConditionType
-from modelexport_operator import names, observe
+from modelexport_operator import clock, names, observe
 from modelexport_operator.observe import ObservedJob, ObservedResource
 
 Body = Mapping[str, Any]
-_KEPT_META = ("name", "namespace", "uid", "generation", "resourceVersion", "deletionTimestamp")
+SPEC_BYTES = 16 * 1024
+_KEPT_META = (
+    *("name", "namespace", "uid", "generation", "resourceVersion"),
+    *("creationTimestamp", "deletionTimestamp"),
+)
 _TTL = "ttlSecondsAfterFinished"
 _ENDS = {ConditionType.COMPLETE, ConditionType.FAILED}
 
@@ -30,7 +36,22 @@ class _Entry:
     phase: str
     settled: bool
     """Finished, and nothing is left to do."""
-    text: bytes
+    text: bytes | None
+    """None: too large to be kept."""
+    name: str
+    generation: int | None
+    since: float
+    """When it was created, or a condition last changed: seconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Which ModelExport it is."""
+
+    namespace: str
+    name: str
+    uid: str
+    generation: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +78,14 @@ class Cache:
         kept = _strip_finished(body) if terminal else _strip(body)
         text = json.dumps(kept, separators=(",", ":")).encode()
         self._resources[meta["uid"]] = _Entry(
-            version, meta["namespace"], phase, terminal and _is_settled(kept), text
+            version,
+            sys.intern(meta["namespace"]),
+            sys.intern(phase),
+            terminal and _is_settled(kept),
+            text if len(text) <= SPEC_BYTES else None,
+            meta["name"],
+            meta.get("generation"),
+            _since(body),
         )
         return True
 
@@ -85,9 +113,23 @@ class Cache:
         return job.owner_uid
 
     def resource(self, uid: str) -> ObservedResource | None:
-        """Return a ModelExport."""
+        """Return a ModelExport; None if it does not exist, or is too large to be kept."""
         entry = self._resources.get(uid)
-        return observe.resource(json.loads(entry.text)) if entry is not None else None
+        if entry is None or entry.text is None:
+            return None
+        return observe.resource(json.loads(entry.text))
+
+    def identity(self, uid: str) -> Identity | None:
+        """Return which ModelExport it is, if it exists."""
+        entry = self._resources.get(uid)
+        if entry is None:
+            return None
+        return Identity(entry.namespace, entry.name, uid, entry.generation)
+
+    def namespace_of(self, uid: str) -> str:
+        """Return the namespace of a ModelExport; empty if it does not exist."""
+        entry = self._resources.get(uid)
+        return entry.namespace if entry is not None else ""
 
     def job_of(self, uid: str) -> ObservedJob | None:
         """Return the Job of a ModelExport: the latest run, if a result was lost.
@@ -99,13 +141,15 @@ class Cache:
         own = [job for job in jobs if owner is None or job.namespace == owner.namespace]
         return max(own, key=lambda job: job.run, default=None)
 
-    def keep_resources(self, seen: Iterable[str], version: str, namespace: str | None) -> None:
-        """Remove the ModelExports that are not in a complete list of this version."""
-        present = set(seen)
+    def keep_resources(self, seen: Iterable[str], version: str, namespace: str | None) -> set[str]:
+        """Remove the ModelExports that are not in a complete list of this version; return them."""
+        present, removed = set(seen), set()
         for uid, entry in list(self._resources.items()):
             listed = namespace is None or entry.namespace == namespace
             if listed and uid not in present and not _newer(entry.version, version):
                 del self._resources[uid]
+                removed.add(uid)
+        return removed
 
     def keep_jobs(self, seen: Iterable[str], version: str, namespace: str | None) -> set[str]:
         """Remove the Jobs that are not in a complete list; return their ModelExports' uids."""
@@ -132,6 +176,21 @@ class Cache:
     def phases(self) -> Counter[str]:
         """Return the number of ModelExports by phase."""
         return Counter(entry.phase for entry in self._resources.values())
+
+    def waiting_since(self) -> dict[str, float]:
+        """Return the earliest time at which a ModelExport entered its state, by phase."""
+        found: dict[str, float] = {}
+        for entry in self._resources.values():
+            found[entry.phase] = min(entry.since, found.get(entry.phase, entry.since))
+        return found
+
+
+def _since(body: Body) -> float:
+    conditions = (body.get("status") or {}).get("conditions") or []
+    times = [body["metadata"].get("creationTimestamp")]
+    times += [entry.get("lastTransitionTime") for entry in conditions]
+    known = [time for time in map(clock.parse, times) if time is not None]
+    return max(known).timestamp() if known else 0.0
 
 
 def _strip(body: Body) -> dict[str, Any]:

@@ -35,6 +35,8 @@ LEASES = "/apis/coordination.k8s.io/v1"
 NOT_FOUND, CONFLICT = 404, 409
 PAGE = 500
 POD_PAGE = 50
+_FIRST_PAGE = 25
+_PAGE_BYTES = 8 * 2**20
 _TIMEOUT = 30.0
 WATCH_SECONDS = 240
 """The API server ends a watch after this time; then a new one is started."""
@@ -81,6 +83,13 @@ def collection(root: str, namespace: str | None, plural: str) -> str:
     return f"{root}/namespaces/{namespace}/{plural}" if namespace else f"{root}/{plural}"
 
 
+def next_limit(size: int, objects: int, most: int) -> int:
+    """Return how many objects of the last chunk's average size the next chunk may have."""
+    if objects == 0:
+        return most
+    return max(1, min(most, _PAGE_BYTES * objects // size))
+
+
 class Api:
     """A client of the API server. Create it with `connect`, and `close` it."""
 
@@ -107,13 +116,24 @@ class Api:
     async def pages(
         self, root: str, namespace: str | None, plural: str, selector: str = "", limit: int = PAGE
     ) -> AsyncIterator[Page]:
-        """List a collection in chunks; all have the version of the whole list."""
-        query = {"limit": str(limit), **({"labelSelector": selector} if selector else {})}
+        """List a collection in chunks; all have the version of the whole list.
+
+        The first chunk is small and shows how large the objects are: a ModelExport may have 1 MB.
+        """
+        query = {"labelSelector": selector} if selector else {}
+        query["limit"] = str(min(limit, _FIRST_PAGE))
         path = collection(root, namespace, plural)
         while True:
-            found = await self._json(_Request("GET", path, plural, query))
-            meta = found["metadata"]
-            yield Page(found.get("items") or [], meta["resourceVersion"])
+            await self._limiter.wait()
+            data = await self._send(_Request("GET", path, plural, query))
+            found = json.loads(data)
+            size = len(data)
+            del data  # no chunk is in memory twice
+            meta, items = found["metadata"], found.get("items") or []
+            query["limit"] = str(next_limit(size, len(items), limit))
+            del found
+            yield Page(items, meta["resourceVersion"])
+            del items
             if not meta.get("continue"):
                 return
             query["continue"] = meta["continue"]

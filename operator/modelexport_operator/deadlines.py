@@ -1,7 +1,8 @@
 """Two deadlines: one for the first pod to start, and one for the work.
 
 Kubernetes enforces `activeDeadlineSeconds`: it counts from the start of the Job, again each time
-its queue starts it. This module enforces `pendingDeadlineSeconds`, because Kubernetes waits
+its queue starts it, and also while no pod has started: then the status states when it ends. This
+module enforces `pendingDeadlineSeconds`, because Kubernetes waits
 without limit: it counts from the creation of the Job until the first pod has started, whatever is
 missing (a node, queue quota, a permission). Time in suspension does not count, because a suspended
 export has no Job. An export that was evicted after its start has started, and waits.
@@ -42,6 +43,18 @@ def check_pending_deadline(seen: Observation, now: datetime) -> Failure | None:
     )
 
 
+def describe_active_deadline(job: ObservedJob) -> str:
+    """Return when Kubernetes ends a Job whose pod has not started."""
+    if job.active_deadline_seconds is None or job.admitted is None:
+        return ""
+    limit = job.active_deadline_seconds
+    end = (job.admitted + timedelta(seconds=limit)).isoformat().replace("+00:00", "Z")
+    return (
+        f"spec.activeDeadlineSeconds ({limit} s) counts although no pod has started: Kubernetes "
+        f"ends the Job at {end}"
+    )
+
+
 def failure_of_active_deadline(seen: Observation, job: ObservedJob) -> Failure:
     """Return the failure of a Job that Kubernetes stopped at its deadline."""
     status = seen.resource.status
@@ -50,6 +63,8 @@ def failure_of_active_deadline(seen: Observation, job: ObservedJob) -> Failure:
         state = f"no pod could be scheduled: {scheduled.message}"
     elif status.progress is not None:
         state = f"stage {status.progress.stage}, {status.progress.percent} % done"
+    elif status.start_time is None and not any(pod.started_at for pod in seen.pods):
+        state = "no pod has started"
     else:
         state = "no progress was reported"
     return new_failure(

@@ -15,19 +15,23 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from modelexport_api.conditions import NOT_REQUESTED
+from modelexport_api.conditions import ENDS_OF, NOT_REQUESTED, find_condition
 from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
-from modelexport_api.status import Failure, ModelExportStatus, Phase, new_failure
+from modelexport_api.status import ConditionType, Failure, ModelExportStatus, new_failure
+from modelexport_api.waits import Wait
 from modelexport_operator import (
     batch,
     deadlines,
+    delays,
     failures,
+    kueue,
     pods,
     retries,
     status,
     suspension,
     ttl,
+    workloads,
 )
 from modelexport_operator.decisions import (
     Acknowledge,
@@ -43,6 +47,8 @@ from modelexport_operator.observe import Observation, ObservedJob
 from modelexport_operator.settings import Settings
 
 LAST_RUN = 2
+_ANNOUNCED = {ConditionType.SCHEDULED, *ENDS_OF}
+"""The conditions that say why an export waits; others repeat them for tools."""
 _SOON = timedelta(seconds=2)
 _LATE = timedelta(seconds=60)
 _RUNNING = timedelta(seconds=120)
@@ -57,6 +63,8 @@ def decide(seen: Observation, now: datetime, settings: Settings) -> Decision:
         return _clean_up(seen, now)
     if seen.job_rejection is not None:
         return _fail(seen, failures.failure_of_rejected_job(seen.job_rejection), now)
+    if seen.job_delay is not None:
+        return delays.decide(seen, seen.job_delay, now)
     return suspension.decide(seen, now) or _continue(seen, now, settings)
 
 
@@ -142,13 +150,17 @@ def _follow(seen: Observation, job: ObservedJob, now: datetime, settings: Settin
         return _fail(seen, job.stopped, now)  # a suspended Job would never reach its deadline
     active = status.build_active(seen, now)
     events = (*_condition_events(seen, active), *retries.events(retries.latest(seen)))
-    return Decision(status=active, events=events, requeue_after=_next_check(seen, job, now))
+    due = _next_check(seen, job, now, settings)
+    return Decision(status=active, events=events, requeue_after=due)
 
 
-def _next_check(seen: Observation, job: ObservedJob, now: datetime) -> timedelta | None:
+def _next_check(
+    seen: Observation, job: ObservedJob, now: datetime, settings: Settings
+) -> timedelta | None:
     """Return when to check again if no event arrives: often at first, then rarely.
 
-    A Job in a queue is not checked: its watch reports the admission.
+    A Job in a queue is not checked, because its watch reports the admission; only Kueue's words
+    about it may have changed.
     """
     until = deadlines.pending_deadline(seen)
     checks = [until - now] if until is not None else []
@@ -158,6 +170,11 @@ def _next_check(seen: Observation, job: ObservedJob, now: datetime) -> timedelta
     elif not job.suspended:
         age = now - job.admitted if job.admitted else timedelta()
         checks.append(max(_SOON, min(_LATE, age / 4)))
+    elif job.queue is not None:
+        scheduled = find_condition(seen.resource.status.conditions, ConditionType.SCHEDULED)
+        since = scheduled.last_transition_time if scheduled is not None else None
+        read = workloads.next_read(since, now, settings.kueue)
+        checks.extend([read] if read is not None else [])
     return min(checks, default=None)
 
 
@@ -210,19 +227,21 @@ def _recreation_events(seen: Observation) -> tuple[Event, ...]:
 
 
 def _condition_events(seen: Observation, now: ModelExportStatus) -> tuple[Event, ...]:
-    """Return an Event for each condition that has become False while the Job waits."""
+    """Return an Event for each new reason why the Job waits."""
     before = {c.type: c for c in seen.resource.status.conditions}
     key = seen.job.uid if seen.job else ""
     events = []
     for entry in now.conditions:
         stored = before.get(entry.type)
-        if entry.status != "False" or entry.reason == NOT_REQUESTED:
+        if entry.type not in _ANNOUNCED:
             continue
-        if stored is not None and stored.status == "False":
+        waits = entry.status == "False" or entry.reason == Wait.POD_NOT_STARTED
+        if not waits or entry.reason == NOT_REQUESTED:
             continue
-        if entry.reason == Phase.QUEUED:  # normal, and repeated after each eviction
-            since = stored.last_transition_time.isoformat() if stored else ""
-            events.append(Event("Normal", entry.reason, entry.message, f"{key}/{since}"))
-        else:
-            events.append(Event("Warning", entry.reason, entry.message, key))
+        if stored is not None and (stored.status, stored.reason) == (entry.status, entry.reason):
+            continue
+        kind = "Normal" if entry.reason in kueue.NORMAL else "Warning"
+        in_queue = entry.reason in kueue.REASONS  # repeated after each eviction
+        since = f"/{entry.last_transition_time.isoformat()}" if in_queue else ""
+        events.append(Event(kind, entry.reason, entry.message, f"{key}{since}"))
     return tuple(events)

@@ -61,9 +61,13 @@ class Event:
 
 @dataclass(frozen=True)
 class Decision:
-    """An action, followed by another decision; or a status, which ends the reconciliation."""
+    """An action, followed by another decision; or a status, which ends the reconciliation.
+
+    `retry`: an action failed for a passing reason, and is repeated with increasing pauses.
+    """
 
     action: Action | None = None
     status: ModelExportStatus | None = None
     events: tuple[Event, ...] = ()
     requeue_after: timedelta | None = None
+    retry: bool = False

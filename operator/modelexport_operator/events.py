@@ -13,9 +13,10 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from modelexport_api import API_VERSION, KIND
-from modelexport_operator import clock, names
+from modelexport_operator import clock, logs, names
 from modelexport_operator.client import CONFLICT, ApiError
 from modelexport_operator.decisions import Event
+from modelexport_operator.logs import Subject
 
 NOTE_BYTES = 1024
 REMEMBERED = 10_000
@@ -28,22 +29,6 @@ class EventsApi(Protocol):
 
     async def create_event(self, event: dict[str, Any]) -> None:
         """Create an Event."""
-
-
-class Subject(Protocol):
-    """The object that an Event refers to."""
-
-    @property
-    def uid(self) -> str:
-        """Return its uid."""
-
-    @property
-    def name(self) -> str:
-        """Return its name."""
-
-    @property
-    def namespace(self) -> str:
-        """Return its namespace."""
 
 
 class EventRecorder:
@@ -65,7 +50,8 @@ class EventRecorder:
                 await self._api.create_event(body)
             except ApiError as error:
                 if error.status != CONFLICT:
-                    log.warning("failed to create Event %s: %s", event.reason, error)
+                    about = logs.about(subject, kind=kind, reason=event.reason)
+                    log.warning("failed to create Event: %s", error, extra=about)
                     continue
             self._recorded[name] = None
             if len(self._recorded) > REMEMBERED:

@@ -1,8 +1,8 @@
-"""Watch ModelExports and their Jobs with kopf; the only file that imports it.
+"""Watch ModelExportTriggers with kopf; the only file that imports it.
 
-kopf only passes events to the cache and the queue: for event handlers it does not retry or report
-exceptions, store state on the objects, or need a finalizer. With these limits, ten thousand
-resources need less than 100 MB.
+Triggers are few and small. ModelExports and Jobs may be many and large, and the kinds that triggers
+name may be missing: these are watched by `stream`. kopf only passes events on: for event handlers
+it does not retry or report exceptions, store state on the objects, or need a finalizer.
 """
 
 from __future__ import annotations
@@ -10,20 +10,33 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import kopf
 
-from modelexport_api import GROUP, PLURAL, VERSION
-from modelexport_operator import names
-from modelexport_operator.cache import Cache
-from modelexport_operator.queue import WorkQueue
+from modelexport_api import GROUP, VERSION
+from modelexport_api.trigger import TRIGGER_PLURAL
+from modelexport_operator.watches import WatchError
 
-WATCHED = ((GROUP, VERSION, PLURAL), ("batch", "v1", "jobs"))
-"""The watched resources; `rbac.py` grants exactly these. A forbidden watch ends the process."""
+WATCHED = (GROUP, VERSION, TRIGGER_PLURAL)
+"""The watched resource; `rbac.py` grants it. A forbidden watch ends the process."""
+
+_BACKOFFS = (1, 2, 4, 8, 15)
+"""Seconds between attempts: a refused watch ends the process after 30 s, as in `watches`."""
 
 log = logging.getLogger(__name__)
+
+
+class TriggerSink(Protocol):
+    """What is done with triggers."""
+
+    def put_trigger(self, body: Mapping[str, Any]) -> None:
+        """Store a trigger."""
+
+    def drop_trigger(self, uid: str) -> None:
+        """Remove a deleted trigger."""
 
 
 def settings() -> kopf.OperatorSettings:
@@ -31,43 +44,41 @@ def settings() -> kopf.OperatorSettings:
     chosen = kopf.OperatorSettings()
     chosen.scanning.disabled = True
     chosen.posting.enabled = False
-    chosen.queueing.worker_limit = 200
+    chosen.queueing.worker_limit = 20
     chosen.queueing.idle_timeout = 0.1
-    chosen.watching.chunk_size = 500
+    chosen.watching.chunk_size = 50
     chosen.watching.server_timeout = 300
-    chosen.watching.label_selectors["batch", "v1", "jobs"] = names.UID_LABEL
+    chosen.networking.error_backoffs = _BACKOFFS
     return chosen
 
 
-def registry(cache: Cache, queue: WorkQueue) -> kopf.OperatorRegistry:
+def registry(sink: TriggerSink) -> kopf.OperatorRegistry:
     """Return the handlers."""
     found = kopf.OperatorRegistry()
     kopf.on.login(registry=found, id="login", retries=3)(_login)
 
-    async def export_seen(event: Any, **_: Any) -> None:  # noqa: ANN401 - kopf's signature
+    async def trigger_seen(event: Any, **_: Any) -> None:  # noqa: ANN401 - kopf's signature
+        body = event["object"]
         try:
-            _export(cache, queue, event["type"], event["object"])
+            if event["type"] == "DELETED":
+                sink.drop_trigger(body["metadata"]["uid"])
+            else:
+                sink.put_trigger(body)
         except Exception:
-            log.exception("failed to handle ModelExport event; next resync will retry")
+            meta = body["metadata"]
+            fields = {"namespace": meta["namespace"], "trigger": meta["name"], "uid": meta["uid"]}
+            log.exception("failed to handle the event of a trigger", extra={"fields": fields})
 
-    async def job_seen(event: Any, **_: Any) -> None:  # noqa: ANN401 - kopf's signature
-        try:
-            _job(cache, queue, event["type"], event["object"])
-        except Exception:
-            log.exception("failed to handle Job event; next resync will retry")
-
-    exports, jobs = WATCHED
-    kopf.on.event(*exports, registry=found, id="export")(export_seen)
-    kopf.on.event(*jobs, registry=found, id="job", labels={names.UID_LABEL: kopf.PRESENT})(job_seen)
+    kopf.on.event(*WATCHED, registry=found, id="trigger")(trigger_seen)
     return found
 
 
 async def watch(
-    cache: Cache, queue: WorkQueue, namespaces: list[str], stop: asyncio.Event, ready: asyncio.Event
+    sink: TriggerSink, namespaces: list[str], stop: asyncio.Event, ready: asyncio.Event
 ) -> None:
-    """Watch until `stop` is set; raises if a watch fails."""
-    await kopf.operator(
-        registry=registry(cache, queue),
+    """Watch until `stop` is set. Raises WatchError."""
+    running = kopf.operator(
+        registry=registry(sink),
         settings=settings(),
         # Not used without peering, but kopf would look up the user, who has no name in a container.
         identity=cast("Any", "modelexport-operator"),
@@ -77,21 +88,11 @@ async def watch(
         stop_flag=stop,
         ready_flag=ready,
     )
-
-
-def _export(cache: Cache, queue: WorkQueue, kind: str | None, body: Any) -> None:  # noqa: ANN401
-    uid = body["metadata"]["uid"]
-    if kind == "DELETED":
-        cache.drop_resource(uid)
-        queue.add(uid)
-    elif cache.put_resource(body):
-        queue.add(uid)
-
-
-def _job(cache: Cache, queue: WorkQueue, kind: str | None, body: Any) -> None:  # noqa: ANN401
-    owner = cache.drop_job(body) if kind == "DELETED" else cache.put_job(body)
-    if owner:
-        queue.add(owner)
+    try:
+        await running
+    except Exception as error:  # kopf's types for answers of the API server are private
+        words = error.args[0] if error.args else repr(error)
+        raise WatchError(f"failed to watch {TRIGGER_PLURAL}: {words}") from error
 
 
 def _login(**kwargs: Any) -> kopf.ConnectionInfo | None:  # noqa: ANN401 - kopf's signature

@@ -1,8 +1,8 @@
 """/healthz and /metrics.
 
-/healthz checks whether the operator makes progress, not only whether the process runs. It fails if
-the last complete listing is too old (a broken watch would not be noticed) or if a key waits for
-too long (workers that hang).
+/healthz checks progress, which a restart can bring back: it fails if something was due and nothing
+has finished for a time, because all workers hang, or if a watch hangs. A backlog is no failure, nor
+is an API server that does not answer: its failed attempts are finished ones.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
-STUCK_SECONDS = 300.0
-MISSED_RESYNCS = 3
+from modelexport_operator.client import WATCH_SECONDS
 
 
 @dataclass(frozen=True)
@@ -22,33 +21,38 @@ class Health:
     """What /healthz checks. A replica that is not the leader is always healthy."""
 
     leading: bool
-    since_resync: float
-    oldest_key: float
+    stalled: float
+    """Seconds in which something was due and nothing has finished."""
+    silent: float
+    """Seconds in which a watch neither reported anything nor ended."""
 
 
-def find_problems(health: Health, resync_seconds: float) -> list[str]:
+def find_problems(health: Health, stalled_seconds: float) -> list[str]:
     """Return a sentence for each problem."""
     if not health.leading:
         return []
     found = []
-    limit = MISSED_RESYNCS * resync_seconds
-    if health.since_resync > limit:
+    if health.stalled > stalled_seconds:
         found.append(
-            f"the last resync was {health.since_resync:.0f} s ago, the limit is {limit:.0f} s"
+            f"something was due and nothing has finished for {health.stalled:.0f} s, "
+            f"the limit is {stalled_seconds:.0f} s"
         )
-    if health.oldest_key > STUCK_SECONDS:
-        waited = f"a key has been waiting for {health.oldest_key:.0f} s"
-        found.append(f"{waited}, the limit is {STUCK_SECONDS:.0f} s")
+    silent_seconds = WATCH_SECONDS + stalled_seconds
+    if health.silent > silent_seconds:
+        found.append(
+            f"a watch neither reported anything nor ended for {health.silent:.0f} s, "
+            f"the limit is {silent_seconds:.0f} s"
+        )
     return found
 
 
 async def serve(
-    port: int, health: Callable[[], Health], resync_seconds: float, registry: CollectorRegistry
+    port: int, health: Callable[[], Health], stalled_seconds: float, registry: CollectorRegistry
 ) -> web.AppRunner:
     """Start the server; call `cleanup` of the returned runner to stop it."""
 
     async def healthz(_request: web.Request) -> web.Response:
-        problems = find_problems(health(), resync_seconds)
+        problems = find_problems(health(), stalled_seconds)
         return web.Response(text="\n".join(problems) or "ok", status=503 if problems else 200)
 
     async def metrics(_request: web.Request) -> web.Response:

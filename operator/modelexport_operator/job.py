@@ -24,7 +24,14 @@ from modelexport_api.printable import message
 from modelexport_api.reasons import PERMANENT_EXIT_CODES
 from modelexport_api.resource import ModelExport
 from modelexport_api.spec import ModelExportSpec
-from modelexport_operator import file_uris, indexed, names, pod_contract, pod_template
+from modelexport_operator import (
+    file_uris,
+    indexed,
+    names,
+    pod_contract,
+    pod_template,
+    storage_defaults,
+)
 from modelexport_operator.pod_template import Template, TemplateError
 from modelexport_operator.settings import Settings
 
@@ -105,7 +112,7 @@ def _pod_template(resource: ModelExport, settings: Settings) -> Template:
     users = resource.spec.pod_template or {}
     try:
         pod_contract.check(users, settings.token_audiences)
-        merged = pod_template.merge(_base(resource, settings), settings.pod_template, users)
+        merged = pod_template.merge(_base(resource, settings), settings.default_template, users)
         template = pod_template.prune(pod_contract.harden(merged))
         file_uris.check(resource.spec, template)
     except TemplateError as error:
@@ -133,8 +140,9 @@ def _base(resource: ModelExport, settings: Settings) -> Template:
             {"name": "tmp", "emptyDir": {}},
         ],
     }
-    if resource.spec.service_account_name:
-        pod["serviceAccountName"] = resource.spec.service_account_name
+    account = resource.spec.service_account_name or settings.service_account_name
+    if account:
+        pod["serviceAccountName"] = account
     return {
         "metadata": {"annotations": {"kubectl.kubernetes.io/default-container": CONTAINER}},
         "spec": pod,
@@ -155,8 +163,9 @@ def _container(resource: ModelExport, settings: Settings) -> dict[str, Any]:
             {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - the pod's, an emptyDir
         ],
     }
-    if resource.spec.storage.secret_name:
-        container["envFrom"] = [{"secretRef": {"name": resource.spec.storage.secret_name}}]
+    storage = storage_defaults.resolve(resource.spec.storage, settings.storage)
+    if storage.secret_name:
+        container["envFrom"] = [{"secretRef": {"name": storage.secret_name}}]
     return container
 
 
@@ -187,6 +196,8 @@ def _manifest(resource: ModelExport, settings: Settings) -> str:
     Isolation is the stricter one of the spec's and the operator's.
     """
     wire = resource.to_wire()
+    storage = storage_defaults.resolve(resource.spec.storage, settings.storage)
+    wire["spec"]["storage"] = storage.to_wire()
     if settings.isolation is Isolation.REQUIRED:
         wire["spec"]["isolation"] = settings.isolation.value
     for key in ("podTemplate", *immutability.MUTABLE):

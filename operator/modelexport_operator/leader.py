@@ -23,6 +23,9 @@ from modelexport_operator import clock
 from modelexport_operator.client import CONFLICT, NOT_FOUND, ApiError
 from modelexport_operator.settings import LeaseSettings
 
+STANDBY_SECONDS = 0.5
+"""At most this long after its release, another replica takes the Lease."""
+
 log = logging.getLogger(__name__)
 
 
@@ -78,13 +81,16 @@ class Election:
         namespace: str,
         identity: str,
         settings: LeaseSettings,
+        *,
         clock: Callable[[], float] = time.monotonic,
+        owner: dict[str, Any] | None = None,
     ) -> None:
         self._api = api
         self._namespace = namespace
         self._identity = identity
         self._settings = settings
         self._clock = clock
+        self._owner = owner
         self._seen: LeaseObservation | None = None
         self._lease: dict[str, Any] | None = None
 
@@ -93,7 +99,7 @@ class Election:
         while True:
             if await self._try_once():
                 break
-            await asyncio.sleep(self._settings.retry_seconds)
+            await asyncio.sleep(min(STANDBY_SECONDS, self._settings.retry_seconds))
         log.info("became leader", extra={"fields": {"identity": self._identity}})
 
     async def keep(self) -> None:
@@ -122,8 +128,9 @@ class Election:
             return
         try:
             async with asyncio.timeout(self._settings.retry_seconds):
-                spec = {**self._lease["spec"], "holderIdentity": ""}
-                await self._api.write_lease({**self._lease, "spec": spec})
+                lease, self._lease = self._lease, None
+                spec = {**lease["spec"], "holderIdentity": ""}
+                await self._api.write_lease({**lease, "spec": spec})
         except (ApiError, TimeoutError) as error:
             log.info("failed to release the Lease: %s", error)
 
@@ -167,4 +174,5 @@ class Election:
             "leaseDurationSeconds": self._settings.duration_seconds,
             "renewTime": now,
         }
-        return {**lease, "spec": spec}
+        owners = {"ownerReferences": [self._owner]} if self._owner else {}
+        return {**lease, "metadata": {**lease["metadata"], **owners}, "spec": spec}

@@ -23,6 +23,13 @@ class Limiter:
         self._next = max(self._next + self._interval, earliest)
         return max(0.0, self._next - now)
 
+    def try_take(self) -> bool:
+        """Take a token if there is one now; return whether there was."""
+        free = self._next + self._interval <= self._clock()
+        if free:
+            self.reserve()
+        return free
+
     async def wait(self) -> None:
         """Wait for a token."""
         pause = self.reserve()

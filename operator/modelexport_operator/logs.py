@@ -10,6 +10,32 @@ import json
 import logging
 import sys
 from datetime import UTC, datetime
+from typing import Any, Protocol
+
+_IDENTITY = ("namespace", "name", "uid", "generation")
+
+
+class Subject(Protocol):
+    """An object that a line is about."""
+
+    @property
+    def uid(self) -> str:
+        """Return its uid."""
+
+    @property
+    def name(self) -> str:
+        """Return its name."""
+
+    @property
+    def namespace(self) -> str:
+        """Return its namespace."""
+
+
+def about(subject: Subject | None, **more: object) -> dict[str, Any]:
+    """Return `extra` for a line about an object: its identity, and further fields."""
+    found = {key: getattr(subject, key, None) for key in _IDENTITY}
+    fields = {key: value for key, value in {**found, **more}.items() if value not in {None, ""}}
+    return {"fields": fields}
 
 
 class JsonFormatter(logging.Formatter):
@@ -29,10 +55,20 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(line, default=str)
 
 
-def configure(style: str) -> None:
-    """Write the log to stderr, as JSON or as text."""
+class TextFormatter(logging.Formatter):
+    """Formats a record for people; the fields are at the end of the first line."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
+        """Return the line without an exception."""
+        fields = getattr(record, "fields", {})
+        line = super().formatMessage(record)
+        return " ".join([line, *(f"{key}={value}" for key, value in fields.items())])
+
+
+def configure(style: str, level: str = "info") -> None:
+    """Write messages of at least this level to stderr, as JSON or as text."""
     handler = logging.StreamHandler(sys.stderr)
-    text = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
+    text = TextFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
     handler.setFormatter(JsonFormatter() if style == "json" else text)
-    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
-    logging.getLogger("kopf").setLevel(logging.WARNING)
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    logging.getLogger("kopf").setLevel(max(logging.WARNING, logging.getLogger().level))

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from modelexport_api.resource import ManifestError, ModelExport, parse
 from modelexport_api.status import ConditionType, Failure, ModelExportStatus
 from modelexport_operator import clock, names
+from modelexport_operator.kueue import ObservedWorkload
 from modelexport_operator.pods import ObservedPod
 from modelexport_operator.rejections import Rejection
 
@@ -41,6 +42,7 @@ class ObservedResource:
     ttl_seconds: int | None
     ended_at: datetime | None
     """When the condition Complete or Failed was stored."""
+    created: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +91,12 @@ class Observation:
     pods: tuple[ObservedPod, ...] = ()
     job_rejection: str | None = None
     """The API server's message when it rejected the Job permanently."""
+    job_delay: Rejection | None = None
+    """The API server's answer when it could not create the Job for a passing reason."""
     pod_rejection: Rejection | None = None
     """The API server's answer when the Job controller could not create the pod."""
+    workload: ObservedWorkload | None = None
+    """Of a Job in a queue: Kueue's Workload, if it was read now."""
 
 
 def resource(body: Object) -> ObservedResource:
@@ -116,6 +122,7 @@ def resource(body: Object) -> ObservedResource:
         suspend=spec.get("suspend") is True,
         ttl_seconds=spec.get("ttlSecondsAfterFinished"),
         ended_at=clock.parse(ended.get("lastTransitionTime")) if ended else None,
+        created=clock.parse(meta.get("creationTimestamp")),
     )
 
 

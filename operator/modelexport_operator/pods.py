@@ -41,13 +41,24 @@ class LogTail:
 
 
 @dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why the containers of a pod have not started: a reason of its condition, and a sentence."""
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class ObservedPod:
     """A pod of one of the operator's Jobs."""
 
     name: str
+    uid: str
     phase: str
     created: datetime | None
     scheduled: bool
+    scheduled_at: datetime | None
+    """When the scheduler last changed its answer: to a node, or to `unschedulable`."""
     unschedulable: str | None
     waiting_reason: str | None
     waiting_message: str
@@ -64,6 +75,8 @@ class ObservedPod:
     """Why the pod as a whole failed: Evicted, UnexpectedAdmissionError, an init container."""
     failed_message: str = ""
     log: LogTail = LogTail()
+    obstacle: Obstacle | None = None
+    """Why its containers do not start, as the Events of a late pod report it."""
 
     @property
     def ended(self) -> bool:
@@ -85,9 +98,11 @@ def observe_pod(body: Object) -> ObservedPod:
     limits = ((_exporter(spec.get("containers"), "resources")).get("limits")) or {}
     return ObservedPod(
         name=meta["name"],
+        uid=meta.get("uid", ""),
         phase=status.get("phase", "Pending"),
         created=clock.parse(meta.get("creationTimestamp")),
         scheduled=bool(spec.get("nodeName")) or _is_true(conditions, "PodScheduled"),
+        scheduled_at=_scheduled_at(conditions),
         unschedulable=unschedulable.get("message", "") if unschedulable else None,
         waiting_reason=waiting.get("reason"),
         waiting_message=waiting.get("message", ""),
@@ -158,6 +173,11 @@ def _is_unschedulable(condition: Object) -> bool:
         and condition.get("status") == "False"
         and condition.get("reason") == "Unschedulable"
     )
+
+
+def _scheduled_at(conditions: list[Object]) -> datetime | None:
+    found = next((c for c in conditions if c.get("type") == "PodScheduled"), {})
+    return clock.parse(found.get("lastTransitionTime"))
 
 
 def _is_true(conditions: list[Object], kind: str) -> bool:

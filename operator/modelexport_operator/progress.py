@@ -205,7 +205,8 @@ class Tracker:
             if error.status in {CONFLICT, NOT_FOUND}:  # it has finished or was deleted
                 self.forget(uid)
             else:
-                log.warning("failed to write the progress of %s: %s", tracked.name, error)
+                fields = {**metadata, "reason": error.reason}
+                log.warning("failed to write progress: %s", error, extra={"fields": fields})
             return
         self._written(body)
         before, now = tracked.progress, time.monotonic()

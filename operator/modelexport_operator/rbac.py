@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from modelexport_api import GROUP, PLURAL
 from modelexport_api.trigger import TRIGGER_PLURAL
+from modelexport_operator.settings import KueueSettings
 from modelexport_operator.triggers.kinds import TriggerSettings
 
 Rule = dict[str, list[str]]
@@ -40,6 +41,14 @@ def trigger_rules(settings: TriggerSettings) -> tuple[Rule, ...]:
         {"apiGroups": [kind.group], "resources": [kind.resource], "verbs": verbs}
         for kind in settings.watched_kinds()
     )
+
+
+def kueue_rules(settings: KueueSettings) -> tuple[Rule, ...]:
+    """Return the permissions on the Workloads that stand for Jobs in Kueue's queues."""
+    if not settings.enabled:
+        return ()
+    group = ["kueue.x-k8s.io"]
+    return ({"apiGroups": group, "resources": ["workloads"], "verbs": ["get", "list"]},)
 
 
 def lease_rules(name: str) -> tuple[Rule, ...]:

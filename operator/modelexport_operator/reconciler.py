@@ -11,8 +11,9 @@ import time
 from dataclasses import replace
 from datetime import timedelta
 
-from modelexport_api.status import Phase
-from modelexport_operator import actions, clock, indexed, observe, pods
+from modelexport_api.conditions import find_condition
+from modelexport_api.status import ConditionType, ModelExportStatus, Phase
+from modelexport_operator import actions, clock, indexed, logs, observe, pods, starting
 from modelexport_operator.cache import Cache
 from modelexport_operator.client import CONFLICT, NOT_FOUND, Api, ApiError
 from modelexport_operator.decide import decide
@@ -25,6 +26,7 @@ from modelexport_operator.pods import ObservedPod
 from modelexport_operator.progress import Tracker, read_tail
 from modelexport_operator.queue import WorkQueue
 from modelexport_operator.settings import Settings
+from modelexport_operator.workloads import Workloads
 
 MAX_ACTIONS = 4
 """Actions per reconciliation: create, adopt, create the second run, stop. More is a bug."""
@@ -57,6 +59,7 @@ class Reconciler:
         self._tracker = tracker
         self._metrics = metrics
         self._settings = settings
+        self._workloads = Workloads(api, settings.kueue)
 
     async def work(self) -> None:
         """Process keys until cancelled."""
@@ -73,39 +76,60 @@ class Reconciler:
 
     async def _round(self, uid: str) -> str:
         try:
-            check_after = await self.reconcile(uid)
+            decision = await self.reconcile(uid)
         except ApiError as error:
             if error.status == NOT_FOUND and await self._is_deleted(uid):
+                self._queue.forget_failures(uid)
                 return "gone"
             pause = self._queue.add_failed(uid)
             level = logging.INFO if error.status == CONFLICT else logging.WARNING
-            log.log(level, "%s, retrying in %.1f s", error, pause, extra={"fields": {"uid": uid}})
+            about = logs.about(self._cache.identity(uid), uid=uid, reason=error.reason)
+            log.log(level, "%s, retrying in %.1f s", error, pause, extra=about)
             return "conflict" if error.status == CONFLICT else "refused"
         except Exception:
             pause = self._queue.add_failed(uid)
-            fields = {"fields": {"uid": uid}}
-            log.exception("unexpected error, retrying in %.1f s", pause, extra=fields)
+            about = logs.about(self._cache.identity(uid), uid=uid)
+            log.exception("unexpected error, retrying in %.1f s", pause, extra=about)
             return "error"
+        if decision.retry:
+            pause = self._queue.add_failed(uid)
+            why = decision.status.message if decision.status is not None else ""
+            about = logs.about(self._cache.identity(uid), uid=uid)
+            log.warning("%s, retrying in %.1f s", why, pause, extra=about)
+            return "delayed"
         self._queue.forget_failures(uid)
-        if check_after is not None:
-            self._queue.add(uid, check_after.total_seconds())
+        if decision.requeue_after is not None:
+            self._queue.add(uid, decision.requeue_after.total_seconds())
         return "ok"
 
-    async def reconcile(self, uid: str) -> timedelta | None:
-        """Reconcile one ModelExport; return when to check it again."""
-        resource = self._cache.resource(uid)
+    async def reconcile(self, uid: str) -> Decision:
+        """Reconcile one ModelExport; return the last decision: when to check it again."""
+        resource = self._cache.resource(uid) or await self._read_large(uid)
         if resource is None:
             self._tracker.forget(uid)
-            return None
+            return Decision()
         seen = await self._observe(resource)
         for _ in range(MAX_ACTIONS):
             decision = decide(seen, clock.now(), self._settings)
             if decision.action is None:
-                return await self._settle(seen, decision)
+                await self._settle(seen, decision)
+                return decision
             seen = await self._act(decision.action, seen)
-            await self._recorder.record(resource, decision.events)
+            if seen.job_delay is None and seen.job_rejection is None:
+                await self._recorder.record(resource, decision.events)
         msg = f"more than {MAX_ACTIONS} actions in one reconciliation: {decision.action}"
         raise RuntimeError(msg)
+
+    async def _read_large(self, uid: str) -> ObservedResource | None:
+        """Read a ModelExport that is too large for the cache."""
+        known = self._cache.identity(uid)
+        if known is None:
+            return None
+        body = await self._api.get_export(known.namespace, known.name)
+        if body["metadata"]["uid"] != uid:  # deleted, and another one has its name
+            self._cache.drop_resource(uid)
+            return None
+        return observe.resource(body)
 
     async def _act(self, action: Action, seen: Observation) -> Observation:
         try:
@@ -118,6 +142,8 @@ class Reconciler:
             self._cache.put_resource(done.resource)
         if done.job is None or done.seen.job is None:
             return done.seen
+        if seen.job is None:
+            self._count_job(done.seen)
         self._cache.put_job(done.job)
         job = done.seen.job
         return await self._with_pods(done.seen, job) if job.finished else done.seen
@@ -127,7 +153,7 @@ class Reconciler:
         if not await self._is_deleted(seen.resource.uid) and seen.job is not None:
             await self._read_job(seen.resource, seen.job.name)
 
-    async def _settle(self, seen: Observation, decision: Decision) -> timedelta | None:
+    async def _settle(self, seen: Observation, decision: Decision) -> None:
         """Write the Events, then the status: after a final status there is no retry."""
         resource = seen.resource
         await self._recorder.record(resource, decision.events)
@@ -135,7 +161,7 @@ class Reconciler:
         if not held_back:
             self._follow(seen)
         if decision.status is None:
-            return decision.requeue_after
+            return
         try:
             written, body = await actions.write_end(self._api, seen, decision.status, clock.now())
         except ApiError as error:
@@ -145,12 +171,31 @@ class Reconciler:
         if body is not None:
             self._cache.put_resource(body)
             if observe.is_terminal(body):
-                reason = written.conditions[-1].reason
-                self._metrics.finished.labels(written.phase, reason).inc()
+                self._count_end(resource, written)
                 self._queue.add(resource.uid)  # for ttlSecondsAfterFinished
         if held_back:
             await self._tracker.clear_running(resource)
-        return decision.requeue_after
+
+    def _count_end(self, resource: ObservedResource, written: ModelExportStatus) -> None:
+        if written.phase is None:
+            return
+        complete = find_condition(written.conditions, ConditionType.COMPLETE)
+        reason = complete.reason if complete is not None else ""
+        seconds = None
+        if resource.created is not None:
+            seconds = (clock.now() - resource.created).total_seconds()
+        end = written.failure.reason if written.failure is not None else reason
+        self._metrics.export_done(written.phase, end, seconds)
+        about = logs.about(resource, job=written.job_name, reason=end)
+        log.info("%s: %s", written.phase, end, extra=about)
+
+    def _count_job(self, seen: Observation) -> None:
+        """Record the time to the first Job, which whole seconds of the API server limit."""
+        job, created = seen.job, seen.resource.created
+        if job is not None:
+            log.info("created Job %s", job.name, extra=logs.about(seen.resource, job=job.name))
+        if job is not None and job.run == 1 and job.created is not None and created is not None:
+            self._metrics.job_seconds.observe((job.created - created).total_seconds())
 
     def _follow(self, seen: Observation) -> None:
         if any(pod.running for pod in seen.pods) and not seen.resource.terminal:
@@ -196,28 +241,33 @@ class Reconciler:
     async def _with_pods(self, seen: Observation, job: ObservedJob) -> Observation:
         """List the Job's pods, but not of suspended Jobs: thousands of them may be in a queue."""
         if job.suspended and not job.finished:
-            return replace(seen, job=job, pods=())
+            workload = await self._workloads.read(job, clock.now())
+            return replace(seen, job=job, pods=(), workload=workload)
         listed = self._api.pods_of_job(job.namespace, job.uid)
-        found = [await self._with_log(job, pods.observe_pod(body)) async for body in listed]
+        found = [await self._with_details(job, pods.observe_pod(body)) async for body in listed]
         rejection = None
         old = job.admitted is not None and clock.now() - job.admitted > _POD_EXPECTED
         if not found and old and not job.finished:
             rejection = await self._api.pod_creation_error(job.namespace, job.uid)
         return replace(seen, job=job, pods=tuple(found), pod_rejection=rejection)
 
-    async def _with_log(self, job: ObservedJob, pod: ObservedPod) -> ObservedPod:
-        """Add the end of the log to a pod that was killed: what it was doing."""
+    async def _with_details(self, job: ObservedJob, pod: ObservedPod) -> ObservedPod:
+        """Add what a killed pod was doing, and what a pod that does not start waits for."""
+        grace = timedelta(seconds=self._settings.pod_start_grace_seconds)
+        if starting.is_late(pod, clock.now(), grace):
+            obstacle = await starting.read_obstacle(self._api, job.namespace, pod)
+            return replace(pod, obstacle=obstacle)
         if not _needs_log(job, pod):
             return pod
         return replace(pod, log=await read_tail(self._api, job.namespace, pod.name))
 
     async def _is_deleted(self, uid: str) -> bool:
         """Read the ModelExport again after an error; return whether it was deleted."""
-        resource = self._cache.resource(uid)
-        if resource is None:
+        known = self._cache.identity(uid)
+        if known is None:
             return True
         try:
-            body = await self._api.get_export(resource.namespace, resource.name)
+            body = await self._api.get_export(known.namespace, known.name)
         except ApiError as error:
             if error.status != NOT_FOUND:
                 return False

@@ -1,7 +1,8 @@
 """The cause of a rejected request: the only place that reads the text of an API server's answer.
 
 The API server reports an exceeded quota, a missing permission and an admission policy alike, as
-403 Forbidden without a machine-readable cause; they differ in the message only.
+403 Forbidden without a machine-readable cause; they differ in the message only. A webhook that does
+not answer is a 500 like any other.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ class Cause(Enum):
     QUOTA = auto()
     NAMESPACE_TERMINATING = auto()
     MISSING_PERMISSION = auto()
+    WEBHOOK = auto()
     OTHER = auto()
 
 
@@ -29,8 +31,10 @@ class Rejection:
 
 _TEXTS = {
     "exceeded quota": Cause.QUOTA,
+    "status unknown for quota": Cause.QUOTA,
     "being terminated": Cause.NAMESPACE_TERMINATING,
     "cannot create resource": Cause.MISSING_PERMISSION,
+    "failed calling webhook": Cause.WEBHOOK,
 }
 
 

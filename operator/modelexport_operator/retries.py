@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from modelexport_api.reasons import PERMANENT_EXIT_CODES, Reason
+from modelexport_api.waits import Wait
 from modelexport_operator import failures, indexed
 from modelexport_operator.decisions import Event
 from modelexport_operator.observe import Observation, ObservedJob
@@ -56,7 +57,7 @@ def events(retry: Retry | None) -> tuple[Event, ...]:
     if retry is None:
         return ()
     if retry.counts:
-        return (Event("Warning", "Retrying", str(retry), retry.pod),)
+        return (Event("Warning", Wait.RETRYING, str(retry), retry.pod),)
     message = f"pod {retry.pod} was disrupted; this does not count as an attempt: {retry.message}"
     return (Event("Normal", "Rescheduled", message, retry.pod),)
 

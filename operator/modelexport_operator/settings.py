@@ -14,8 +14,9 @@ from pydantic import Field, ValidationError, model_validator
 from modelexport_api.base import ApiModel
 from modelexport_api.isolation import Isolation
 from modelexport_api.resource import format_errors
+from modelexport_api.source import Storage
 from modelexport_operator import pod_contract
-from modelexport_operator.pod_template import TemplateError, merge
+from modelexport_operator.pod_template import Template, TemplateError, merge
 from modelexport_operator.triggers.kinds import TriggerSettings
 
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
@@ -58,6 +59,21 @@ class ApiLimits(ApiModel):
     )
 
 
+class KueueSettings(ApiModel):
+    """Whether the status of an export in a queue quotes Kueue."""
+
+    enabled: bool = Field(
+        default=False, description="Read the Workload of an export that waits in a queue."
+    )
+    refresh_seconds: Seconds = Field(
+        default=600,
+        description="Longest interval between two reads of a Workload, if its Job does not change.",
+    )
+    qps: Annotated[float, Field(gt=0)] = Field(
+        default=10, description="Maximum number of reads per second, for all Workloads."
+    )
+
+
 class Settings(ApiModel):
     """The whole configuration file."""
 
@@ -66,6 +82,16 @@ class Settings(ApiModel):
     pod_template: dict[str, Any] = Field(
         default_factory=dict,
         description="Partial PodTemplateSpec that spec.podTemplate is merged over.",
+    )
+    platform_pod_template: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Partial PodTemplateSpec between podTemplate and spec.podTemplate.",
+    )
+    storage: Storage = Field(
+        default_factory=Storage, description="Storage of manifests that name none."
+    )
+    service_account_name: str | None = Field(
+        default=None, description="Service account of export pods whose manifest names none."
     )
     isolation: Isolation = Field(
         default=Isolation.PREFERRED,
@@ -81,19 +107,34 @@ class Settings(ApiModel):
     )
     lease: LeaseSettings = Field(default_factory=LeaseSettings)
     port: Annotated[int, Field(ge=1, le=65_535)] = 8080
-    resync_seconds: Seconds = 300
+    resync_seconds: Seconds = Field(
+        default=300,
+        description="List everything again after this many seconds: a watch can miss events.",
+    )
+    stalled_seconds: Seconds = Field(
+        default=300,
+        description="/healthz fails if something was due and nothing finished for this long.",
+    )
     workers: Annotated[int, Field(ge=1, le=256)] = 8
     api: ApiLimits = Field(default_factory=ApiLimits)
     triggers: TriggerSettings = Field(default_factory=TriggerSettings)
+    kueue: KueueSettings = Field(default_factory=KueueSettings)
     pod_start_grace_seconds: Seconds = Field(
         default=120, description="Fail an export whose pod could not start for this many seconds."
     )
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "text"] = "json"
+
+    @property
+    def default_template(self) -> Template:
+        """Return the pod template that spec.podTemplate is merged over."""
+        return merge(self.pod_template, self.platform_pod_template)
 
     @model_validator(mode="after")
     def _check_template(self) -> Self:
-        pod_contract.check(self.pod_template, self.token_audiences)
-        merge(self.pod_template)
+        for template in (self.pod_template, self.platform_pod_template):
+            pod_contract.check(template, self.token_audiences)
+        _ = self.default_template
         return self
 
 

@@ -1,7 +1,7 @@
 """Build the status from an observation: conditions, phase, times and counts.
 
-Guarantees: a condition's lastTransitionTime changes only when its status does; at most one of
-Complete and Failed is present, and it is True; the phase follows from the conditions.
+Guarantees: a condition's lastTransitionTime changes only when its status does, and never goes back;
+at most one of Complete and Failed is present, and it is True; the phase never goes back.
 observedGeneration is the latest one: only fields that no artifact depends on can change.
 `progress` and `items` have another writer (`progress.py`) until the export has finished.
 """
@@ -16,6 +16,7 @@ from modelexport_api.conditions import (
     ConditionState,
     after_run,
     end_of,
+    find_condition,
     is_requested,
     not_requested,
 )
@@ -29,7 +30,9 @@ from modelexport_api.status import (
     Progress,
     Stage,
 )
-from modelexport_operator import pods, readiness, retries
+from modelexport_api.summary import summarize
+from modelexport_api.waits import Wait
+from modelexport_operator import deadlines, kueue, pods, readiness, retries
 from modelexport_operator.failures import CANNOT_START
 from modelexport_operator.observe import Observation, ObservedJob
 from modelexport_operator.pods import ObservedPod
@@ -40,12 +43,20 @@ def build_active(seen: Observation, now: datetime) -> ModelExportStatus:
     pod = pods.current(seen.pods)
     if seen.job is not None and seen.job.suspended:
         return assemble(
-            seen, now, Phase.QUEUED, [_queued_condition(seen.job), *pending_conditions(seen)]
+            seen, now, Phase.QUEUED, [_queued_condition(seen, seen.job), *pending_conditions(seen)]
         )
-    running = pod is not None and pod.running
-    phase = Phase.RUNNING if running else Phase.PENDING
     conditions = [_scheduled_condition(seen, pod), *pending_conditions(seen, pod)]
-    return assemble(seen, now, phase, conditions)
+    return assemble(seen, now, active_phase(seen), conditions)
+
+
+def active_phase(seen: Observation) -> Phase:
+    """Return Running from the start of the Job's first pod on, also between two attempts.
+
+    So the phase never goes back to Pending, except after the phases Queued and Suspended.
+    """
+    begun = seen.resource.status.phase is Phase.RUNNING
+    started = any(pod.running or (pod.started_at and _is_of_start(pod, seen)) for pod in seen.pods)
+    return Phase.RUNNING if begun or started else Phase.PENDING
 
 
 def build_succeeded(seen: Observation, result: PodResult, now: datetime) -> ModelExportStatus:
@@ -132,20 +143,38 @@ def _was_scheduled(seen: Observation) -> bool:
     )
 
 
-def _queued_condition(job: ObservedJob) -> ConditionState:
+def _is_of_start(pod: ObservedPod, seen: Observation) -> bool:
+    """Return whether a pod was created since the Job was started, the last time by its queue."""
+    started = seen.job.admitted if seen.job is not None else None
+    return pod.created is None or started is None or pod.created >= started
+
+
+def _queued_condition(seen: Observation, job: ObservedJob) -> ConditionState:
+    """Return Kueue's words; the stored ones if the Workload was not read now."""
+    kind = ConditionType.SCHEDULED
+    if seen.workload is not None:
+        state = kueue.describe(seen.workload)
+        return ConditionState(kind, "False", state.reason, state.message)
+    stored = find_condition(seen.resource.status.conditions, kind)
+    if stored is not None and stored.status == "False" and stored.reason in kueue.REASONS:
+        return ConditionState(kind, "False", stored.reason, stored.message)
     where = f"in queue {job.queue}" if job.queue else "suspended by another controller"
     message = f"Job {job.name} is {where} and waits for admission"
-    return ConditionState(ConditionType.SCHEDULED, "False", Phase.QUEUED, message)
+    return ConditionState(kind, "False", Wait.QUEUED, message)
 
 
 def _scheduled_condition(seen: Observation, pod: ObservedPod | None) -> ConditionState:
     kind = ConditionType.SCHEDULED
     if pod is not None and (pod.scheduled or pod.running):
-        return ConditionState(kind, "True", "Scheduled")
+        return ConditionState(kind, "True", "Scheduled", since=pod.scheduled_at)
     if pod is not None and pod.unschedulable is not None:
-        return ConditionState(kind, "False", "Unschedulable", pod.unschedulable)
+        message, since = pod.unschedulable, pod.scheduled_at
+        return ConditionState(kind, "False", Wait.UNSCHEDULABLE, message, since)
     if pod is None and seen.pod_rejection is not None:
-        return ConditionState(kind, "False", "PodRejected", seen.pod_rejection.message)
+        return ConditionState(kind, "False", Wait.POD_REJECTED, seen.pod_rejection.message)
+    earlier = [other for other in seen.pods if other.ended and _is_of_start(other, seen)]
+    if any(other.scheduled for other in earlier):  # the Job ends, or its next pod is on its way
+        return ConditionState(kind, "True", "Scheduled")
     return ConditionState(kind, "Unknown", "Pending")
 
 
@@ -154,12 +183,26 @@ def _first_condition(
 ) -> ConditionState:
     if pod is not None and pod.waiting_reason in CANNOT_START:
         message = f"{pod.waiting_reason}: {pod.waiting_message}"
-        return ConditionState(kind, "False", "PodCannotStart", message)
+        return ConditionState(kind, "False", Wait.POD_CANNOT_START, message)
+    if pod is not None and pod.obstacle is not None:
+        message = _with_deadline(pod.obstacle.message, seen)
+        return ConditionState(kind, "Unknown", pod.obstacle.reason, message)
     retry = retries.latest(seen)
     message = str(retry) if retry is not None and retry.counts else ""
     if pod is not None and pod.running:
         return ConditionState(kind, "Unknown", "Running", message)
-    return ConditionState(kind, "Unknown", "Retrying" if message else "Waiting", message)
+    if message:
+        return ConditionState(kind, "Unknown", Wait.RETRYING, message)
+    missing = pod is not None and pod.unschedulable is not None and not pod.scheduled
+    late = _with_deadline("", seen) if missing or seen.pod_rejection is not None else ""
+    return ConditionState(kind, "Unknown", "Waiting", late)
+
+
+def _with_deadline(message: str, seen: Observation) -> str:
+    """Add when the Job ends although no pod has started."""
+    started = seen.resource.status.start_time is not None or any(p.started_at for p in seen.pods)
+    deadline = "" if started or seen.job is None else deadlines.describe_active_deadline(seen.job)
+    return "; ".join(part for part in (message, deadline) if part)
 
 
 def assemble(
@@ -176,10 +219,12 @@ def assemble(
     started = [pod.started_at for pod in seen.pods if pod.started_at is not None]
     starts = [*([stored.start_time] if stored.start_time else []), *started]
     running = sum(pod.running for pod in seen.pods)
+    dated = [entry.to_condition(stored.conditions, generation, now) for entry in conditions]
     return ModelExportStatus(
         observed_generation=generation,
         phase=phase,
-        conditions=[entry.to_condition(stored.conditions, generation, now) for entry in conditions],
+        **summarize(dated),
+        conditions=dated,
         start_time=min(starts, default=None),
         attempts=(job.failed + job.succeeded + running) if job else stored.attempts,
         job_name=job.name if job else stored.job_name,

@@ -20,11 +20,10 @@ from datetime import datetime
 
 from modelexport_api.conditions import ConditionState, find_condition
 from modelexport_api.status import ConditionType, ModelExportStatus, Phase
+from modelexport_api.waits import Wait
 from modelexport_operator import status
 from modelexport_operator.decisions import Decision, DeleteJob, Event
 from modelexport_operator.observe import Observation
-
-REASON = "Suspended"
 
 
 def decide(seen: Observation, now: datetime) -> Decision | None:
@@ -53,7 +52,7 @@ def resume_events(seen: Observation) -> tuple[Event, ...]:
 def _suspended_status(seen: Observation, now: datetime) -> ModelExportStatus:
     ending = "; its pods are being deleted" if seen.job is not None and seen.job.deleting else ""
     scheduled = ConditionState(
-        ConditionType.SCHEDULED, "False", REASON, f"spec.suspend is true{ending}"
+        ConditionType.SCHEDULED, "False", Wait.SUSPENDED, f"spec.suspend is true{ending}"
     )
     found = status.assemble(
         seen, now, Phase.SUSPENDED, [scheduled, *status.pending_conditions(seen)]
@@ -66,9 +65,9 @@ def _suspend_events(seen: Observation) -> tuple[Event, ...]:
     if _is_stored(seen):
         return ()
     message = "spec.suspend is true: deleting the Job and its pods"
-    return (Event("Normal", REASON, message, str(seen.resource.generation)),)
+    return (Event("Normal", Wait.SUSPENDED, message, str(seen.resource.generation)),)
 
 
 def _is_stored(seen: Observation) -> bool:
     scheduled = find_condition(seen.resource.status.conditions, ConditionType.SCHEDULED)
-    return scheduled is not None and scheduled.reason == REASON
+    return scheduled is not None and scheduled.reason == Wait.SUSPENDED

@@ -33,7 +33,10 @@ BROWSER: Mapping[str, str] = {
 SHELLS: Mapping[str, str] = {"zsh": "/usr/bin/zsh", "fish": "/usr/bin/fish"}
 """The same, for reading the scripts that complete commands."""
 
-ALL: Mapping[str, str] = {**PACKAGES, **BROWSER, **SHELLS}
+PROMETHEUS: Mapping[str, str] = {"prometheus": "/usr/bin/prometheus"}
+"""The same, for scraping the operator; the package also has promtool."""
+
+ALL: Mapping[str, str] = {**PACKAGES, **BROWSER, **SHELLS, **PROMETHEUS}
 
 UNWANTED = (
     *("usr/share/doc/*", "usr/share/info/*", "usr/share/locale/*", "usr/share/man/*"),

@@ -19,7 +19,7 @@ from typing import Literal
 from bed import debian, places, processes, versions
 from bed.registry import Registry
 
-Target = Literal["operator", "exporter"]
+Target = Literal["operator", "exporter", "exporter-cpu"]
 
 BASE_PACKAGES = ("ca-certificates", "python3", "python3-venv")
 

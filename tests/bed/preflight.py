@@ -15,9 +15,11 @@ from typing import Literal
 from bed import debian, golang, places, runs
 from bed.golang import GoPart
 
-Level = Literal["s3", "helm", "gitops", "browser", "shells", "control-plane", "node"]
+Level = Literal["s3", "helm", "gitops", "browser", "shells", "prometheus", "control-plane", "node"]
 
-LEVELS: tuple[Level, ...] = ("s3", "helm", "gitops", "browser", "shells", "control-plane", "node")
+LEVELS: tuple[Level, ...] = (
+    *("s3", "helm", "gitops", "browser", "shells", "prometheus", "control-plane", "node"),
+)
 
 GET_IT = "run `make testbed`"
 
@@ -25,7 +27,7 @@ _GIB = 1024**3
 NODE_DISK = 12 * _GIB
 """Both images in containerd: what was imported, and unpacked."""
 
-IMAGE_DISK = {"operator": 3 * _GIB, "exporter": 25 * _GIB}
+IMAGE_DISK = {"operator": 3 * _GIB, "exporter": 25 * _GIB, "exporter-cpu": 8 * _GIB}
 """What a build takes at its peak: buildah's layers, the archive, and the archive in the making."""
 
 _PARTS: dict[Level, tuple[GoPart, ...]] = {
@@ -34,6 +36,7 @@ _PARTS: dict[Level, tuple[GoPart, ...]] = {
     "gitops": (golang.GITOPS,),
     "browser": (),
     "shells": (),
+    "prometheus": (),
     "control-plane": golang.CONTROL_PLANE_PARTS,
     "node": golang.NODE_PARTS,
 }
@@ -42,6 +45,7 @@ _PARTS: dict[Level, tuple[GoPart, ...]] = {
 _PACKAGES: dict[Level, Mapping[str, str]] = {
     "browser": debian.BROWSER,
     "shells": debian.SHELLS,
+    "prometheus": debian.PROMETHEUS,
     "node": debian.PACKAGES,
 }
 
@@ -74,7 +78,7 @@ def look(level: Level) -> Machine:
 def obstacles(level: Level, machine: Machine) -> list[str]:
     """Every reason why LEVEL cannot start on MACHINE."""
     checks: Iterable[Callable[[Machine], str | None]] = [_parts]
-    if level in {"browser", "shells"}:
+    if level in {"browser", "shells", "prometheus"}:
         checks = [_packages]
     if level == "node":
         checks = [_root, _packages, _parts, _disk, _alone]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from documentation import command_line, fields, report_schema
+from documentation import chart_values, command_line, fields, report_schema
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = {
     DOCS / "reference" / "command.md": command_line.page,
     DOCS / "reference" / "fields.md": fields.page,
     DOCS / "reference" / "report-json.md": report_schema.page,
+    DOCS / "reference" / "values.md": chart_values.page,
 }
 
 

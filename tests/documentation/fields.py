@@ -9,6 +9,7 @@ from typing import Any
 from documentation.markdown import cell, code, table
 from modelexport_api import GROUP, KIND, VERSION
 from modelexport_api.crds import model_export, model_export_trigger
+from modelexport_api.default_texts import DEFAULT
 from modelexport_api.schema import Schema
 from modelexport_api.trigger import TRIGGER_KIND
 
@@ -75,7 +76,8 @@ def _object_in(schema: Schema) -> tuple[Schema | None, str]:
 
 
 def _about(schema: Schema) -> str:
-    parts = [schema.get("description", "")]
+    # The default has a column of its own.
+    parts = [schema.get("description", "").partition(DEFAULT)[0]]
     if "enum" in schema:
         parts.append(f"One of {', '.join(code(str(value)) for value in schema['enum'])}.")
     low, high = schema.get("minimum"), schema.get("maximum")

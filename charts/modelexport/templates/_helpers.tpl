@@ -19,10 +19,11 @@ app.kubernetes.io/component: operator
 {{- end }}
 
 {{- define "modelexport.labels" -}}
-{{ include "modelexport.selectorLabels" . }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- $own := include "modelexport.selectorLabels" . | fromYaml }}
+{{- $_ := set $own "app.kubernetes.io/version" .Chart.AppVersion }}
+{{- $_ := set $own "app.kubernetes.io/managed-by" .Release.Service }}
+{{- $_ := set $own "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_") }}
+{{- toYaml (merge $own .Values.commonLabels) }}
 {{- end }}
 
 {{- define "modelexport.serviceAccountName" -}}
@@ -42,40 +43,15 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 {{- end }}
 
-{{/* The partial PodTemplateSpec that spec.podTemplate is merged over. */}}
-{{- define "modelexport.exportPodTemplate" -}}
-{{- $exporter := .Values.exporter }}
-{{- $resources := deepCopy $exporter.resources }}
-{{- if $exporter.gpu.count }}
-{{- $limits := default dict $resources.limits }}
-{{- $_ := set $limits $exporter.gpu.resource $exporter.gpu.count }}
-{{- $_ := set $resources "limits" $limits }}
+{{/* The image of the export pods: without GPUs, the one without CUDA. */}}
+{{- define "modelexport.exporterImage" -}}
+{{- $image := .Values.exporter.image }}
+{{- if not .Values.exporter.gpu.count }}
+{{- $cpu := .Values.exporter.cpuImage }}
+{{- $repository := default (printf "%s-cpu" $image.repository) $cpu.repository }}
+{{- $image = dict "repository" $repository "tag" (default $image.tag $cpu.tag) "digest" $cpu.digest }}
 {{- end }}
-spec:
-  containers:
-    - name: exporter
-      resources: {{- toYaml $resources | nindent 8 }}
-      {{- with $exporter.env }}
-      env: {{- toYaml . | nindent 8 }}
-      {{- end }}
-  {{- with .Values.imagePullSecrets }}
-  imagePullSecrets: {{- toYaml . | nindent 4 }}
-  {{- end }}
-  {{- with $exporter.nodeSelector }}
-  nodeSelector: {{- toYaml . | nindent 4 }}
-  {{- end }}
-  {{- with $exporter.tolerations }}
-  tolerations: {{- toYaml . | nindent 4 }}
-  {{- end }}
-  {{- with $exporter.affinity }}
-  affinity: {{- toYaml . | nindent 4 }}
-  {{- end }}
-  {{- with $exporter.runtimeClassName }}
-  runtimeClassName: {{ . }}
-  {{- end }}
-  {{- with $exporter.priorityClassName }}
-  priorityClassName: {{ . }}
-  {{- end }}
+{{- include "modelexport.image" (dict "image" $image "root" .) }}
 {{- end }}
 
 {{/* The kinds that triggers may name, as a list of group and resource. */}}
@@ -95,23 +71,4 @@ spec:
 {{- $found = append $found (dict "group" $group "resource" .resource) }}
 {{- end }}
 {{- toYaml $found }}
-{{- end }}
-
-{{/* The operator's configuration file. */}}
-{{- define "modelexport.config" -}}
-exporterImage: {{ include "modelexport.image" (dict "image" .Values.exporter.image "root" .) }}
-imagePullPolicy: {{ .Values.exporter.image.pullPolicy }}
-podTemplate: {{- include "modelexport.exportPodTemplate" . | trim | nindent 2 }}
-isolation: {{ .Values.exporter.isolation }}
-tokenAudiences: {{- toYaml .Values.exporter.tokenAudiences | nindent 2 }}
-workVolume: {{- toYaml .Values.exporter.workVolume | nindent 2 }}
-watchNamespaces: {{- toYaml .Values.operator.watchNamespaces | nindent 2 }}
-lease:
-  name: {{ include "modelexport.fullname" . }}
-resyncSeconds: {{ .Values.operator.resyncSeconds }}
-workers: {{ .Values.operator.workers }}
-api: {{- toYaml .Values.operator.api | nindent 2 }}
-triggers: {{- toYaml .Values.triggers | nindent 2 }}
-podStartGraceSeconds: {{ .Values.operator.podStartGraceSeconds }}
-port: 8080
 {{- end }}

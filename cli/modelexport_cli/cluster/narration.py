@@ -12,9 +12,10 @@ from typing import Any, Literal
 from modelexport_api.conditions import NOT_REQUESTED
 from modelexport_api.items import Items, ShareCounts
 from modelexport_api.status import ConditionType, ModelExportStatus, Phase, Progress, Stage
+from modelexport_api.waits import Wait
 from modelexport_cli.cluster.export import Export
 
-_SAID_BY_STATUS = {"Complete", "Suspended", "Retrying"}
+_SAID_BY_STATUS = {"Complete", *Wait}
 _WAITING = {Phase.PENDING, Phase.QUEUED}
 
 
@@ -69,13 +70,14 @@ def narrate_event(event: Mapping[str, Any]) -> Line | None:
 
 def _waiting(status: ModelExportStatus) -> str:
     """Return what a pod that does not run waits for."""
-    if status.phase not in _WAITING:
-        return ""
     scheduled = next((c for c in status.conditions if c.type == ConditionType.SCHEDULED), None)
+    retried = status.phase is Phase.RUNNING and scheduled and scheduled.status == "False"
+    if status.phase not in _WAITING and not retried:
+        return ""
     message = scheduled.message if scheduled and scheduled.status != "True" else ""
     if not message and status.progress is not None:
         return ""  # its pod has just ended, and the result is being read
-    return f"{status.phase.value}: {message or 'waiting for a pod'}"
+    return f"{status.phase}: {message or 'waiting for a pod'}"
 
 
 def _trouble(status: ModelExportStatus) -> str:

@@ -16,6 +16,9 @@ from itertools import chain
 from modelexport_api.sizes import DimExpression, dim_of, is_derived, size_at
 from modelexport_api.spec import Dim, Input, ModelExportSpec
 
+ANY_RANK = "..."
+"""Stands for all dims of a tensor for which a file declares no shape."""
+
 _PRIMES = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73)
 _SMALL = 2
 """Up to this min a dim takes any size, and odd ones detect more; above, multiples of min are used:

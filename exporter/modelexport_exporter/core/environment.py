@@ -1,4 +1,4 @@
-"""This process's credentials among its variables, which servers that it starts must not inherit.
+"""This process's secrets among its variables, which servers that it starts must not inherit.
 
 multiprocessing starts its server with the variables that there are. So they are taken away while it
 starts, and a thread that makes a client meanwhile would find none: it waits.
@@ -11,20 +11,21 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_PREFIX = "AWS_"
+_CREDENTIALS = "AWS_"
+_SECRETS = (_CREDENTIALS, "MODELEXPORT_SIGNING_KEY")
 _complete = threading.RLock()
 
 
-def names_of_credentials() -> list[str]:
-    """Return the variables with credentials that are there."""
-    return [name for name in os.environ if name.startswith(_PREFIX)]
+def names_of_secrets() -> list[str]:
+    """Return the variables with credentials of the store or the signing key that are there."""
+    return [name for name in os.environ if name.startswith(_SECRETS)]
 
 
 @contextmanager
-def without_credentials() -> Iterator[None]:
-    """Take the credentials away while the block runs."""
+def without_secrets() -> Iterator[None]:
+    """Take the secrets away while the block runs."""
     with _complete:
-        held = {name: os.environ.pop(name) for name in names_of_credentials()}
+        held = {name: os.environ.pop(name) for name in names_of_secrets()}
         try:
             yield
         finally:
@@ -33,6 +34,7 @@ def without_credentials() -> Iterator[None]:
 
 @contextmanager
 def with_credentials() -> Iterator[tuple[tuple[str, str], ...]]:
-    """Keep the credentials there while the block runs; yield them."""
+    """Keep the credentials of the store there while the block runs; yield them."""
     with _complete:
-        yield tuple(sorted((name, os.environ[name]) for name in names_of_credentials()))
+        names = [name for name in os.environ if name.startswith(_CREDENTIALS)]
+        yield tuple(sorted((name, os.environ[name]) for name in names))

@@ -116,14 +116,6 @@ class ExportTask:
 
 
 @dataclass(frozen=True)
-class LibraryImport:
-    """`from module import names`; `import module` without names."""
-
-    module: str
-    names: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class WrittenFile:
     """A file of the artifact; its digest is taken while it is written."""
 

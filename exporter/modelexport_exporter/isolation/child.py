@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage
 from modelexport_exporter.core import place
-from modelexport_exporter.core.environment import names_of_credentials
+from modelexport_exporter.core.environment import names_of_secrets
 from modelexport_exporter.core.errors import ExportFailure, printable
 from modelexport_exporter.core.out_of_memory import is_out_of_memory
 from modelexport_exporter.core.user_frame import text_of, user_line
@@ -67,13 +67,13 @@ def serve(
     The object is `module:Class(*channels)`; `channels`: to other workers.
     """
     send = _prepare_process(channel, output)
-    resident: list[Any] = []
+    resident, failed = _make_resident(entry, sandbox, channels)
 
     def called(method: str, arguments: tuple[Any, ...]) -> Callable[[Report], object]:
         def call(report: Report) -> object:
-            if not resident:
-                resident.append(_resolve(entry, sandbox)(*channels))
-            return getattr(resident[0], method)(*arguments, report)
+            if failed is not None:
+                raise failed
+            return getattr(resident, method)(*arguments, report)
 
         return call
 
@@ -83,6 +83,16 @@ def serve(
         except (EOFError, OSError):
             _leave(0)
         _send_answer(send, called(method, arguments), expected)
+
+
+def _make_resident(
+    entry: str, sandbox: Sandbox | None, channels: tuple[Connection, ...]
+) -> tuple[object, Exception | None]:
+    """Return the object, whose imports take a while, or what is to be raised when it is called."""
+    try:
+        return _resolve(entry, sandbox)(*channels), None
+    except Exception as error:  # noqa: BLE001 - nothing listens before the first call
+        return None, error
 
 
 def _prepare_process(channel: Connection, output: Connection) -> Send:
@@ -101,7 +111,7 @@ def _prepare_process(channel: Connection, output: Connection) -> Send:
     os.dup2(output.fileno(), 2)
     print_again()
     _leave_the_servers()
-    for name in names_of_credentials():
+    for name in names_of_secrets():
         del os.environ[name]
     lock = threading.Lock()
 

@@ -15,8 +15,6 @@ import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from modelexport_exporter.isolation.death import not_ended
-
 _SECONDS = 10.0
 _PAUSE_SECONDS = 0.002
 _MOST_READS = 5
@@ -88,6 +86,8 @@ def end_below(root: int, spared: Collection[int], seconds: float = _SECONDS) -> 
         left = below(root, parents_of_processes(), spared)
         empty = 0 if left else empty + 1
         if left and time.monotonic() > deadline:
+            from modelexport_exporter.isolation.death import not_ended  # not needed to start
+
             raise not_ended(len(left))
         for pid in left:
             with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -1,7 +1,11 @@
 """The fork server of this process, and the workers that it has.
 
 User code runs below it as the same user: it can stop or kill it. So the server is started anew, as
-it was, without credentials, and nothing that a worker leaves behind goes on running.
+it was, without secrets, and nothing that a worker leaves behind goes on running.
+
+Its imports take longer than all that precedes the first worker. So it can be started by a process
+that has imported nothing else yet, as this module does; the libraries of the user's code, which
+that process does not know then, follow through a named pipe.
 """
 
 from __future__ import annotations
@@ -12,17 +16,18 @@ import os
 import signal
 import threading
 from collections.abc import Iterator, Sequence
-from multiprocessing import forkserver
+from multiprocessing import forkserver, util
 from multiprocessing.context import ForkServerProcess
+from pathlib import Path
 
 from modelexport_exporter.core import entry_points
-from modelexport_exporter.core.environment import without_credentials
-from modelexport_exporter.core.types import LibraryImport
+from modelexport_exporter.core.environment import without_secrets
 from modelexport_exporter.isolation import descendants
-from modelexport_exporter.isolation.death import not_started
 from modelexport_exporter.isolation.prctl import SUPERVISOR_ENV, become_subreaper
-from modelexport_exporter.isolation.shared_libraries import LIBRARIES_ENV, encode
+from modelexport_exporter.isolation.shared_libraries import LIBRARIES_ENV, LibraryImport, encode
 from modelexport_exporter.isolation.socket_directory import choose_socket_directory
+
+_PIPE = "libraries"
 
 
 class _Server:
@@ -36,9 +41,22 @@ class _Server:
         """Of this process, when a worker was started last."""
         self.pid: int | None = None
         """The server's process; None before a worker was started."""
+        self.libraries: int | None = None
+        """The pipe to a server that has not got the names of libraries yet. It is not closed
+        before the server has read it."""
+        self.libraries_known = False
 
 
 _SERVER = _Server()
+
+
+def start_early(preload: Sequence[str] = (entry_points.PRELOAD,)) -> None:
+    """Start the fork server before anything is known of the work. Never raises.
+
+    `start_server` must follow, or the end of the process. Main thread only.
+    """
+    with contextlib.suppress(OSError):
+        _start(preload)
 
 
 def start_server(
@@ -46,22 +64,41 @@ def start_server(
 ) -> None:
     """Start the fork server, which imports the modules of workers; return at once.
 
-    `libraries`: those of the user's code, for a preload that imports them, too. Main thread only.
+    `libraries`: those of the user's code, for a preload that imports them, too; the first call says
+    which. Main thread only.
     """
+    _start(preload)
+    _name_libraries(libraries)
+
+
+def _start(preload: Sequence[str]) -> None:
     become_subreaper()
     multiprocessing.get_context("forkserver").set_forkserver_preload(
         [entry_points.ENDS_WITH_PARENT, entry_points.FORK_SERVER, *preload]
     )
-    if libraries:
-        os.environ[LIBRARIES_ENV] = encode(libraries)
+    if _SERVER.libraries is not None or _SERVER.libraries_known:
+        _ensure_running()
+        return
+    choose_socket_directory()
+    pipe = Path(util.get_temp_dir()) / _PIPE
+    os.mkfifo(pipe, 0o600)
+    # To write and to read: it can be opened before the server opens it.
+    _SERVER.libraries = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    os.environ[LIBRARIES_ENV] = str(pipe)
     try:
         _ensure_running()
     finally:
-        os.environ.pop(LIBRARIES_ENV, None)
+        del os.environ[LIBRARIES_ENV]
+
+
+def _name_libraries(libraries: Sequence[LibraryImport]) -> None:
+    if _SERVER.libraries is not None and not _SERVER.libraries_known:
+        os.write(_SERVER.libraries, encode(libraries))
+        _SERVER.libraries_known = True
 
 
 def _ensure_running() -> None:
-    """Start the server unless it runs, without credentials.
+    """Start the server unless it runs, without secrets.
 
     A process's initial environment stays readable in /proc, for it and for its forks, even if
     variables are deleted later.
@@ -72,7 +109,7 @@ def _ensure_running() -> None:
     choose_socket_directory()
     os.environ[SUPERVISOR_ENV] = str(os.getpid())
     try:
-        with without_credentials():
+        with without_secrets():
             forkserver.ensure_running()
     finally:
         del os.environ[SUPERVISOR_ENV]
@@ -85,12 +122,15 @@ def running(process: ForkServerProcess) -> Iterator[None]:
     Raises ExportFailure if something cannot be ended.
     """
     with _SERVER.lock:
+        _name_libraries(())  # it would wait for them
         _ensure_running()
         _wake()
         _SERVER.own_children = _children()
         try:
             process.start()
         except (OSError, EOFError) as error:  # user code ended the server at this moment
+            from modelexport_exporter.isolation.death import not_started  # not needed to start
+
             raise not_started(str(error)) from error
         pid = process.pid
         assert pid is not None

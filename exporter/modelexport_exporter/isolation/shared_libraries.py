@@ -13,40 +13,61 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from modelexport_exporter.core.types import LibraryImport
-
 LIBRARIES_ENV = "MODELEXPORT_SHARED_LIBRARIES"
-"""Set for the fork server alone."""
+"""Set for the fork server alone: the named pipe from which it reads them when it gets there."""
 _SELF = Path("/proc/self")
 _CUDA = Path("/dev/nvidia-uvm")
 """The device that CUDA opens; asking how many GPUs there are opens others."""
+
+_MOST_BYTES = 1 << 14
+"""Of a list that a pipe takes before it is read."""
 
 printed = b""
 """What the imports printed."""
 
 
-def encode(libraries: Sequence[LibraryImport]) -> str:
-    """Return the variable's value."""
-    return json.dumps([[entry.module, list(entry.names)] for entry in libraries])
+@dataclass(frozen=True)
+class LibraryImport:
+    """`from module import names`; `import module` without names."""
+
+    module: str
+    names: tuple[str, ...] = ()
+
+
+def encode(libraries: Sequence[LibraryImport]) -> bytes:
+    """Return the line that names them; none if it would be too long."""
+    found = json.dumps([[entry.module, list(entry.names)] for entry in libraries]).encode()
+    return (found if len(found) < _MOST_BYTES else b"[]") + b"\n"
 
 
 def import_shared_libraries() -> None:
-    """Import what the variable names. Only where this process is the fork server."""
+    """Import what the supervisor names. Only where this process is the fork server."""
     global printed  # noqa: PLW0603 - the state of this process
-    text = os.environ.pop(LIBRARIES_ENV, "")
-    if not text:
+    libraries = _read(os.environ.pop(LIBRARIES_ENV, ""))
+    if not libraries:
         return
     threads = _threads()
     # In memory: a pod may write into its volumes only.
     with os.fdopen(os.memfd_create("imports"), "w+b") as output:
         with _redirected(output.fileno()):
-            imported = all(_import(module, names) for module, names in json.loads(text))
+            imported = all(_import(module, names) for module, names in libraries)
         output.seek(0)
         printed = output.read()
     if not imported or _threads() > threads or _has_opened_cuda():
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - itself
+
+
+def _read(path: str) -> list[tuple[str, list[str]]]:
+    """Return what comes through the pipe, when it comes."""
+    if not path:
+        return []
+    with Path(path).open("rb") as pipe:
+        line = pipe.readline()
+    found: list[tuple[str, list[str]]] = json.loads(line or b"[]")
+    return found
 
 
 def print_again() -> None:

@@ -13,8 +13,11 @@ import os
 from contextlib import ExitStack
 from pathlib import Path
 
-from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.storage.workspace import private_parent, workspace
+from modelexport_exporter.core.locked_directory import (
+    UntrustedDirectoryError,
+    locked_directory,
+    private_parent,
+)
 
 _ENTRY = "tempdir"
 _LONGEST_PATH = 100
@@ -32,8 +35,8 @@ def choose_socket_directory() -> None:
     config.pop(_ENTRY, None)
     if len(os.fsencode(private_parent() / "modelexport-run-12345678" / _NAME)) > _LONGEST_PATH:
         return
-    with contextlib.suppress(ExportFailure):
-        config[_ENTRY] = str(_held.enter_context(workspace(private_parent())))
+    with contextlib.suppress(OSError, UntrustedDirectoryError):
+        config[_ENTRY] = str(_held.enter_context(locked_directory(private_parent())))
         atexit.register(_remove_own, os.getpid())
 
 

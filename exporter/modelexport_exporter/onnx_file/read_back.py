@@ -10,11 +10,9 @@ from pathlib import Path
 import onnx
 
 from modelexport_api.status import TensorInfo
+from modelexport_exporter.core.dims import ANY_RANK
 from modelexport_exporter.core.types import ModuleScope
 from modelexport_exporter.onnx_file.modules import module_scopes
-
-ANY_RANK = "..."
-"""Stands for all dims of a tensor for which the file declares no shape."""
 
 
 @dataclass(frozen=True)

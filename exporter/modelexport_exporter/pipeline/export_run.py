@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from modelexport_api.pod import PodResult
@@ -35,6 +36,7 @@ from modelexport_exporter.publish.manifest import Decision
 from modelexport_exporter.report.triton_config import check_servable
 from modelexport_exporter.source.dependencies import Dependencies
 from modelexport_exporter.source.imported_libraries import libraries_of
+from modelexport_exporter.source.memory_preflight import check_memory
 from modelexport_exporter.storage.workspace import workspace
 
 
@@ -86,6 +88,11 @@ class ExportRun:
         decision = publisher.decide(previous)
         if decision is Decision.REUSE and previous is not None:
             return publisher.reuse(previous)
+        if context.settings.kept is None:
+            identity = self._record.identity
+            assert identity is not None
+            warn = partial(context.log.log, "warning")
+            check_memory(stage.source.store, identity, context.spec, warn)
         on_download(stage.code_dir)
         held.enter_context(publisher.open())
         checkpoint = stage.fetch()

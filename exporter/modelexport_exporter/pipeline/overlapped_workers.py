@@ -1,6 +1,7 @@
-"""The worker pool of a single export: the verifier gets ready while the exporter converts.
+"""The worker pool of a single export: the verifier gets ready while the exporter works.
 
-It loads the module and imports onnxruntime meanwhile, which takes as long as a small verification.
+Its processes import what they need while that of the exporter does, and load the module when that
+one has: two factories that run at once could meet in a cache on disk.
 Guarantees that an export fails as it would without: a verifier that fails to get ready is replaced
 by one that begins anew, and none is started where the memory may be short.
 """
@@ -45,6 +46,7 @@ class OverlappedWorkers:
         self._roles = roles or roles_of(verify_entry)
         self._free = free
         self._verifier: Verifier | None = None
+        self._prepares = False
 
     def __call__(
         self,
@@ -65,21 +67,25 @@ class OverlappedWorkers:
         if self._verifier is not None:
             self._verifier.close()
             self._verifier = None
+        self._prepares = False
 
     def _export(self, arguments: tuple[ExportTask], expected: type[T], how: dict[str, Any]) -> T:
         report: ReportProgress = how["on_progress"]
+        (task,) = arguments
 
         def on_progress(stage: Stage, fraction: float, message: str) -> None:
-            if stage in _LOADED and self._verifier is None:
-                self._start(*arguments)
+            if stage in _LOADED:
+                self._prepare(task)
             report(stage, fraction, message)
 
         how = {**how, "on_progress": on_progress}
+        if self._roles is not None and self._verifier is None and self._free() > ROOM_BYTES:
+            self._verifier = Verifier(task.spec, self._roles)
         return worker.run(self._export_entry, arguments, expected, **how)
 
-    def _start(self, task: ExportTask) -> None:
-        if self._roles is not None and self._has_room(task):
-            self._verifier = Verifier(task.spec, self._roles)
+    def _prepare(self, task: ExportTask) -> None:
+        if not self._prepares and self._verifier is not None and self._has_room(task):
+            self._prepares = True
             self._verifier.prepare(task)
 
     def _has_room(self, task: ExportTask) -> bool:

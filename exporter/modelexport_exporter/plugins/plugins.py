@@ -29,7 +29,6 @@ from modelexport_exporter.core.types import (
 from modelexport_exporter.core.user_frame import text_of, user_frame
 from modelexport_exporter.onnx_file.read_back import ArtifactFacts
 from modelexport_exporter.plugins.contents import Contents, clash_of_symbolics
-from modelexport_exporter.plugins.fall_through.dynamo import fall_through_table
 from modelexport_exporter.plugins.fall_through.torch_nodes import host_nodes_in_torch
 from modelexport_exporter.plugins.fall_through.torchscript import (
     let_operators_fall_through,
@@ -154,6 +153,9 @@ class Plugins:
         known = self.contents.translations
         if not self._falls_through:
             return dict(known)
+        # It needs onnxscript, which takes a second, and the reference does not translate.
+        from modelexport_exporter.plugins.fall_through.dynamo import fall_through_table
+
         return {**fall_through_table(program, self.spec.export.opset, list(known)), **known}
 
     def decompose(self, program: ExportedProgram) -> ExportedProgram:

@@ -18,10 +18,9 @@ from dataclasses import dataclass
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec, Provider
 from modelexport_api.status import Stage, TensorInfo
-from modelexport_exporter.core.dims import DimSizes
+from modelexport_exporter.core.dims import ANY_RANK, DimSizes
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import ConvertedModel, VerificationOutcome
-from modelexport_exporter.onnx_file.read_back import ANY_RANK
 from modelexport_exporter.publish.layout import MODEL_NAME, model_name
 
 DTYPES = {

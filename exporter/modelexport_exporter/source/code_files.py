@@ -15,10 +15,10 @@ from pathspec import GitIgnoreSpec
 
 from modelexport_api.spec import ModelExportSpec
 from modelexport_api.types import is_glob
+from modelexport_exporter.core.locked_directory import PREFIX as RUN_DIRECTORY
+from modelexport_exporter.core.locked_directory import STARTING_PREFIX as STARTING
 from modelexport_exporter.publish.layout import PAGE_NAME, REPORT_NAME, is_ours
 from modelexport_exporter.publish.manifest import MANIFEST_NAME
-from modelexport_exporter.storage.workspace import PREFIX as RUN_DIRECTORY
-from modelexport_exporter.storage.workspace import STARTING_PREFIX as STARTING
 
 IGNORE_FILE = ".gitignore"
 _NEVER_CODE = (

@@ -15,7 +15,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.core.types import LibraryImport
+from modelexport_exporter.isolation.shared_libraries import LibraryImport
 
 PREPARING = frozenset({"environ", "putenv", "setenv", "modules", "path", "meta_path", "path_hooks"})
 """Attributes of os and sys by which code changes what an import does."""

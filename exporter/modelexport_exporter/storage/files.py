@@ -84,6 +84,17 @@ class FileStore:
             with path.open("rb") as handle:
                 return handle.read(SMALL_OBJECT_BYTES), _describe(path)
 
+    def read_range(self, found: StoredObject, start: int, end: int) -> bytes:
+        """Return some bytes of the file; fail if it was replaced in the meantime."""
+        path = Path(found.key)
+        with self._typed_errors(found.key):
+            with path.open("rb") as handle:
+                handle.seek(start)
+                content = handle.read(end - start)
+            if _describe(path) != found:
+                raise storage_errors.replaced(self.uri(found.key))
+        return content
+
     def local_path(self, key: str) -> Path | None:
         """Return the path itself: files are used in place."""
         return Path(key)

@@ -63,7 +63,7 @@ def link(source: Path, target: Path, on_bytes: OnBytes = lambda _count: None) ->
         found = os.fstat(descriptor)
         if found.st_nlink == _OWN_NAMES:
             on_bytes(found.st_size)
-            return _digest_from(descriptor)
+            return digest_from(descriptor)
     target.unlink()
     return None
 
@@ -79,7 +79,7 @@ def copy_from(descriptor: int, target: Path, on_bytes: OnBytes = lambda _count: 
     return digest.hexdigest()
 
 
-def _digest_from(descriptor: int) -> str:
+def digest_from(descriptor: int) -> str:
     """Return the SHA-256 of what a descriptor reads. Raises OSError."""
     with open(descriptor, "rb", closefd=False) as reader:
         return hashlib.file_digest(reader, "sha256").hexdigest()

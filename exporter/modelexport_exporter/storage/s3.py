@@ -28,7 +28,7 @@ from modelexport_exporter.storage.s3_codes import (
     error_code,
     required,
 )
-from modelexport_exporter.storage.s3_download import Download, Place
+from modelexport_exporter.storage.s3_download import Download, Place, read_range
 from modelexport_exporter.storage.s3_head import head_object
 from modelexport_exporter.storage.s3_read import Content, Sha256, Taker, read
 from modelexport_exporter.storage.s3_upload import PendingPut, PendingUpload
@@ -149,6 +149,11 @@ class S3Store:
 
         guard = partial(self._typed_errors, key)
         return read(request, taker, self._bucket, self._access(key), guard)
+
+    def read_range(self, found: StoredObject, start: int, end: int) -> bytes:
+        """Return some bytes of exactly this object; fail if it was replaced in the meantime."""
+        place = Place(self._client, self._bucket, self._access(found.key), self._typed_errors)
+        return read_range(place, found, start, end)
 
     def local_path(self, key: str) -> Path | None:
         """Return None: an object must be downloaded."""

@@ -69,6 +69,9 @@ class Store(Protocol):
     def read(self, key: str) -> tuple[bytes, StoredObject] | None:
         """Return a small object's content, or None where there is none."""
 
+    def read_range(self, found: StoredObject, start: int, end: int) -> bytes:
+        """Return some bytes of exactly this object; fail if it was replaced in the meantime."""
+
     def local_path(self, key: str) -> Path | None:
         """Return where the object can be opened in place; None where it must be downloaded."""
 

@@ -1,13 +1,18 @@
-"""Outputs of eager PyTorch that were computed before the file was there, each used once."""
+"""Outputs of eager PyTorch that were computed before they are compared, each used once.
+
+That is before the file was there, or to see whether the model takes a sample at all.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
 
 from modelexport_exporter.verification.samples.met_arrays import digest_of
+from modelexport_exporter.verification.seeking.watched_run import WatchedRun
 
 Array = NDArray[Any]
 
@@ -15,12 +20,28 @@ MOST_BYTES = 1 << 26
 """What all outputs together may take."""
 
 
+@dataclass(frozen=True)
+class EarlyRun:
+    """A run of eager PyTorch."""
+
+    outputs: list[Array]
+    seconds: float
+    """How long it took, of those that no clock of the verification counts."""
+    watched: WatchedRun
+
+    @property
+    def size_bytes(self) -> int:
+        """Return what the outputs take."""
+        return sum(array.nbytes for array in self.outputs)
+
+
 class EarlyOutputs:
-    """Outputs by the arrays that led to them."""
+    """Runs by the arrays that they were made with."""
 
     def __init__(self) -> None:
-        self._kept: dict[bytes, tuple[list[Array], float]] = {}
+        self._kept: dict[bytes, EarlyRun] = {}
         self._bytes = 0
+        self._keeps, self._keeps_unwatched = True, True
         self.seconds = 0.0
         """How long it took to compute the outputs that were used."""
 
@@ -31,23 +52,33 @@ class EarlyOutputs:
         """Return whether the outputs for these arrays are kept."""
         return digest_of(arrays) in self._kept
 
-    def add(self, arrays: Mapping[str, Array], outputs: list[Array], seconds: float) -> bool:
-        """Keep outputs that took `seconds`; return False if there is no room for them."""
-        size = sum(array.nbytes for array in outputs)
-        if self._bytes + size > MOST_BYTES:
+    def add(self, arrays: Mapping[str, Array], run: EarlyRun) -> bool:
+        """Keep a run; return False if there is no room for its outputs."""
+        keeps = self._keeps and (self._keeps_unwatched or run.watched.taken is not None)
+        if not keeps or self._bytes + run.size_bytes > MOST_BYTES:
             return False
-        self._bytes += size
-        self._kept[digest_of(arrays)] = outputs, seconds
+        self._bytes += run.size_bytes
+        self._kept[digest_of(arrays)] = run
         return True
 
-    def take(self, arrays: Mapping[str, Array]) -> list[Array] | None:
-        """Return the outputs for these arrays at the first call, then None."""
+    def take(self, arrays: Mapping[str, Array]) -> EarlyRun | None:
+        """Return the run on these arrays at the first call, then None."""
         if not self._kept:
             return None
-        outputs, seconds = self._kept.pop(digest_of(arrays), (None, 0.0))
-        self.seconds += seconds
-        return outputs
+        run = self._kept.pop(digest_of(arrays), None)
+        if run is not None:
+            self.seconds += run.seconds
+            self._bytes -= run.size_bytes
+        return run
+
+    def forget_unwatched(self) -> None:
+        """Keep no run whose jumps were not watched: the model reads values."""
+        self._keeps_unwatched = False
+        watched = {key: run for key, run in self._kept.items() if run.watched.taken is not None}
+        self._kept = watched
+        self._bytes = sum(run.size_bytes for run in watched.values())
 
     def forget(self) -> None:
-        """Drop all outputs: what follows needs the runs themselves."""
+        """Keep no run: what follows needs the runs themselves."""
+        self._keeps = False
         self._kept.clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from modelexport_exporter.core.user_frame import message_of, user_frame
 from modelexport_exporter.precision.noise import Simulation
 from modelexport_exporter.sampling.masks import masks_hold
 from modelexport_exporter.torch_internals.tf32 import forbid_tf32
-from modelexport_exporter.verification.early_outputs import EarlyOutputs
+from modelexport_exporter.verification.early_outputs import EarlyOutputs, EarlyRun
 from modelexport_exporter.verification.looks_for_nan import LooksForNan
 from modelexport_exporter.verification.numerics.arithmetic import COARSENESS, EXACT, Arithmetic
 from modelexport_exporter.verification.numerics.arithmetic_dtype import arithmetic_of
@@ -38,6 +38,7 @@ from modelexport_exporter.verification.numerics.perturbed_arithmetic import (
 from modelexport_exporter.verification.numerics.stable_rankings import StableRankings
 from modelexport_exporter.verification.seeking.nan_tests import tests_for_nan
 from modelexport_exporter.verification.seeking.value_reads import ValueReads
+from modelexport_exporter.verification.seeking.watched_run import WatchedRun
 from modelexport_exporter.verification.treatment_of_nan import TreatmentOfNan
 
 Array = NDArray[Any]
@@ -153,14 +154,15 @@ class EagerReference:
     def accepts(self, arrays: Mapping[str, Array]) -> bool:
         """Return whether the module runs on these arrays, and returns no exceedingly large ones.
 
-        Whether they are inputs of the model: each row of a mask keeps an element.
+        Whether they are inputs of the model: each row of a mask keeps an element. What it returns
+        is kept for a comparison, unless the module reads values: those runs are watched.
         """
         if not masks_hold(self._call.inputs, arrays):
             return False
-        values = self.values(arrays)
+        values, reads = self.values(arrays), ValueReads()
         started = time.monotonic()
         try:
-            with torch.inference_mode():
+            with torch.inference_mode(), reads:
                 leaves = self.call(values)
         except Exception:  # noqa: BLE001 - whatever user code raises is a refusal
             return False
@@ -168,7 +170,12 @@ class EagerReference:
         self._fastest = min(self._fastest, seconds)
         elements: int = sum(leaf.numel() for leaf in leaves)
         longest = SLOWER * self._fastest + SLOWER_SECONDS
-        return elements <= LARGEST_OUTPUTS and seconds < longest
+        accepted = elements <= LARGEST_OUTPUTS and seconds < longest
+        if accepted and not reads.read:
+            with suppress(Exception):  # what is no array is reported where it is compared
+                outputs = [to_array(leaf) for leaf in leaves]
+                self.early.add(arrays, EarlyRun(outputs, 0.0, WatchedRun()))
+        return accepted
 
     def in_float64(self, arrays: Mapping[str, Array]) -> list[Array]:
         """Return its outputs computed in float64. Raises PerturbedArithmeticUnavailable."""

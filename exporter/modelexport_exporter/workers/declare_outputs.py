@@ -17,13 +17,12 @@ import numpy as np
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Mode
 from modelexport_api.status import Stage
-from modelexport_exporter.core.dims import is_dynamic
+from modelexport_exporter.core.dims import ANY_RANK, is_dynamic
 from modelexport_exporter.core.errors import ExportFailure, Incurable
 from modelexport_exporter.core.machine import free_memory
 from modelexport_exporter.core.types import ContractFinding, ConvertedModel, ExportTask, WrittenFile
 from modelexport_exporter.onnx_file.checker import checker_error
 from modelexport_exporter.onnx_file.output_shapes import write_with_shapes
-from modelexport_exporter.onnx_file.read_back import ANY_RANK
 from modelexport_exporter.verification.runtime.opened import OpenedFile
 from modelexport_exporter.verification.shapes.declared import (
     Contradiction,

@@ -2,7 +2,7 @@
 
 The verifier waits meanwhile, and the values of a planned sample do not depend on the file. A
 verification with these outputs decides as it would without: they count with the time that they
-took, and a model that reads values runs again, watched for the branches that it takes.
+took, and the runs of a model that reads values are watched for the branches that they take.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ import torch
 from modelexport_exporter.core.machine import busy_seconds, free_memory, release_memory
 from modelexport_exporter.core.types import ExportTask
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
-from modelexport_exporter.verification.early_outputs import EarlyOutputs
+from modelexport_exporter.verification.early_outputs import EarlyOutputs, EarlyRun
 from modelexport_exporter.verification.reference_model import ReferenceModel
 from modelexport_exporter.verification.samples.budget import TIME_BUDGET_SECONDS
 from modelexport_exporter.verification.samples.plain_source import plain_source
 from modelexport_exporter.verification.samples.sample_scheduler import SampleScheduler
-from modelexport_exporter.verification.seeking.value_reads import ValueReads
+from modelexport_exporter.verification.seeking.frozen_code import Branches, branches_of
+from modelexport_exporter.verification.seeking.watched_run import RunWatch
 
 SHARE_OF_MEMORY = 0.25
 """The exporter needs memory at the same time."""
@@ -60,10 +61,12 @@ def run_early(
 ) -> None:
     """Add the outputs of the task's samples, as many as time and memory allow.
 
-    None of a model that reads values, and none where a sampler draws, which may draw other values
-    when it is called again. Raises what the model raises.
+    None where a sampler draws, which may draw other values when it is called again. Raises what the
+    model raises.
     """
     source = plain_source(task, model.bound_inputs.spec)
+    paths = branches_of(task) is Branches.ONE_SIDE
+    reads_values = False
     scheduler = SampleScheduler(source.spec, TIME_BUDGET_SECONDS, _free_share)
     for sample in source.plan() if source.sampler is None else ():
         if is_stopped() or not scheduler.admit(sample).fits:
@@ -71,15 +74,15 @@ def run_early(
         arrays = source.arrays(sample)
         if outputs.has(arrays):
             continue
-        started, reads = busy_seconds(), ValueReads()
-        with reads:
+        started = busy_seconds()
+        # As they would be in the verification: few models read values.
+        watch = RunWatch(jumps=reads_values, path=reads_values and paths)
+        with watch:
             found = model.reference.run(arrays, "before the file is there")
         seconds = busy_seconds() - started
-        if reads.read:
-            outputs.forget()
-            return
+        reads_values = reads_values or bool(watch.found.sites)
         scheduler.note(sample, seconds)
-        if not outputs.add(arrays, found, seconds):
+        if not outputs.add(arrays, EarlyRun(found, seconds, watch.found)):
             return
         release_memory()
 

@@ -25,6 +25,7 @@ from modelexport_exporter.verification.checked_facts import FactsContradictError
 from modelexport_exporter.verification.runtime.opened import OpenFile
 from modelexport_exporter.verification.runtime.session import Session
 from modelexport_exporter.workers.judgement import judge_file
+from modelexport_exporter.workers.pinned_files import PinnedFiles
 from modelexport_exporter.workers.remote_original import RemoteOriginal
 from modelexport_exporter.workers.remote_runtime import RemoteRuntime
 
@@ -50,7 +51,10 @@ class Judge:
         original = RemoteOriginal(self._reference)
         try:
             check_facts(task.spec, original.facts)
-            outcome = judge_file(task, converted, original, self._opener(), progress, started)
+            files = PinnedFiles(converted)
+            outcome = judge_file(
+                task, converted, original, self._opener(), progress, started, files.check
+            )
             return self._with_runtime(outcome)
         except PeerEndedError:
             return Unanswered()

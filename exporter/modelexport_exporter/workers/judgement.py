@@ -7,6 +7,7 @@ original model returns.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 from modelexport_api.status import Stage, Verdict
@@ -31,10 +32,12 @@ def judge_file(  # noqa: PLR0917 - what a judgement needs
     open_file: OpenFile,
     progress: ReportProgress,
     started: float,
+    check_files: Callable[[], None] = lambda: None,
 ) -> VerificationOutcome:
     """Compare both on every sample that the budget allows. Raises ExportFailure.
 
-    `started`: when the verification began, in `time.monotonic()` seconds.
+    `started`: when the verification began, in `time.monotonic()` seconds. `check_files`: called
+    when the file was read, before it is changed.
     """
     facts = original.facts
     spec = task.spec.model_copy(
@@ -46,7 +49,9 @@ def judge_file(  # noqa: PLR0917 - what a judgement needs
     samples = replace(samples, lookups=original.lookups(converted.model_path, first))
     bound = replace(task, spec=spec)
     try:
-        run, converted = _judged(bound, converted, original, samples, open_file, progress)
+        run, converted = _judged(
+            bound, converted, original, samples, open_file, progress, check_files
+        )
     except ExportFailure as failure:
         raise original.explained(failure) from failure.__cause__
     outcome = run.outcome(time.monotonic() - started)
@@ -68,10 +73,12 @@ def _judged(  # noqa: PLR0917
     samples: SampleSource,
     open_file: OpenFile,
     progress: ReportProgress,
+    check_files: Callable[[], None],
 ) -> tuple[Verification, ConvertedModel]:
     """Return the verification of a file, and the file with the shapes that its runs returned."""
     run = Verification(task, converted, original, samples, open_file)
     run.over_all_samples(progress)
+    check_files()
     if run.settle_shapes():
         converted = run.shapes.converted
         del run  # two sessions at once would take twice the memory

@@ -142,7 +142,12 @@ class LocalOriginal:
 
     def early_outputs(self, arrays: Arrays) -> list[Array] | None:
         """Return outputs that were computed before the file was there, at the first call."""
-        return self._reference.early.take(arrays)
+        early = self._reference.early.take(arrays)
+        if early is None:
+            return None
+        if self._completeness is not None:
+            self._completeness.note(arrays, early.watched)
+        return early.outputs
 
     def run(self, arrays: Arrays, where: str) -> list[Array]:
         """Return the output tensors in order. Raises ExportFailure."""

@@ -20,8 +20,11 @@ from modelexport_exporter.torch_internals.late_modules import LATE_MODULES
 
 MODULES = (
     "numpy",
+    "onnx",
+    "onnx_ir",
     "safetensors.torch",
     "torch.onnx",
+    "modelexport_exporter.core.types",
 )
 """What every worker needs. onnxscript is not among it: the verification runs without."""
 

@@ -14,9 +14,12 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
+from modelexport_api.trigger import TRIGGER_KIND
 from modelexport_api.trigger_resource import ModelExportTrigger
+from modelexport_operator import logs
 from modelexport_operator.client import NOT_FOUND, Api, ApiError
 from modelexport_operator.events import EventRecorder
+from modelexport_operator.stream import Collection, Stream, StreamUpdate
 from modelexport_operator.triggers import ready, selection
 from modelexport_operator.triggers.candidates import Candidate, candidate, is_wanted
 from modelexport_operator.triggers.creation import ExportCreator
@@ -24,7 +27,6 @@ from modelexport_operator.triggers.kinds import TriggerSettings, WatchedKind
 from modelexport_operator.triggers.metrics import TriggerMetrics
 from modelexport_operator.triggers.outcome import Outcome
 from modelexport_operator.triggers.ready import Readiness
-from modelexport_operator.triggers.stream import Collection, Stream, StreamUpdate
 from modelexport_operator.triggers.trigger_client import NotReadyError, Subject, TriggerClient
 
 _BAD_REQUEST, _FORBIDDEN = 400, 403
@@ -66,21 +68,22 @@ class Follower:
 
     async def run(self) -> None:
         """Run until the trigger is deleted."""
-        name = self._trigger.subject.name
+        about = logs.about(self._trigger.subject, kind=TRIGGER_KIND)
         while True:
             self._changed.clear()
-            pause: float | None = self._pause
+            pause = self._pause
             try:
                 if not await self._round():
                     return
                 continue
             except NotReadyError as error:
                 written = await self._try_write_readiness(error.readiness)
-                pause = None if error.permanent and written else self._pause
+                settled = error.permanent and written
+                pause = self._dependencies.relist_seconds if settled else self._pause
             except ApiError as error:
-                log.warning("trigger %s: %s, retrying in %.0f s", name, error, self._pause)
+                log.warning("%s, retrying in %.0f s", error, self._pause, extra=about)
             except Exception:
-                log.exception("trigger %s: unexpected error, retrying in %.0f s", name, self._pause)
+                log.exception("unexpected error, retrying in %.0f s", self._pause, extra=about)
             await self._wait(pause)
             self._pause = min(_LONGEST_PAUSE, 2 * self._pause)
 
@@ -123,10 +126,16 @@ class Follower:
                     continue
                 await self._process(trigger)
                 if update.complete:
+                    if await self._is_outdated():
+                        return
                     self._pause = _FIRST_PAUSE
                     message = f"watching {what.resource} of {what.api_version}"
                     watching = Readiness("True", ready.WATCHING, message)
                     await self._trigger.write_readiness(watching, self._generation)
+
+    async def _is_outdated(self) -> bool:
+        """Read the trigger after each list, because a watch can miss its change or deletion."""
+        return not await self._trigger.load() or self._trigger.generation != self._generation
 
     async def _next(
         self, updates: AsyncIterator[StreamUpdate], what: Collection
@@ -150,7 +159,8 @@ class Follower:
             try:
                 found = candidate(trigger, self._trigger.status, body)
             except Exception:  # an invalid object must not block the others
-                log.exception("failed to read object %s", body["metadata"].get("name"))
+                about = logs.about(self._trigger.subject, kind=TRIGGER_KIND)
+                log.exception("failed to read %s", body["metadata"].get("name"), extra=about)
                 continue
             if found is not None:
                 self._waiting[found.key] = found
@@ -172,14 +182,13 @@ class Follower:
         try:
             await self._trigger.write_readiness(readiness, self._generation)
         except ApiError as error:
-            log.warning(
-                "failed to write status of trigger %s: %s", self._trigger.subject.name, error
-            )
+            about = logs.about(self._trigger.subject, kind=TRIGGER_KIND)
+            log.warning("failed to write status: %s", error, extra=about)
             return False
         return True
 
-    async def _wait(self, seconds: float | None) -> None:
-        jittered = None if seconds is None else seconds * random.uniform(0.8, 1.2)  # noqa: S311
+    async def _wait(self, seconds: float) -> None:
+        jittered = seconds * random.uniform(0.8, 1.2)  # noqa: S311
         with suppress(TimeoutError):
             async with asyncio.timeout(jittered):
                 await self._changed.wait()

@@ -72,7 +72,9 @@ class HistoryPruner:
                 self._queue.forget_failures(uid)
             except ApiError as error:
                 pause = self._queue.add_failed(uid)
-                log.warning("failed to apply history limits: %s, retrying in %.1f s", error, pause)
+                about = {"fields": {"uid": uid, "reason": error.reason}}
+                text = "failed to apply history limits: %s, retrying in %.1f s"
+                log.warning(text, error, pause, extra=about)
             finally:
                 self._queue.done(uid)
 

@@ -1,12 +1,15 @@
-"""The Prometheus metrics of triggers. Metric names are a stable API."""
+"""The Prometheus metrics of triggers; `metrics_catalogue` describes them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from prometheus_client import CollectorRegistry, Counter
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
+
+from modelexport_operator import metrics_catalogue as catalogue
+from modelexport_operator.metrics import counter, gauge_family
 
 
 class TriggerMetrics:
@@ -14,18 +17,8 @@ class TriggerMetrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._registry = registry
-        self.triggered = Counter(
-            "modelexport_triggered",
-            "Number of ModelExports that triggers created, by the kind that completed.",
-            ["kind"],
-            registry=registry,
-        )
-        self.skipped = Counter(
-            "modelexport_trigger_skipped",
-            "Number of completions without a ModelExport, by reason.",
-            ["reason"],
-            registry=registry,
-        )
+        self.triggered = counter(catalogue.TRIGGERED, registry)
+        self.skipped = counter(catalogue.TRIGGER_SKIPPED, registry)
 
     def read_live(self, reasons: Callable[[], Mapping[str, int]]) -> None:
         """Collect the triggers by the reason of their condition Ready at each scrape."""
@@ -38,11 +31,7 @@ class _Live(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Return the current gauge."""
-        found = GaugeMetricFamily(
-            "modelexport_triggers",
-            "Number of ModelExportTriggers, by the reason of their condition Ready.",
-            labels=["reason"],
-        )
+        found = gauge_family(catalogue.TRIGGERS)
         for reason, count in sorted(self._reasons().items()):
             found.add_metric([reason], count)
         yield found

@@ -18,7 +18,7 @@ from typing import Any
 from bed.s3 import S3Server
 from modelexport_api.pod import CONTAINER, PodResult
 from modelexport_api.resource import ModelExport
-from modelexport_exporter.__main__ import INDEX_ENV, TERMINATION_LOG_ENV, WORK_DIR_ENV
+from modelexport_exporter.pod import INDEX_ENV, TERMINATION_LOG_ENV, WORK_DIR_ENV
 from modelexport_operator import job
 from modelexport_operator.settings import Settings
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import small_workers
 from modelexport_api.status import Stage
-from modelexport_exporter.__main__ import WORK_DIR_ENV, read_manifest, write_termination
 from modelexport_exporter.batch.run import run_single
 from modelexport_exporter.core.log import JsonLog
 from modelexport_exporter.core.types import (
@@ -23,6 +22,7 @@ from modelexport_exporter.isolation.prctl import set_non_dumpable
 from modelexport_exporter.isolation.server import end_orphans
 from modelexport_exporter.isolation.socket_directory import remove_socket_directory
 from modelexport_exporter.pipeline.context import Settings
+from modelexport_exporter.pod import WORK_DIR_ENV, read_manifest, write_termination
 
 _SECONDS = 0.4
 

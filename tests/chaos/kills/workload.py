@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from bed.s3 import S3Server
 from modelexport_api.pod import MANIFEST_ENV
 from modelexport_api.resource import ModelExport, parse
-from modelexport_exporter.__main__ import INDEX_ENV, TERMINATION_LOG_ENV, WORK_DIR_ENV
 from modelexport_exporter.pipeline.context import Settings
+from modelexport_exporter.pod import INDEX_ENV, TERMINATION_LOG_ENV, WORK_DIR_ENV
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client

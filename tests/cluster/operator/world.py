@@ -221,9 +221,10 @@ class World:
         body = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": pod}, **target}
         self.core.create_namespaced_pod_binding(pod, self.namespace, body, _preload_content=False)
 
-    def run_pod(self, pod: str) -> None:
+    def run_pod(self, pod: str, *, bound: bool = False) -> None:
         """The container runs."""
-        self.bind(pod)
+        if not bound:
+            self.bind(pod)
         self._write(pod, "Running", {"running": {"startedAt": _now()}})
 
     def cannot_start(self, pod: str, reason: str, message: str) -> None:

@@ -26,12 +26,12 @@ from modelexport_api.pod import MANIFEST_ENV, PodResult, parse_log_line
 from modelexport_api.resource import ModelExport, parse
 from modelexport_api.spec import Storage
 from modelexport_cli.main import main as modelexport
-from modelexport_exporter.__main__ import INDEX_ENV, TERMINATION_LOG_ENV, WORK_DIR_ENV
 from modelexport_exporter.batch.plan import directory_of
 from modelexport_exporter.batch.results import Results
 from modelexport_exporter.batch.run import Part, run_share, run_single
 from modelexport_exporter.core.log import JsonLog
 from modelexport_exporter.pipeline.context import Settings
+from modelexport_exporter.pod import INDEX_ENV, TERMINATION_LOG_ENV, WORK_DIR_ENV
 from modelexport_exporter.publish.layout import is_content
 from modelexport_exporter.storage.locate import locate
 from modelexport_exporter.storage.store import Location, Role

@@ -22,12 +22,16 @@ SERVER = """
 import json, sys
 from pathlib import Path
 from modelexport_exporter.core.memory import MemoryWatch
-from modelexport_exporter.core.types import LibraryImport
 from modelexport_exporter.isolation import server, worker
+from modelexport_exporter.isolation.shared_libraries import LibraryImport
 
 if __name__ == "__main__":
-    libraries = [LibraryImport(name, ("X",)) for name in sys.argv[1:]]
-    server.start_server(("shared_preload",), libraries)
+    how, *names = sys.argv[1:]
+    if "early" in how:
+        server.start_early(("shared_preload",))
+    libraries = [LibraryImport(name, ("X",)) for name in names]
+    if "named" in how:
+        server.start_server(("shared_preload",), libraries * (1000 if "often" in how else 1))
     printed = []
     modules = worker.run(
         "small_workers:imported", (), list[str], on_progress=lambda *_: None,
@@ -39,6 +43,23 @@ PRELOAD = """
 from modelexport_exporter.isolation.shared_libraries import import_shared_libraries
 import_shared_libraries()
 """
+
+
+def run_server(tmp_path: Path, how: str, *names: str) -> object:
+    """Return which libraries a worker finds imported, and what it prints."""
+    files = LIBRARIES | {"server": SERVER, "shared_preload": PRELOAD}
+    for name, code in files.items():
+        (tmp_path / f"{name}.py").write_text(code)
+    path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "server.py"), how, *names],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    return json.loads(done.stdout)
 
 
 @pytest.mark.parametrize(
@@ -56,16 +77,18 @@ import_shared_libraries()
 def test_workers_find_what_was_imported(
     names: list[str], imported: list[str], printed: list[str], tmp_path: Path
 ) -> None:
-    files = LIBRARIES | {"server": SERVER, "shared_preload": PRELOAD}
-    for name, code in files.items():
-        (tmp_path / f"{name}.py").write_text(code)
-    path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
-    done = subprocess.run(
-        [sys.executable, str(tmp_path / "server.py"), *names],
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    assert json.loads(done.stdout) == [imported, printed], done.stderr
+    assert run_server(tmp_path, "named", *names) == [imported, printed]
+
+
+@pytest.mark.parametrize(
+    ("how", "imported"),
+    [
+        ("early, named", ["quiet_library"]),
+        ("early", []),  # a worker that starts before they are named does not wait for them
+        ("early, named often", []),  # a pipe that nobody reads yet does not take so many
+    ],
+)
+def test_libraries_are_named_to_a_server_that_was_started_before(
+    how: str, imported: list[str], tmp_path: Path
+) -> None:
+    assert run_server(tmp_path, how, "quiet_library") == [imported, []]

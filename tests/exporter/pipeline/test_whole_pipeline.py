@@ -19,7 +19,7 @@ from modelexport_api.pod import MANIFEST_ENV, PodResult, parse_log_line
 from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Storage
 from modelexport_api.status import Stage
-from modelexport_exporter.__main__ import TERMINATION_LOG_ENV, WORK_DIR_ENV
+from modelexport_exporter.pod import TERMINATION_LOG_ENV, WORK_DIR_ENV
 from modelexport_exporter.storage.store import Location
 
 CODE = b"""\

@@ -35,6 +35,19 @@ def test_what_was_written_is_found_read_and_listed(place: Place) -> None:
     assert [item.key for item in directory.store.list_all(directory.key)] == [where.key]
 
 
+def test_a_range_is_of_the_object_that_was_found(place: Place) -> None:
+    where = place("a.bin")
+    put(where, b"0123456789")
+    found = where.store.stat(where.key)
+    assert found is not None
+    assert where.store.read_range(found, 2, 5) == b"234"
+    assert where.store.read_range(found, 0, 10) == b"0123456789"
+    put(where, b"another content")
+    with pytest.raises(ExportFailure) as refused:
+        where.store.read_range(found, 2, 5)
+    assert refused.value.reason is Reason.SOURCE_CHANGED
+
+
 def test_what_is_not_there_is_none_and_empty(place: Place) -> None:
     where = place("nothing")
     assert where.store.stat(where.key) is None

@@ -16,6 +16,7 @@ from modelexport_exporter.core.types import ExportTask, Unanswered, Verification
 from modelexport_exporter.verification.early_outputs import EarlyOutputs
 from modelexport_exporter.verification.reference_model import ReferenceModel, load_reference_model
 from modelexport_exporter.verification.samples import time_shares
+from modelexport_exporter.verification.samples.plain_source import plain_source
 from modelexport_exporter.workers import one_verification
 from modelexport_exporter.workers.early_runs import run_early
 from modelexport_exporter.workers.verify import verify_model
@@ -87,14 +88,19 @@ def test_verification_uses_the_outputs_and_ends_the_same(tmp_path: Path) -> None
     assert samples_of(outcome) == samples_of(expected)
 
 
-def test_model_that_reads_values_runs_again(tmp_path: Path) -> None:
+def test_runs_of_a_model_that_reads_values_are_watched(tmp_path: Path) -> None:
     task = task_for(small("Reading"), tmp_path)
     outputs = EarlyOutputs()
     model = Counted(task)
     model.run_early(outputs)
-    assert model.calls > 1  # the first rows are few, and the model reads only of many
-    assert outputs.take({}) is None
-    assert not outputs.has({})
+    plan = plain_source(task, model.model.bound_inputs.spec)
+    runs = [run.watched for s in plan.plan() if (run := outputs.take(plan.arrays(s))) is not None]
+    first = next(number for number, run in enumerate(runs) if run.sites)
+    assert first > 0  # the first rows are few, and the model reads only of many
+    assert {run.taken for run in runs[: first + 1]} == {None}
+    assert len(runs) > first + 1
+    assert all(run.taken for run in runs[first + 1 :] if run.sites)
+    assert all(run.path is not None for run in runs[first + 1 :])
 
 
 def test_stopped_run_ends_after_its_sample(tmp_path: Path) -> None:

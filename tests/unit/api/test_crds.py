@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,17 @@ def properties(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, di
     for inner in ("items", "additionalProperties"):
         if isinstance(schema.get(inner), dict):
             yield from properties(schema[inner], f"{path}[]")
+
+
+def optional(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
+    """The optional fields below a schema that have no fields themselves, and their descriptions."""
+    for name, child in schema.get("properties", {}).items():
+        if name not in schema.get("required", ()) and "properties" not in child:
+            yield f"{path}.{name}", child["description"]
+        yield from optional(child, f"{path}.{name}")
+    for inner in ("items", "additionalProperties"):
+        if isinstance(schema.get(inner), dict):
+            yield from optional(schema[inner], f"{path}[]")
 
 
 @pytest.fixture
@@ -89,6 +101,17 @@ def apply_defaults(schema: dict[str, Any], value: Any) -> Any:  # noqa: ANN401 -
     if isinstance(schema.get("additionalProperties"), dict):
         filled = {k: apply_defaults(schema["additionalProperties"], v) for k, v in filled.items()}
     return filled
+
+
+def test_kubectl_explain_states_the_default_of_every_optional_field(
+    version: dict[str, Any],
+) -> None:
+    found = dict(optional(version["schema"]["openAPIV3Schema"]["properties"]["spec"]))
+    assert found[".export.opset"].endswith(" Default: 20.")
+    assert found[".suspend"].endswith(" Default: false.")
+    assert found[".source.sha256"].endswith(" Default: none.")
+    silent = [path for path, text in found.items() if not re.search("Default: |not set", text)]
+    assert silent == []
 
 
 def test_no_category_is_the_name_of_a_resource() -> None:

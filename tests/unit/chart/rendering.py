@@ -25,13 +25,21 @@ def named(objects: Objects, kind: str, name: str = "modelexport") -> dict[str, A
 
 
 def settings(objects: Objects) -> Settings:
-    return parse_settings(yaml.safe_load(named(objects, "ConfigMap")["data"]["config.yaml"]))
+    maps = [o.get("data", {}) for o in objects if o["kind"] == "ConfigMap"]
+    (text,) = [data["config.yaml"] for data in maps if "config.yaml" in data]
+    return parse_settings(yaml.safe_load(text))
+
+
+def job_spec(objects: Objects, **spec: object) -> dict[str, Any]:
+    """Return the spec of the Job that the operator would create."""
+    meta = {"name": "digits", "uid": "u"}
+    resource = parse({**VALID, "metadata": meta, "spec": {**VALID["spec"], **spec}})
+    found: dict[str, Any] = job.build(resource, settings(objects))["spec"]
+    return found
 
 
 def _pod_template(objects: Objects) -> dict[str, Any]:
-    """Return the pod template of the Job that the operator would create."""
-    resource = parse({**VALID, "metadata": {"name": "digits", "uid": "u"}})
-    template: dict[str, Any] = job.build(resource, settings(objects))["spec"]["template"]
+    template: dict[str, Any] = job_spec(objects)["template"]
     return template
 
 

@@ -26,6 +26,16 @@ def test_the_operator_has_exactly_the_permissions_it_needs(render: Render) -> No
     assert leader["rules"] == list(rbac.lease_rules("modelexport"))
 
 
+def test_kueue_s_workloads_are_read_only_where_the_values_enable_it(render: Render) -> None:
+    objects = render(kueue={"enabled": True, "qps": 5})
+    found = settings(objects)
+    assert (found.kueue.enabled, found.kueue.qps) == (True, 5)
+    rules = named(objects, "ClusterRole")["rules"]
+    assert rules[-1:] == list(rbac.kueue_rules(found.kueue))
+    assert not settings(render()).kueue.enabled
+    assert rules[:-1] == named(render(), "ClusterRole")["rules"]
+
+
 @pytest.mark.parametrize(
     ("values", "watched"),
     [
@@ -79,6 +89,28 @@ def test_an_export_asks_for_one_nvidia_gpu(render: Render) -> None:
 )
 def test_values_choose_the_gpu(render: Render, gpu: dict[str, Any], limits: dict[str, Any]) -> None:
     assert container(render(exporter={"gpu": gpu}))["resources"]["limits"] == limits
+
+
+DIGEST = "sha256:" + "a" * 64
+
+
+@pytest.mark.parametrize(
+    ("gpus", "cpu_image", "expected"),
+    [
+        (1, {}, "host/exporter:7"),
+        (0, {}, "host/exporter-cpu:7"),
+        (0, {"repository": "host/lean"}, "host/lean:7"),
+        (0, {"tag": "8"}, "host/exporter-cpu:8"),
+        (0, {"digest": DIGEST}, f"host/exporter-cpu@{DIGEST}"),
+        (2, {"repository": "host/lean", "digest": DIGEST}, "host/exporter:7"),
+    ],
+)
+def test_export_pods_without_gpus_run_the_image_without_cuda(
+    render: Render, gpus: int, cpu_image: dict[str, str], expected: str
+) -> None:
+    image = {"repository": "host/exporter", "tag": "7"}
+    objects = render(exporter={"image": image, "cpuImage": cpu_image, "gpu": {"count": gpus}})
+    assert settings(objects).exporter_image == expected
 
 
 def test_every_value_for_export_pods_is_in_the_job(render: Render) -> None:

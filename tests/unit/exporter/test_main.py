@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from modelexport_api.pod import MANIFEST_ENV, MAX_TERMINATION_BYTES, PodResult, parse_log_line
 from modelexport_api.reasons import ExitCode, Reason
-from modelexport_exporter.__main__ import TERMINATION_LOG_ENV, main
+from modelexport_exporter.pod import TERMINATION_LOG_ENV, run
 
 
 @pytest.mark.parametrize(
@@ -34,7 +37,7 @@ def test_a_bad_manifest_is_typed(
     if manifest is not None:
         monkeypatch.setenv(MANIFEST_ENV, manifest)
 
-    assert main() == ExitCode.MANIFEST
+    assert run() == ExitCode.MANIFEST
 
     text = message.read_text()
     assert len(text.encode()) <= MAX_TERMINATION_BYTES
@@ -45,3 +48,21 @@ def test_a_bad_manifest_is_typed(
     line = parse_log_line(capsys.readouterr().err.strip())
     assert line is not None
     assert line.level == "error"
+
+
+def test_the_process_logs_before_it_imports_and_ends_with_the_code() -> None:
+    environment = {name: value for name, value in os.environ.items() if name != MANIFEST_ENV}
+    ended = subprocess.run(
+        [sys.executable, "-m", "modelexport_exporter"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert ended.returncode == ExitCode.MANIFEST
+    first, last = (parse_log_line(line) for line in ended.stderr.splitlines())
+    assert first is not None
+    assert first.message == "started"
+    assert last is not None
+    assert last.level == "error"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from modelexport_operator.cache import Cache
+from modelexport_operator.cache import SPEC_BYTES, Cache, Identity
 from unit.operator.objects import UID, Object, ended, export_body, job_body
 
 COMPLETE = {
@@ -63,6 +63,20 @@ def test_a_finished_export_is_live_until_it_is_settled(
     assert cache.live() == ([UID] if live else [])
 
 
+def test_a_large_spec_is_not_cached_until_its_export_has_finished() -> None:
+    cache = Cache()
+    cache.put_resource(export_body(spec={"model": {"factory": "a" * SPEC_BYTES}}))
+    assert cache.resource(UID) is None
+    assert cache.identity(UID) == Identity("ml", "digits", UID, 1)
+    assert cache.live() == [UID]
+    body = export_body(spec={"model": {"factory": "a" * SPEC_BYTES}}, status=COMPLETE)
+    body["metadata"]["resourceVersion"] = "11"
+    cache.put_resource(body)
+    found = cache.resource(UID)
+    assert found is not None
+    assert found.terminal
+
+
 def test_only_labels_for_the_job_are_cached() -> None:
     cache = Cache()
     labels = {"kueue.x-k8s.io/queue-name": "gpu", "team": "vision"}
@@ -104,7 +118,7 @@ def test_exports_missing_in_a_complete_list_are_removed() -> None:
     cache.put_resource(export_body(uid="listed", resourceVersion="6"))
     cache.put_resource(export_body(uid="created since", resourceVersion="9"))
     cache.put_resource(export_body(uid="elsewhere", namespace="other", resourceVersion="5"))
-    cache.keep_resources({"listed"}, "8", "ml")
+    assert cache.keep_resources({"listed"}, "8", "ml") == {"deleted"}
     assert set(cache.live()) == {"listed", "created since", "elsewhere"}
 
 

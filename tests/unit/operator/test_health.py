@@ -9,21 +9,23 @@ import pytest
 
 from modelexport_operator.health import Health, find_problems
 from modelexport_operator.limiter import Limiter
-from modelexport_operator.logs import JsonFormatter
+from modelexport_operator.logs import JsonFormatter, TextFormatter, about
+from unit.operator.objects import UID
+from unit.operator.objects import resource as export_resource
 
 
 @pytest.mark.parametrize(
     ("health", "words"),
     [
-        (Health(leading=False, since_resync=9_999, oldest_key=0), []),
-        (Health(leading=True, since_resync=899, oldest_key=299), []),
-        (Health(leading=True, since_resync=901, oldest_key=0), ["resync"]),
-        (Health(leading=True, since_resync=901, oldest_key=301), ["resync", "key"]),
+        (Health(leading=False, stalled=9_999, silent=9_999), []),
+        (Health(leading=True, stalled=299, silent=539), []),
+        (Health(leading=True, stalled=301, silent=0), ["nothing has finished for 301 s"]),
+        (Health(leading=True, stalled=301, silent=541), ["finished", "watch"]),
     ],
-    ids=["not the leader", "healthy", "old resync", "old resync and stuck workers"],
+    ids=["not the leader", "healthy", "workers hang", "workers and a watch hang"],
 )
 def test_find_problems(health: Health, words: list[str]) -> None:
-    found = find_problems(health, resync_seconds=300)
+    found = find_problems(health, stalled_seconds=300)
     assert len(found) == len(words)
     assert all(word in sentence for word, sentence in zip(words, found, strict=True))
 
@@ -43,3 +45,12 @@ def test_a_log_line_is_one_json_object() -> None:
     assert "\n" not in line
     found = json.loads(line)
     assert (found["level"], found["message"], found["uid"]) == ("warning", "said x\ny", "u")
+
+
+def test_lines_have_the_identity_of_their_object() -> None:
+    record = logging.LogRecord("a", logging.INFO, "f", 1, "created Job %s", ("j",), None)
+    record.fields = about(export_resource(), job="j", reason=None)["fields"]
+    identity = {"namespace": "ml", "name": "digits", "uid": UID, "generation": 1, "job": "j"}
+    assert json.loads(JsonFormatter().format(record)).items() >= identity.items()
+    text = TextFormatter("%(levelname)s: %(message)s").format(record)
+    assert text == f"INFO: created Job j namespace=ml name=digits uid={UID} generation=1 job=j"

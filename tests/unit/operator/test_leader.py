@@ -121,3 +121,30 @@ def test_a_leader_that_observes_another_leader_stops_at_once() -> None:
                 await election.keep()
 
     asyncio.run(scenario())
+
+
+def test_the_lease_belongs_to_its_owner_also_if_it_was_made_without() -> None:
+    async def scenario() -> None:
+        store = Store()
+        await Election(store, "ns", "me", FAST).acquire()
+        owner = {"kind": "ServiceAccount", "name": "operator", "uid": "u"}
+        await Election(store, "ns", "me", FAST, owner=owner).acquire()
+        assert store.lease is not None
+        assert store.lease["metadata"]["ownerReferences"] == [owner]
+
+    asyncio.run(scenario())
+
+
+def test_a_standby_asks_more_often_than_the_leader_renews() -> None:
+    async def scenario() -> None:
+        store = Store()
+        patient = LeaseSettings(duration_seconds=60, renew_seconds=30, retry_seconds=20)
+        first = Election(store, "ns", "first", patient)
+        await first.acquire()
+        waiting = asyncio.create_task(Election(store, "ns", "second", patient).acquire())
+        await asyncio.sleep(0.05)
+        await first.release()
+        async with asyncio.timeout(2):
+            await waiting
+
+    asyncio.run(scenario())

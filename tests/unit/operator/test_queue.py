@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +15,7 @@ def drain(schedule: Schedule, now: float) -> list[str]:
     taken = []
     while (key := schedule.take(now)) is not None:
         taken.append(key)
-        schedule.done(key)
+        schedule.done(key, now)
     return taken
 
 
@@ -42,7 +43,7 @@ def test_a_key_added_while_in_progress_is_taken_afterwards() -> None:
     schedule.add("b", 1)
     assert schedule.take(1) == "b"
     assert schedule.take(1) is None
-    schedule.done("a")
+    schedule.done("a", 1)
     assert schedule.take(1) == "a"
 
 
@@ -62,8 +63,40 @@ def test_the_age_of_the_oldest_key_includes_keys_in_progress() -> None:
     assert schedule.oldest(7) == 7
     schedule.take(7)
     assert schedule.oldest(10) == 3
-    schedule.done("a")
+    schedule.done("a", 10)
     assert schedule.oldest(10) == 0
+
+
+def test_a_thousand_keys_of_a_namespace_do_not_delay_the_one_of_another() -> None:
+    schedule = Schedule(group_of=lambda key: key.partition("/")[0])
+    for number in range(1_000):
+        schedule.add(f"busy/{number:03}", 0)
+    schedule.add("quiet/a", 1)
+    schedule.add("other/a", 1)
+    assert [schedule.take(1) for _ in range(4)] == ["busy/000", "quiet/a", "other/a", "busy/001"]
+
+
+@pytest.mark.parametrize(
+    ("finished", "stalled"),
+    [(None, 100), (50, 50), (99, 1)],
+    ids=["nothing has finished", "the last one 50 s ago", "a backlog, but progress"],
+)
+def test_a_backlog_is_no_stall(finished: float | None, stalled: float) -> None:
+    schedule = Schedule()
+    for key in "abc":
+        schedule.add(key, 0)
+    if finished is not None:
+        taken = schedule.take(0)
+        assert taken is not None
+        schedule.done(taken, finished)
+    assert schedule.oldest(100) == 100
+    assert schedule.stalled(100) == stalled
+
+
+def test_nothing_due_is_no_stall() -> None:
+    schedule = Schedule()
+    schedule.add("later", 1_000)
+    assert schedule.stalled(900) == 0
 
 
 def test_outdated_entries_do_not_accumulate() -> None:
@@ -97,10 +130,10 @@ def test_no_key_is_lost_or_processed_twice_at_a_time(found: list[tuple[str, str,
             working.add(taken)
             owed.discard(taken)
         elif step == "done" and key in working:
-            schedule.done(key)
+            schedule.done(key, now)
             working.discard(key)
     for key in working:
-        schedule.done(key)
+        schedule.done(key, now)
     assert set(drain(schedule, now + 1_000)) == owed
 
 

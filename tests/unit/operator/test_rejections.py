@@ -24,6 +24,16 @@ from modelexport_operator.rejections import Cause, cause_of
             '"batch" in the namespace "ml"',
             Cause.MISSING_PERMISSION,
         ),
+        (
+            'jobs.batch "digits" is forbidden: status unknown for quota: jobs, resources: '
+            "count/jobs.batch",
+            Cause.QUOTA,
+        ),
+        (
+            'Internal error occurred: failed calling webhook "jobs.example.com": failed to call '
+            "webhook: Post ...: dial tcp 127.0.0.1:1: connect: connection refused",
+            Cause.WEBHOOK,
+        ),
         ('pods "digits" is forbidden: violates PodSecurity "restricted:latest"', Cause.OTHER),
     ],
 )

@@ -47,6 +47,12 @@ def test_a_valid_file(tmp_path: Path) -> None:
             "spec.hostNetwork cannot be changed",
         ),
         (
+            {"exporterImage": "a", "platformPodTemplate": {"spec": {"hostNetwork": True}}},
+            "spec.hostNetwork cannot be changed",
+        ),
+        ({"exporterImage": "a", "storage": {"endpoint": "minio"}}, "storage.endpoint: String"),
+        ({"exporterImage": "a", "logLevel": "loud"}, "logLevel: Input should be"),
+        (
             {"exporterImage": "a", "podTemplate": {"spec": {"containers": [{"image": "b"}]}}},
             "every entry requires `name`",
         ),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from modelexport_exporter.storage.workspace import PREFIX as RUN_DIRECTORY
+from modelexport_exporter.core.locked_directory import PREFIX as RUN_DIRECTORY
 
 Children = Callable[[Path], Iterable[Path]]
 """Returns the entries of a directory that are no links; none where it cannot be read."""

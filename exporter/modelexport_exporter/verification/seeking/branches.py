@@ -60,8 +60,13 @@ class SidesTaken:
         with watched if jumps else nullcontext(), reads:
             yield sites
         sites |= set(reads.read)
-        self._watched += jumps
-        for jump, pattern in _patterns(watched.taken).items():
+        if jumps:
+            self.add(watched.taken)
+
+    def add(self, taken: Sequence[Taken]) -> None:
+        """Add the jumps of a run that was watched elsewhere."""
+        self._watched += 1
+        for jump, pattern in _patterns(taken).items():
             self._targets[jump] |= set(pattern)
             self._patterns[jump].add(pattern)
             self._runs[jump] += 1
@@ -191,7 +196,7 @@ def _diverging(before: list[Taken], after: list[Taken]) -> Iterator[Jump]:
             yield jump
 
 
-def _patterns(taken: list[Taken]) -> dict[Jump, tuple[int, ...]]:
+def _patterns(taken: Sequence[Taken]) -> dict[Jump, tuple[int, ...]]:
     """Return where each jump led, each time in order."""
     found: defaultdict[Jump, list[int]] = defaultdict(list)
     for entry in taken:

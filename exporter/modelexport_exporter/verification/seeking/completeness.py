@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ from modelexport_exporter.verification.seeking.seek import LARGEST_VOLUME, Seeke
 from modelexport_exporter.verification.seeking.size_paths import SizePaths
 from modelexport_exporter.verification.seeking.unmet_conditions import UnmetConditions
 from modelexport_exporter.verification.seeking.value_reads import Site, reads_of_inputs
+from modelexport_exporter.verification.seeking.watched_run import RunWatch, WatchedRun
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]
@@ -91,7 +92,8 @@ class Completeness:
         self._guarded = bool(samples.guards) and not samples.proven_graph
         self._paths = Paths()
         self._size_paths = SizePaths(samples, reference, self._paths, clock)
-        if branches is not Branches.NONE:
+        self._watches = branches is not Branches.NONE
+        if self._watches:
             reference.watching = self._watching
         if self._frozen_sizes or self._guarded:
             reference.early.forget()
@@ -101,18 +103,26 @@ class Completeness:
         # Few models read values; jumps are watched, which takes time, once one does.
         jumps = bool(self._known)
         recorded = self._frozen_sizes or self._guarded or (jumps and self._may_lack_sides)
-        before = self._sides.ways
-        with (
-            self._paths.recording() if recorded else nullcontext(),
-            self._sides.watching(jumps=jumps) as sites,
-        ):
+        watch = RunWatch(jumps=jumps, path=recorded)
+        with watch:
             yield
+        self.note(arrays, watch.found)
+
+    def note(self, arrays: Arrays, run: WatchedRun) -> None:
+        """Add what a run on these inputs showed, whenever it ran."""
+        if not self._watches:
+            return
+        before = self._sides.ways
+        if run.taken is not None:
+            self._sides.add(run.taken)
+        if run.path is not None:
+            self._paths.add(run.path)
         small = sum(array.size for array in arrays.values()) <= LARGEST_VOLUME
         if self._sides.ways > before and small and len(self._reached) < MOST_REACHED:
             self._reached.append(arrays)
-        if new := sites - self._known:
+        if new := {*run.sites} - self._known:
             self._known |= new
-            self._reference.early.forget()
+            self._reference.early.forget_unwatched()
             self._unexamined.append((new, arrays))
 
     def seek(

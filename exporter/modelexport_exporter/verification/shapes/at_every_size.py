@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.core.dims import is_dynamic
-from modelexport_exporter.onnx_file.read_back import ANY_RANK
+from modelexport_exporter.core.dims import ANY_RANK, is_dynamic
 from modelexport_exporter.verification.shapes.all_sizes import shapes_at_all
 from modelexport_exporter.verification.shapes.declared import Declared
 from modelexport_exporter.verification.shapes.expressions import evaluate

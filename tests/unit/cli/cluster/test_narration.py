@@ -48,6 +48,11 @@ def shown(before: Export | None, now: Export, *, on_board: bool = False) -> list
         (export(PENDING), export(UNSCHEDULABLE), ["info: Pending: 0/1 nodes"]),
         (None, export(QUEUED), ["info: Queued: in queue gpu"]),
         (export(PENDING), export(RETRYING), ["warning: attempt 2 of 4: PodKilled"]),
+        (
+            running("Load", 22),
+            export({**UNSCHEDULABLE, "phase": "Running", "progress": progress("Load", 22, "m")}),
+            ["info: Running: 0/1 nodes"],
+        ),
         (running("Load", 22), export({**PENDING, "progress": progress("Load", 22, "m")}), []),
         (None, running("Load", 22), ["22 Load m"]),
         (running("Load", 22), running("Load", 22), []),

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from modelexport_exporter.core.environment import with_credentials, without_credentials
+from modelexport_exporter.core.environment import with_credentials, without_secrets
 
 
 def test_who_needs_credentials_waits_while_they_are_taken_away(
@@ -20,7 +20,7 @@ def test_who_needs_credentials_waits_while_they_are_taken_away(
         with with_credentials() as held:
             found.append(held)
 
-    with without_credentials():
+    with without_secrets():
         assert "AWS_SECRET_ACCESS_KEY" not in os.environ
         other = threading.Thread(target=need)
         other.start()
@@ -32,6 +32,6 @@ def test_who_needs_credentials_waits_while_they_are_taken_away(
 
 def test_credentials_are_back_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
-    with pytest.raises(OSError, match="no server"), without_credentials():
+    with pytest.raises(OSError, match="no server"), without_secrets():
         raise OSError("no server")
     assert os.environ["AWS_ACCESS_KEY_ID"] == "key"

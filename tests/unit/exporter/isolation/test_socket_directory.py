@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from modelexport_exporter.core.locked_directory import private_parent
 from modelexport_exporter.isolation import socket_directory
-from modelexport_exporter.storage.workspace import private_parent, workspace
+from modelexport_exporter.storage.workspace import workspace
 
 START = """
 import os, sys

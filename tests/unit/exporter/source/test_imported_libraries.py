@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from modelexport_exporter.core.types import LibraryImport
+from modelexport_exporter.isolation.shared_libraries import LibraryImport
 from modelexport_exporter.source.imported_libraries import imported_libraries
 
 NUMPY = LibraryImport("numpy")

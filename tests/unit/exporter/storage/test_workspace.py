@@ -13,7 +13,8 @@ import pytest
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.storage.workspace import objection, private_parent, workspace
+from modelexport_exporter.core.locked_directory import objection, private_parent
+from modelexport_exporter.storage.workspace import workspace
 
 USER, OTHER = 1000, 1001
 SHARED = 0o777

@@ -204,6 +204,23 @@ def test_values_that_the_module_refuses_are_not_accepted() -> None:
     assert not reference.accepts({"x": np.ones((5, 3), np.float32)})
 
 
+@pytest.mark.parametrize(("reads", "kept"), [(False, True), (True, False)])
+def test_outputs_of_accepted_values_are_compared_unless_the_module_reads_values(
+    reads: bool, kept: bool
+) -> None:
+    class Module(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x if reads and x.sum() > 100 else x + 1
+
+    module, arrays = Module(), {"x": np.ones((4, 3), np.float32)}
+    reference = EagerReference(module, ROWS)
+    assert reference.accepts(arrays)
+    early = reference.early.take(arrays)
+    assert (early is not None) == kept
+    if early is not None:
+        np.testing.assert_array_equal(early.outputs[0], reference.run(arrays, "the same")[0])
+
+
 def test_exported_program_is_not_moved() -> None:
     program = torch.export.export(torch.nn.Linear(3, 2), (torch.ones(4, 3),))
     (result,) = EagerReference(program.module(), ROWS).run({"x": np.ones((4, 3), np.float32)}, "")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from modelexport_operator.client import ApiError, Page
-from modelexport_operator.triggers.stream import Collection, Stream, StreamUpdate
+from modelexport_operator.stream import Collection, Stream, StreamUpdate
 
 JOBS = Collection("/apis/batch/v1", "jobs", "team", "app=x", "batch/v1", "Job")
 Event = dict[str, Any]

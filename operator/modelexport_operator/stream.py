@@ -1,15 +1,15 @@
-"""List a collection, then watch it: also a resource that may be missing or forbidden.
+"""List a collection, then watch it: large objects, many objects, resources that may be missing.
 
-kopf ends the process if it may not watch a resource, and does not notice a resource that is
-installed later. Here, both raise an `ApiError`; the caller reports it and retries. Objects are not
+A failure raises an `ApiError`; the caller reports it and follows the stream again. Objects are not
 stored: each is passed on when it is observed.
 """
 
 from __future__ import annotations
 
 import logging
+import random
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -39,13 +39,15 @@ class Collection:
 class StreamUpdate:
     """Observed objects. `deleted`: the last state of deleted objects.
 
-    `complete`: the end of a list; objects that were in none of its parts do not exist.
+    `complete`: the end of a list of this version; objects that were in none of its parts do not
+    exist.
     """
 
     objects: tuple[Body, ...] = ()
     deleted: bool = False
     listed: bool = False
     complete: bool = False
+    version: str = ""
 
 
 class ListWatchApi(Protocol):
@@ -69,11 +71,20 @@ class Stream:
     deleted in between is not in the list, but the watch reports it.
     """
 
-    def __init__(self, api: ListWatchApi, what: Collection, relist_seconds: float) -> None:
+    def __init__(
+        self,
+        api: ListWatchApi,
+        what: Collection,
+        relist_seconds: float,
+        expired: Callable[[], None] = lambda: None,
+    ) -> None:
         self._api = api
         self._relist_seconds = relist_seconds
+        self._expired = expired
         self._version = ""
         self.what = what
+        self.last_answer = time.monotonic()
+        """When the API server last answered, with or without an object."""
 
     async def follow(self) -> AsyncGenerator[StreamUpdate, None]:
         """Yield the existing objects, then their changes. Raises ApiError if that fails."""
@@ -83,10 +94,11 @@ class Stream:
             pages = self._api.pages(what.root, what.namespace, what.resource, what.selector)
             async for page in pages:
                 version = page.version
+                self.last_answer = time.monotonic()
                 yield StreamUpdate(
                     tuple(_with_kind(what, body) for body in page.items), listed=True
                 )
-            yield StreamUpdate(listed=True, complete=True)
+            yield StreamUpdate(listed=True, complete=True, version=version)
             self._version = self._version or version
             try:
                 async with aclosing(self._watch()) as updates:
@@ -96,6 +108,7 @@ class Stream:
                 if error.status != _GONE:
                     raise
                 log.info("the watch on %s expired, listing again", what.resource)
+                self._expired()
                 self._version = ""
 
     async def _watch(self) -> AsyncGenerator[StreamUpdate, None]:
@@ -104,11 +117,13 @@ class Stream:
         query = {"allowWatchBookmarks": "true"}
         if what.selector:
             query["labelSelector"] = what.selector
-        until = time.monotonic() + self._relist_seconds
+        jitter = random.uniform(0.8, 1.2)  # noqa: S311 - replicas and collections spread out
+        until = time.monotonic() + self._relist_seconds * jitter
         while time.monotonic() < until:
             since = {**query, "resourceVersion": self._version}
             async with aclosing(self._api.watch(path, what.resource, since)) as events:
                 async for event in events:
+                    self.last_answer = time.monotonic()
                     kind, body = event["type"], event["object"]
                     if kind == "ERROR":
                         raise _to_error(body)
@@ -116,6 +131,7 @@ class Stream:
                         yield StreamUpdate((_with_kind(what, body),), deleted=kind == "DELETED")
                     # Only after the caller processed it: otherwise the event is sent again.
                     self._version = body["metadata"]["resourceVersion"]
+            self.last_answer = time.monotonic()
 
 
 def _to_error(body: Body) -> ApiError:

@@ -1,0 +1,37 @@
+"""The columns REASON and MESSAGE: which condition says why a ModelExport is not well.
+
+After the end it is the condition of the end. Before, it is the first condition that is not True for
+one of the reasons in `waits`: what the ModelExport waits for, then why it is retried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from modelexport_api.base import truncate
+from modelexport_api.conditions import ENDS_OF, PARTIALLY, find_condition
+from modelexport_api.status import SUMMARY_LIMIT, Condition, ConditionType
+from modelexport_api.waits import Wait
+
+_WAITING = (ConditionType.SCHEDULED, *ENDS_OF)
+_WAITS = set(Wait)
+
+
+def summarize(conditions: Iterable[Condition]) -> dict[str, str]:
+    """Return the fields `reason` and `message` of a status; none while all is well."""
+    found = _first_trouble(list(conditions))
+    if found is None:
+        return {}
+    text = " ".join(found.message.split())
+    return {"reason": found.reason, **({"message": truncate(text, SUMMARY_LIMIT)} if text else {})}
+
+
+def _first_trouble(conditions: list[Condition]) -> Condition | None:
+    failed = find_condition(conditions, ConditionType.FAILED)
+    if failed is not None:
+        return failed
+    complete = find_condition(conditions, ConditionType.COMPLETE)
+    if complete is not None:
+        return complete if complete.reason.startswith(PARTIALLY) else None
+    waiting = (find_condition(conditions, kind) for kind in _WAITING)
+    return next((c for c in waiting if c and c.status != "True" and c.reason in _WAITS), None)

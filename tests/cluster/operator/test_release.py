@@ -1,0 +1,88 @@
+"""Install, upgrade, uninstall and install again, with exports running."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from bed.control_plane import ControlPlane
+from bed.processes import BedError
+from cluster.operator.release import Release
+from cluster.operator.replica import Operators
+from cluster.operator.world import SUCCESS, World, eventually
+from modelexport_operator import installed
+from unit.chart.rendering import CHART
+
+pytestmark = pytest.mark.control_plane
+
+PREVIOUS = Path(__file__).resolve().parents[1] / "chart" / "previous.tgz"
+
+
+@pytest.fixture
+def release(control_plane: ControlPlane, operators: Operators, helm: Path, world: World) -> Release:
+    """A release that owns the CRDs; that the bed made them is the first adoption."""
+    watched = {"operator": {"watchNamespaces": [world.namespace]}}
+    return Release(control_plane, operators, helm, world.namespace, values=watched)
+
+
+def test_exports_survive_upgrade_uninstall_and_another_release(
+    world: World, release: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release.install(PREVIOUS, "--take-ownership")
+    before = release.start("before")
+    pods = {}
+    for name in ("upgraded", "reinstalled"):
+        world.create(name)
+        pods[name] = world.live_pod(name)
+        world.run_pod(pods[name])
+        world.wait_for(name, "Scheduled")
+
+    release.values["admissionPolicy"] = {"enabled": True}
+    release.install(CHART)
+    assert before.terminate() == 0
+    after = release.start("after")
+    world.end_pod(pods["upgraded"], 0, SUCCESS)
+    world.wait_for("upgraded", "Complete")
+    monkeypatch.setenv("KUBECONFIG", str(release.account_kubeconfig()))
+    monkeypatch.setenv("POD_NAMESPACE", release.namespace)
+    assert installed.main(["--config", str(release.settings_file())]) == 0
+
+    release.uninstall()
+    began = time.monotonic()
+    eventually(lambda: release.lease() is None, "the Lease is given back", seconds=10)
+    print(f"the Lease was given back after {time.monotonic() - began:.1f} s")
+    after.terminate()
+    assert world.exists("upgraded")
+    assert world.live_pod("reinstalled") == pods["reinstalled"]
+
+    release.name = "exports"
+    with pytest.raises(BedError, match="ownership"):
+        release.install(CHART)
+    release.install(CHART, "--take-ownership")
+    release.start("again")
+    world.end_pod(pods["reinstalled"], 0, SUCCESS)
+    world.wait_for("reinstalled", "Complete")
+    assert [len(world.jobs(name)) for name in pods] == [1, 1]
+    release.uninstall()
+
+
+def test_the_test_says_what_an_installation_lacks(
+    world: World,
+    release: Release,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    release.values |= {"crds": {"install": False}, "rbac": {"create": False}}
+    release.install()
+    monkeypatch.setenv("KUBECONFIG", str(release.account_kubeconfig()))
+    monkeypatch.setenv("POD_NAMESPACE", release.namespace)
+    assert installed.main(["--config", str(release.settings_file()), "--seconds", "2"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in lines] == [
+        f"cannot list modelexports in {world.namespace}",
+        f"cannot list modelexporttriggers in {world.namespace}",
+        f"the Lease {world.namespace}/modelexport was not renewed within 2 s",
+    ]
+    release.uninstall()

@@ -1,0 +1,1 @@
+"""What the chart ships for Prometheus and Grafana, read by tests."""
