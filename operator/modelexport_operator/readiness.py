@@ -25,6 +25,7 @@ from collections.abc import Sequence
 
 from modelexport_api.conditions import NOT_REQUESTED, ConditionState
 from modelexport_api.status import ConditionType, Failure, Phase
+from modelexport_api.waits import Wait
 
 _IN_PROGRESS = {
     Phase.PENDING: "a pod is being created, scheduled or started",
@@ -34,7 +35,7 @@ _IN_PROGRESS = {
 }
 
 
-_NEEDS_A_PERSON = frozenset({"Deactivated"})
+_NEEDS_A_PERSON = frozenset({Wait.DEACTIVATED})
 """Reasons of an export in progress that no time changes: Kueue does not admit it again."""
 
 

@@ -123,5 +123,5 @@ def test_one_wait_for_both_ends_and_a_selection_by_phase_and_reason(
         return kubectl("get", here, "mex", f"--field-selector={selector}", "-o", "name").strip()
 
     assert select("status.phase=Failed") == "modelexport.modelexport.dev/bad"
-    assert select("status.failure.reason=VerificationFailed") == "modelexport.modelexport.dev/bad"
+    assert select("status.reason=VerificationFailed") == "modelexport.modelexport.dev/bad"
     assert select("status.phase=Succeeded") == "modelexport.modelexport.dev/good"
