@@ -112,8 +112,8 @@ def operator_image(node_cluster: NodeCluster) -> str:
 
 @pytest.fixture(scope="session")
 def exporter_image(node_cluster: NodeCluster) -> str:
-    """The name of the project's exporter image, built from this checkout and loaded on the node."""
-    return _load(node_cluster, "exporter")
+    """The name of the exporter image without CUDA, built from this checkout and on the node."""
+    return _load(node_cluster, "exporter-cpu")
 
 
 def _load(cluster: NodeCluster, target: images.Target) -> str:

@@ -71,6 +71,15 @@ def built(target: Target) -> bool:
     return _kept_digest(target) == _target_digest()
 
 
+def run(target: Target, *command: str) -> str:
+    """Run a command in the image of TARGET, without a cluster; return what it writes."""
+    container = _buildah("from", "--pull-never", build(target)).strip()
+    try:
+        return _buildah("run", "--isolation", "chroot", container, "--", *command)
+    finally:
+        _buildah("rm", container)
+
+
 def push(image: str, registry: Registry) -> None:
     """Copy an image to the registry; layers that are there already are not read again."""
     words = ("push", "--quiet", "--tls-verify=false", *_COMPRESSION)

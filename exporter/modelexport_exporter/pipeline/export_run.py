@@ -91,8 +91,7 @@ class ExportRun:
         if context.settings.kept is None:
             identity = self._record.identity
             assert identity is not None
-            warn = partial(context.log.log, "warning")
-            check_memory(stage.source.store, identity, context.spec, warn)
+            check_memory(stage.source.store, identity, partial(context.log.log, "warning"))
         on_download(stage.code_dir)
         held.enter_context(publisher.open())
         checkpoint = stage.fetch()

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from modelexport_api.reasons import Reason
-from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.core import cgroup
 from modelexport_exporter.core.digests import SourceIdentity
 from modelexport_exporter.core.errors import ExportFailure
@@ -36,7 +35,6 @@ _GIB = 1 << 30
 def check_memory(
     store: Store,
     identity: SourceIdentity,
-    spec: ModelExportSpec,
     warn: Callable[[str], None] = lambda _message: None,
     limit: int | None = None,
 ) -> None:
@@ -45,12 +43,12 @@ def check_memory(
     `limit`: bytes of memory, by default what this process may use.
     """
     limit = memory_limit() if limit is None else limit
-    precision, cuda = spec.export.precision, has_cuda()
-    worst = Plan(identity.size_bytes, Loading.COPIED, precision, cuda)
+    cuda = has_cuda()
+    worst = Plan(identity.size_bytes, Loading.COPIED, cuda)
     if limit is None or fits_anyhow(worst, limit):
         return
     header = _header_of(store, identity)
-    plan = Plan(header.weights_bytes, header.loading, precision, cuda)
+    plan = Plan(header.weights_bytes, header.loading, cuda)
     prediction = predict(plan)
     if is_impossible(prediction, limit):
         raise insufficient(plan, prediction, limit)

@@ -23,6 +23,10 @@ def save_legacy(path: Path) -> None:
     torch.save(WEIGHTS.state_dict(), path, _use_new_zipfile_serialization=False)
 
 
+def save_script(path: Path) -> None:
+    torch.jit.script(WEIGHTS).save(path)  # type: ignore[no-untyped-call]
+
+
 def save_program(path: Path) -> None:
     torch.export.save(torch.export.export(WEIGHTS, (torch.ones(1, 100),)), path)
 
@@ -42,7 +46,7 @@ def header_of(path: Path) -> Header:
             lambda path: safetensors.torch.save_file(WEIGHTS.state_dict(), path),
             Loading.MAPPED,
         ),
-        (lambda path: torch.jit.script(WEIGHTS).save(path), Loading.COPIED),
+        (save_script, Loading.COPIED),
     ],
     ids=["torch.save", "safetensors", "TorchScript"],
 )

@@ -1,4 +1,4 @@
-"""Refused before the download: by a real limit where this machine has one to give, else injected."""
+"""Refused before the download: by a real limit where this machine has one, else by a given one."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def check(path: Path, limit: int) -> list[str]:
     found = store.stat(str(path))
     assert found is not None
     identity = SourceIdentity(store.uri(str(path)), (found,))
-    check_memory(store, identity, resource(path).spec, warnings.append, limit)
+    check_memory(store, identity, warnings.append, limit)
     return warnings
 
 
@@ -74,7 +74,7 @@ def test_the_failure_has_both_numbers_and_what_to_do(tmp_path: Path) -> None:
 
 
 def test_what_may_fit_is_warned_of_and_goes_on(tmp_path: Path) -> None:
-    path = write_sparse(tmp_path / "old.pt", LEGACY, 3 * GIB)
+    path = write_sparse(tmp_path / "old.pt", LEGACY, 7 * GIB // 2)
     (warning,) = check(path, 4 * GIB)
     assert "limit 4 GiB" in warning
 
@@ -152,7 +152,7 @@ def test_a_pod_ends_with_the_reason_before_it_imports_torch(limited: Path, tmp_p
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert ended.returncode == 18, ended.stderr

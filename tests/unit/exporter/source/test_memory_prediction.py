@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from modelexport_api.export import Precision
 from modelexport_exporter.source.memory_prediction import (
     Loading,
     Plan,
@@ -50,9 +49,8 @@ def test_only_what_no_export_avoids_is_refused(plan: Plan, limit: int, refused: 
 
 
 @pytest.mark.parametrize("loading", list(Loading))
-@pytest.mark.parametrize("precision", list(Precision))
-def test_the_lower_bound_is_below_the_prediction(loading: Loading, precision: Precision) -> None:
+def test_the_lower_bound_is_below_the_prediction(loading: Loading) -> None:
     for size in (0, 10**6, 10**12):
         for cuda in (False, True):
-            found = predict(Plan(size, loading, precision, cuda))
+            found = predict(Plan(size, loading, cuda))
             assert found.lower_bytes < found.peak_bytes
