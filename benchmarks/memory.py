@@ -23,7 +23,7 @@ import yaml
 from benchmarks import measure
 from benchmarks.cases import CASES, NETWORKS, PYTHONPATH, Case
 from modelexport_api.pod import MANIFEST_ENV
-from modelexport_exporter.__main__ import TERMINATION_LOG_ENV, WORK_DIR_ENV
+from modelexport_exporter.pod import TERMINATION_LOG_ENV, WORK_DIR_ENV
 
 FORMATS = ("StateDict", "Safetensors", "Legacy", "TorchScript")
 INTERVAL = 0.2
@@ -87,7 +87,7 @@ def _save_script(case: Case, path: Path) -> None:
         )
         for entry in case.inputs
     ]
-    torch.jit.save(torch.jit.trace(module, tuple(sizes)), path)
+    torch.jit.save(torch.jit.trace(module, tuple(sizes)), path)  # type: ignore[no-untyped-call]
 
 
 def _measure(manifest: dict[str, Any], scratch: Path) -> dict[str, int]:

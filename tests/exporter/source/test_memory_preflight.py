@@ -15,10 +15,10 @@ import pytest
 from modelexport_api.pod import MANIFEST_ENV
 from modelexport_api.reasons import Reason
 from modelexport_api.resource import ModelExport, parse
-from modelexport_exporter.__main__ import TERMINATION_LOG_ENV, WORK_DIR_ENV
 from modelexport_exporter.core.digests import SourceIdentity
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.stored_object import StoredObject
+from modelexport_exporter.pod import TERMINATION_LOG_ENV, WORK_DIR_ENV
 from modelexport_exporter.source import memory_preflight
 from modelexport_exporter.source.memory_preflight import check_memory, memory_limit
 from modelexport_exporter.storage.files import FileStore
@@ -136,7 +136,7 @@ def test_a_pod_ends_with_the_reason_before_it_imports_torch(limited: Path, tmp_p
     path = write_sparse(tmp_path / "old.pt", LEGACY, 8 * GIB)
     program = (
         "import os, sys; from pathlib import Path; Path(sys.argv[1]).write_text(str(os.getpid()));"
-        "from modelexport_exporter.__main__ import main; code = main();"
+        "from modelexport_exporter.pod import main; code = main();"
         "assert 'torch' not in sys.modules; sys.exit(code)"
     )
     environment = {
