@@ -90,6 +90,7 @@ workers: {{ .Values.operator.workers }}
 api: {{- toYaml .Values.operator.api | nindent 2 }}
 triggers: {{- toYaml .Values.triggers | nindent 2 }}
 kueue: {{- toYaml .Values.kueue | nindent 2 }}
+stalledSeconds: {{ .Values.operator.stalledSeconds }}
 podStartGraceSeconds: {{ .Values.operator.podStartGraceSeconds }}
 logLevel: {{ .Values.operator.logLevel }}
 logFormat: {{ .Values.operator.logFormat }}
