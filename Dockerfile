@@ -59,8 +59,13 @@ RUN python3 -m venv /opt/tools \
         -r /opt/requirements/without-cuda.txt
 COPY requirements/without_cuda.py /opt/requirements/
 RUN cd /opt/requirements \
-    && /opt/tools/bin/python without_cuda.py /opt/modelexport/lib/python3*/site-packages \
-    && /opt/modelexport/bin/python -B -c 'import torch, torchvision, onnxruntime'
+    && /opt/tools/bin/python without_cuda.py /opt/modelexport/lib/python3*/site-packages
+# 0.2 GB that no export reads: tests, a downloader, and bytecode of what few models import.
+RUN cd /opt/modelexport/lib/python3*/site-packages \
+    && find . -depth -type d -name tests -exec rm -r {} + \
+    && rm -r onnx/backend/test torch/bin/protoc* hf_xet hf_xet-* \
+    && find transformers/models torch/_inductor torch/testing/_internal -name '*.pyc' -delete \
+    && /opt/modelexport/bin/python -B -c 'import torch, torchvision, onnxruntime, transformers'
 
 FROM ${BASE} AS exporter-cpu
 COPY --from=without-cuda /opt/modelexport /opt/modelexport

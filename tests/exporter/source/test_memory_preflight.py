@@ -136,7 +136,7 @@ def test_a_pod_ends_with_the_reason_before_it_imports_torch(limited: Path, tmp_p
     path = write_sparse(tmp_path / "old.pt", LEGACY, 8 * GIB)
     program = (
         "import os, sys; from pathlib import Path; Path(sys.argv[1]).write_text(str(os.getpid()));"
-        "from modelexport_exporter.pod import main; code = main();"
+        "from modelexport_exporter.pod import run; code = run();"
         "assert 'torch' not in sys.modules; sys.exit(code)"
     )
     environment = {
