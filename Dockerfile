@@ -64,7 +64,7 @@ RUN cd /opt/requirements \
 RUN cd /opt/modelexport/lib/python3*/site-packages \
     && find . -depth -type d -name tests -exec rm -r {} + \
     && rm -r onnx/backend/test torch/bin/protoc* hf_xet hf_xet-* \
-    && find transformers/models torch/_inductor torch/testing/_internal -name '*.pyc' -delete \
+    && find transformers/models torch/_inductor torch/testing pygments setuptools networkx -name '*.pyc' -delete \
     && /opt/modelexport/bin/python -B -c 'import torch, torchvision, onnxruntime, transformers'
 
 FROM ${BASE} AS exporter-cpu
