@@ -8,8 +8,8 @@ checkpoint of a batch), it could show the judge others.
 from __future__ import annotations
 
 import threading
+from contextlib import ExitStack
 
-from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import ConvertedModel, WrittenFile
 from modelexport_exporter.storage import regular_files
 
@@ -18,11 +18,19 @@ class PinnedFiles:
     """Reads the files of an export once more, in a thread: the judge mostly waits for eager."""
 
     def __init__(self, converted: ConvertedModel) -> None:
-        """Begin to read them, the model's file first."""
-        self._directory = converted.model_path.parent
-        model = converted.model_path.name
-        self._files = sorted(converted.files, key=lambda file: file.name != model)
-        self._failure: ExportFailure | None = None
+        """Open them, and begin to read the model's file first.
+
+        Raises ExportFailure if one is no regular file: the judge would wait for a named pipe.
+        """
+        directory, model = converted.model_path.parent, converted.model_path.name
+        with ExitStack() as opening:
+            files = sorted(converted.files, key=lambda file: file.name != model)
+            self._files = [
+                (file, opening.enter_context(regular_files.opened(directory / file.name)))
+                for file in files
+            ]
+            self._open = opening.pop_all()
+        self._failure: Exception | None = None
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
 
@@ -37,12 +45,12 @@ class PinnedFiles:
 
     def _read(self) -> None:
         try:
-            for file in self._files:
-                self._check(file)
-        except ExportFailure as failure:
+            with self._open:
+                for file, descriptor in self._files:
+                    _check(file, descriptor)
+        except Exception as failure:  # noqa: BLE001 - raised where it is waited for
             self._failure = failure
 
-    def _check(self, file: WrittenFile) -> None:
-        with regular_files.opened(self._directory / file.name) as descriptor:
-            found = regular_files.digest_from(descriptor)
-        regular_files.check_digest(file.name, found, file.sha256)
+
+def _check(file: WrittenFile, descriptor: int) -> None:
+    regular_files.check_digest(file.name, regular_files.digest_from(descriptor), file.sha256)

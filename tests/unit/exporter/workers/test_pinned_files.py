@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -46,9 +47,13 @@ def test_other_bytes_end_the_verification(converted: ConvertedModel, name: str) 
     assert caught.value.reason is Reason.ARTIFACT_CHANGED
 
 
-def test_a_link_in_place_of_a_file_ends_it(converted: ConvertedModel, tmp_path: Path) -> None:
+def test_what_is_no_regular_file_ends_it_at_once(converted: ConvertedModel, tmp_path: Path) -> None:
     path = converted.model_path
     path.rename(tmp_path / "kept")
     path.symlink_to(tmp_path / "kept")
     with pytest.raises(ExportFailure, match="cannot be opened"):
-        PinnedFiles(converted).check()
+        PinnedFiles(converted)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(ExportFailure, match="is no regular file"):
+        PinnedFiles(converted)
