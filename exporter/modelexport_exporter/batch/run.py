@@ -26,6 +26,7 @@ from modelexport_exporter.batch.publish_results import publish_results
 from modelexport_exporter.batch.rebinding_engine import RebindingEngine
 from modelexport_exporter.batch.results import Results
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.locked_directory import remove_dead
 from modelexport_exporter.core.log import Log
 from modelexport_exporter.isolation.interruption import ignore_signals, interruptible
 from modelexport_exporter.isolation.unexpected_error import unexpected_error
@@ -75,6 +76,7 @@ def run_share(
     with interruptible():
         try:
             settings = replace(_with_signer(resource, settings), batch=resource.spec)
+            remove_dead(settings.work_dir)  # a share that has nothing left to do needs no directory
             planned = make_plan(resource, part.shares)
             with _closing(make_engine(settings)) as engine:
                 loop = Loop(planned, part.share, _open_journal(planned, part, log), engine, log)

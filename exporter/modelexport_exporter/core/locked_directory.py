@@ -43,16 +43,21 @@ def locked_directory(parent: Path, *, trusted: bool = False) -> Iterator[Path]:
     parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not trusted:
         _check_parent(parent)
-    _sweep(parent)
-    if parent != private_parent() and _is_ours(private_parent()):
-        # Where fork servers of killed processes listened.
-        _sweep(private_parent())
+    remove_dead(parent)
     directory, descriptor = _create(parent)
     try:
         yield directory
     finally:
         _remove(directory)
         os.close(descriptor)
+
+
+def remove_dead(parent: Path) -> None:
+    """Remove what killed processes left below a place, and below the default one."""
+    _sweep(parent)
+    if parent != private_parent() and _is_ours(private_parent()):
+        # Where their fork servers listened.
+        _sweep(private_parent())
 
 
 def objection(entry: os.stat_result, directory: os.stat_result, user: int) -> str | None:

@@ -146,6 +146,17 @@ def test_a_second_run_exports_nothing_again(runs: Runs) -> None:
     assert all(item.reused for item in runs.results(resource).items)
 
 
+def test_a_run_that_has_nothing_left_to_do_removes_what_a_killed_one_left(runs: Runs) -> None:
+    runs.write(a="1")
+    resource = runs.resource()
+    runs.run(resource)
+    killed = runs.tmp_path / "work" / "modelexport-run-killed"
+    killed.mkdir(parents=True)
+    (killed / "lock").touch()
+    assert runs.run(resource).exit_code is ExitCode.DONE
+    assert not killed.exists()
+
+
 def test_nothing_matches(runs: Runs) -> None:
     runs.write(a="1", b="2")
     result = runs.run(runs.resource({"uri": f"{runs.root}run/*.safetensors"}))
