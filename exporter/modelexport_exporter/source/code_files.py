@@ -2,7 +2,7 @@
 
 A directory of code also holds what has nothing to do with the code: the checkpoint, what exports
 published there, virtual environments, caches, and what its .gitignore files name. None of it
-counts, so an export whose outputs lie beside its manifest is up to date when it is run again.
+counts, so an export whose outputs are next to its manifest is up to date when it is run again.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ terabytes, or call themselves; honest files that were cut off, overwritten, or c
 Checkpoints go through the run of a pod, ONNX files through `modelexport inspect` and a run of
 mode Verify. A file held if the command ended with a reason that names what is wrong with it,
 within 60 s and 1.5 GB of address space beyond what the process had; if no code of it ran (it
-would leave a canary where also the sandbox writes), and if nothing was written beside the run's
+would leave a canary where also the sandbox writes), and if nothing was written outside of the run's
 own directory. A change that no format detects, such as a bit of a weight, may end in an artifact.
 """
 Try = Callable[["Hostile"], "Outcome"]

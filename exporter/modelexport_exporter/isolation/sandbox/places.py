@@ -74,7 +74,7 @@ _GPU = "nvidia"
 """The beginning of the names of NVIDIA's devices."""
 
 HUGGING_FACE = ("hub", "modules", "assets", "xet", "datasets")
-"""What libraries write below HF_HOME; its tokens are files beside these."""
+"""What libraries write below HF_HOME; its tokens are files next to these."""
 
 
 def credentials(environment: Mapping[str, str], home: Path) -> tuple[Path, ...]:
