@@ -14,7 +14,7 @@ from modelexport_api.trigger_resource import ModelExportTrigger, parse_trigger
 from modelexport_api.yaml_text import dump, load_all
 from modelexport_exporter.batch.destinations import root_of, single_of
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_operator import job
+from modelexport_operator import job, observe
 from modelexport_operator.cache import Cache
 from modelexport_operator.decide import decide
 from modelexport_operator.decisions import CreateJob
@@ -74,8 +74,8 @@ def observe_stored(document: dict[Any, Any]) -> Iterator[str]:
     body.pop("status", None)
     cache = Cache()
     cache.put_resource(body)
-    resource = cache.resource(UID)
-    assert resource is not None
+    assert cache.identity(UID) is not None
+    resource = cache.resource(UID) or observe.resource(body)  # read again where it is large
     decision = decide(Observation(resource), NOW, SETTINGS)
     if decision.action is None and decision.status is None:
         yield "the operator decides nothing"
