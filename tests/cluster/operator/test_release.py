@@ -30,7 +30,7 @@ def release(control_plane: ControlPlane, operators: Operators, helm: Path, world
 def test_exports_survive_upgrade_uninstall_and_another_release(
     world: World, release: Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    release.install(PREVIOUS, "--take-ownership")
+    release.install(PREVIOUS, "--take-ownership", "--force-conflicts")  # kubectl applied them
     before = release.start("before")
     pods = {}
     for name in ("upgraded", "reinstalled"):
