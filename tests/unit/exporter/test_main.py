@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from modelexport_api.pod import MANIFEST_ENV, MAX_TERMINATION_BYTES, PodResult, parse_log_line
+from modelexport_api.pod import (
+    LOG_LEVEL_ENV,
+    MANIFEST_ENV,
+    MAX_TERMINATION_BYTES,
+    PodResult,
+    parse_log_line,
+)
 from modelexport_api.reasons import ExitCode, Reason
 from modelexport_exporter.pod import TERMINATION_LOG_ENV, run
 
@@ -50,8 +56,12 @@ def test_a_bad_manifest_is_typed(
     assert line.level == "error"
 
 
-def test_the_process_logs_before_it_imports_and_ends_with_the_code() -> None:
+@pytest.mark.parametrize(("level", "started"), [("", True), ("info", True), ("warning", False)])
+def test_the_process_logs_before_it_imports_and_ends_with_the_code(
+    level: str, started: bool
+) -> None:
     environment = {name: value for name, value in os.environ.items() if name != MANIFEST_ENV}
+    environment[LOG_LEVEL_ENV] = level
     ended = subprocess.run(
         [sys.executable, "-m", "modelexport_exporter"],
         env=environment,
@@ -61,8 +71,5 @@ def test_the_process_logs_before_it_imports_and_ends_with_the_code() -> None:
         timeout=60,
     )
     assert ended.returncode == ExitCode.MANIFEST
-    first, last = (parse_log_line(line) for line in ended.stderr.splitlines())
-    assert first is not None
-    assert first.message == "started"
-    assert last is not None
-    assert last.level == "error"
+    lines = [parse_log_line(line) for line in ended.stderr.splitlines()]
+    assert [line.level for line in lines if line] == [*(["info"] if started else []), "error"]
