@@ -85,12 +85,14 @@ def _syntax_problem(text: str, error: yaml.MarkedYAMLError) -> str:
         tab = "found a tab; expected spaces, the only indentation that YAML has"
         return f"{where}: {tab}; replace the tab before {line.strip()[:_SHOWN]!r} with spaces"
     problem = error.problem or "cannot be read"
-    if began is not None and "flow" in str(error.context):
+    if began is not None and began.line < len(lines) and "flow" in str(error.context):
         opening = lines[began.line][began.column : began.column + 1]
         return (
             f"{where}: {problem}; close the {opening} of line {began.line + 1}: "
             f"{lines[began.line].strip()[:_SHOWN]!r}, and write commas between its entries"
         )
+    if mark.line >= len(lines):
+        return f"{where}: {problem}: the text ends too early; close each bracket and each quote"
     since = f" ({error.context}, line {began.line + 1})" if error.context and began else ""
     return f"{where}: {problem}{since}; correct {line.strip()[:_SHOWN]!r}{_advice(problem)}"
 

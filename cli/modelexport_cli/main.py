@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -45,13 +46,18 @@ examples:
   # A line for each reason
   modelexport explain
 """
+_INTERRUPTED = 128 + signal.SIGINT
 _WITH_WORKERS = frozenset({"export", "init", "run", "verify", "diagnose"})
 
 
 def main(arguments: Sequence[str] | None = None, prog: str = "modelexport") -> int:
     """Run the command; return its exit code."""
-    with surviving_closed_pipes():
-        return _run(parser(prog).parse_args(arguments))
+    try:
+        with surviving_closed_pipes():
+            return _run(parser(prog).parse_args(arguments))
+    except KeyboardInterrupt:  # while it imports: later, a run ends with a reason
+        print(f"{prog}: interrupted", file=sys.stderr)
+        return _INTERRUPTED
 
 
 def _run(args: argparse.Namespace) -> int:

@@ -104,6 +104,7 @@ def _prepare_process(channel: Connection, output: Connection) -> Send:
     # A group of its own: Ctrl-C reaches only the supervisor, which ends the whole group.
     os.setsid()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # User code that starts processes gets Linux's usual start method, and the resource tracker
     # does not warn about locks created here.
     multiprocessing.set_start_method("fork", force=True)

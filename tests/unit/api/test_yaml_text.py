@@ -100,6 +100,8 @@ def test_letters_in_a_manifest_are_found_with_their_line() -> None:
     [
         ("a:\n\tb: 1", "line 2, column 1: found a tab; expected spaces"),
         ("a: {b: 1\nc: 2", "close the { of line 1"),
+        ("a: [\n", "the text ends too early; close each bracket and each quote"),
+        ("a: {\n\n", "the text ends too early"),
         ("a: b: c", "in quotes"),
         ('{"a": 1,}}', "JSON, nor YAML"),
         ("", "is empty: expected one ModelExport"),
