@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from modelexport_api.status import ModelExportStatus
+from modelexport_cli import explain
 from modelexport_cli.main import main
 
 
@@ -117,3 +118,14 @@ def test_render_prints_the_job(tmp_path: Path, capsys: pytest.CaptureFixture[str
     out = capsys.readouterr().out
     assert "kind: Job" in out
     assert "image: exporter:1" in out
+
+
+def test_ctrl_c_before_a_run_can_end_in_order_leaves_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(_reason: str | None) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(explain, "print_explanation", interrupted)
+    assert main(["explain"]) == 130
+    assert capsys.readouterr().err == "modelexport: interrupted\n"
