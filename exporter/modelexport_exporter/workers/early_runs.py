@@ -23,6 +23,7 @@ from modelexport_exporter.verification.samples.plain_source import plain_source
 from modelexport_exporter.verification.samples.sample_scheduler import SampleScheduler
 from modelexport_exporter.verification.seeking.frozen_code import Branches, branches_of
 from modelexport_exporter.verification.seeking.watched_run import RunWatch
+from modelexport_exporter.verification.unusual_values import UNUSUAL
 
 SHARE_OF_MEMORY = 0.25
 """The exporter needs memory at the same time."""
@@ -61,14 +62,16 @@ def run_early(
 ) -> None:
     """Add the outputs of the task's samples, as many as time and memory allow.
 
-    None where a sampler draws, which may draw other values when it is called again. Raises what the
-    model raises.
+    None where a sampler draws, which may draw other values when it is called again, and none with
+    unusual values: whether the model takes these is found out first, and a loop may never end with
+    them. Raises what the model raises.
     """
     source = plain_source(task, model.bound_inputs.spec)
     paths = branches_of(task) is Branches.ONE_SIDE
     reads_values = False
     scheduler = SampleScheduler(source.spec, TIME_BUDGET_SECONDS, _free_share)
-    for sample in source.plan() if source.sampler is None else ():
+    planned = source.plan() if source.sampler is None else ()
+    for sample in (sample for sample in planned if sample.values not in UNUSUAL):
         if is_stopped() or not scheduler.admit(sample).fits:
             return
         arrays = source.arrays(sample)

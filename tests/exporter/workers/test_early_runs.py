@@ -17,6 +17,7 @@ from modelexport_exporter.verification.early_outputs import EarlyOutputs
 from modelexport_exporter.verification.reference_model import ReferenceModel, load_reference_model
 from modelexport_exporter.verification.samples import time_shares
 from modelexport_exporter.verification.samples.plain_source import plain_source
+from modelexport_exporter.verification.unusual_values import UNUSUAL
 from modelexport_exporter.workers import one_verification
 from modelexport_exporter.workers.early_runs import run_early
 from modelexport_exporter.workers.verify import verify_model
@@ -101,6 +102,19 @@ def test_runs_of_a_model_that_reads_values_are_watched(tmp_path: Path) -> None:
     assert len(runs) > first + 1
     assert all(run.taken for run in runs[first + 1 :] if run.sites)
     assert all(run.path is not None for run in runs[first + 1 :])
+
+
+@pytest.mark.timeout(120)
+def test_unusual_values_with_which_a_loop_never_ends_are_left_out(tmp_path: Path) -> None:
+    task = task_for(small("Halving"), tmp_path)
+    outputs = EarlyOutputs()
+    model = Counted(task)
+    model.run_early(outputs)
+    source = plain_source(task, model.model.bound_inputs.spec)
+    unusual = [sample for sample in source.plan() if sample.values in UNUSUAL]
+    assert unusual
+    assert outputs
+    assert not any(outputs.has(source.arrays(sample)) for sample in unusual)
 
 
 def test_stopped_run_ends_after_its_sample(tmp_path: Path) -> None:
