@@ -36,7 +36,8 @@ def test_tested_version_is_the_locked_one(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_allowed_versions_are_those_of_the_distribution(name: str) -> None:
     extras = PROJECT["optional-dependencies"]
-    required = [entry.partition(";")[0] for entry in (*extras["exporter"], *extras["models"])]
+    stated = (*extras["exporter-common"], *extras["exporter"], *extras["models"])
+    required = [entry.partition(";")[0] for entry in stated]
     bounds = {
         re.split(r"[\[><=]", entry)[0]: re.sub(r"^[\w-]+(\[.*\])?", "", entry) for entry in required
     }
