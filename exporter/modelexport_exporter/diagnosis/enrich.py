@@ -70,7 +70,8 @@ def enrich(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> ExportFailure
     causes = likely_causes(failure, pitfalls)
     if not causes:
         return failure
-    unlike_itself = _is_unlike_itself(pitfalls)
+    # A failure that is NotDeterministic already names what the model keeps, and how to declare it.
+    unlike_itself = _is_unlike_itself(pitfalls) and not isinstance(failure, NotDeterministic)
     enriched = _as_not_deterministic(failure) if unlike_itself else copy.copy(failure)
     enriched.__cause__ = failure.__cause__
     unnamed = causes[0].source and causes[0].source not in failure.sources
