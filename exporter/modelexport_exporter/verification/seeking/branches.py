@@ -10,7 +10,7 @@ from __future__ import annotations
 import linecache
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,18 +50,16 @@ class SidesTaken:
         self._watched = 0
 
     @contextmanager
-    def watching(self, *, jumps: bool = True, limited: bool = False) -> Iterator[set[Site]]:
+    def watching(self, *, limited: bool = False) -> Iterator[set[Site]]:
         """Watch one run; what it yields holds the places that read a value, once it ended.
 
-        Without `jumps`, only these places are noted. `limited`: raise RunTooLongError in a run
-        that does not seem to end.
+        `limited`: raise RunTooLongError in a run that does not seem to end.
         """
         watched, reads, sites = WatchedJumps(limited=limited), ValueReads(), set[Site]()
-        with watched if jumps else nullcontext(), reads:
+        with watched, reads:
             yield sites
         sites |= set(reads.read)
-        if jumps:
-            self.add(watched.taken)
+        self.add(watched.taken)
 
     def add(self, taken: Sequence[Taken]) -> None:
         """Add the jumps of a run that was watched elsewhere."""

@@ -82,14 +82,6 @@ class Paths:
             for values, constant in zip(known, path.constants, strict=True)
         )
 
-    @contextmanager
-    def recording(self) -> Iterator[None]:
-        """Add the path of the run in this context."""
-        recorded = RecordedPath()
-        with recorded:
-            yield
-        self.add(recorded.path)
-
 
 class NewPaths:
     """A goal: runs that take a path which no compared run took."""

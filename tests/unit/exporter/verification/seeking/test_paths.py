@@ -89,8 +89,10 @@ def found_by(holds: Callable[[int, int], bool]) -> list[Mapping[str, int]]:
     paths = Paths()
     reference = EagerReference(Rule(holds), bound.call)
     given = {"x": torch.ones(3), "y": torch.ones(5)}
-    with torch.inference_mode(), paths.recording():
+    recorded = RecordedPath()
+    with torch.inference_mode(), recorded:
         reference.call(given)
+    paths.add(recorded.path)
     found: list[Mapping[str, int]] = []
     samples = SampleSource(bound.spec)
     seeker = SizePaths(samples, reference, paths, lambda: 0.0)
