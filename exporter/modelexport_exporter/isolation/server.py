@@ -76,7 +76,7 @@ def _start(preload: Sequence[str]) -> None:
     multiprocessing.get_context("forkserver").set_forkserver_preload(
         [entry_points.ENDS_WITH_PARENT, entry_points.FORK_SERVER, *preload]
     )
-    if _SERVER.libraries is not None or _SERVER.libraries_known:
+    if _SERVER.libraries is not None:
         _ensure_running()
         return
     choose_socket_directory()
