@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 
 from modelexport_api.waits import Wait
 from modelexport_operator import clock
 from modelexport_operator.client import EVENTS, ApiError, collection
 from modelexport_operator.failures import CANNOT_START
 from modelexport_operator.pods import ObservedPod, Obstacle
+from modelexport_operator.read_api import ReadApi
 
 PULLING = "Pulling"
 """Reason while a large image is being pulled, and of the kubelet's Event: nothing is missing."""
@@ -27,20 +28,6 @@ _OF_SCHEDULER = {"Scheduled", "FailedScheduling"}
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class EventsApi(Protocol):
-    """The part of the API that reading a pod's Events needs."""
-
-    async def call(
-        self,
-        method: str,
-        path: str,
-        resource: str,
-        *,
-        query: Mapping[str, str] | None = None,
-    ) -> dict[str, Any]:
-        """Send a request."""
-
-
 def is_late(pod: ObservedPod, now: datetime, grace: timedelta) -> bool:
     """Return whether a pod has been on its node for longer than the grace without starting."""
     if pod.ended or pod.running or not pod.scheduled or pod.waiting_reason in CANNOT_START:
@@ -49,7 +36,7 @@ def is_late(pod: ObservedPod, now: datetime, grace: timedelta) -> bool:
     return since is not None and since + grace <= now
 
 
-async def read_obstacle(api: EventsApi, namespace: str, pod: ObservedPod) -> Obstacle:
+async def read_obstacle(api: ReadApi, namespace: str, pod: ObservedPod) -> Obstacle:
     """Return why a late pod does not start, from its Events; a general sentence without them."""
     query = {"fieldSelector": f"regarding.uid={pod.uid}", "limit": str(_LIMIT)}
     try:

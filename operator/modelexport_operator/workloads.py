@@ -12,13 +12,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 
 from modelexport_operator import kueue
 from modelexport_operator.client import NOT_FOUND, ApiError
 from modelexport_operator.kueue import ObservedWorkload
 from modelexport_operator.limiter import Limiter
 from modelexport_operator.observe import ObservedJob
+from modelexport_operator.read_api import ReadApi
 from modelexport_operator.settings import KueueSettings
 
 JOB_UID_LABEL = "kueue.x-k8s.io/job-uid"
@@ -36,26 +37,12 @@ _FIRST = timedelta(seconds=5)
 log = logging.getLogger(__name__)
 
 
-class WorkloadsApi(Protocol):
-    """The part of the API that reading Workloads needs."""
-
-    async def call(
-        self,
-        method: str,
-        path: str,
-        resource: str,
-        *,
-        query: Mapping[str, str] | None = None,
-    ) -> dict[str, Any]:
-        """Send a request."""
-
-
 class Workloads:
     """Reads Workloads, if the settings enable it."""
 
     def __init__(
         self,
-        api: WorkloadsApi,
+        api: ReadApi,
         settings: KueueSettings,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
