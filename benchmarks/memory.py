@@ -3,7 +3,7 @@
     python -m benchmarks.memory [--only encoder] [--format Safetensors] [--precision Float16]
 
 Local files, default settings but the latency measurement; the way of measuring is that of
-`benchmarks/measure.py`. The constants in `preflight/memory_prediction.py` are from this table.
+`benchmarks/measure.py`. The constants in `source/memory_prediction.py` are from this table.
 """
 
 from __future__ import annotations
