@@ -21,7 +21,7 @@ PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 PYTEST = $(BIN)/python -m pytest --numprocesses $(PROCESSES) --maxprocesses 4
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-nightly lint format lock crds testbed docs reference pictures bench profile coverage coverage-nightly nightly-torch mutants kernels fuzz operators chaos clean
+.PHONY: help setup demo test test-fast test-nightly lint format lock crds testbed docs reference pictures bench bench-latency bench-batch profile coverage coverage-nightly nightly-torch mutants kernels fuzz operators chaos clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -94,6 +94,9 @@ bench: testbed ## Measure the pipeline against the script that people write by h
 
 profile: testbed ## Sample where the CPU seconds of an export go, and draw flame graphs (needs ptrace)
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.profiling --write
+
+bench-latency: setup ## Measure published files against those of bare torch.onnx.export
+	PYTHONPATH=tests $(BIN)/python -m benchmarks.latency --write
 
 bench-batch: testbed ## Measure batches against that script in a loop; takes an hour and 20 GB of disk
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.batch --write
