@@ -1,14 +1,16 @@
-"""Peak of anonymous memory of each stage of an export, next to what the preflight predicts.
+"""Peak of anonymous memory of each stage of an export, and of its disk.
 
     python -m benchmarks.memory [--only encoder] [--format Safetensors] [--precision Float16]
 
 Local files, default settings but the latency measurement; the way of measuring is that of
-`benchmarks/measure.py`. The constants in `source/memory_prediction.py` are from this table.
+`benchmarks/measure.py`. The constants in `source/memory_prediction.py` are from this table, and the
+sizes in docs/install.md. Disk: what the files below the work directory take.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import subprocess
@@ -42,7 +44,7 @@ def main() -> int:
             continue
         with tempfile.TemporaryDirectory(dir="/var/tmp") as scratch:
             manifest = _prepare(case, Path(scratch), arguments)
-            _print(case.name, _measure(manifest, Path(scratch)))
+            _print(case.name, *_measure(manifest, Path(scratch)))
     return 0
 
 
@@ -90,7 +92,8 @@ def _save_script(case: Case, path: Path) -> None:
     torch.jit.save(torch.jit.trace(module, tuple(sizes)), path)  # type: ignore[no-untyped-call]
 
 
-def _measure(manifest: dict[str, Any], scratch: Path) -> dict[str, int]:
+def _measure(manifest: dict[str, Any], scratch: Path) -> tuple[dict[str, int], int]:
+    """Return the peak of memory of each stage, and the peak of disk, in bytes."""
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([*sys.path, PYTHONPATH]),
@@ -102,13 +105,14 @@ def _measure(manifest: dict[str, Any], scratch: Path) -> dict[str, int]:
     command = [sys.executable, "-m", "modelexport_exporter"]
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
     peaks: dict[str, int] = {}
-    stage = ["Start"]
+    stage, disk = ["Start"], [0]
     ended = threading.Event()
 
     def watch() -> None:
         while not ended.wait(INTERVAL):
             now = sum(measure.anonymous_bytes(pid) for pid in measure.tree(process.pid))
             peaks[stage[0]] = max(peaks.get(stage[0], 0), now)
+            disk[0] = max(disk[0], _used(scratch / "work"))
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
@@ -122,12 +126,26 @@ def _measure(manifest: dict[str, Any], scratch: Path) -> dict[str, int]:
     watcher.join()
     if process.wait():
         raise RuntimeError("".join(lines)[-3000:])
-    return peaks
+    return peaks, disk[0]
 
 
-def _print(name: str, peaks: dict[str, int]) -> None:
+def _used(directory: Path) -> int:
+    """Return the bytes that files take, each once, whatever the number of its names."""
+    found: dict[int, int] = {}
+    for root, _, names in os.walk(directory):
+        for name in names:
+            with contextlib.suppress(OSError):
+                entry = (Path(root) / name).lstat()
+                found[entry.st_ino] = entry.st_blocks * 512
+    return sum(found.values())
+
+
+def _print(name: str, peaks: dict[str, int], disk: int) -> None:
     shown = ", ".join(f"{stage} {peak / 1e6:.0f}" for stage, peak in peaks.items())
-    print(f"{name}: {shown} MB; peak {max(peaks.values()) / 1e6:.0f} MB", flush=True)
+    print(
+        f"{name}: {shown} MB; peak {max(peaks.values()) / 1e6:.0f} MB, disk {disk / 1e6:.0f} MB",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":
