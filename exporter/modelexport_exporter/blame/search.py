@@ -27,6 +27,7 @@ from modelexport_exporter.blame.fingerprint import (
 )
 from modelexport_exporter.blame.record_eager import SearchBudgetExceeded, record_eager
 from modelexport_exporter.blame.record_onnx import File, Runtime, level_to_blame
+from modelexport_exporter.blame.tolerances import tolerances
 from modelexport_exporter.blame.trace import Trace
 from modelexport_exporter.blame.view import Pair, View
 from modelexport_exporter.call import Call, flatten
@@ -34,7 +35,6 @@ from modelexport_exporter.call.tensors import to_array, to_tensor
 from modelexport_exporter.core.blame import Blame
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.machine import busy_seconds
-from modelexport_exporter.verification.numerics.tolerance import UNCALIBRATED
 
 SECONDS = 60.0
 """CPU time of this process; time of other processes does not count."""
@@ -43,11 +43,6 @@ _WATCHED = 12
 """Number of values after a replaced one that are compared."""
 _FOR_THE_REPRO = 10.0
 _KEPT_BYTES = 256 << 20
-QUANTIZED = 5e-2
-"""The error up to which two values agree in a file that computes with bytes, relative to the peak;
-in other files `UNCALIBRATED` of the coarsest dtype, as for outputs."""
-_FINEST = 0.1
-"""For a small error of the outputs, values must match within this share of it."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +59,19 @@ class Suspect:
     weights: Mapping[str, Array]
     limits: Sequence[float]
     """The absolute error that is allowed in each output."""
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The result of the search at one tolerance."""
+
+    view: View
+    pair: Pair | None
+    """The proof; None where nothing is proven."""
+    value: Array | None
+    """Eager's value of the pair."""
+    nodes: Sequence[int]
+    """The steps of the file that may have the fault."""
 
 
 def find_blame(suspect: Suspect) -> Blame:
@@ -151,49 +159,85 @@ class _Search:
 
     def _search_file(self, eager: Trace, wrong: Sequence[int]) -> Blame:
         file = self._file.trace()
-        tolerance = self._tolerance(file, eager, wrong)
+        found: _Found | None = None
+        for tolerance in self._tolerances(file, eager, wrong):
+            found = self._found(View(file, eager, tolerance, wrong)) or found
+            if found is not None and len(found.nodes) == 1:
+                break
+        if found is not None:
+            return self._add_repro(self._describe(found), found)
         view = View(file, eager, tolerance, wrong)
         if not view.mine:
             return Blame(why_not="every recorded value matches")
-        pair, value = self._prove(view, view.pairs(MAX_PROOFS))
-        if pair is not None:
-            strict = View(file, eager, tolerance, wrong, strict=True)
-            if len(strict.nodes(pair)) > len(view.nodes(pair)):
-                earlier, other = self._prove(strict, strict.pairs(MAX_PROOFS // 2, pair))
-                if earlier is not None:
-                    view, pair, value = strict, earlier, other
-        nodes = view.nodes(pair)
-        if not nodes:
+        if not (nodes := view.nodes(None)):
             return Blame(why_not="no single node could be identified")
-        return self._add_repro(self._describe(view, pair, nodes), nodes, view, pair, value)
+        unproven = _Found(view, None, None, nodes)
+        return self._add_repro(self._describe(unproven), unproven)
 
-    def _tolerance(self, file: Trace, eager: Trace, wrong: Sequence[int]) -> float:
-        """Return the relative error up to which values match: less for small output errors."""
-        prints = [*eager.prints.values(), *eager.given.values(), *file.prints.values()]
-        floors = {UNCALIBRATED.get(item.dtype, 0.0) for item in prints if item.is_float}
-        # In eager, bytes are saved for the backward pass only.
-        if any(item.dtype in {"int8", "uint8"} for item in file.prints.values()):
-            floors.add(QUANTIZED)
-        floor = max(floors, default=0.0) or UNCALIBRATED["float32"]
+    def _found(self, view: View) -> _Found | None:
+        """Return the nodes whose fault is proven, at the tolerance of this view."""
+        pair, value = self._prove(view, view.pairs(MAX_PROOFS))
+        if pair is None:
+            return None
+        strict = View(view.file, view.eager, view.tolerance, view.wrong, strict=True)
+        if len(strict.nodes(pair)) > len(view.nodes(pair)):
+            earlier, other = self._prove(strict, strict.pairs(MAX_PROOFS // 2, pair))
+            if earlier is not None:
+                view, pair, value = strict, earlier, other
+        nodes = view.nodes(pair)
+        found = _Found(view, pair, value, nodes)
+        if len(nodes) == 1:
+            return self._missing_before(found) or found
+        return found if nodes else None
+
+    def _missing_before(self, found: _Found) -> _Found | None:
+        """Return the step before, if this one is right once it reads what eager's op reads."""
+        view, pair = found.view, found.pair
+        assert pair is not None
+        pairs = view.misread(found.nodes[0], pair)
+        kept = self._keep(view, pairs)
+        names = self._file.names
+        for before in pairs:
+            if before.theirs not in kept or busy_seconds() > self._deadline - _FOR_THE_REPRO:
+                continue
+            value = self._as_mine(view, before, kept)
+            after = self._file.fetch_patched(names[before.mine], value, [names[pair.mine]])
+            print_ = fingerprint(after[names[pair.mine]])
+            if distance(view.eager.prints[pair.theirs], print_) <= view.tolerance:
+                return _Found(view, before, value, [view.producer_of(before)])
+        return None
+
+    def _tolerances(self, file: Trace, eager: Trace, wrong: Sequence[int]) -> list[float]:
+        """Return the relative errors up to which values match, in the order of the attempts."""
+        recorded = (*file.prints.values(), *eager.prints.values(), *eager.given.values())
+        pairs = [(file.outputs[at], eager.outputs[at]) for at in wrong if at < len(eager.outputs)]
         off = [
-            distance(file.prints[file.outputs[at]], eager.prints[eager.outputs[at]])
-            for at in wrong
-            if at < len(eager.outputs)
-            and file.outputs[at] in file.prints
-            and eager.outputs[at] in eager.prints
+            distance(file.prints[mine], eager.prints[theirs])
+            for mine, theirs in pairs
+            if mine in file.prints and theirs in eager.prints
         ]
-        return min(floor, max(floor, min(off, default=1.0)) * _FINEST)
+        limits = self._suspect.limits
+        allowed = [limits[at] / _peak(self._expected[at]) for at in wrong if at < len(limits)]
+        # In eager, bytes are saved for the backward pass only.
+        quantized = any(item.dtype in {"int8", "uint8"} for item in file.prints.values())
+        floats = {item.dtype for item in recorded if item.is_float}
+        return tolerances(floats, off, allowed, quantized=quantized)
 
     def _prove(self, view: View, pairs: Sequence[Pair]) -> tuple[Pair | None, Array | None]:
         """Return the first pair for which eager's value makes the next values correct."""
         kept = self._keep(view, pairs)
         for pair in pairs:
             if pair.theirs in kept and busy_seconds() < self._deadline - _FOR_THE_REPRO:
-                print_ = view.file.prints[pair.mine]
-                value = kept[pair.theirs].reshape(print_.shape).astype(dtype_of(print_))
+                value = self._as_mine(view, pair, kept)
                 if self._confirms(view, pair, value):
                     return view.skip_unchanged(pair), value
         return None, None
+
+    @staticmethod
+    def _as_mine(view: View, pair: Pair, kept: Mapping[int, Array]) -> Array:
+        """Return eager's value in the shape and dtype of the file's."""
+        print_ = view.file.prints[pair.mine]
+        return kept[pair.theirs].reshape(print_.shape).astype(dtype_of(print_))
 
     def _keep(self, view: View, pairs: Sequence[Pair]) -> dict[int, Array]:
         """Return eager's values, as many as fit into memory."""
@@ -224,7 +268,8 @@ class _Search:
             if name in found
         )
 
-    def _describe(self, view: View, pair: Pair | None, nodes: Sequence[int]) -> Blame:
+    def _describe(self, found: _Found) -> Blame:
+        view, pair, nodes = found.view, found.pair, found.nodes
         step = view.file.steps[view.chosen(nodes)]
         op = view.op_of(step, pair)
         return Blame(
@@ -238,16 +283,10 @@ class _Search:
             among=tuple(view.file.steps[at].name for at in nodes) if len(nodes) > 1 else (),
         )
 
-    def _add_repro(
-        self,
-        blame: Blame,
-        nodes: Sequence[int],
-        view: View,
-        pair: Pair | None,
-        value: Array | None,
-    ) -> Blame:
+    def _add_repro(self, blame: Blame, found: _Found) -> Blame:
         """Add the error after the nodes, and the files that reproduce it."""
-        file = self._file
+        file, view, nodes = self._file, found.view, found.nodes
+        pair, value = found.pair, found.value
         if pair is not None and value is not None:
             expected = {file.names[pair.mine]: value}
         else:  # nothing in eager corresponds: extend the region to an output

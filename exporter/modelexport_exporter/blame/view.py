@@ -173,6 +173,41 @@ class View:
     def _is_maybe(self, at: int) -> bool:
         return self.maybe.issuperset(self.file.steps[at].outputs)
 
+    def producer_of(self, pair: Pair) -> int:
+        """Return the step that writes the file's value."""
+        return self._my_producers[pair.mine]
+
+    def misread(self, at: int, pair: Pair) -> list[Pair]:
+        """Return inputs of a step that match a value which eager's op does not read.
+
+        An op between the two is missing in the file then, and not in the step: without its
+        activation the output of a convolution is still one of eager's values.
+        """
+        step = self.file.steps[at]
+        op = self.op_of(step, pair)
+        if op is None:
+            return []
+        read = [value for value in op.inputs if value in self._their_producers]
+        mine = [value for value in step.inputs if value in self.matched]
+        right = {value for value in mine if any(self._are_one(value, there) for there in read)}
+        left = [
+            there
+            for there in read
+            if there in self.eager.prints
+            and not any(self._are_one(value, there) for value in right)
+        ]
+        return [
+            Pair(value, there)
+            for value in mine
+            if value not in right and value in self._my_producers and value in self.file.prints
+            for there in left
+            if self._may_be_one(value, there)
+        ]
+
+    def _are_one(self, mine: int, theirs: int) -> bool:
+        here = self.file.prints.get(mine) or self.file.given.get(mine)
+        return here is not None and self._same(theirs, here)
+
     def chosen(self, nodes: Sequence[int]) -> int:
         """Return the step to name: the first that computes something."""
         working = [at for at in nodes if not match.moves(self.file.steps[at])]
