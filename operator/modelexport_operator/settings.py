@@ -74,6 +74,15 @@ class KueueSettings(ApiModel):
     )
 
 
+class SecureMetrics(ApiModel):
+    """Metrics over TLS, on a port of their own, for clients with a token that may read them."""
+
+    port: Annotated[int, Field(ge=1, le=65_535)] = 8443
+    certificate_directory: Path = Field(
+        description="Directory with tls.crt and tls.key, such as the volume of a Secret."
+    )
+
+
 class Settings(ApiModel):
     """The whole configuration file."""
 
@@ -107,6 +116,9 @@ class Settings(ApiModel):
     )
     lease: LeaseSettings = Field(default_factory=LeaseSettings)
     port: Annotated[int, Field(ge=1, le=65_535)] = 8080
+    secure_metrics: SecureMetrics | None = Field(
+        default=None, description="If set, `port` has no metrics."
+    )
     resync_seconds: Seconds = Field(
         default=300,
         description="List everything again after this many seconds: a watch can miss events.",

@@ -95,4 +95,7 @@ podStartGraceSeconds: {{ .Values.operator.podStartGraceSeconds }}
 logLevel: {{ .Values.operator.logLevel }}
 logFormat: {{ .Values.operator.logFormat }}
 port: 8080
+{{- if .Values.metrics.secure.enabled }}
+secureMetrics: {port: 8443, certificateDirectory: /etc/modelexport-metrics}
+{{- end }}
 {{- end }}
