@@ -32,6 +32,7 @@ from modelexport_operator.progress import Tracker
 from modelexport_operator.queue import WorkQueue
 from modelexport_operator.reconciler import Reconciler
 from modelexport_operator.settings import Settings
+from modelexport_operator.traces import Traces
 from modelexport_operator.triggers.controller import Triggers
 from modelexport_operator.triggers.follower import Dependencies
 from modelexport_operator.triggers.metrics import TriggerMetrics
@@ -46,7 +47,9 @@ log = logging.getLogger(__name__)
 class App:
     """One replica."""
 
-    def __init__(self, settings: Settings, api: Api, metrics: Metrics, identity: str) -> None:
+    def __init__(
+        self, settings: Settings, api: Api, metrics: Metrics, identity: str, traces: Traces
+    ) -> None:
         self._settings = settings
         self._cache = Cache()
         self._queue = WorkQueue(time.monotonic, self._cache.namespace_of)
@@ -79,6 +82,7 @@ class App:
             tracker=self._tracker,
             metrics=metrics,
             settings=settings,
+            traces=traces,
         )
         metrics.read_live(
             LiveSources(
@@ -143,7 +147,8 @@ async def run(settings: Settings) -> int:
     identity = os.environ.get("POD_NAME") or socket.gethostname()
     namespace = os.environ.get("POD_NAMESPACE") or "default"
     api = await Api.connect(settings.api, metrics.request)
-    app = App(settings, api, metrics, identity)
+    traces = Traces(settings.tracing, os.environ)
+    app = App(settings, api, metrics, identity, traces)
     owner = await find_owner(api, namespace)
     election = Election(api, namespace, identity, settings.lease, owner=owner)
     servers = await _serve(settings, certificate, app, api, metrics.registry)
@@ -154,6 +159,7 @@ async def run(settings: Settings) -> int:
         for server in servers:
             await server.cleanup()
         await api.close()
+        traces.close()
 
 
 async def _serve(

@@ -83,6 +83,18 @@ class SecureMetrics(ApiModel):
     )
 
 
+class TraceSettings(ApiModel):
+    """Traces of OpenTelemetry. Where to send them is in the variables of its specification."""
+
+    enabled: bool = Field(
+        default=False,
+        description="Send the operator's spans, and hand the trace over to export pods.",
+    )
+    sample_ratio: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=1, description="Which part of the ModelExports has a trace."
+    )
+
+
 class Settings(ApiModel):
     """The whole configuration file."""
 
@@ -131,6 +143,7 @@ class Settings(ApiModel):
     api: ApiLimits = Field(default_factory=ApiLimits)
     triggers: TriggerSettings = Field(default_factory=TriggerSettings)
     kueue: KueueSettings = Field(default_factory=KueueSettings)
+    tracing: TraceSettings = Field(default_factory=TraceSettings)
     pod_start_grace_seconds: Seconds = Field(
         default=120, description="Fail an export whose pod could not start for this many seconds."
     )

@@ -104,3 +104,19 @@ interval: {{ .interval }}
 {{- define "modelexport.metricsSecret" -}}
 {{- required "metrics.secure.secretName is required when metrics.secure.enabled is true: a Secret with tls.crt and tls.key" .Values.metrics.secure.secretName }}
 {{- end }}
+
+{{/* The variables of OpenTelemetry, for the operator and the export pods. */}}
+{{- define "modelexport.tracingEnv" -}}
+{{- $tracing := .Values.tracing }}
+{{- if $tracing.enabled }}
+- name: OTEL_EXPORTER_OTLP_ENDPOINT
+  value: {{ required "tracing.endpoint is required when tracing.enabled is true: the URL of an OTLP receiver" $tracing.endpoint | quote }}
+{{- with $tracing.headersSecret.name }}
+- name: OTEL_EXPORTER_OTLP_HEADERS
+  valueFrom: {secretKeyRef: {name: {{ . }}, key: {{ default "headers" $tracing.headersSecret.key }}, optional: true}}
+{{- end }}
+{{- with $tracing.env }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+{{- end }}

@@ -36,6 +36,24 @@ def test_kueue_s_workloads_are_read_only_where_the_values_enable_it(render: Rend
     assert rules[:-1] == named(render(), "ClusterRole")["rules"]
 
 
+def test_traces_are_off_unless_the_values_enable_them(render: Render) -> None:
+    objects = render()
+    assert not settings(objects).tracing.enabled
+    assert "OTEL_" not in str(objects)
+    headers = {"name": "collector", "key": "headers"}
+    url = "http://collector:4318"
+    objects = render(tracing={"enabled": True, "endpoint": url, "headersSecret": headers})
+    assert settings(objects).tracing.enabled
+    pod = named(objects, "Deployment")["spec"]["template"]["spec"]
+    for env in (pod["containers"][0]["env"], container(objects)["env"]):
+        found = {entry["name"]: entry for entry in env}
+        assert found["OTEL_EXPORTER_OTLP_ENDPOINT"]["value"] == url
+        secret = found["OTEL_EXPORTER_OTLP_HEADERS"]["valueFrom"]["secretKeyRef"]
+        assert secret == {**headers, "optional": True}
+    with pytest.raises(processes.BedError, match=r"tracing.endpoint is required"):
+        render(tracing={"enabled": True})
+
+
 _SECURE = {"enabled": True, "secretName": "metrics-tls"}
 
 
