@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import threading
 from collections.abc import Mapping, Sequence
 
 from modelexport_api.pod import PodResult
@@ -25,7 +24,7 @@ from modelexport_exporter.core.stage_times import StageTime
 
 SERVICE = "modelexport-exporter"
 SECONDS = 2.0
-"""A collector that does not answer delays the end of the pod by this time at most."""
+"""For sending; a collector that does not answer delays the end of the pod by no more."""
 
 
 def find_parent(environment: Mapping[str, str]) -> SpanContext | None:
@@ -64,15 +63,6 @@ def span_of_pod(
 
 def send(span: Span, log: Log, seconds: float = SECONDS) -> None:
     """Send a span for a limited time. Never raises: the result does not depend on it."""
-    sent = threading.Event()
-    sending = threading.Thread(target=_send, args=(span, log, seconds, sent), daemon=True)
-    sending.start()
-    sending.join(seconds)
-    if not sent.is_set():
-        log.log("debug", f"the trace was not sent in {seconds:.0f} s")
-
-
-def _send(span: Span, log: Log, seconds: float, sent: threading.Event) -> None:
     # The SDK would write lines that are not JSON.
     logging.getLogger("opentelemetry").addHandler(logging.NullHandler())
     logging.getLogger("opentelemetry").propagate = False
@@ -81,10 +71,9 @@ def _send(span: Span, log: Log, seconds: float, sent: threading.Event) -> None:
 
         sender = Sender(SERVICE, os.environ)
         sender.send([span])
-        if sender.close(seconds):
-            sent.set()
+        if not sender.close(seconds):
+            log.log("warning", f"the trace was not sent in {seconds:.0f} s")
     except Exception as error:  # noqa: BLE001 - whatever it is, the export has its result
-        sent.set()
         log.log("warning", f"TracesUnavailable: the trace was not sent: {type(error).__name__}")
 
 
