@@ -80,9 +80,9 @@ pictures: setup ## Export the digits, and draw terminal and report in docs/pictu
 lock: ## Resolve the dependencies again (requirements/*.txt)
 	test -x $(BIN)/uv || { $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip --quiet install "uv==$(UV_VERSION)"; }
 	$(COMPILE) pyproject.toml --extra dev -o requirements/dev.txt
-	$(COMPILE) pyproject.toml --extra operator -c requirements/dev.txt -o requirements/operator.txt
-	$(COMPILE) pyproject.toml --extra exporter --extra models -c requirements/dev.txt -o requirements/exporter.txt
-	$(COMPILE) pyproject.toml --extra exporter-cpu --extra models -c requirements/dev.txt \
+	$(COMPILE) pyproject.toml --extra operator --extra tracing -c requirements/dev.txt -o requirements/operator.txt
+	$(COMPILE) pyproject.toml --extra exporter --extra models --extra tracing -c requirements/dev.txt -o requirements/exporter.txt
+	$(COMPILE) pyproject.toml --extra exporter-cpu --extra models --extra tracing -c requirements/dev.txt \
 		--excludes requirements/cuda-packages.txt -o requirements/exporter-cpu.txt
 	$(COMPILE) pyproject.toml --extra without-cuda -c requirements/dev.txt -o requirements/without-cuda.txt
 

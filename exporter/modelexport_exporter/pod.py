@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -26,9 +27,11 @@ from modelexport_api.resource import ManifestError, ModelExport, parse
 from modelexport_exporter.batch.run import Part, run_share, run_single
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.log import LEVELS, JsonLog, Level, Log
+from modelexport_exporter.core.stage_times import TimedLog
 from modelexport_exporter.isolation.server import end_orphans
 from modelexport_exporter.isolation.socket_directory import remove_socket_directory
 from modelexport_exporter.pipeline.context import Settings
+from modelexport_exporter.pod_trace import find_parent, send, span_of_pod
 
 TERMINATION_LOG_ENV = "MODELEXPORT_TERMINATION_LOG"
 WORK_DIR_ENV = "MODELEXPORT_WORK_DIR"
@@ -39,6 +42,7 @@ INDEX_ENV = "JOB_COMPLETION_INDEX"
 def run() -> int:
     """Run the export that the environment describes; return the exit code."""
     log = JsonLog(sys.stderr, least_level(os.environ))
+    parent, started, span = find_parent(os.environ), time.time(), None
     try:
         resource = read_manifest(os.environ)
     except ExportFailure as failure:
@@ -47,7 +51,10 @@ def run() -> int:
         meta = resource.metadata
         log.identify(meta.namespace, meta.name, meta.uid)
         work_dir = Path(os.environ.get(WORK_DIR_ENV, WORK_DIR))
-        result = _run(resource, Settings(work_dir), log)
+        timed = TimedLog(log) if parent is not None else None
+        result = _run(resource, Settings(work_dir), timed or log)
+        if parent is not None and timed is not None:
+            span = span_of_pod(resource, result, timed.times, parent, (started, time.time()))
     if result.failure is not None:
         log.log("error", f"{result.failure.reason}: {result.failure.message}")
     with contextlib.suppress(ExportFailure):
@@ -55,6 +62,8 @@ def run() -> int:
         end_orphans()
     remove_socket_directory()
     write_termination(result, os.environ)
+    if span is not None:
+        send(span, log)
     return int(result.exit_code)
 
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from modelexport_operator import app, logs
+from modelexport_operator.certificate import CertificateError
 from modelexport_operator.settings import SettingsError, load
 
 BAD_CONFIGURATION = 2
@@ -27,7 +28,11 @@ def main(arguments: list[str] | None = None) -> int:
         return BAD_CONFIGURATION
     sys.setrecursionlimit(2 * JSON_DEPTH)
     logs.configure(settings.log_format, settings.log_level)
-    return asyncio.run(app.run(settings))
+    try:
+        return asyncio.run(app.run(settings))
+    except CertificateError as error:
+        sys.stderr.write(f"{error}\n")
+        return BAD_CONFIGURATION
 
 
 if __name__ == "__main__":

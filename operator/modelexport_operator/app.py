@@ -15,18 +15,24 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
+from aiohttp import web
+from prometheus_client import CollectorRegistry
+
 from modelexport_operator import handlers, health
 from modelexport_operator.cache import Cache
+from modelexport_operator.certificate import RenewedCertificate
 from modelexport_operator.client import Api
 from modelexport_operator.events import EventRecorder
 from modelexport_operator.health import Health
 from modelexport_operator.leader import Election, LeadershipLostError
 from modelexport_operator.lease_owner import find_owner
 from modelexport_operator.metrics import LiveSources, Metrics
+from modelexport_operator.metrics_access import Gate
 from modelexport_operator.progress import Tracker
 from modelexport_operator.queue import WorkQueue
 from modelexport_operator.reconciler import Reconciler
 from modelexport_operator.settings import Settings
+from modelexport_operator.traces import Traces
 from modelexport_operator.triggers.controller import Triggers
 from modelexport_operator.triggers.follower import Dependencies
 from modelexport_operator.triggers.metrics import TriggerMetrics
@@ -41,7 +47,9 @@ log = logging.getLogger(__name__)
 class App:
     """One replica."""
 
-    def __init__(self, settings: Settings, api: Api, metrics: Metrics, identity: str) -> None:
+    def __init__(
+        self, settings: Settings, api: Api, metrics: Metrics, identity: str, traces: Traces
+    ) -> None:
         self._settings = settings
         self._cache = Cache()
         self._queue = WorkQueue(time.monotonic, self._cache.namespace_of)
@@ -74,6 +82,7 @@ class App:
             tracker=self._tracker,
             metrics=metrics,
             settings=settings,
+            traces=traces,
         )
         metrics.read_live(
             LiveSources(
@@ -131,23 +140,43 @@ class App:
 
 
 async def run(settings: Settings) -> int:
-    """Run a replica until it is stopped (0) or cannot continue (1)."""
+    """Run a replica until it is stopped (0) or cannot continue (1). Raises CertificateError."""
+    secure = settings.secure_metrics
+    certificate = RenewedCertificate(secure.certificate_directory) if secure else None
     metrics = Metrics()
     identity = os.environ.get("POD_NAME") or socket.gethostname()
     namespace = os.environ.get("POD_NAMESPACE") or "default"
     api = await Api.connect(settings.api, metrics.request)
-    app = App(settings, api, metrics, identity)
+    traces = Traces(settings.tracing, os.environ)
+    app = App(settings, api, metrics, identity, traces)
     owner = await find_owner(api, namespace)
     election = Election(api, namespace, identity, settings.lease, owner=owner)
-    server = await health.serve(
-        settings.port, app.health, settings.stalled_seconds, metrics.registry
-    )
+    servers = await _serve(settings, certificate, app, api, metrics.registry)
     try:
         return await _until_stopped(app, election)
     finally:
         await election.release()
-        await server.cleanup()
+        for server in servers:
+            await server.cleanup()
         await api.close()
+        traces.close()
+
+
+async def _serve(
+    settings: Settings,
+    certificate: RenewedCertificate | None,
+    app: App,
+    api: Api,
+    registry: CollectorRegistry,
+) -> list[web.AppRunner]:
+    """Start the server of health and metrics, or with TLS for the metrics one for each."""
+    secure, stalled = settings.secure_metrics, settings.stalled_seconds
+    if secure is None or certificate is None:
+        return [await health.serve(settings.port, app.health, stalled, registry)]
+    return [
+        await health.serve(settings.port, app.health, stalled, None),
+        await health.serve_securely(secure.port, certificate, Gate(api), registry),
+    ]
 
 
 async def _until_stopped(app: App, election: Election) -> int:

@@ -24,6 +24,7 @@ from modelexport_api.printable import message
 from modelexport_api.reasons import PERMANENT_EXIT_CODES
 from modelexport_api.resource import ModelExport
 from modelexport_api.spec import ModelExportSpec
+from modelexport_api.tracing import TRACEPARENT_ENV, context_of_export
 from modelexport_operator import (
     file_uris,
     indexed,
@@ -174,6 +175,7 @@ def _environment(resource: ModelExport, settings: Settings) -> list[dict[str, An
     return [
         *_signing_key(resource),
         {"name": MANIFEST_ENV, "value": _manifest(resource, settings)},
+        *_trace(resource, settings),
         {"name": "HOME", "value": WORK_DIR},
         {"name": "USER", "value": CONTAINER},
         {"name": "XDG_CACHE_HOME", "value": f"{WORK_DIR}/.cache"},
@@ -188,6 +190,15 @@ def _signing_key(resource: ModelExport) -> list[dict[str, Any]]:
         return []
     key = {"secretKeyRef": {"name": name, "key": SIGNING_KEY_ENTRY}}
     return [{"name": SIGNING_KEY_ENV, "valueFrom": key}]
+
+
+def _trace(resource: ModelExport, settings: Settings) -> list[dict[str, Any]]:
+    """Return the variable that puts the pod's spans into the trace of the ModelExport."""
+    uid = resource.metadata.uid
+    if not settings.tracing.enabled or not uid:
+        return []
+    context = context_of_export(uid, settings.tracing.sample_ratio)
+    return [{"name": TRACEPARENT_ENV, "value": context.traceparent}]
 
 
 def _manifest(resource: ModelExport, settings: Settings) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from modelexport_api import GROUP, PLURAL
 from modelexport_api.trigger import TRIGGER_PLURAL
+from modelexport_operator.metrics_access import PATH, VERB
 from modelexport_operator.settings import KueueSettings
 from modelexport_operator.triggers.kinds import TriggerSettings
 
@@ -49,6 +50,28 @@ def kueue_rules(settings: KueueSettings) -> tuple[Rule, ...]:
         return ()
     group = ["kueue.x-k8s.io"]
     return ({"apiGroups": group, "resources": ["workloads"], "verbs": ["get", "list"]},)
+
+
+def metrics_rules(*, secure: bool) -> tuple[Rule, ...]:
+    """Return the permissions to ask who reads the metrics. Reviews have no namespace."""
+    if not secure:
+        return ()
+    return (
+        {
+            "apiGroups": ["authentication.k8s.io"],
+            "resources": ["tokenreviews"],
+            "verbs": ["create"],
+        },
+        {
+            "apiGroups": ["authorization.k8s.io"],
+            "resources": ["subjectaccessreviews"],
+            "verbs": ["create"],
+        },
+    )
+
+
+METRICS_READER_RULES: tuple[Rule, ...] = ({"nonResourceURLs": [PATH], "verbs": [VERB]},)
+"""Of a client that reads the metrics."""
 
 
 def lease_rules(name: str) -> tuple[Rule, ...]:

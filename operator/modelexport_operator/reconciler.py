@@ -26,6 +26,7 @@ from modelexport_operator.pods import ObservedPod
 from modelexport_operator.progress import Tracker, read_tail
 from modelexport_operator.queue import WorkQueue
 from modelexport_operator.settings import Settings
+from modelexport_operator.traces import Traces
 from modelexport_operator.workloads import Workloads
 
 MAX_ACTIONS = 4
@@ -51,6 +52,7 @@ class Reconciler:
         tracker: Tracker,
         metrics: Metrics,
         settings: Settings,
+        traces: Traces,
     ) -> None:
         self._api = api
         self._cache = cache
@@ -59,13 +61,14 @@ class Reconciler:
         self._tracker = tracker
         self._metrics = metrics
         self._settings = settings
+        self._traces = traces
         self._workloads = Workloads(api, settings.kueue)
 
     async def work(self) -> None:
         """Process keys until cancelled."""
         while True:
             uid = await self._queue.take()
-            started = time.monotonic()
+            started, about = time.monotonic(), self._cache.identity(uid)
             outcome = "error"
             try:
                 outcome = await self._round(uid)
@@ -73,6 +76,7 @@ class Reconciler:
                 self._queue.done(uid)
                 seconds = time.monotonic() - started
                 self._metrics.reconcile_seconds.labels(outcome).observe(seconds)
+                self._traces.reconciled(uid, about, outcome, seconds)
 
     async def _round(self, uid: str) -> str:
         try:
@@ -138,6 +142,7 @@ class Reconciler:
             if error.status == CONFLICT:
                 await self._refresh(seen)
             raise
+        self._traces.changed(seen.resource.uid)
         if done.resource is not None:
             self._cache.put_resource(done.resource)
         if done.job is None or done.seen.job is None:
@@ -169,6 +174,7 @@ class Reconciler:
                 await self._is_deleted(resource.uid)
             raise
         if body is not None:
+            self._traces.changed(resource.uid)
             self._cache.put_resource(body)
             if observe.is_terminal(body):
                 self._count_end(resource, written)
@@ -186,6 +192,8 @@ class Reconciler:
             seconds = (clock.now() - resource.created).total_seconds()
         end = written.failure.reason if written.failure is not None else reason
         self._metrics.export_done(written.phase, end, seconds)
+        failed = written.failure is not None
+        self._traces.ended(resource, resource.created, written.phase, end, failed=failed)
         about = logs.about(resource, job=written.job_name, reason=end)
         log.info("%s: %s", written.phase, end, extra=about)
 

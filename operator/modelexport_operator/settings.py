@@ -74,6 +74,27 @@ class KueueSettings(ApiModel):
     )
 
 
+class SecureMetrics(ApiModel):
+    """Metrics over TLS, on a port of their own, for clients with a token that may read them."""
+
+    port: Annotated[int, Field(ge=1, le=65_535)] = 8443
+    certificate_directory: Path = Field(
+        description="Directory with tls.crt and tls.key, such as the volume of a Secret."
+    )
+
+
+class TraceSettings(ApiModel):
+    """Traces of OpenTelemetry. Where to send them is in the variables of its specification."""
+
+    enabled: bool = Field(
+        default=False,
+        description="Send the operator's spans, and hand the trace over to export pods.",
+    )
+    sample_ratio: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=1, description="Which part of the ModelExports has a trace."
+    )
+
+
 class Settings(ApiModel):
     """The whole configuration file."""
 
@@ -107,6 +128,9 @@ class Settings(ApiModel):
     )
     lease: LeaseSettings = Field(default_factory=LeaseSettings)
     port: Annotated[int, Field(ge=1, le=65_535)] = 8080
+    secure_metrics: SecureMetrics | None = Field(
+        default=None, description="If set, `port` has no metrics."
+    )
     resync_seconds: Seconds = Field(
         default=300,
         description="List everything again after this many seconds: a watch can miss events.",
@@ -119,6 +143,7 @@ class Settings(ApiModel):
     api: ApiLimits = Field(default_factory=ApiLimits)
     triggers: TriggerSettings = Field(default_factory=TriggerSettings)
     kueue: KueueSettings = Field(default_factory=KueueSettings)
+    tracing: TraceSettings = Field(default_factory=TraceSettings)
     pod_start_grace_seconds: Seconds = Field(
         default=120, description="Fail an export whose pod could not start for this many seconds."
     )

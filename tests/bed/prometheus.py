@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import urllib.parse
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,8 +45,10 @@ class Prometheus:
             return json.load(answer)["data"]
 
 
-def start(run: Run, ports: Sequence[int], rules: Path) -> Prometheus:
-    """Start a Prometheus that lives as long as RUN."""
+def start(
+    run: Run, ports: Sequence[int], rules: Path, scrape: Mapping[str, Any] | None = None
+) -> Prometheus:
+    """Start a Prometheus that lives as long as RUN; SCRAPE is more of its scrape_config."""
     port = processes.free_port()
     targets = [f"{_LOOPBACK}:{scraped}" for scraped in ports]
     labels = {"namespace": "modelexport"}
@@ -54,7 +56,7 @@ def start(run: Run, ports: Sequence[int], rules: Path) -> Prometheus:
     config = {
         "global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"},
         "rule_files": [str(rules)],
-        "scrape_configs": [{"job_name": "modelexport", "static_configs": found}],
+        "scrape_configs": [{"job_name": "modelexport", "static_configs": found, **(scrape or {})}],
     }
     path = run.directory / f"prometheus-{port}.yaml"
     path.write_text(yaml.safe_dump(config))

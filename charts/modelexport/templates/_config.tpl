@@ -31,8 +31,11 @@ spec:
   containers:
     - name: exporter
       resources: {{- toYaml $resources | nindent 8 }}
-      {{- if or $exporter.env (ne $exporter.logLevel "info") }}
+      {{- if or $exporter.env .Values.tracing.enabled (ne $exporter.logLevel "info") }}
       env:
+        {{- with include "modelexport.tracingEnv" . | trim }}
+        {{- . | nindent 8 }}
+        {{- end }}
         {{- if ne $exporter.logLevel "info" }}
         - {name: MODELEXPORT_LOG_LEVEL, value: {{ $exporter.logLevel }}}
         {{- end }}
@@ -90,9 +93,13 @@ workers: {{ .Values.operator.workers }}
 api: {{- toYaml .Values.operator.api | nindent 2 }}
 triggers: {{- toYaml .Values.triggers | nindent 2 }}
 kueue: {{- toYaml .Values.kueue | nindent 2 }}
+tracing: {enabled: {{ .Values.tracing.enabled }}, sampleRatio: {{ .Values.tracing.sampleRatio }}}
 stalledSeconds: {{ .Values.operator.stalledSeconds }}
 podStartGraceSeconds: {{ .Values.operator.podStartGraceSeconds }}
 logLevel: {{ .Values.operator.logLevel }}
 logFormat: {{ .Values.operator.logFormat }}
 port: 8080
+{{- if .Values.metrics.secure.enabled }}
+secureMetrics: {port: 8443, certificateDirectory: /etc/modelexport-metrics}
+{{- end }}
 {{- end }}

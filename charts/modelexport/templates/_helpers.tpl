@@ -72,3 +72,51 @@ app.kubernetes.io/component: operator
 {{- end }}
 {{- toYaml $found }}
 {{- end }}
+
+{{/* The rest of a monitor's endpoint, with TLS and a token if the metrics demand them. */}}
+{{- define "modelexport.endpoint" -}}
+{{- $secure := .root.Values.metrics.secure }}
+{{- if $secure.enabled }}
+port: metrics
+scheme: https
+tlsConfig:
+  {{- if $secure.tlsConfig }}
+  {{- toYaml $secure.tlsConfig | nindent 2 }}
+  {{- else }}
+  ca: {secret: {name: {{ include "modelexport.metricsSecret" .root }}, key: ca.crt}}
+  serverName: {{ default (printf "%s-metrics.%s.svc" (include "modelexport.fullname" .root) .root.Release.Namespace) $secure.serverName }}
+  {{- end }}
+{{- if $secure.tokenSecret.name }}
+authorization:
+  credentials: {name: {{ $secure.tokenSecret.name }}, key: {{ default "token" $secure.tokenSecret.key }}}
+{{- else if .file }}
+bearerTokenFile: /var/run/secrets/kubernetes.io/serviceaccount/token
+{{- else }}
+{{- fail "metrics.secure.tokenSecret.name is required for the PodMonitor, which has no token of Prometheus itself; or use the ServiceMonitor" }}
+{{- end }}
+{{- else }}
+port: http
+{{- end }}
+path: /metrics
+interval: {{ .interval }}
+{{- end }}
+
+{{- define "modelexport.metricsSecret" -}}
+{{- required "metrics.secure.secretName is required when metrics.secure.enabled is true: a Secret with tls.crt and tls.key" .Values.metrics.secure.secretName }}
+{{- end }}
+
+{{/* The variables of OpenTelemetry, for the operator and the export pods. */}}
+{{- define "modelexport.tracingEnv" -}}
+{{- $tracing := .Values.tracing }}
+{{- if $tracing.enabled }}
+- name: OTEL_EXPORTER_OTLP_ENDPOINT
+  value: {{ required "tracing.endpoint is required when tracing.enabled is true: the URL of an OTLP receiver" $tracing.endpoint | quote }}
+{{- with $tracing.headersSecret.name }}
+- name: OTEL_EXPORTER_OTLP_HEADERS
+  valueFrom: {secretKeyRef: {name: {{ . }}, key: {{ default "headers" $tracing.headersSecret.key }}, optional: true}}
+{{- end }}
+{{- with $tracing.env }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+{{- end }}

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _CREDENTIALS = "AWS_"
-_SECRETS = (_CREDENTIALS, "MODELEXPORT_SIGNING_KEY")
+_COLLECTOR = "OTEL_EXPORTER_OTLP_"  # as in modelexport_api.tracing; headers, keys, URLs with users
+_SECRETS = (_CREDENTIALS, "MODELEXPORT_SIGNING_KEY", _COLLECTOR)
 _complete = threading.RLock()
 
 
 def names_of_secrets() -> list[str]:
-    """Return the variables with credentials of the store or the signing key that are there."""
+    """Return the variables with credentials of the store or the collector, or the signing key."""
     return [name for name in os.environ if name.startswith(_SECRETS)]
 
 

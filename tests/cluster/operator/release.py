@@ -47,9 +47,9 @@ class Release:
         options = ("--kubeconfig", self.plane.kubeconfig, "--namespace", self.namespace)
         return processes.call([self.helm, *arguments, *options])
 
-    def start(self, replica: str) -> Replica:
-        """Start a replica as the Deployment's pod would."""
-        return self._operators().start(replica, **self._settings())
+    def start(self, replica: str, **settings: object) -> Replica:
+        """Start a replica as the Deployment's pod would, with other settings for this machine."""
+        return self._operators().start(replica, **{**self._settings(), **settings})
 
     def settings_file(self) -> Path:
         """Write the release's settings to a file."""

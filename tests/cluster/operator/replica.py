@@ -6,7 +6,8 @@ import os
 import re
 import signal
 import urllib.request
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,8 @@ class Operators:
     kubeconfig: Path
     forker: Forker
     count: int = 0
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """More variables of the replicas."""
 
     def start(self, name: str = "operator-0", **settings: object) -> Replica:
         self.count += 1
@@ -128,6 +131,7 @@ class Operators:
             "KUBECONFIG": str(self.kubeconfig),
             "POD_NAME": name,
             "POD_NAMESPACE": self.namespace,
+            **self.environment,
         }
         process = self.forker.fork(log, ["--config", path], environment)
         return Replica(self.plane.run.adopt(Child(title, process, log)), port)

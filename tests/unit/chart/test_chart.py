@@ -36,6 +36,67 @@ def test_kueue_s_workloads_are_read_only_where_the_values_enable_it(render: Rend
     assert rules[:-1] == named(render(), "ClusterRole")["rules"]
 
 
+def test_traces_are_off_unless_the_values_enable_them(render: Render) -> None:
+    objects = render()
+    assert not settings(objects).tracing.enabled
+    assert "OTEL_" not in str(objects)
+    headers = {"name": "collector", "key": "headers"}
+    url = "http://collector:4318"
+    objects = render(tracing={"enabled": True, "endpoint": url, "headersSecret": headers})
+    assert settings(objects).tracing.enabled
+    pod = named(objects, "Deployment")["spec"]["template"]["spec"]
+    for env in (pod["containers"][0]["env"], container(objects)["env"]):
+        found = {entry["name"]: entry for entry in env}
+        assert found["OTEL_EXPORTER_OTLP_ENDPOINT"]["value"] == url
+        secret = found["OTEL_EXPORTER_OTLP_HEADERS"]["valueFrom"]["secretKeyRef"]
+        assert secret == {**headers, "optional": True}
+    with pytest.raises(processes.BedError, match=r"tracing.endpoint is required"):
+        render(tracing={"enabled": True})
+
+
+_SECURE = {"enabled": True, "secretName": "metrics-tls"}
+
+
+def test_secure_metrics_get_the_permissions_to_review_and_nothing_else(render: Render) -> None:
+    objects = render(metrics={"secure": _SECURE})
+    own = named(objects, "ClusterRole", "modelexport-system-metrics")
+    assert own["rules"] == list(rbac.metrics_rules(secure=True))
+    reader = named(objects, "ClusterRole", "modelexport-system-metrics-reader")
+    assert reader["rules"] == list(rbac.METRICS_READER_RULES)
+    plain = render()
+    assert named(objects, "ClusterRole") == named(plain, "ClusterRole")
+    assert not [o for o in plain if "-metrics" in o["metadata"]["name"]]
+
+
+def test_monitors_follow_secure_metrics(render: Render) -> None:
+    found = named(
+        render(metrics={"secure": _SECURE, "serviceMonitor": {"enabled": True}}), "ServiceMonitor"
+    )
+    (endpoint,) = found["spec"]["endpoints"]
+    assert (endpoint["scheme"], endpoint["port"]) == ("https", "metrics")
+    assert endpoint["tlsConfig"]["serverName"] == "modelexport-metrics.system.svc"
+    assert endpoint["tlsConfig"]["ca"]["secret"] == {"name": "metrics-tls", "key": "ca.crt"}
+    assert endpoint["bearerTokenFile"].endswith("serviceaccount/token")
+    secret = {"name": "token", "key": "token"}
+    both = {"secure": {**_SECURE, "tokenSecret": secret}, "podMonitor": {"enabled": True}}
+    (endpoint,) = named(render(metrics=both), "PodMonitor")["spec"]["podMetricsEndpoints"]
+    assert endpoint["authorization"] == {"credentials": secret}
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"secure": {"enabled": True}}, "metrics.secure.secretName is required"),
+        ({"secure": _SECURE, "podMonitor": {"enabled": True}}, "tokenSecret.name is required"),
+    ],
+)
+def test_secure_metrics_that_cannot_work_are_refused(
+    render: Render, values: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(processes.BedError, match=words):
+        render(metrics=values)
+
+
 @pytest.mark.parametrize(
     ("values", "watched"),
     [

@@ -13,9 +13,10 @@ from modelexport_api.isolation import Isolation
 from modelexport_api.pod import MANIFEST_ENV, SIGNING_KEY_ENV, SIGNING_KEY_FILE_ENV, WORK_DIR
 from modelexport_api.reasons import PERMANENT_EXIT_CODES, ExitCode
 from modelexport_api.resource import parse
+from modelexport_api.tracing import TRACEPARENT_ENV, context_of_export
 from modelexport_operator import names
 from modelexport_operator.job import JobError, build, job_name
-from modelexport_operator.settings import Settings
+from modelexport_operator.settings import Settings, TraceSettings
 from unit.operator.objects import SETTINGS, UID, export, export_body
 
 OUT = "s3://models/digits/onnx/"
@@ -51,6 +52,16 @@ def test_queue_labels_are_copied_to_the_job_but_not_to_its_pods() -> None:
     assert job["metadata"]["labels"][names.UID_LABEL] == UID
     assert not queue.keys() & job["spec"]["template"]["metadata"]["labels"].keys()
     assert "suspend" not in job["spec"]
+
+
+def test_the_pod_gets_the_trace_only_where_traces_are_on() -> None:
+    assert TRACEPARENT_ENV not in env(build(parse(export_body()), SETTINGS))
+    for ratio, flags in ((1, "01"), (0, "00")):
+        tracing = TraceSettings(enabled=True, sample_ratio=ratio)
+        settings = SETTINGS.model_copy(update={"tracing": tracing})
+        found = env(build(parse(export_body()), settings))[TRACEPARENT_ENV]
+        assert found == context_of_export(UID, ratio).traceparent
+        assert found.endswith(flags)
 
 
 def test_mutable_fields_are_not_in_the_pod_s_manifest() -> None:
