@@ -14,6 +14,7 @@ import shutil
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from types import TracebackType
 
 from modelexport_api.claims import SCHEME
 from modelexport_exporter.core.stored_object import StoredObject
@@ -63,7 +64,7 @@ class ClaimStore:
             return None if key.endswith("/") else self._stat(key)
 
     def _stat(self, key: str) -> StoredObject | None:
-        with _none_if_absent():
+        with _NoneIfAbsent():
             found = self._tree.stat(key)
             return describe(key, found) if stat.S_ISREG(found.st_mode) else None
         return None
@@ -78,7 +79,7 @@ class ClaimStore:
         """Return the keys of what is no directory; what may not be read is empty."""
         directory, slash, beginning = prefix.rpartition("/")
         keys = []
-        with _none_if_absent(), self._tree.directory(directory) as descriptor:
+        with _NoneIfAbsent(), self._tree.directory(directory) as descriptor:
             for at, directories, names, _ in os.fwalk(".", dir_fd=descriptor):
                 below = at.removeprefix(".").removeprefix("/")
                 level = len(below.split("/")) if below else 0
@@ -102,7 +103,7 @@ class ClaimStore:
         found: list[str] = []
         with (
             self._typed_errors(prefix),
-            _none_if_absent(),
+            _NoneIfAbsent(),
             self._tree.directory(prefix) as here,
             readable(here) as descriptor,
             os.scandir(descriptor) as entries,
@@ -112,7 +113,7 @@ class ClaimStore:
 
     def read(self, key: str) -> tuple[bytes, StoredObject] | None:
         """Return a small file's content, or None where there is none."""
-        with self._typed_errors(key), _none_if_absent(), self._tree.file(key) as descriptor:
+        with self._typed_errors(key), _NoneIfAbsent(), self._tree.file(key) as descriptor:
             with open(descriptor, "rb", closefd=False) as handle:
                 content = handle.read(SMALL_OBJECT_BYTES)
             return content, describe(key, os.fstat(descriptor))
@@ -183,7 +184,7 @@ class ClaimStore:
 
     def digest(self, key: str) -> str | None:
         """Return the SHA-256 of a file, or None where there is none."""
-        with self._typed_errors(key), _none_if_absent(), self._tree.file(key) as descriptor:
+        with self._typed_errors(key), _NoneIfAbsent(), self._tree.file(key) as descriptor:
             return digest_from(descriptor)
         return None
 
@@ -210,7 +211,7 @@ class ClaimStore:
         """Delete files, and our directories that are empty afterwards."""
         for key in keys:
             with self._typed_errors(key):
-                with _none_if_absent(), self._tree.entry(key, follow=False) as (above, name):
+                with _NoneIfAbsent(), self._tree.entry(key, follow=False) as (above, name):
                     os.unlink(name, dir_fd=above)
                 self._prune(key.rpartition("/")[0])
 
@@ -219,7 +220,7 @@ class ClaimStore:
         del directory, is_ours
         parent, slash, beginning = staging.rpartition("/")
         with self._typed_errors(staging):
-            with _none_if_absent(), self._tree.directory(parent) as here:
+            with _NoneIfAbsent(), self._tree.directory(parent) as here:
                 for name in self.names(parent + slash):
                     if name.startswith(beginning) and name.endswith("/"):
                         # It follows no links.
@@ -241,16 +242,17 @@ class ClaimStore:
         return typed_errors(self._mount, self.uri(key))
 
 
-@contextlib.contextmanager
-def _none_if_absent() -> Iterator[None]:
-    """Go on after the block where a path does not exist; a missing mount is an error."""
-    try:
-        yield
-    except NoRootError:
-        raise
-    except OSError as error:
-        if error.errno not in _ABSENT:
-            raise
+class _NoneIfAbsent(contextlib.AbstractContextManager[None]):
+    """Goes on after the block where a path does not exist; a missing mount is an error."""
+
+    def __exit__(
+        self, _kind: object, error: BaseException | None, _trace: TracebackType | None
+    ) -> bool:
+        return (
+            isinstance(error, OSError)
+            and not isinstance(error, NoRootError)
+            and error.errno in _ABSENT
+        )
 
 
 def _is_directory(entry: os.DirEntry[str]) -> bool:
