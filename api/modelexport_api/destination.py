@@ -30,8 +30,9 @@ class Destination(ApiModel):
     """The location and layout of the published artifact."""
 
     uri: Uri = Field(
-        description="Directory to publish to: the ONNX file, its external data, the reports, the "
-        "provenance statement and manifest.json. With layout Triton: the model's directory in "
+        description="Directory to publish to, on S3 or in a volume (pvc://claim/path/): the ONNX "
+        "file, its external data, the reports, the provenance statement and manifest.json. With "
+        "layout Triton: the model's directory in "
         "the model repository; its name is the model's name. In mode Verify: directory of the "
         "report, and the default location of the artifact to verify. Placeholders are replaced "
         "for each checkpoint: {name} by its file name, {stem} by the name without its suffix, "

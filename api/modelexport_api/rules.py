@@ -33,9 +33,7 @@ NEEDS_FACTORY = (
 SCALARS = (InputKind.INT, InputKind.FLOAT, InputKind.BOOL, InputKind.CONSTANT)
 MASKS = (InputKind.ATTENTION_MASK, InputKind.PADDING_MASK)
 NOT_TENSORS = (InputKind.SEQUENCE, InputKind.OPTIONAL)
-TRITON_URI = (
-    rf"^(s3://[^/]+|file://)/(.*/)?([A-Za-z0-9_]|{PLACEHOLDER})([A-Za-z0-9_.-]|{PLACEHOLDER})*/?$"
-)
+TRITON_URI = rf"^((s3|pvc)://[^/]+|file://)/(.*/)?([A-Za-z0-9_]|{PLACEHOLDER})([A-Za-z0-9_.-]|{PLACEHOLDER})*/?$"
 """A directory whose name is valid as a model name in Triton's URLs."""
 _DIM_OF = r"string(d).find('[^\\d *]\\w*')"
 """The dim of an entry of `shape`, which may be an expression such as `2 * n - 1`.

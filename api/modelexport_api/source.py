@@ -42,9 +42,10 @@ class Source(ApiModel):
 
     uri: Uri | None = Field(
         default=None,
-        description="URI of the checkpoint: s3://bucket/key in a cluster, file:///path with "
-        "`modelexport run`. It names an object, or a directory (it ends in /): shards with their "
-        "index, a Hugging Face model, or a DistributedCheckpoint. A glob makes a batch: *, ? and "
+        description="URI of the checkpoint: s3://bucket/key, or pvc://claim/path in the volume of "
+        "a PersistentVolumeClaim of the namespace, in a cluster; file:///path with `modelexport "
+        "run`. It names an object, or a directory (it ends in /): shards with their index, a "
+        "Hugging Face model, or a DistributedCheckpoint. A glob makes a batch: *, ? and "
         "[abc] match within a name, ** matches across directories; a glob that ends in / matches "
         "directories.",
     )

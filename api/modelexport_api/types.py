@@ -10,7 +10,10 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from modelexport_api.sizes import FORM
 
-URI_PATTERN = r"^(s3://[^/]+/.*|file:///.*)$"
+_SEGMENT = r"[^/.\x00-\x1f][^/\x00-\x1f]*|\.[^/.\x00-\x1f][^/\x00-\x1f]*|\.\.[^/\x00-\x1f]+"
+"""A part of a path that is neither `.` nor `..`: neither may be in a path of a claim."""
+CLAIM_PATTERN = rf"pvc://[a-z0-9]([a-z0-9.-]{{0,251}}[a-z0-9])?(/({_SEGMENT})?)+"
+URI_PATTERN = rf"^(s3://[^/]+/.*|{CLAIM_PATTERN}|file:///.*)$"
 Uri = Annotated[str, StringConstraints(pattern=URI_PATTERN, max_length=2048)]
 Identifier = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.]*$", min_length=1, max_length=128)

@@ -6,18 +6,34 @@ import re
 from collections.abc import Callable, Mapping
 from urllib.parse import quote
 
+from modelexport_api.types import CLAIM_PATTERN
+
 RELATIVE = "file://./"
 """Begins a URI that is relative to the manifest; the command line understands it."""
-_VALID = re.compile(r"s3://[^/]+/.*|file:///.*")
+_VALID = re.compile(rf"s3://[^/]+/.*|{CLAIM_PATTERN}|file:///.*")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)")
 _HOST_OF_AWS = re.compile(r"(?:(?P<bucket>.+)\.)?s3[.-][a-z0-9.-]*amazonaws\.com")
+
+
+_DOWNLOAD = "download it first, or name the bucket of the server in storage.endpoint"
+_GOOGLE = (
+    "Google Cloud Storage is read as s3:// with storage: {endpoint: https://storage.googleapis.com}"
+)
+_KNOWN = {
+    "gs": _GOOGLE,
+    "gcs": _GOOGLE,
+    "http": _DOWNLOAD,
+    "https": _DOWNLOAD,
+    "pvc": "write pvc://, the name of a PersistentVolumeClaim in lower case, and a path from the "
+    "root of its volume without . and .. (pvc://training/run-7/model.pt)",
+}
 
 
 def forms(*, relative: bool) -> str:
     """Return the forms that work, for a sentence."""
     if relative:
         return f"s3://bucket/key, file:///absolute/path or {RELATIVE}relative/to/the/manifest"
-    return "s3://bucket/key or file:///absolute/path"
+    return "s3://bucket/key, pvc://claim/path or file:///absolute/path"
 
 
 def meant_uri(text: str, *, relative: bool) -> str | None:
@@ -39,13 +55,8 @@ def why_not(text: str) -> str:
     scheme = text.strip().partition(":")[0].lower()
     if not text.strip().isprintable():
         return "write it on one line"
-    if scheme in {"gs", "gcs"}:
-        return (
-            "Google Cloud Storage is read as s3:// with "
-            "storage: {endpoint: https://storage.googleapis.com}"
-        )
-    if scheme in {"http", "https"}:
-        return "download it first, or name the bucket of the server in storage.endpoint"
+    if scheme in _KNOWN:
+        return _KNOWN[scheme]
     if text.startswith("~"):
         return "write the path of the home directory itself: file:///home/…"
     if scheme in {"hf", "az", "abfs", "abfss", "wasbs", "dbfs", "hdfs"}:
@@ -84,6 +95,13 @@ def _of_bucket(rest: str, _: object = None) -> str | None:
     return f"s3://{bucket}/{key or 'key'}"
 
 
+def _of_claim(rest: str, _: object) -> str | None:
+    """Return what `pvc:claim/path` and `PVC:///claim//path` name; None for . and .. in a path."""
+    claim, _slash, path = rest.lstrip("/").partition("/")
+    uri = f"pvc://{claim.lower()}/{path}"
+    return uri if path and _VALID.fullmatch(uri) else None
+
+
 def _of_web(rest: str, _: object) -> str | None:
     """Return the object that a URL of AWS S3 names."""
     host, _, path = rest.removeprefix("//").partition("?")[0].partition("/")
@@ -102,6 +120,7 @@ def _of_resource(rest: str, _: object) -> str | None:
 _SCHEMES: Mapping[str, Callable[[str, object], str | None]] = {
     "file": _of_file,
     **dict.fromkeys(("s3", "s3a", "s3n"), _of_bucket),
+    "pvc": _of_claim,
     **dict.fromkeys(("http", "https"), _of_web),
     "arn": _of_resource,
 }

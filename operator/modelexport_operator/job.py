@@ -26,6 +26,7 @@ from modelexport_api.resource import ModelExport
 from modelexport_api.spec import ModelExportSpec
 from modelexport_api.tracing import TRACEPARENT_ENV, context_of_export
 from modelexport_operator import (
+    claims,
     file_uris,
     indexed,
     names,
@@ -114,7 +115,8 @@ def _pod_template(resource: ModelExport, settings: Settings) -> Template:
     try:
         pod_contract.check(users, settings.token_audiences)
         merged = pod_template.merge(_base(resource, settings), settings.default_template, users)
-        template = pod_template.prune(pod_contract.harden(merged))
+        mounted = claims.mount(resource.spec, merged)
+        template = pod_template.prune(pod_contract.harden(mounted))
         file_uris.check(resource.spec, template)
     except TemplateError as error:
         raise JobError(f"spec.{error}") from None

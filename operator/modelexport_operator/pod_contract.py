@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from modelexport_api.claims import CLAIMS_DIR_ENV
 from modelexport_api.pod import CONTAINER, MANIFEST_ENV, SIGNING_KEY_ENV, SIGNING_KEY_FILE_ENV
 from modelexport_operator.pod_template import Template, TemplateError
 
-_OURS = (MANIFEST_ENV, SIGNING_KEY_ENV, SIGNING_KEY_FILE_ENV)
+_OURS = (MANIFEST_ENV, SIGNING_KEY_ENV, SIGNING_KEY_FILE_ENV, CLAIMS_DIR_ENV)
 """Environment variables of the exporter's container that only the operator may set.
 
 No set, here and below: what a template has may be a list, which no set can be asked about."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bed.s3 import S3Server
+from modelexport_api.claims import CLAIMS_DIR_ENV
 from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Storage
 from modelexport_exporter.storage.locate import locate
@@ -21,8 +22,23 @@ Place = Callable[[str, Role], Location]
 @pytest.fixture(params=["file", pytest.param("s3", marks=pytest.mark.s3)])
 def root(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URI of an empty directory in either kind of store, with its slash."""
-    if request.param == "file":
+    return root_of(request.param, request, tmp_path)
+
+
+@pytest.fixture(params=["file", "pvc", pytest.param("s3", marks=pytest.mark.s3)])
+def any_root(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The same in every kind of store: for tests of what a store itself promises."""
+    return root_of(request.param, request, tmp_path)
+
+
+def root_of(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return the URI of an empty directory in a store, with its slash."""
+    if kind == "file":
         return f"file://{tmp_path}/store/"
+    if kind == "pvc":
+        (tmp_path / "claims" / "training").mkdir(parents=True)
+        request.getfixturevalue("monkeypatch").setenv(CLAIMS_DIR_ENV, f"{tmp_path}/claims")
+        return "pvc://training/"
     server: S3Server = request.getfixturevalue("s3")
     bucket: str = request.getfixturevalue("bucket")
     monkeypatch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
@@ -43,7 +59,7 @@ def workers_log() -> Iterator[Path]:
 @pytest.fixture
 def storage(root: str, request: pytest.FixtureRequest) -> Storage:
     """How the store of `root` is reached."""
-    if root.startswith("file:"):
+    if not root.startswith("s3:"):
         return Storage()
     server: S3Server = request.getfixturevalue("s3")
     return Storage(endpoint=server.endpoint)

@@ -116,8 +116,8 @@ def _local_uris(value: object, path: str) -> Iterator[str]:
     elif isinstance(value, str) and value.startswith(_RELATIVE):
         yield (
             f"{path}: {value} is a file of this machine, which the pods of a cluster cannot read; "
-            "upload it and write s3://BUCKET/KEY, or mount a volume with spec.podTemplate and "
-            "write file:///PATH"
+            "upload it and write s3://BUCKET/KEY, or copy it to the volume of a "
+            "PersistentVolumeClaim and write pvc://CLAIM/PATH"
         )
 
 

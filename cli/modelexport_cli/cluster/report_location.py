@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
+from modelexport_api.claims import is_claim, split
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Storage
 from modelexport_cli.cluster.errors import ClusterError
@@ -54,6 +55,12 @@ def file_name(name: str) -> str:
 
 def hint(reason: Reason, uri: str, storage: Storage) -> str:
     """Return what to check if this machine cannot read the page."""
+    if is_claim(uri):
+        claim, path = split(uri)
+        return (
+            f"It is in the volume of the PersistentVolumeClaim {claim}: copy {path} from a pod "
+            "that mounts it (kubectl cp)."
+        )
     if uri.startswith("file://"):
         return (
             "It is in a volume of the cluster: mount the same volume here at the same path, or "

@@ -34,7 +34,7 @@ def root_of(template: str) -> str:
     root = re.split(PLACEHOLDER, template, maxsplit=1)[0]
     if root != template:
         root = root[: root.rfind("/") + 1]
-    if re.match(r"^(s3://[^/]+/|file:///)", root) is None:
+    if re.match(r"^((s3|pvc)://[^/]+/|file:///)", root) is None:
         raise ExportFailure(
             Reason.INVALID_MANIFEST,
             f"destination.uri {template} has a placeholder in its bucket",

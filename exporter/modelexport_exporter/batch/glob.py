@@ -67,8 +67,9 @@ def of_uri(uri: str) -> tuple[str, Glob]:
             flags=re.IGNORECASE,
         )
         return "file:///", Glob(unquote(path))
-    bucket, _, pattern = uri.removeprefix("s3://").partition("/")
-    return f"s3://{bucket}/", Glob(pattern)
+    scheme, _, rest = uri.partition("://")
+    bucket, _, pattern = rest.partition("/")
+    return f"{scheme}://{bucket}/", Glob(pattern)
 
 
 def names_store(uri: str) -> bool:

@@ -54,6 +54,10 @@ def _fetch_and_check(report: Report, artifact: Artifact) -> Snippet:
     base = str(report.spec.get("destination", {}).get("uri", "")).rstrip("/") + "/"
     if base.startswith("file://"):
         lines = [f"cd {shlex.quote(unquote(urlsplit(base).path))}"]
+    elif base.startswith("pvc://"):
+        claim = base.removeprefix("pvc://").partition("/")[0]
+        lines = [f"# in a pod that mounts the PersistentVolumeClaim {claim} at /mnt"]
+        lines += [f"cd {shlex.quote(_in_pod(base))}"]
     else:
         endpoint = report.spec.get("storage", {}).get("endpoint")
         option = f" --endpoint-url {shlex.quote(str(endpoint))}" if endpoint else ""
@@ -61,6 +65,11 @@ def _fetch_and_check(report: Report, artifact: Artifact) -> Snippet:
     sums = [f"{file.sha256}  {file.name}" for file in artifact.files]
     lines += ["sha256sum -c <<'END'", *sums, "END"]
     return Snippet("Get the files and check them", "sh", "\n".join(lines))
+
+
+def _in_pod(uri: str) -> str:
+    """Return the path of what is in a volume, where its claim is mounted at /mnt."""
+    return "/mnt/" + uri.removeprefix("pvc://").partition("/")[2]
 
 
 def _onnxruntime(report: Report, artifact: Artifact) -> Snippet:
@@ -168,6 +177,7 @@ def _note(report: Report) -> str:
 def _triton(report: Report, artifact: Artifact) -> Snippet:
     base = str(report.spec["destination"]["uri"]).rstrip("/")
     repository, _, name = base.rpartition("/")
+    repository = _in_pod(repository) if base.startswith("pvc://") else repository
     lines = [
         f"# tritonserver --model-repository={shlex.quote(repository)}",
         "import numpy as np",

@@ -44,15 +44,18 @@ class Access:
 
 def from_os_error(error: OSError, role: Role, path: str) -> ExportFailure:
     """Return the failure for an error of the file system."""
-    uri = f"file://{path}"
-    access = Access(role, uri, None, None)
+    hint = f"Check the owner and mode of {path}."
+    return of_os_error(error, Access(role, f"file://{path}", None, None), path, hint)
+
+
+def of_os_error(error: OSError, access: Access, path: str, hint: str) -> ExportFailure:
+    """Return the failure for an error of a file system; `hint`: what to do if it refuses."""
     if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
         return disk_full(path)
     if error.errno in {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EISDIR, errno.ELOOP}:
         return missing(access, error.strerror or "")
     if error.errno in {errno.EIO, errno.ESTALE, errno.ETIMEDOUT}:
         return unavailable(access, error.strerror or "input/output error")
-    hint = f"Check the owner and mode of {path}."
     return denied(access, error.strerror or type(error).__name__, hint)
 
 

@@ -15,7 +15,6 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
@@ -25,6 +24,7 @@ from modelexport_exporter.storage import errors as storage_errors
 from modelexport_exporter.storage.regular_files import (
     check_digest,
     copy_from,
+    describe,
     link,
     opened,
 )
@@ -36,7 +36,7 @@ from modelexport_exporter.storage.store import (
 )
 
 _CHUNK = 4 * 1024 * 1024
-_OWN = {".staging", ".modelexport", "failed", "verifications"}
+OWN_DIRECTORIES = {".staging", ".modelexport", "failed", "verifications"}
 """Directories that exist only while something is in them, as prefixes do in S3."""
 
 
@@ -180,7 +180,9 @@ class FileStore:
     @staticmethod
     def _prune(directory: Path) -> None:
         """Remove empty directories upwards, up to the one that is an export's own."""
-        own = next((path for path in (directory, *directory.parents) if path.name in _OWN), None)
+        own = next(
+            (path for path in (directory, *directory.parents) if path.name in OWN_DIRECTORIES), None
+        )
         if own is None:
             return
         with contextlib.suppress(OSError):
@@ -252,10 +254,7 @@ def _if_file(path: Path) -> StoredObject | None:
 
 
 def _describe(path: Path) -> StoredObject:
-    found = path.stat()
-    etag = f"{found.st_mtime_ns:x}-{found.st_size:x}-{found.st_ino:x}"
-    modified = datetime.fromtimestamp(found.st_mtime, UTC)
-    return StoredObject(str(path), found.st_size, etag, modified=modified)
+    return describe(str(path), path.stat())
 
 
 def _copy(source: Path, target: Path, on_bytes: OnBytes) -> None:
@@ -290,7 +289,17 @@ def _temporary(target: Path) -> Iterator[Path]:
 def _locked(directory: Path) -> Iterator[None]:
     descriptor = os.open(directory, os.O_RDONLY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
+        with locked(descriptor):
+            yield
     finally:
         os.close(descriptor)
+
+
+@contextlib.contextmanager
+def locked(descriptor: int) -> Iterator[None]:
+    """Hold the lock on a directory."""
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from modelexport_api import claims
 from modelexport_api.spec import ModelExportSpec, Storage
+from modelexport_exporter.storage.claim_store import ClaimStore
 from modelexport_exporter.storage.files import FileStore
 from modelexport_exporter.storage.s3 import S3Store
 from modelexport_exporter.storage.store import Location, Role
@@ -36,6 +40,10 @@ class Stores:
 
 def locate(uri: str, storage: Storage, role: Role) -> Location:
     """Return the location that a URI names."""
+    if claims.is_claim(uri):
+        claim, path = claims.split(uri)
+        mounts = os.environ.get(claims.CLAIMS_DIR_ENV, claims.CLAIMS_DIR)
+        return Location(ClaimStore(claim, Path(mounts, claim), role), path)
     parts = urlsplit(uri)
     if parts.scheme == "file":
         return Location(FileStore(role), unquote(parts.path))

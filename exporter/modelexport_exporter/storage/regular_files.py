@@ -11,8 +11,11 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO
 
+from modelexport_exporter.core.stored_object import StoredObject
 from modelexport_exporter.storage.errors import artifact_changed
 from modelexport_exporter.storage.store import OnBytes
 
@@ -70,8 +73,14 @@ def link(source: Path, target: Path, on_bytes: OnBytes = lambda _count: None) ->
 
 def copy_from(descriptor: int, target: Path, on_bytes: OnBytes = lambda _count: None) -> str:
     """Write what a descriptor reads to a new file; return the SHA-256 of it. Raises OSError."""
+    with target.open("xb") as writer:
+        return copy_into(descriptor, writer, on_bytes)
+
+
+def copy_into(descriptor: int, writer: IO[bytes], on_bytes: OnBytes = lambda _count: None) -> str:
+    """Write what a descriptor reads to an open file; return the SHA-256 of it. Raises OSError."""
     digest = hashlib.sha256()
-    with open(descriptor, "rb", closefd=False) as reader, target.open("xb") as writer:
+    with open(descriptor, "rb", closefd=False) as reader:
         while chunk := reader.read(_CHUNK):
             writer.write(chunk)
             digest.update(chunk)
@@ -83,6 +92,13 @@ def digest_from(descriptor: int) -> str:
     """Return the SHA-256 of what a descriptor reads. Raises OSError."""
     with open(descriptor, "rb", closefd=False) as reader:
         return hashlib.file_digest(reader, "sha256").hexdigest()
+
+
+def describe(key: str, found: os.stat_result) -> StoredObject:
+    """Return the file under a key as a store describes it."""
+    etag = f"{found.st_mtime_ns:x}-{found.st_size:x}-{found.st_ino:x}"
+    modified = datetime.fromtimestamp(found.st_mtime, UTC)
+    return StoredObject(key, found.st_size, etag, modified=modified)
 
 
 def check_digest(name: str, found: str, expected: str | None) -> None:

@@ -70,14 +70,14 @@ class Runs:
 
     def pod(self, resource: ModelExport, share: int = 0, shares: int = 1) -> subprocess.Popen[str]:
         """Start a pod in a process of its own."""
-        tests = str(Path(__file__).parents[2])
+        paths = filter(None, (str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")))
         return subprocess.Popen(
             [
                 sys.executable,
                 *("-m", "batch_pod", resource.model_dump_json(by_alias=True)),
                 *(str(self.tmp_path / f"work-{share}"), str(share), str(shares)),
             ],
-            env={**os.environ, "PYTHONPATH": tests},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -102,6 +102,12 @@ class Runs:
         pod.kill()
         assert pod.wait() == -signal.SIGKILL
         pod.communicate()
+
+
+@pytest.fixture
+def root(any_root: str) -> str:
+    """Every store: volumes, too."""
+    return any_root
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ def build():
 
 @pytest.mark.parametrize(
     "root",
-    ["file", pytest.param("s3", marks=[pytest.mark.s3, pytest.mark.nightly])],
+    ["file", "pvc", pytest.param("s3", marks=[pytest.mark.s3, pytest.mark.nightly])],
     indirect=True,
 )
 def test_a_small_model(

@@ -15,6 +15,12 @@ from small_publication import Pod, followed, plain
 Place = Callable[..., Location]
 
 
+@pytest.fixture
+def root(any_root: str) -> str:
+    """Every store: volumes, too."""
+    return any_root
+
+
 def begun(place: Place, tmp_path: Path, content: str, spec: str = "spec") -> Pod:
     pod = Pod(place("out/"), tmp_path, content, spec)
     pod.begin()

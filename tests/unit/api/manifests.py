@@ -35,6 +35,21 @@ X = {"name": "image", "shape": ["batch", 1, 8, 8]}
 EACH = {"uri": "s3://models/onnx/{stem}/"}
 ACCEPTED: list[tuple[str, dict[str, Any]]] = [
     ("a glob", changed(source={"uri": "s3://m/[ab]/fold-*.pt"}, destination=EACH)),
+    (
+        "volumes",
+        changed(
+            source={"uri": "pvc://training/run-7/model.pt"},
+            model={"factory": "net:build", "code": {"uri": "pvc://training/code/"}},
+            destination={"uri": "pvc://models.team/digits/"},
+        ),
+    ),
+    (
+        "a glob in a volume",
+        changed(
+            source={"uri": "pvc://training/run-*/model.pt"},
+            destination={"uri": "pvc://training/repository/net-{parent}/", "layout": "Triton"},
+        ),
+    ),
     ("a list", changed(source={"uris": ["s3://m/a?.pt", "s3://m/b.pt"]}, destination=EACH)),
     (
         "pods and failures",
@@ -145,6 +160,18 @@ INVALID: list[tuple[str, dict[str, Any], str, str]] = [
         changed(source={"uri": "s3://m/k", "format": "Keras"}),
         "spec.source.format",
         "",
+    ),
+    ("no claim", changed(source={"uri": "pvc:///a.pt"}), "spec.source.uri", ""),
+    ("no path in a claim", changed(source={"uri": "pvc://training"}), "spec.source.uri", ""),
+    ("a claim in capitals", changed(source={"uri": "pvc://A/a.pt"}), "spec.source.uri", ""),
+    ("out of a claim", changed(source={"uri": "pvc://a/../b.pt"}), "spec.source.uri", ""),
+    ("a claim and .", changed(destination={"uri": "pvc://a/./b/"}), "spec.destination.uri", ""),
+    ("up at the end", changed(destination={"uri": "pvc://a/b/.."}), "spec.destination.uri", ""),
+    (
+        "a version of a file in a volume",
+        changed(source={"uri": "pvc://a/b.pt", "versionId": "3"}),
+        "spec.source",
+        "versionId requires an s3:// uri",
     ),
     ("http source", changed(source={"uri": "https://host/k"}), "spec.source.uri", ""),
     ("no inputs", changed(inputs=[]), "spec.inputs", ""),

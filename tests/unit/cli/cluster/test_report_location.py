@@ -42,6 +42,7 @@ def test_the_store_is_reached_as_the_spec_says_but_not_with_its_secret() -> None
     ("reason", "uri", "endpoint", "words"),
     [
         (Reason.SOURCE_NOT_FOUND, "file:///mnt/r.html", None, "in a volume of the cluster"),
+        (Reason.SOURCE_NOT_FOUND, "pvc://c/out/r.html", None, "copy out/r.html from a pod"),
         (Reason.ACCESS_DENIED, "s3://b/r.html", None, "AWS_PROFILE"),
         (Reason.SOURCE_NOT_FOUND, "s3://b/r.html", None, "deleted or moved"),
         (Reason.STORE_UNAVAILABLE, "s3://b/r.html", "http://minio:9000", "port-forward"),

@@ -25,6 +25,7 @@ GLOB = {"uri": "s3://b/run/*.pt"}
         ("s3://o/{stem}/", "s3://b/run/fold-3.ckpt", "s3://o/fold-3/"),
         ("s3://o/{name}", "s3://b/run/fold-3.ckpt", "s3://o/fold-3.ckpt"),
         ("s3://o/{parent}/{index}/", "s3://b/run/fold-3.ckpt", "s3://o/run/7/"),
+        ("pvc://o/{parent}/{stem}/", "pvc://c/run 1/a%2e.pt", "pvc://o/run 1/a%2e/"),
         ("s3://o/{parent}-{stem}/", "s3://b/a.pt", "s3://o/b-a/"),
         ("s3://o/{stem}/", "s3://b/w.fp16.safetensors", "s3://o/w.fp16/"),
         ("s3://o/{stem}/", "s3://b/epoch=3-step=12.5.ckpt", "s3://o/epoch=3-step=12.5/"),

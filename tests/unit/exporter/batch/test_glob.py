@@ -73,6 +73,7 @@ def test_only_what_can_match_is_listed(pattern: str, prefix: str, depth: int | N
     ("uri", "store", "pattern"),
     [
         ("s3://bucket/run/*.pt", "s3://bucket/", "run/*.pt"),
+        ("pvc://claim/run-*/a%20b.pt", "pvc://claim/", "run-*/a%20b.pt"),
         ("s3://bucket/a%20b/?.pt", "s3://bucket/", "a%20b/?.pt"),
         ("file:///data/a%20b/fold-?.pt", "file:///", "/data/a b/fold-?.pt"),
         ("file:///data/%5Bx%5d%2A%3f*.pt", "file:///", "/data/[[]x][*][?]*.pt"),

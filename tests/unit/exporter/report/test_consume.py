@@ -101,6 +101,14 @@ def test_files_in_s3_are_fetched_from_their_endpoint() -> None:
     )
 
 
+def test_files_in_a_volume_are_checked_in_a_pod_that_mounts_it() -> None:
+    asked = spec(destination={"uri": "pvc://models/a b/"})
+    (snippet, *_) = snippets_of(report(spec=asked))
+    assert snippet.code.startswith(
+        "# in a pod that mounts the PersistentVolumeClaim models at /mnt\ncd '/mnt/a b/'\n"
+    )
+
+
 def test_the_sums_of_local_files_are_checked_as_they_stand(tmp_path: Path) -> None:
     """The commands run in a shell; a changed file is reported."""
     directory = tmp_path / "a directory; with $odd names"

@@ -1,0 +1,161 @@
+"""Files below a directory whose content is not trusted, so that no link in it leads out of it.
+
+Others write into the volume while the exporter runs, and may replace a directory by a link at any
+moment. So a path is never given to the kernel as a whole: each name is opened in the directory that
+was opened before it, and a link is followed here, as far as it stays below the root.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_PATH = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_MOST_LINKS = 40
+"""On one way, as in Linux."""
+
+
+class LeavesRootError(OSError):
+    """A path, or a link on its way, leads out of the root."""
+
+    def __init__(self, name: str, target: str) -> None:
+        super().__init__(errno.EXDEV, f"{name} leads out of the volume, to {target}")
+
+
+class NoRootError(OSError):
+    """The root itself is not there."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A directory and all below it. Paths are relative to it. Every method raises OSError."""
+
+    root: Path
+
+    @contextlib.contextmanager
+    def directory(self, path: str, *, create: bool = False) -> Iterator[int]:
+        """Open a directory as a place for names, not for reading; `create`: where it is missing."""
+        with _Walk(self.root, path, create=create) as walk:
+            walk.go()
+            yield walk.here
+
+    @contextlib.contextmanager
+    def entry(
+        self, path: str, *, create: bool = False, follow: bool = True
+    ) -> Iterator[tuple[int, str]]:
+        """Yield the directory of a path, and its name in there, which is no link that was seen.
+
+        `create`: make the directories on the way. `follow`: go on where the name itself is a link.
+        """
+        with _Walk(self.root, path, create=create) as walk:
+            name = walk.go_to_last(follow=follow)
+            yield walk.here, name
+
+    @contextlib.contextmanager
+    def file(self, path: str) -> Iterator[int]:
+        """Open a regular file for reading."""
+        with self.entry(path) as (above, name):
+            # Without O_NONBLOCK, opening a named pipe would wait for a writer.
+            flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+            descriptor = os.open(name, flags, dir_fd=above)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise FileNotFoundError(errno.ENOENT, "not a regular file")
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def stat(self, path: str) -> os.stat_result:
+        """Return what a path names, at the end of its links."""
+        with self.entry(path) as (above, name):
+            return os.stat(name, dir_fd=above, follow_symlinks=False)
+
+
+class _Walk:
+    """The directories from the root to here, all of them open."""
+
+    def __init__(self, root: Path, path: str, *, create: bool) -> None:
+        self._root, self._path, self._create = root, path, create
+        self._todo = deque(_names(path))
+        if ".." in self._todo:
+            raise LeavesRootError(path, "..")
+        self._links = 0
+        self._open: list[int] = []
+
+    def __enter__(self) -> _Walk:
+        try:
+            self._open.append(os.open(self._root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise NoRootError(error.errno, error.strerror) from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        while self._open:
+            os.close(self._open.pop())
+
+    @property
+    def here(self) -> int:
+        return self._open[-1]
+
+    def go(self, *, leave: int = 0) -> None:
+        """Enter the directories on the way, but so many last ones."""
+        while len(self._todo) > leave:
+            name = self._todo.popleft()
+            if name == "..":
+                self._up()
+            elif not self._followed(name):
+                self._open.append(self._enter(name))
+
+    def go_to_last(self, *, follow: bool) -> str:
+        """Go to the directory of the last name; return that name."""
+        while True:
+            self.go(leave=1)
+            if not self._todo:
+                raise IsADirectoryError(errno.EISDIR, "it is a directory")
+            name = self._todo.popleft()
+            if name == "..":
+                self._up()
+            elif not follow or not self._followed(name):
+                return name
+
+    def _enter(self, name: str) -> int:
+        try:
+            return os.open(name, _PATH, dir_fd=self.here)
+        except FileNotFoundError:
+            if not self._create:
+                raise
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(name, dir_fd=self.here)
+        return os.open(name, _PATH, dir_fd=self.here)
+
+    def _followed(self, name: str) -> bool:
+        """Put the target of a link in its place; return False for what is no link."""
+        try:
+            target = os.readlink(name, dir_fd=self.here)
+        except OSError as error:
+            if error.errno in {errno.EINVAL, errno.ENOENT}:
+                return False
+            raise
+        self._links += 1
+        if self._links > _MOST_LINKS:
+            raise OSError(errno.ELOOP, "too many links on its way")
+        if target.startswith("/"):
+            raise LeavesRootError(f"the link {name}", target)
+        self._todo.extendleft(reversed(_names(target)))
+        return True
+
+    def _up(self) -> None:
+        """Go back to where this directory was entered from, wherever it has been moved to."""
+        if len(self._open) == 1:
+            raise LeavesRootError(f"a link on the way to {self._path}", "..")
+        os.close(self._open.pop())
+
+
+def _names(path: str) -> list[str]:
+    return [name for name in path.split("/") if name not in {"", "."}]
