@@ -90,6 +90,7 @@ ATTACKS: dict[str, Callable[[Aim], object]] = {
     "read the token": lambda aim: Path(aim["token"]).read_text(),
     "read the token in a child": _child_reads,
     "read the token by a link": _by_link,
+    "read the claim": lambda aim: Path(aim["claim"], "other.pt").read_text(),
     "read another run": lambda aim: Path(aim["other"], "checkpoint").read_text(),
     "read the environment": lambda aim: Path(f"/proc/{aim['pid']}/environ").read_bytes(),
     "read the memory": lambda aim: os.open(f"/proc/{aim['pid']}/mem", os.O_RDONLY),

@@ -8,7 +8,7 @@ is below it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from modelexport_api.spec import ModelExportSpec
 from modelexport_api.types import CLAIM_PATTERN
@@ -38,6 +38,11 @@ def split(uri: str) -> tuple[str, str]:
 def mount_path(claim: str) -> str:
     """Return where a claim is mounted in the pod."""
     return f"{CLAIMS_DIR}/{claim}"
+
+
+def mounted_at(claim: str, environment: Mapping[str, str]) -> str:
+    """Return the directory of a claim's files in this process."""
+    return f"{environment.get(CLAIMS_DIR_ENV, CLAIMS_DIR)}/{claim}"
 
 
 def claims_of(spec: ModelExportSpec) -> dict[str, bool]:

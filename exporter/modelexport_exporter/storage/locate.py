@@ -42,8 +42,7 @@ def locate(uri: str, storage: Storage, role: Role) -> Location:
     """Return the location that a URI names."""
     if claims.is_claim(uri):
         claim, path = claims.split(uri)
-        mounts = os.environ.get(claims.CLAIMS_DIR_ENV, claims.CLAIMS_DIR)
-        return Location(ClaimStore(claim, Path(mounts, claim), role), path)
+        return Location(ClaimStore(claim, Path(claims.mounted_at(claim, os.environ)), role), path)
     parts = urlsplit(uri)
     if parts.scheme == "file":
         return Location(FileStore(role), unquote(parts.path))

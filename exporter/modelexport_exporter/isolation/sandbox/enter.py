@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from modelexport_api import claims
 from modelexport_api.isolation import Network
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.core import closed_network, place
@@ -51,7 +52,9 @@ def sandbox_for(spec: ModelExportSpec, workspace: Path, readable: Sequence[Path]
     own = workspace.resolve()
     for name in (_TEMPORARY, _OUTPUTS):
         (own / name).mkdir(exist_ok=True)
-    hidden = [*places.credentials(os.environ, home), *_secret_volumes(), workspace]
+    # Other people's files lie in a claim, too; what a run needs of it is copied.
+    volumes = [Path(claims.mounted_at(name, os.environ)) for name in claims.claims_of(spec)]
+    hidden = [*places.credentials(os.environ, home), *_secret_volumes(), *volumes, workspace]
     sandbox = Sandbox(
         kernel=ask_kernel(),
         network=network_of(spec, in_pod=in_pod),

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from hostile_code import ATTACKS
+from modelexport_api.claims import CLAIMS_DIR_ENV
 from modelexport_api.isolation import Isolation, Network
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec
@@ -74,9 +75,11 @@ def aim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
         "work/modelexport-run-other",
         "outside",
         "tokens/..2026",
+        "volumes/team",
     ):
         (root / name).mkdir(parents=True)
     (root / "tokens/..2026/token").write_text("secret")
+    (root / "volumes/team/other.pt").write_text("another's")
     # As the kubelet mounts it.
     (root / "tokens/..data").symlink_to("..2026")
     (root / "tokens/token").symlink_to("..data/token")
@@ -99,6 +102,7 @@ def aim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
             "outputs": str(root / "work/modelexport-run-mine/out"),
             "other": str(root / "work/modelexport-run-other"),
             "outside": str(root / "outside"),
+            "claim": str(root / "volumes/team"),
             "pid": victim.pid,
             "port": listener.getsockname()[1],
             "abstract": name,
@@ -114,7 +118,9 @@ def sandbox(aim: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Sandbox:
     Path(aim["checkpoint"]).write_text("weights")
     Path(aim["workspace"], "lock").touch()
     Path(aim["code"]).mkdir(exist_ok=True)
-    return sandbox_for(spec(isolation=Isolation.REQUIRED), Path(aim["workspace"]))
+    monkeypatch.setenv(CLAIMS_DIR_ENV, str(Path(aim["claim"]).parent))
+    source = {"uri": "pvc://team/model.pt"}
+    return sandbox_for(spec(isolation=Isolation.REQUIRED, source=source), Path(aim["workspace"]))
 
 
 @pytest.mark.parametrize("name", ATTACKS)
