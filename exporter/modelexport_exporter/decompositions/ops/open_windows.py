@@ -7,6 +7,7 @@ value that changes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -33,7 +34,7 @@ class _Windows:
         if not self.ceil:
             return rest // self.step + 1
         begun = (rest + self.step - 1) // self.step + 1
-        return torch.sym_min(begun, (self.size + self.margin + self.step - 1) // self.step)  # type: ignore[no-any-return]
+        return torch.sym_min(begun, (self.size + self.margin + self.step - 1) // self.step)  # type: ignore[return-value]
 
     def places(self, device: torch.device) -> Tensor:
         """Return where each place of each window lies in the input."""
@@ -112,7 +113,8 @@ def average_open_windows(
 
 def adaptive_max_open(x: Tensor, dims: int, output_size: Sizes) -> Tensor:
     """Return the maximum of each of as many windows as wished, which share the size evenly."""
-    for axis, wished in enumerate(each(output_size, dims), start=x.dim() - dims):
+    wishes: Sequence[int | None] = each(output_size, dims)
+    for axis, wished in enumerate(wishes, start=x.dim() - dims):
         size = x.shape[axis]
         if wished is None:
             continue

@@ -37,7 +37,8 @@ MODELS: dict[str, Callable[[Tensor], Tensor]] = {
     "Bartlett": lambda x: torch.bartlett_window(x.shape[0]),
     "maxima of windows": lambda x: F.max_pool1d(x.t()[None], x.shape[0] // 2),
     "means of windows": lambda x: F.avg_pool1d(x.t()[None], x.shape[0] // 2, 1, ceil_mode=True),
-    "maxima of shares": lambda x: F.adaptive_max_pool2d(x[None], (x.shape[0] // 2, None)),
+    "maxima of shares": lambda x: F.adaptive_max_pool2d(x[None], (x.shape[0] // 2, 3)),
+    "maxima of rows": lambda x: torch.nn.AdaptiveMaxPool2d((x.shape[0] // 2, None))(x[None]),
     "means of shares": lambda x: F.adaptive_avg_pool1d(x.t()[None], x.shape[0] // 2),
 }
 

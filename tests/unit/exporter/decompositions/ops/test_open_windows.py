@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import pytest
 import torch
@@ -14,7 +15,7 @@ from modelexport_exporter.decompositions.ops.open_windows import (
     max_open_windows,
 )
 
-OPTIONS = [
+OPTIONS: list[tuple[Any, ...]] = [
     (kernel, stride, padding)
     for kernel, stride, padding in product((2, 3, (3, 2), 4), (None, 1, 2, (3, 1)), (0, 1))
 ]
@@ -25,11 +26,10 @@ OPTIONS = [
 def test_as_torch(size: tuple[int, int], ceil_mode: bool) -> None:
     x = torch.randn(2, 3, *size)
     for kernel, stride, padding in OPTIONS:
-        options = (kernel, stride, padding)
-        expected = F.max_pool2d(x, *options, ceil_mode=ceil_mode)
-        assert torch.equal(max_open_windows(x, 2, *options, 1, ceil_mode), expected)
+        expected = F.max_pool2d(x, kernel, stride, padding, ceil_mode=ceil_mode)
+        assert torch.equal(max_open_windows(x, 2, kernel, stride, padding, 1, ceil_mode), expected)
         for counted, divisor in ((True, None), (False, None), (True, 3)):
-            average = (*options, ceil_mode, counted, divisor)
+            average: tuple[Any, ...] = (kernel, stride, padding, ceil_mode, counted, divisor)
             torch.testing.assert_close(
                 average_open_windows(x, 2, *average), F.avg_pool2d(x, *average)
             )
