@@ -158,6 +158,22 @@ CASES = (
     ),
     case(
         "R4",
+        "viterbi",
+        "dynamic_programs:Viterbi",
+        tensor("scores", "n", "steps", 4),
+        dims={"n": (1, 4), "steps": (1, 12)},
+    ),
+    case(
+        "R5",
+        "cells_of_points",
+        "graphs:Cells",
+        tensor("points", "n", 3),
+        integers("codes", "n", low=-9, high=9, dtype="int16"),
+        integers("flags", "n", low=0, high=9, dtype="uint8"),
+        dims={"n": (1, 30)},
+    ),
+    case(
+        "R4",
         "edit_distance",
         "dynamic_programs:EditDistance",
         integers("guess", "n", "steps", low=0, high=5),

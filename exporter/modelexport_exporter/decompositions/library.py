@@ -42,6 +42,7 @@ from modelexport_exporter.decompositions.ops import (
     scatter_gather,
     searching,
     squeeze,
+    uniqueness,
     windows,
 )
 
@@ -85,6 +86,7 @@ FAMILIES = (
     scatter_gather.FAMILY,
     searching.FAMILY,
     squeeze.FAMILY,
+    uniqueness.FAMILY,
     windows.FAMILY,
 )
 DECOMPOSITIONS = {

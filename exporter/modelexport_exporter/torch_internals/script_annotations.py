@@ -18,6 +18,8 @@ from unittest.mock import patch
 
 import torch.jit.frontend
 
+from modelexport_exporter.torch_internals.script_reversals import count_down
+
 _UNKNOWN = frozenset({"Any", "Iterable", "Iterator", "Mapping", "Self", "Sequence", "object"})
 SCRIPT_PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 """File and line in a message of the compiler."""
@@ -63,6 +65,7 @@ def _build_readable(
             text = f"Optional[{kind}]" if takes_none else kind
             parameter.annotation = _expression(text, parameter)
     _leave_out_what_is_not_needed(definition)
+    count_down(definition)
     return _build_def(context, definition, *options, **named)  # type: ignore[no-untyped-call]
 
 

@@ -70,3 +70,24 @@ class EditDistance(nn.Module):
 
     def forward(self, guess: Tensor, text: Tensor) -> tuple[Tensor, Tensor]:
         return self.table(guess, text, 1)[:, -1], self.longest_common(guess, text)
+
+
+class Viterbi(nn.Module):
+    """The best tags of a sentence: pointers from the last word back to the first."""
+
+    def __init__(self):
+        super().__init__()
+        self.steps = nn.Parameter(torch.randn(4, 4))
+        self.first = nn.Parameter(torch.randn(4))
+
+    def forward(self, scores):
+        best = self.first + scores[:, 0]
+        pointers = []
+        for i in range(1, scores.shape[1]):
+            best, found = (best.unsqueeze(2) + self.steps + scores[:, i].unsqueeze(1)).max(1)
+            pointers.append(found)
+        tags = [best.argmax(1)]
+        for found in reversed(pointers):
+            tags.append(found.gather(1, tags[-1].unsqueeze(1)).squeeze(1))
+        tags.reverse()
+        return torch.stack(tags, 1), best.amax(1)

@@ -35,3 +35,14 @@ class Readout(nn.Module):
         table = y.new_zeros(graphs * width, 6)
         table[owner * width + place] = y
         return mean, torch.where(top.isinf(), 0.0, top), table.view(graphs, width, 6), count
+
+
+class Cells(nn.Module):
+    """The mean of the points in each cell of a grid, and the cells; which codes there are."""
+
+    def forward(self, points, codes, flags):
+        cells = torch.floor(points / 0.5).int()
+        found, cell, count = torch.unique(cells, dim=0, return_inverse=True, return_counts=True)
+        sums = torch.zeros(len(found), 3).index_add_(0, cell, points)
+        kinds, kind = torch.unique(codes, return_inverse=True)
+        return sums / count[:, None], found, kinds, kind, flags.unique(), (flags > 3).unique()

@@ -6,13 +6,26 @@ from modelexport_exporter.decompositions.capture import (
     calls,
     convolutions,
     covariances,
+    open_options,
     packed,
     pools,
     recurrent,
     resizing,
+    signal_windows,
     transforms,
 )
 
-_MODULES = (calls, convolutions, covariances, packed, pools, recurrent, resizing, transforms)
+_MODULES = (
+    calls,
+    convolutions,
+    covariances,
+    open_options,
+    packed,
+    pools,
+    recurrent,
+    resizing,
+    signal_windows,
+    transforms,
+)
 CALLS = {name: entry for module in _MODULES for name, entry in module.CALLS.items()}
 """From a function of torch to its operator's name and what is called in its place."""

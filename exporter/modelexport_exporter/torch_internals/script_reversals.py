@@ -1,0 +1,98 @@
+"""`for x in reversed(parts)` and `parts.reverse()`, which torch.jit.script does not compile.
+
+They are compiled as a loop over places, from the last one down.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Sequence
+
+
+def count_down(definition: ast.FunctionDef) -> None:
+    """Write the function's reversals as loops over places."""
+    made = {
+        node.id
+        for node in ast.walk(definition)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    _Places(made).visit(definition)
+
+
+class _Places(ast.NodeTransformer):
+    def __init__(self, made: Collection[str]) -> None:
+        self._made = made
+        """Lists of the function's own: another's would stay as it is."""
+        self._count = 0
+
+    def visit_For(self, loop: ast.For) -> ast.AST:
+        self.generic_visit(loop)
+        parts = _reversed(loop.iter)
+        if isinstance(parts, ast.Name) and not _changes(parts.id, loop.body):
+            self._count += 1
+            place, taken = f"_place_{self._count}", ast.unparse(loop.target)
+            (given,) = _parsed(f"{taken} = {parts.id}[{place}]", loop)
+            loop.body = [given, *loop.body]
+            loop.target = ast.Name(place, ast.Store())
+            loop.iter = _expression(f"range(len({parts.id}) - 1, -1, -1)")
+            return _located(loop)
+        backwards = _backwards(parts)
+        if backwards:
+            loop.iter = _expression(backwards)
+            return _located(loop)
+        return loop
+
+    def visit_Expr(self, statement: ast.Expr) -> ast.AST | list[ast.stmt]:
+        match statement.value:
+            case ast.Call(ast.Attribute(ast.Name(name), "reverse"), [], []) if name in self._made:
+                places = f"range(len({name}) - 1, -1, -1)"
+                return _parsed(f"{name} = [{name}[_place] for _place in {places}]", statement)
+        return statement
+
+
+def _reversed(iterated: ast.expr) -> ast.expr | None:
+    match iterated:
+        case ast.Call(ast.Name("reversed"), [parts], []):
+            return parts
+    return None
+
+
+def _backwards(parts: ast.expr | None) -> str:
+    """Return the range that counts down through one of step 1; empty for anything else."""
+    match parts:
+        case ast.Call(ast.Name("range"), [end], []):
+            return f"range(({ast.unparse(end)}) - 1, -1, -1)"
+        case ast.Call(ast.Name("range"), [first, end], []):
+            return f"range(({ast.unparse(end)}) - 1, ({ast.unparse(first)}) - 1, -1)"
+    return ""
+
+
+def _changes(name: str, body: Sequence[ast.stmt]) -> bool:
+    """Return whether statements assign the name, or call a method of it that may change it."""
+    for node in (node for statement in body for node in ast.walk(statement)):
+        match node:
+            case ast.Name(found, ast.Store() | ast.Del()) if found == name:
+                return True
+            case ast.Attribute(ast.Name(found)) if found == name:
+                return True
+            case ast.Subscript(ast.Name(found), _, ast.Store() | ast.Del()) if found == name:
+                return True
+    return False
+
+
+def _expression(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+def _parsed(text: str, place: ast.stmt) -> list[ast.stmt]:
+    statements = ast.parse(text).body
+    for statement in statements:
+        for node in ast.walk(statement):
+            ast.copy_location(node, place)
+    return statements
+
+
+def _located(loop: ast.For) -> ast.For:
+    for node in (*ast.walk(loop.target), *ast.walk(loop.iter)):
+        ast.copy_location(node, loop)
+    return loop
