@@ -146,7 +146,7 @@ audit: setup ## Ask pip-audit, in an environment of its own, about known vulnera
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(AUDIT)
 	$(BIN)/uv pip install --quiet --python $(AUDIT) --require-hashes -r requirements/audit.txt
 	@failed=0; for lock in $(LOCKS); do echo "$$lock"; \
-		$(AUDIT)/bin/pip-audit --disable-pip --require-hashes --progress-spinner off \
+		$(AUDIT)/bin/pip-audit --strict --disable-pip --require-hashes --progress-spinner off \
 			--requirement requirements/$$lock.txt || failed=1; done; exit $$failed
 
 clean: ## Remove what make created inside the tree

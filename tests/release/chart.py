@@ -36,7 +36,8 @@ def build(source: Source, helm: Path, dist: Path) -> None:
 def _package(source: Source, helm: Path) -> tuple[bytes, str]:
     """What helm packs, packed again: helm writes the time of the call into its archive."""
     with tempfile.TemporaryDirectory(prefix="modelexport-chart-") as work:
-        command = [helm, "package", source.root / "charts/modelexport", "--destination", work]
+        chart = str(source.root / "charts/modelexport")
+        command = [str(helm), "package", chart, "--destination", work]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise ReleaseError("ChartNotPackaged", done.stderr.strip())

@@ -1,7 +1,7 @@
 """Bills of material: CycloneDX 1.5 of one lock.
 
-Written here instead of by a tool, because tools read what is installed, or locks of their own format; a lock
-with hashes has all that is needed. Nothing in it depends on the time or the machine.
+Written here instead of by a tool, because tools read what is installed, or locks of their own
+format; a lock with hashes has all that is needed. Nothing in it depends on the time or the machine.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ needs_helm = pytest.mark.skipif(golang.HELM.missing, reason="needs helm: make te
 
 
 def git(repository: Path, *arguments: str) -> str:
-    words = ["git", "-C", repository, "-c", "user.name=t", "-c", "user.email=t@t", *arguments]
+    words = ["git", "-C", str(repository), "-c", "user.name=t", "-c", "user.email=t@t", *arguments]
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()
 
 
@@ -99,7 +99,7 @@ def test_helm_reads_the_chart_and_the_layout_holds_it(repository: Path, tmp_path
     dist = tmp_path / "dist"
     build(repository, dist, ["chart"])
     (package,) = dist.glob("*.tgz")
-    words = [golang.HELM.binary("helm"), "template", "x", package]
+    words = [str(golang.HELM.binary("helm")), "template", "x", str(package)]
     assert (
         "kind: Deployment"
         in subprocess.run(words, check=True, capture_output=True, text=True).stdout
