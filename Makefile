@@ -10,6 +10,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 NIGHTLY := build/nightly-torch
 NIGHTLY_TESTS ?= tests/unit/exporter/torch_internals tests/seeds
+AUDIT := build/audit
+LOCKS ?= operator exporter exporter-cpu
 UV_VERSION := 0.13.8
 # The lock is universal: one file for every Python and platform; uv takes what this machine needs.
 COMPILE = PIP_FIND_LINKS= $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
@@ -21,7 +23,7 @@ PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 PYTEST = $(BIN)/python -m pytest --numprocesses $(PROCESSES) --maxprocesses 4
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-nightly lint format lock crds testbed docs reference pictures bench bench-latency bench-batch profile coverage coverage-nightly nightly-torch mutants kernels fuzz operators chaos clean
+.PHONY: help setup demo test test-fast test-nightly lint format lock crds testbed docs reference pictures bench bench-latency bench-batch profile coverage coverage-nightly nightly-torch mutants kernels fuzz operators chaos release release-check audit clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -85,6 +87,7 @@ lock: ## Resolve the dependencies again (requirements/*.txt)
 	$(COMPILE) pyproject.toml --extra exporter-cpu --extra models --extra tracing -c requirements/dev.txt \
 		--excludes requirements/cuda-packages.txt -o requirements/exporter-cpu.txt
 	$(COMPILE) pyproject.toml --extra without-cuda -c requirements/dev.txt -o requirements/without-cuda.txt
+	$(COMPILE) pyproject.toml --extra audit -o requirements/audit.txt
 
 testbed: setup ## Install and build what cluster tests need (root on Debian, Go; about 15 minutes once)
 	PYTHONPATH=tests $(BIN)/python -m bed install
@@ -135,6 +138,19 @@ chaos: setup ## Kill, cut and attack (PART of the suite, COUNT cases, SEED); wri
 
 operators: setup ## Export every sample of torch's database of operators; write docs/operators.md (3 hours)
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python -m operators --page
+
+release: setup ## Build dist/ of HEAD, or PARTS of it (wheels chart sbom notices), and check it
+	PYTHONPATH=tests $(BIN)/python -m release build $(PARTS)
+
+release-check: setup ## Compare dist/ with its sums, its provenance and the commit that it names
+	PYTHONPATH=tests $(BIN)/python -m release check
+
+audit: setup ## Ask pip-audit, in an environment of its own, about known vulnerabilities of what LOCKS pin
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(AUDIT)
+	$(BIN)/uv pip install --quiet --python $(AUDIT) --require-hashes -r requirements/audit.txt
+	@failed=0; for lock in $(LOCKS); do echo "$$lock"; \
+		$(AUDIT)/bin/pip-audit --strict --disable-pip --require-hashes --progress-spinner off \
+			--requirement requirements/$$lock.txt || failed=1; done; exit $$failed
 
 clean: ## Remove what make created inside the tree
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

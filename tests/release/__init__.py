@@ -1,0 +1,1 @@
+"""What a release consists of, built from a commit: `make release`, `make release-check`."""

@@ -1,0 +1,58 @@
+"""Provenance of a release: an in-toto statement with a SLSA predicate, without a signature.
+
+It names the commit and the digests of what decides the result, so that a second person can build
+the release and compare. It proves nothing about who built: sign SHA256SUMS for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+NAME = "provenance.intoto.json"
+BUILD_TYPE = "https://modelexport.dev/release/v1"
+BUILDER = "https://modelexport.dev/release/make"
+
+
+def document(
+    subjects: Mapping[str, str],
+    *,
+    commit: str,
+    parts: Sequence[str],
+    inputs: Mapping[str, str],
+    versions: Mapping[str, str],
+) -> dict[str, Any]:
+    """The statement that SUBJECTS (sha256 by name) were built of COMMIT and INPUTS (likewise)."""
+    materials = [{"name": name, "digest": {"sha256": inputs[name]}} for name in sorted(inputs)]
+    return {
+        "_type": "https://in-toto.io/Statement/v1",
+        "subject": [{"name": n, "digest": {"sha256": subjects[n]}} for n in sorted(subjects)],
+        "predicateType": "https://slsa.dev/provenance/v1",
+        "predicate": {
+            "buildDefinition": {
+                "buildType": BUILD_TYPE,
+                "externalParameters": {"parts": list(parts)},
+                "resolvedDependencies": [
+                    {"name": "source", "digest": {"gitCommit": commit}},
+                    *materials,
+                ],
+            },
+            "runDetails": {"builder": {"id": BUILDER, "version": dict(versions)}},
+        },
+    }
+
+
+def subjects(statement: Mapping[str, Any]) -> dict[str, str]:
+    """The sha256 of each subject by its name."""
+    return {entry["name"]: entry["digest"]["sha256"] for entry in statement["subject"]}
+
+
+def materials(statement: Mapping[str, Any]) -> dict[str, str]:
+    """The sha256 of each input by its name, without the commit."""
+    entries = statement["predicate"]["buildDefinition"]["resolvedDependencies"]
+    return {e["name"]: e["digest"]["sha256"] for e in entries if "sha256" in e["digest"]}
+
+
+def commit(statement: Mapping[str, Any]) -> str:
+    entries = statement["predicate"]["buildDefinition"]["resolvedDependencies"]
+    return str(next(e["digest"]["gitCommit"] for e in entries if "gitCommit" in e["digest"]))
