@@ -47,9 +47,14 @@ def _image(name: str, size: int = 224, output: str | None = None) -> Network:
     return Network(name, build, lambda: torch.randn(2, 3, size, size), declared)
 
 
+def _model(config: Any) -> torch.nn.Module:  # noqa: ANN401
+    module: torch.nn.Module = transformers.AutoModel.from_config(config)  # type: ignore[no-untyped-call]
+    return module
+
+
 def _text(name: str, config: Callable[[], Any]) -> Network:
     def build() -> torch.nn.Module:
-        return _First(transformers.AutoModel.from_config(config()), "last_hidden_state")
+        return _First(_model(config()), "last_hidden_state")
 
     declared = f"x:int64[batch,{TOKENS}]:0..{WORDS - 1}"
     return Network(name, build, lambda: torch.randint(WORDS, (2, TOKENS)), declared)
@@ -57,14 +62,14 @@ def _text(name: str, config: Callable[[], Any]) -> Network:
 
 def _pixels(name: str, config: Callable[[], Any], size: int = 224) -> Network:
     def build() -> torch.nn.Module:
-        return _First(transformers.AutoModel.from_config(config()), "last_hidden_state")
+        return _First(_model(config()), "last_hidden_state")
 
     declared = f"x:float32[batch,3,{size},{size}]:-2.5..2.5"
     return Network(name, build, lambda: torch.randn(2, 3, size, size), declared)
 
 
-def _encoder(config: type, **kwargs: int) -> Callable[[], Any]:
-    sizes = {"hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4}
+def _encoder(config: type, **kwargs: int | list[str]) -> Callable[[], Any]:
+    sizes: dict[str, Any] = {"hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4}
     return lambda: config(vocab_size=WORDS, **{**sizes, "intermediate_size": 1024, **kwargs})
 
 

@@ -41,6 +41,8 @@ SECONDS = 60.0
 MAX_PROOFS = 24
 _WATCHED = 12
 """Number of values after a replaced one that are compared."""
+_FEW_NODES = 3
+"""A proof of at most so many is not sought again with a coarser tolerance: a cast and its twin."""
 _FOR_THE_REPRO = 10.0
 _KEPT_BYTES = 256 << 20
 
@@ -162,7 +164,7 @@ class _Search:
         found: _Found | None = None
         for tolerance in self._tolerances(file, eager, wrong):
             found = self._found(View(file, eager, tolerance, wrong)) or found
-            if found is not None and len(found.nodes) == 1:
+            if found is not None and len(found.nodes) <= _FEW_NODES:
                 break
         if found is not None:
             return self._add_repro(self._describe(found), found)

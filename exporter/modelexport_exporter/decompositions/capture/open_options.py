@@ -86,7 +86,8 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
         last = torch.ones_like(places) * (length - 1)
         at = (2 * places - last) / (last.clamp(min=1) if align_corners else last + 1)
         axes.append(at.reshape([-1 if other == axis else 1 for other in range(len(lengths))]))
-    points = torch.stack([*torch.broadcast_tensors(*reversed(axes)), _ones(axes)], -1)
+    grids = torch.broadcast_tensors(*reversed(axes))  # type: ignore[no-untyped-call]
+    points = torch.stack([*grids, _ones(axes)], -1)
     flat = points.reshape(1, -1, len(lengths) + 1) @ theta.mT
     return flat.reshape(theta.shape[0], *lengths, len(lengths))
 

@@ -108,7 +108,8 @@ def _adaptive_max_pool(dims: int) -> Call:
 def adaptive_avg_pool1d(x: Tensor, output_size: Sizes) -> Result:
     if not _are_open(1, output_size):
         return NotImplemented
-    return F.adaptive_avg_pool2d(x.unsqueeze(-2), [1, *each(output_size, 1)]).squeeze(-2)
+    (length,) = each(output_size, 1)
+    return F.adaptive_avg_pool2d(x.unsqueeze(-2), (1, length)).squeeze(-2)
 
 
 CALLS.replaces("adaptive_max_pool1d", F.adaptive_max_pool1d)(_adaptive_max_pool(1))
