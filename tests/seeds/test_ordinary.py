@@ -165,6 +165,13 @@ CASES = (
     ),
     case(
         "R5",
+        "cached_tables",
+        "cached_tables:CachedTables",
+        tensor("x", "batch", "steps", 8),
+        dims={"batch": (1, 4), "steps": (1, 12)},
+    ),
+    case(
+        "R5",
         "cells_of_points",
         "graphs:Cells",
         tensor("points", "n", 3),

@@ -6,7 +6,6 @@ dims are checked against the declared ones: torch never narrows a range without 
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -27,7 +26,7 @@ from modelexport_exporter.convert.wrapped_forward import returning_tensors, wrap
 from modelexport_exporter.core.dims import has_derived_sizes, used_dims
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import OUTPUT_NOT_FLATTENED
-from modelexport_exporter.core.user_frame import UserLine, is_users, message_of
+from modelexport_exporter.core.user_frame import UserLine, message_of
 from modelexport_exporter.decompositions import capturing_calls
 from modelexport_exporter.torch_internals.asserted_quotients import quotients_are_asserted
 from modelexport_exporter.torch_internals.attention_masks import accept_masks_as_given
@@ -36,6 +35,7 @@ from modelexport_exporter.torch_internals.export_flags import set_onnx_export_fl
 from modelexport_exporter.torch_internals.forced_decisions import ForcedDecisions
 from modelexport_exporter.torch_internals.known_conditions import conditions_at_all_sizes
 from modelexport_exporter.torch_internals.symbolic_numbers import sizes_stay_symbolic
+from modelexport_exporter.user_code.caches import bypassing_caches, modules_of
 
 
 def capture(
@@ -68,10 +68,11 @@ def _captured(
 ) -> ExportedProgram:
     fixing: list[UserLine] = []
     export = partial(_exported, module, bound_inputs, mode)
+    modules = modules_of(module, code_dir)
     try:
-        with lines_that_fix_sizes(code_dir) as fixing:
+        with lines_that_fix_sizes(code_dir) as fixing, bypassing_caches(module, modules):
             try:
-                program = export(_modules_of(module, code_dir))
+                program = export(modules)
             except TypeError:  # such as torch.zeros(3, dtype=int): the type itself is in use
                 program = export(())
     except ExportFailure:
@@ -83,17 +84,6 @@ def _captured(
         raise explain_capture(error, module, bound_inputs, code_dir, fixing) from error
     check_numbers_kept(program, bound_inputs.spec)
     return program
-
-
-def _modules_of(module: torch.nn.Module, code_dir: Path | None) -> list[ModuleType]:
-    """Return the Python modules of the model's classes, and all of the user's."""
-    classes = {type(part).__module__ for part in module.modules()}
-    return [
-        own
-        for name, own in list(sys.modules.items())
-        if (name in classes and name.partition(".")[0] != "torch")
-        or is_users(str(getattr(own, "__file__", None) or "<"), code_dir)
-    ]
 
 
 def _exported(

@@ -58,6 +58,7 @@ from modelexport_exporter.torch_internals.script_annotations import (
     readable_signatures,
 )
 from modelexport_exporter.torch_internals.torchscript_graph import inline_calls
+from modelexport_exporter.user_code.caches import bypassing_caches, modules_of
 
 _COMPILATION_UNIT = re.compile(r"__torch__\.| \(of Python compilation unit at: 0x\w+\)")
 
@@ -82,7 +83,10 @@ def converted_torchscript(
     refused = run_eagerly(module, bound_inputs)
     if refused is not None:
         raise inputs_mismatch(refused, module, bound_inputs, code_dir) from refused
-    with TemporaryDirectory(dir=scratch, prefix=".torchscript-") as directory:
+    with (
+        TemporaryDirectory(dir=scratch, prefix=".torchscript-") as directory,
+        bypassing_caches(module, modules_of(module, code_dir)),
+    ):
         path = Path(directory) / "converted.onnx"
         literals: dict[float, float] = {}
         double = False

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -23,6 +24,7 @@ from modelexport_exporter.core.user_frame import message_of, user_frame
 from modelexport_exporter.precision.noise import Simulation
 from modelexport_exporter.sampling.masks import masks_hold
 from modelexport_exporter.torch_internals.tf32 import forbid_tf32
+from modelexport_exporter.user_code.caches import bypassing_caches, modules_of
 from modelexport_exporter.verification.early_outputs import EarlyOutputs, EarlyRun
 from modelexport_exporter.verification.looks_for_nan import LooksForNan
 from modelexport_exporter.verification.numerics.arithmetic import COARSENESS, EXACT, Arithmetic
@@ -180,12 +182,14 @@ class EagerReference:
     def in_float64(self, arrays: Mapping[str, Array]) -> list[Array]:
         """Return its outputs computed in float64. Raises PerturbedArithmeticUnavailable."""
         values = self.values(arrays)
-        return [to_array(leaf) for leaf in in_float64(lambda: self.call(values))]
+        with self.without_caches(self._module):
+            return [to_array(leaf) for leaf in in_float64(lambda: self.call(values))]
 
     def with_random_rounding(self, arrays: Mapping[str, Array], seed: int) -> list[Array]:
         """Return its outputs when its ops round at random. Same exceptions."""
         values = self.values(arrays)
-        leaves = with_random_rounding(lambda: self.call(values), seed)
+        with self.without_caches(self._module):
+            leaves = with_random_rounding(lambda: self.call(values), seed)
         return [to_array(leaf) for leaf in leaves]
 
     def with_kernel_errors(self, arrays: Mapping[str, Array], seed: int) -> list[Array] | None:
@@ -194,7 +198,8 @@ class EagerReference:
         Raises PerturbedArithmeticUnavailable.
         """
         values = self.values(arrays)
-        with raising_unavailable(), torch.no_grad(), KernelErrors(seed) as mode:
+        apart = self.without_caches(self._module)
+        with apart, raising_unavailable(), torch.no_grad(), KernelErrors(seed) as mode:
             leaves = self.call(values)
         return [to_array(leaf) for leaf in leaves] if mode.found else None
 
@@ -203,7 +208,7 @@ class EagerReference:
     ) -> list[Array]:
         """Return its outputs in a simulated precision. Same exceptions."""
         values = self.values(arrays)
-        with raising_unavailable():
+        with self.without_caches(self._module), raising_unavailable():
             leaves = simulation.run(lambda: self.call(values), seed)
         return [to_array(leaf) for leaf in leaves]
 
@@ -211,6 +216,14 @@ class EagerReference:
         """Let a simulation measure the ranges of activations on one of the calibration inputs."""
         values = self.values(arrays)
         simulation.observe(lambda: self.call(values))
+
+    def without_caches(self, module: torch.nn.Module) -> AbstractContextManager[None]:
+        """Return a context for runs of the module, or a copy, of whose tensors none may be kept."""
+        return bypassing_caches(module, self._python_modules)
+
+    @cached_property
+    def _python_modules(self) -> list[ModuleType]:
+        return modules_of(self._module, self._code_dir)
 
     def values(self, arrays: Mapping[str, Array]) -> dict[str, torch.Tensor]:
         """Return the inputs as tensors on the model's device, by name."""

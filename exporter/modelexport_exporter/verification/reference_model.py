@@ -74,7 +74,8 @@ def prepare_shapes(model: ReferenceModel) -> ReferenceModel:
     fixed = not any(is_dynamic(dim) for dim in spec.dims.values())
     if fixed or any(entry.kind in NUMBERS for entry in call.inputs):
         return model
-    shapes = eager_shapes(model.module, call, {}, model.reference.device)
+    reference = model.reference
+    shapes = eager_shapes(model.module, call, {}, reference.device, reference.without_caches)
     shapes(DimSizes.of(spec).between)
     return replace(model, eager_shapes=shapes)
 

@@ -199,8 +199,9 @@ class LocalOriginal:
         model = self.model
         if model.eager_shapes is not None:
             return model.eager_shapes
-        call, device = model.bound_inputs.call, self._reference.device
-        return eager_shapes(model.module, call, arrays, device)
+        call, reference = model.bound_inputs.call, self._reference
+        apart = reference.without_caches
+        return eager_shapes(model.module, call, arrays, reference.device, apart)
 
     def seek(
         self,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from types import CodeType
@@ -70,11 +71,16 @@ class Piece:
 
 
 def eager_shapes(
-    module: torch.nn.Module, call: Call, arrays: Mapping[str, Array], device: str
+    module: torch.nn.Module,
+    call: Call,
+    arrays: Mapping[str, Array],
+    device: str,
+    without_caches: Callable[[torch.nn.Module], AbstractContextManager[None]],
 ) -> EagerShapes:
     """Return a function of the sizes; its result is None where shapes depend on values.
 
-    `arrays`: of any sample; numbers are taken from it.
+    `arrays`: of any sample; numbers are taken from it. `without_caches`: a context for runs whose
+    tensors nothing may keep.
     """
 
     def called(fake: torch.nn.Module, sizes: Mapping[str, Any]) -> list[torch.Tensor]:
@@ -87,7 +93,8 @@ def eager_shapes(
             for entry in call.inputs
         }
         args, kwargs = call.arguments(values)
-        return list(flatten(fake(*args, **kwargs)))
+        with without_caches(fake):
+            return list(flatten(fake(*args, **kwargs)))
 
     return _InPieces(module, called).at
 

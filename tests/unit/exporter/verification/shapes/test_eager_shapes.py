@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 import torch
 
@@ -67,7 +69,9 @@ class Keeps(torch.nn.Module):
 
 
 def shapes_of(module: torch.nn.Module) -> EagerShapes:
-    return eager_shapes(module.eval(), bind_inputs(SPEC, module, None).call, {}, "cpu")
+    return eager_shapes(
+        module.eval(), bind_inputs(SPEC, module, None).call, {}, "cpu", lambda _: nullcontext()
+    )
 
 
 @pytest.mark.parametrize("kind", [Encoder, Branches, Rounds, WritesText, LooksUp, Keeps])

@@ -1,0 +1,71 @@
+"""Functions of the user's with functools.lru_cache, without their caches while torch watches.
+
+A cached mask or table is a constant for one size. The symbolic size of a capture cannot be a key,
+and a tensor without contents, or one in another arithmetic, would be returned to later runs.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from modelexport_exporter.core.user_frame import is_users
+
+_CACHED = type(functools.lru_cache(len))
+
+
+@contextmanager
+def bypassing_caches(module: torch.nn.Module, modules: Iterable[ModuleType]) -> Iterator[None]:
+    """Call the functions themselves.
+
+    `modules`: the Python modules whose functions and classes are meant, with the classes of
+    `module` and what is set on its parts.
+    """
+    parts, modules = list(module.modules()), list(modules)
+    classes = {own for part in parts for own in type(part).__mro__ if _is_of_a_user(own)}
+    classes.update(own for code in modules for own in _classes_in(code))
+    with ExitStack() as restoring:
+        for owner in (*modules, *classes, *parts):
+            for name, value in list(vars(owner).items()):
+                plain = _without_cache(value)
+                if plain is not None:
+                    setattr(owner, name, plain)
+                    restoring.callback(setattr, owner, name, value)
+        yield
+
+
+def modules_of(module: torch.nn.Module, code_dir: Path | None) -> list[ModuleType]:
+    """Return the Python modules of the model's classes, and all of the user's."""
+    classes = {type(part).__module__ for part in module.modules()}
+    return [
+        own
+        for name, own in list(sys.modules.items())
+        if (name in classes and name.partition(".")[0] != "torch")
+        or is_users(str(getattr(own, "__file__", None) or "<"), code_dir)
+    ]
+
+
+def _without_cache(value: Any) -> Any:  # noqa: ANN401
+    """Return the function behind a cache; None where there is no cache."""
+    if isinstance(value, _CACHED):
+        return value.__wrapped__
+    if isinstance(value, staticmethod) and isinstance(value.__func__, _CACHED):
+        return staticmethod(value.__func__.__wrapped__)
+    return None
+
+
+def _classes_in(module: ModuleType) -> Iterator[type]:
+    for value in list(vars(module).values()):
+        if isinstance(value, type) and value.__module__ == module.__name__:
+            yield value
+
+
+def _is_of_a_user(own: type) -> bool:
+    return own.__module__.partition(".")[0] not in {"torch", "builtins"}
