@@ -1,6 +1,6 @@
 """The pod's part of the trace: one span for its process, one for each stage and failed attempt.
 
-Sent at the end, from the times that the log was told: the SDK is imported after the result is
+Sent at the end, from the times that were logged: the SDK is imported after the result is
 written, and only if the operator handed over a trace and an endpoint is set.
 """
 

@@ -7,6 +7,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from repairs import options_of_sizes
 from repairs.check import Call, Function
 
 ROWS = torch.arange(20.0).reshape(5, 4).sin()
@@ -95,6 +96,7 @@ _OF_ROWS: dict[str, Function] = {
 }
 CALLS: dict[str, tuple[Function, Call]] = {
     **{name: (function, Call((ROWS,), open_dims=(0,))) for name, function in _OF_ROWS.items()},
+    **options_of_sizes.CALLS,
     "linalg_matrix_norm": (
         lambda x: torch.linalg.matrix_norm(x, torch.inf),
         Call((ROWS,), open_dims=(0, 1)),

@@ -34,5 +34,9 @@ CALLS: dict[str, list[Call]] = {
         Call((X, 4)),
         Call((X[:1], 3)),
     ],
+    "aten::_unique2": [Call((torch.tensor([3, 1, 3, 2], dtype=torch.uint8), True, True, True))],
+    "aten::unique_dim": [
+        Call((torch.tensor([[3, 1], [2, 2], [3, 1]], dtype=torch.int32), 0, True, True, True))
+    ],
     "aten::vander": [Call((X,)), Call((X, 3)), Call((X, 6, True))],
 }
