@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
+from modelexport_exporter.core.digests import sha256_file
 from release.errors import ReleaseError
 
 NAME = "SHA256SUMS"
@@ -16,7 +16,7 @@ def of(root: Path, *, without: Iterable[str] = ()) -> dict[str, str]:
     excluded = set(without)
     files = sorted(path for path in root.rglob("*") if path.is_file())
     names = [path.relative_to(root).as_posix() for path in files]
-    return {name: _sha256(root / name) for name in names if name not in excluded}
+    return {name: sha256_file(root / name) for name in names if name not in excluded}
 
 
 def text(sums: dict[str, str]) -> str:
@@ -42,8 +42,3 @@ def differences(said: dict[str, str], found: dict[str, str]) -> list[str]:
             if said[name] != found[name]
         ),
     ]
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

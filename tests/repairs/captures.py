@@ -9,11 +9,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from repairs import options_of_sizes
 from repairs.check import Call, Function
-
-ROWS = torch.arange(20.0).reshape(5, 4).sin()
-SIGNAL = torch.arange(36.0).reshape(2, 2, 9).sin()
-IMAGE = torch.arange(4.0 * 7 * 9).reshape(2, 2, 7, 9).sin()
-VOLUME = torch.arange(4.0 * 5 * 7 * 9).reshape(2, 2, 5, 7, 9).sin()
+from repairs.options_of_sizes import IMAGE, ROWS, SIGNAL, VOLUME
 
 
 class _Projected(nn.LSTM):

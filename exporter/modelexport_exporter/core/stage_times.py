@@ -1,4 +1,4 @@
-"""A log that keeps what it is told about the time of stages, for a trace."""
+"""A log that keeps the times of stages, for a trace."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from modelexport_exporter.storage.claim_writing import (
     replacement,
 )
 from modelexport_exporter.storage.errors import disk_full, replaced
-from modelexport_exporter.storage.files import OWN_DIRECTORIES
+from modelexport_exporter.storage.files import OWN_DIRECTORIES, is_directory
 from modelexport_exporter.storage.regular_files import (
     check_digest,
     copy_from,
@@ -108,7 +108,7 @@ class ClaimStore:
             readable(here) as descriptor,
             os.scandir(descriptor) as entries,
         ):
-            found = sorted(entry.name + "/" * _is_directory(entry) for entry in entries)
+            found = sorted(entry.name + "/" * is_directory(entry) for entry in entries)
         return found[:limit]
 
     def read(self, key: str) -> tuple[bytes, StoredObject] | None:
@@ -253,11 +253,3 @@ class _NoneIfAbsent(contextlib.AbstractContextManager[None]):
             and not isinstance(error, NoRootError)
             and error.errno in _ABSENT
         )
-
-
-def _is_directory(entry: os.DirEntry[str]) -> bool:
-    """Return whether it is a directory, or a link to one; a dangling link is none."""
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False

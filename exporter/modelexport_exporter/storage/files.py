@@ -72,7 +72,7 @@ class FileStore:
             if not Path(prefix).is_dir():
                 return []
             with os.scandir(prefix) as entries:
-                found = sorted(entry.name + "/" * _is_directory(entry) for entry in entries)
+                found = sorted(entry.name + "/" * is_directory(entry) for entry in entries)
         return found[:limit]
 
     def read(self, key: str) -> tuple[bytes, StoredObject] | None:
@@ -226,8 +226,8 @@ class PendingFile:
         self.staged.unlink(missing_ok=True)
 
 
-def _is_directory(entry: os.DirEntry[str]) -> bool:
-    """Return whether it is a directory; a dangling link is none, and no error."""
+def is_directory(entry: os.DirEntry[str]) -> bool:
+    """Return whether it is a directory, or a link to one; a dangling link is none, and no error."""
     try:
         return entry.is_dir()
     except OSError:

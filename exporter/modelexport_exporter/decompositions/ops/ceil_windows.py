@@ -49,6 +49,11 @@ def widen(x: Tensor, dims: int, edges: Sequence[int], value: float) -> Tensor:
     return x
 
 
+def lowest(x: Tensor) -> float:
+    """Return what changes no maximum of values of this dtype."""
+    return -float("inf") if x.is_floating_point() else torch.iinfo(x.dtype).min
+
+
 def max_pool_ceil(
     x: Tensor,
     dims: int,
@@ -61,8 +66,7 @@ def max_pool_ceil(
     kernel = each(kernel_size, dims)
     steps, margins, gaps = each(stride, dims, kernel), each(padding, dims), each(dilation, dims)
     edges = [edge(*options) for options in zip(kernel, steps, margins, gaps, strict=True)]
-    lowest = -float("inf") if x.is_floating_point() else torch.iinfo(x.dtype).min
-    return max_pool_floor(widen(x, dims, edges, lowest), kernel, steps, margins, gaps)
+    return max_pool_floor(widen(x, dims, edges, lowest(x)), kernel, steps, margins, gaps)
 
 
 def max_pool_floor(

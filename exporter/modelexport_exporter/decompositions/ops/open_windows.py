@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from modelexport_exporter.decompositions.ops.ceil_windows import Sizes, each
+from modelexport_exporter.decompositions.ops.ceil_windows import Sizes, each, lowest
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,6 @@ def _gathered(x: Tensor, axis: int, places: Tensor, inside: Tensor, beyond: floa
     return parts.masked_fill(~inside.reshape(*places.shape, *[1] * len(after)), beyond)
 
 
-def _lowest(x: Tensor) -> float:
-    return -float("inf") if x.is_floating_point() else torch.iinfo(x.dtype).min
-
-
 def _axes(
     x: Tensor,
     dims: int,
@@ -84,7 +80,7 @@ def max_open_windows(
     for axis, windows in _axes(x, dims, kernel_size, stride, padding, dilation, ceil_mode):
         places = windows.places(x.device)
         inside = (places >= 0) & (places < windows.size)
-        x = _gathered(x, axis, places, inside, _lowest(x)).amax(axis + 1)
+        x = _gathered(x, axis, places, inside, lowest(x)).amax(axis + 1)
     return x
 
 
@@ -122,5 +118,5 @@ def adaptive_max_open(x: Tensor, dims: int, output_size: Sizes) -> Tensor:
         begin, end = window * size // wished, ((window + 1) * size + wished - 1) // wished
         # No window is longer than size / wished, rounded up, and one for each of its ends.
         places = begin + torch.arange(size // wished + 2, device=x.device)
-        x = _gathered(x, axis, places, places < end, _lowest(x)).amax(axis + 1)
+        x = _gathered(x, axis, places, places < end, lowest(x)).amax(axis + 1)
     return x
