@@ -5,14 +5,13 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-import sysconfig
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-_LIBRARIES = tuple(
-    {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-)
+from modelexport_exporter.core.installed import package_directories, standard_directories
+
+_LIBRARIES = (*standard_directories(), *package_directories())
 _OWN = str(Path(__file__).parents[1])
 _FRAMEWORKS = frozenset(
     {"torch", "torchvision", "torchaudio", "transformers", "timm", "diffusers", "functorch"}

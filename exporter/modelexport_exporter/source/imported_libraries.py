@@ -9,12 +9,12 @@ to the workers.
 from __future__ import annotations
 
 import ast
-import sysconfig
 from collections.abc import Iterator, Sequence
 from importlib.machinery import PathFinder
 from pathlib import Path
 
 from modelexport_api.spec import ModelExportSpec
+from modelexport_exporter.core.installed import package_directories
 from modelexport_exporter.isolation.shared_libraries import LibraryImport
 
 PREPARING = frozenset({"environ", "putenv", "setenv", "modules", "path", "meta_path", "path_hooks"})
@@ -34,7 +34,7 @@ def libraries_of(spec: ModelExportSpec, code_dir: Path | None) -> tuple[LibraryI
 def imported_libraries(factory: str, code_dir: Path) -> tuple[LibraryImport, ...]:
     """Return what `package.module:callable` imports of installed packages, each once."""
     module, _, attribute = factory.partition(":")
-    places = sorted({sysconfig.get_path(name) for name in ("purelib", "platlib")})
+    places = package_directories()
     found: dict[LibraryImport, None] = {}
     seen: set[tuple[str, str]] = set()
     waiting = [(module, attribute.partition(".")[0])]

@@ -54,16 +54,17 @@ def modules_of(module: torch.nn.Module, code_dir: Path | None) -> list[ModuleTyp
 
 def _without_cache(value: Any) -> Any:  # noqa: ANN401
     """Return the function behind a cache; None where there is no cache."""
-    if isinstance(value, _CACHED):
+    # By its type: isinstance asks objects for their __class__, and some warn or load a module.
+    if type(value) is _CACHED:
         return value.__wrapped__
-    if isinstance(value, staticmethod) and isinstance(value.__func__, _CACHED):
+    if type(value) is staticmethod and type(value.__func__) is _CACHED:
         return staticmethod(value.__func__.__wrapped__)
     return None
 
 
 def _classes_in(module: ModuleType) -> Iterator[type]:
     for value in list(vars(module).values()):
-        if isinstance(value, type) and value.__module__ == module.__name__:
+        if issubclass(type(value), type) and value.__module__ == module.__name__:
             yield value
 
 

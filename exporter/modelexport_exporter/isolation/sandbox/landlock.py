@@ -54,6 +54,7 @@ _OF_FILES = Right.EXECUTE | Right.WRITE_FILE | Right.READ_FILE | Right.TRUNCATE 
 _RIGHTS = {
     Access.LIST: Right.READ_DIR,
     Access.READ: _READ,
+    Access.WRITE: Right.READ_FILE | Right.READ_DIR | Right.WRITE_FILE | Right.TRUNCATE,
     Access.OWN: ~(Right.MAKE_CHAR | Right.MAKE_BLOCK | Right.IOCTL_DEV),
     Access.DEVICE: Right.READ_FILE | Right.READ_DIR | Right.WRITE_FILE | Right.IOCTL_DEV,
 }

@@ -25,6 +25,8 @@ class Access(Enum):
     """See the names of files."""
     READ = "read"
     """Read and execute."""
+    WRITE = "write"
+    """Read what there is, and write to it."""
     OWN = "own"
     """Anything but making devices."""
     DEVICE = "device"
@@ -138,9 +140,13 @@ def grants(
     yield from (Grant(path, Access.READ) for path in children(_PROC) if _is_of_the_system(path))
     yield Grant(_PROC / "self", Access.READ)
     yield Grant(_DEV / "shm", Access.OWN)
-    for path in children(_DEV):
+    devices = list(children(_DEV))
+    for path in devices:
         if path.name in _DEVICES or path.name.startswith(_GPU):
             yield Grant(path, Access.DEVICE)
+    if any(path.name.startswith(_GPU) for path in devices):
+        # CUDA names its threads in task/*/comm; cuInit fails with error 304 where it cannot.
+        yield Grant(_PROC / "self" / "task", Access.WRITE)
     yield from (Grant(path, Access.OWN) for path in own)
     yield from (Grant(path, Access.READ) for path in readable)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dis
 import sys
-import sysconfig
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,10 +12,12 @@ from typing import Any, Self
 
 import torch
 
+from modelexport_exporter.core.installed import package_directories, standard_directories
+
 _TORCH = str(Path(torch.__file__).parent)
 _OWN = str(Path(__file__).parents[2])
-_PACKAGES = tuple({sysconfig.get_path(name) for name in ("purelib", "platlib")})
-_STANDARD = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib")})
+_PACKAGES = package_directories()
+_STANDARD = standard_directories()
 CONDITIONAL = ("POP_JUMP", "JUMP_IF", "FOR_ITER", "SEND")
 RAISING = "RAISE_VARARGS"
 _READING = frozenset({"LOAD_FAST", "LOAD_DEREF"})
