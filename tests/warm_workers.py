@@ -33,8 +33,11 @@ MODULES = (
 )
 """onnxruntime is missing: it starts a thread when it is imported, which no fork survives."""
 
+# transformers asks for GPUs when it is imported: of the driver, for no fork survives CUDA.
+os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
 for _name in MODULES:
     importlib.import_module(_name)
+del os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"]
 # For each export torch.onnx parses the source of 497 functions anew, and infers the signatures of
 # 552: 0.9 CPU seconds.
 _apis = importlib.import_module("torch.onnx._internal.exporter._registration").onnxscript_apis

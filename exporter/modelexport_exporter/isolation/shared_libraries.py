@@ -18,6 +18,7 @@ from pathlib import Path
 
 LIBRARIES_ENV = "MODELEXPORT_SHARED_LIBRARIES"
 """Set for the fork server alone: the named pipe from which it reads them when it gets there."""
+_NVML_ENV = "PYTORCH_NVML_BASED_CUDA_CHECK"
 _SELF = Path("/proc/self")
 _CUDA = Path("/dev/nvidia-uvm")
 """The device that CUDA opens; asking how many GPUs there are opens others."""
@@ -52,7 +53,7 @@ def import_shared_libraries() -> None:
     threads = _threads()
     # In memory: a pod may write into its volumes only.
     with os.fdopen(os.memfd_create("imports"), "w+b") as output:
-        with _redirected(output.fileno()):
+        with _redirected(output.fileno()), _asking_the_driver_alone():
             imported = all(_import(module, names) for module, names in libraries)
         output.seek(0)
         printed = output.read()
@@ -89,6 +90,22 @@ def _import(module: str, names: Sequence[str]) -> bool:
     except BaseException:  # noqa: BLE001 - libraries do anything
         return False
     return True
+
+
+@contextlib.contextmanager
+def _asking_the_driver_alone() -> Iterator[None]:
+    """Let torch.cuda.is_available, which libraries call when they are imported, not open CUDA.
+
+    It asks the driver's library for management (NVML) in place of CUDA, which survives a fork.
+    """
+    if _NVML_ENV in os.environ:
+        yield
+        return
+    os.environ[_NVML_ENV] = "1"
+    try:
+        yield
+    finally:
+        os.environ.pop(_NVML_ENV, None)
 
 
 @contextlib.contextmanager

@@ -15,6 +15,7 @@ LIBRARIES = {
     "loud_library": "print('I am deprecated')",
     "failing_library": "raise RuntimeError('no')",
     "exiting_library": "raise SystemExit(3)",
+    "asking_library": "import os; assert os.environ['PYTORCH_NVML_BASED_CUDA_CHECK'] == '1'",
     "threaded_library": "import threading, time\n"
     "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()",
 }
@@ -70,6 +71,7 @@ def run_server(tmp_path: Path, how: str, *names: str) -> object:
         (["quiet_library", "failing_library"], [], []),
         (["quiet_library", "exiting_library"], [], []),
         (["quiet_library", "threaded_library"], [], []),
+        (["asking_library"], ["asking_library"], []),
         (["missing_library", "quiet_library"], ["quiet_library"], []),
         ([], [], []),
     ],

@@ -58,9 +58,21 @@ def scaled_dot_product_attention(
             scores = torch.where(attn_mask, scores, -float("inf"))
         else:
             scores = scores + attn_mask
-        blind = scores.amax(-1, keepdim=True) == -float("inf")
-        weights = torch.where(blind, 0.0, torch.softmax(scores, -1))
+        weights = torch.softmax(scores, -1)
+        weights = torch.where(_sees_nothing(scores, weights), 0.0, weights)
     return torch.dropout(weights, dropout_p, dropout_p > 0) @ value
+
+
+def _sees_nothing(scores: Tensor, weights: Tensor) -> Tensor:
+    """Return for each query whether all of its scores are -inf; [..., 1].
+
+    On CUDA, onnxruntime's ReduceMax returns the lowest finite number for them
+    (https://github.com/microsoft/onnxruntime/issues/32256), which a mask of
+    `torch.finfo(dtype).min` has, too: softmax is NaN for the first alone. NaN among the scores
+    is larger than any number, and +inf is it.
+    """
+    lowest = torch.finfo(scores.dtype).min
+    return (scores.amax(-1, keepdim=True) <= lowest) & weights[..., :1].isnan()
 
 
 def _default_scale(query: Tensor) -> Tensor | float:

@@ -71,9 +71,9 @@ _MOUNT_POINT = 4
 """Its field in a line of /proc/self/mountinfo; the root of the mount is before it."""
 _PROC, _DEV = Path("/proc"), Path("/dev")
 _KERNEL_MEMORY = frozenset({"kcore", "kmsg", "keys", "key-users", "sysrq-trigger", "kallsyms"})
-_DEVICES = ("null", "zero", "full", "random", "urandom", "kfd", "dri", "infiniband")
-_GPU = "nvidia"
-"""The beginning of the names of NVIDIA's devices."""
+_DEVICES = ("null", "zero", "full", "random", "urandom", "infiniband")
+_GPUS = ("nvidia", "nvhost", "nvmap", "nvgpu", "dxg", "kfd", "dri")
+"""The beginnings of the names of GPUs: NVIDIA's, those of Jetson, of WSL and of AMD."""
 
 HUGGING_FACE = ("hub", "modules", "assets", "xet", "datasets")
 """What libraries write below HF_HOME; its tokens are files next to these."""
@@ -142,9 +142,9 @@ def grants(
     yield Grant(_DEV / "shm", Access.OWN)
     devices = list(children(_DEV))
     for path in devices:
-        if path.name in _DEVICES or path.name.startswith(_GPU):
+        if path.name in _DEVICES or path.name.startswith(_GPUS):
             yield Grant(path, Access.DEVICE)
-    if any(path.name.startswith(_GPU) for path in devices):
+    if any(path.name.startswith(_GPUS) for path in devices):
         # CUDA names its threads in task/*/comm; cuInit fails with error 304 where it cannot.
         yield Grant(_PROC / "self" / "task", Access.WRITE)
     yield from (Grant(path, Access.OWN) for path in own)

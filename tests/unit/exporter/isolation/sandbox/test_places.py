@@ -9,6 +9,7 @@ import pytest
 
 from modelexport_exporter.isolation.sandbox.places import (
     Access,
+    Children,
     caches,
     credentials,
     grants,
@@ -32,6 +33,7 @@ FILES = (
     "/dev/nvidia0",
     "/dev/nvidia-uvm",
     "/dev/dri/renderD128",
+    "/dev/nvme0n1",
     "/dev/sda",
     "/dev/termination-log",
 )
@@ -44,7 +46,11 @@ def children(directory: Path) -> Iterator[Path]:
     return iter(sorted(below))
 
 
-def allowed(path: str, access: Access) -> bool:
+def without_gpus(directory: Path) -> Iterator[Path]:
+    return (path for path in children(directory) if not path.name.startswith(("nvidia", "dri")))
+
+
+def allowed(path: str, access: Access, children: Children = children) -> bool:
     hidden = frozenset(
         {
             *credentials({}, HOME),
@@ -107,12 +113,21 @@ def test_what_is_writable(path: str, *, writable: bool) -> None:
         ("/dev/nvidia0", True),
         ("/dev/nvidia-uvm", True),
         ("/dev/dri/renderD128", True),
+        ("/dev/nvme0n1", False),
         ("/dev/sda", False),
         ("/dev/termination-log", False),
     ],
 )
 def test_which_devices_are_usable(device: str, *, usable: bool) -> None:
     assert allowed(device, Access.DEVICE) is usable
+
+
+@pytest.mark.parametrize(
+    ("path", "writable"), [("/proc/self/task/7/comm", True), ("/proc/self/oom_score_adj", False)]
+)
+def test_cuda_may_name_its_threads(path: str, *, writable: bool) -> None:
+    assert allowed(path, Access.WRITE) is writable
+    assert not allowed(path, Access.WRITE, without_gpus)
 
 
 def test_a_directory_without_secrets_is_one_rule() -> None:
