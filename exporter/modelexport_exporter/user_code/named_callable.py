@@ -17,7 +17,7 @@ from modelexport_api.reasons import Reason
 from modelexport_exporter.core import place
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.out_of_memory import reraise_out_of_memory
-from modelexport_exporter.core.user_frame import count_as_users, text_of, user_frame
+from modelexport_exporter.core.user_frame import count_as_users, innermost, text_of, user_frame
 from modelexport_exporter.user_code.missing_names import (
     Named,
     folder_that_holds,
@@ -54,15 +54,32 @@ def put_on_path(code_dir: Path | None) -> None:
 def _import(name: str, named: Named, code_dir: Path | None) -> Any:  # noqa: ANN401
     try:
         return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        raise _not_importable(name, named, error, code_dir) from error
     except BaseException as error:  # KeyboardInterrupt too: a worker gets no Ctrl-C
         reraise_out_of_memory(error)
-        raise ExportFailure(
-            Reason.FACTORY_FAILED,
-            f"importing {name} raised {describe_error(error, code_dir)}",
-            "Correct the module; it must be importable without arguments or a GPU.",
-        ) from error
+        if (missing := _missing_module(error)) is not None:
+            raise _not_importable(name, named, missing, code_dir) from error
+        raise _import_failed(name, error, code_dir) from error
+
+
+def _missing_module(error: BaseException) -> ModuleNotFoundError | None:
+    """Return the exception that names a module which is not installed.
+
+    transformers imports when a name is asked for, and raises another ModuleNotFoundError, without
+    a name, from whatever failed.
+    """
+    if not isinstance(error, ModuleNotFoundError):
+        return None
+    cause = error if error.name else innermost(error)
+    return cause if isinstance(cause, ModuleNotFoundError) and cause.name else None
+
+
+def _import_failed(name: str, error: BaseException, code_dir: Path | None) -> ExportFailure:
+    cause = innermost(error) if isinstance(error, ModuleNotFoundError) else error
+    return ExportFailure(
+        Reason.FACTORY_FAILED,
+        f"importing {name} raised {describe_error(cause, code_dir, error)}",
+        "Correct the module; it must be importable without arguments or a GPU.",
+    )
 
 
 def _not_importable(
@@ -113,8 +130,13 @@ def _no_attribute(owner: Any, name: str, named: Named) -> ExportFailure:  # noqa
     return no_attribute(named, str(module or owner), name, public, own)
 
 
-def describe_error(error: BaseException, code_dir: Path | None) -> str:
-    """Return the exception on one line, with the user's own line."""
+def describe_error(
+    error: BaseException, code_dir: Path | None, raised: BaseException | None = None
+) -> str:
+    """Return the exception on one line, with the user's own line.
+
+    `raised`: what reached the user's code, if `error` is its cause.
+    """
     text = text_of(error)[:500]
-    frame = user_frame(error, code_dir)
+    frame = user_frame(raised or error, code_dir)
     return f"{type(error).__name__}: {text}" + (f" ({frame})" if frame else "")

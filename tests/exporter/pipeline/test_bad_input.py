@@ -214,6 +214,16 @@ def destination(name: str) -> dict[str, Any]:
     return {"destination": {"uri": f"file://{{}}/{name}"}}
 
 
+LAZY = b"""
+def __getattr__(name):
+    try:
+        raise %s
+    except Exception as error:
+        raise ModuleNotFoundError() from error
+"""
+"""As transformers imports its models: what is raised at last has neither name nor text."""
+LAZILY = b"from lazy import Model"
+
 WRONG = {
     "empty checkpoint": Wrong(
         {"a.pt": b""}, source("a.pt"), Reason.CHECKPOINT_CORRUPT, ("a.pt is empty",)
@@ -281,6 +291,19 @@ WRONG = {
         code("code/"),
         Reason.FACTORY_FAILED,
         ("importing mine raised KeyboardInterrupt",),
+    ),
+    "code that imports a library lazily, which raises": Wrong(
+        {"code/lazy.py": LAZY % b"RuntimeError('CUDA 13.2 and 13.0')", "code/mine.py": LAZILY},
+        code("code/"),
+        Reason.FACTORY_FAILED,
+        ("importing mine raised RuntimeError: CUDA 13.2 and 13.0",),
+    ),
+    "code that imports a library lazily, which is not installed": Wrong(
+        {"code/lazy.py": LAZY % b"ModuleNotFoundError(name='apex')", "code/mine.py": LAZILY},
+        code("code/"),
+        Reason.FACTORY_NOT_FOUND,
+        ("it needs the module apex, which is not installed",),
+        "apex",
     ),
     "code that is no text": Wrong(
         {"code/mine.py": b"\xff\0"}, code("code/"), Reason.FACTORY_FAILED, ("SyntaxError",)
