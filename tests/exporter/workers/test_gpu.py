@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,11 +14,13 @@ import pytest
 import torch
 from onnx import TensorProto, helper, save
 
+from modelexport_api.pod import MANIFEST_ENV
 from modelexport_api.resource import parse
 from modelexport_api.spec import Provider
 from modelexport_api.status import Verdict
 from modelexport_exporter.core.providers import fallbacks, on_cpu
 from modelexport_exporter.core.types import ConvertedModel, ExportTask
+from modelexport_exporter.pod import WORK_DIR_ENV
 from modelexport_exporter.verification.runtime.cuda_libraries import missing_libraries
 from modelexport_exporter.verification.runtime.session import Session
 from modelexport_exporter.workers.benchmark import measure
@@ -60,6 +66,28 @@ def test_a_model_verifies_on_cuda(tmp_path: Path, model: RealModel, precision: s
     assert outcome.summary.verdict is Verdict.VERIFIED
     assert outcome.summary.provider == "CUDA"
     assert outcome.summary.fallback_nodes == 0
+
+
+@pytest.mark.parametrize("model", [catalog.DIGITS, catalog.MINILM], ids=["digits", "MiniLM"])
+def test_a_whole_run_in_the_sandbox_verifies_on_cuda(tmp_path: Path, model: RealModel) -> None:
+    """In processes that were forked, each limited before it opens CUDA."""
+    manifest = model.manifest(
+        f"file://{model.checkpoint(tmp_path)}",
+        f"file://{model.zip_code(tmp_path / 'code.zip')}",
+        f"file://{tmp_path}/out/",
+        verification={"provider": "CUDA", "benchmark": True},
+    )
+    manifest["spec"]["isolation"] = "Required"
+    command = [sys.executable, "-m", "modelexport_exporter"]
+    settings = {MANIFEST_ENV: json.dumps(manifest), WORK_DIR_ENV: str(tmp_path / "work")}
+    done = subprocess.run(
+        command, env={**os.environ, **settings}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert report["verification"]["verdict"] == "Verified"
+    assert report["verification"]["provider"] == "CUDA"
+    assert report["verification"]["isolation"]["landlockAbi"] > 0
 
 
 def test_bfloat16_runs_on_cuda(tmp_path: Path) -> None:
