@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC
@@ -14,7 +15,7 @@ from modelexport_exporter.report.contract import Contract, contract_of
 from modelexport_exporter.report.errors import Errors, errors_of
 from modelexport_exporter.report.graph import Graph, graph_of
 from modelexport_exporter.report.latency import LatencyTable, latency_of
-from modelexport_exporter.report.report import Report
+from modelexport_exporter.report.report import Environment, Report
 from modelexport_exporter.report.report_measured import ReportedFallback, ReportedLoss
 from modelexport_exporter.report.route import Route, route_of
 from modelexport_exporter.report.tried import Tried, tried_of
@@ -143,9 +144,20 @@ def _environment(report: Report) -> list[Pair]:
         Pair("Python", found.python),
         Pair("platform", found.platform),
         Pair("CPUs", str(found.cpus)),
+        *_gpus(found),
         Pair("peak memory", text.size(report.peak_memory_bytes)),
         *_isolation(report),
     ]
+
+
+def _gpus(found: Environment) -> Iterator[Pair]:
+    """Yield each model of GPU with how many there are, the driver, and the libraries of CUDA."""
+    if not found.gpus:
+        return
+    counted = Counter(found.gpus)
+    yield Pair("GPU", ", ".join(f"{n} x {name}" if n > 1 else name for name, n in counted.items()))
+    yield Pair("NVIDIA driver", found.gpu_driver or "unknown")
+    yield from (Pair(name, version) for name, version in found.gpu_libraries.items())
 
 
 def _isolation(report: Report) -> Iterator[Pair]:

@@ -78,8 +78,9 @@ def _run_details(report: Report, document: ArtifactFile) -> dict[str, Any]:
         metadata["invocationId"] = report.uid
     verification = report.verification
     verdict = verification.to_wire() if verification else {}
+    versions = report.environment.versions | report.environment.gpu_libraries
     return {
-        "builder": {"id": BUILDER_ID, "version": report.environment.versions},
+        "builder": {"id": BUILDER_ID, "version": versions},
         "metadata": metadata,
         "byproducts": [
             {

@@ -26,6 +26,7 @@ from modelexport_api.status import (
 from modelexport_exporter.core.attempt import Attempt
 from modelexport_exporter.core.blame import REPRO_NAME, Blame
 from modelexport_exporter.core.errors import printable
+from modelexport_exporter.core.gpus import find_gpus
 from modelexport_exporter.core.inferred import Inferred
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.core.types import (
@@ -123,6 +124,9 @@ class Environment(ApiModel):
     python: str
     platform: str
     cpus: int
+    gpus: list[str] = Field(default_factory=list)
+    gpu_driver: str = ""
+    gpu_libraries: dict[str, str] = Field(default_factory=dict)
 
 
 class GraphModule(ApiModel):
@@ -293,11 +297,15 @@ def blame(found: Blame) -> ReportedBlame:
 
 def environment(versions: dict[str, str]) -> Environment:
     """Return where this process runs."""
+    gpus = find_gpus()
     return Environment(
         versions=versions,
         python=platform.python_version(),
         platform=platform.platform(),
         cpus=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1,
+        gpus=[printable(model) for model in gpus.models],
+        gpu_driver=gpus.driver,
+        gpu_libraries=dict(gpus.libraries),
     )
 
 

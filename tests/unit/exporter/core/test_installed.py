@@ -37,7 +37,11 @@ def test_packages_that_python_finds_by_pythonpath_are_nobodys_own(tmp_path: Path
     target, code, beside = (tmp_path / name for name in ("target", "code", "target-of-mine"))
     (target / "acme-1.0.dist-info").mkdir(parents=True)
     shown = subprocess.run(
-        [sys.executable, "-c", SHOWN.replace("PLACES", repr([str(target), str(code), str(beside)]))],
+        [
+            sys.executable,
+            "-c",
+            SHOWN.replace("PLACES", repr([str(target), str(code), str(beside)])),
+        ],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(target), str(code), *sys.path])},
         capture_output=True,
         text=True,

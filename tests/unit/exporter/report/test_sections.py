@@ -409,3 +409,20 @@ def test_a_mismatch_counts_the_samples_that_differ() -> None:
     )
     facts = {fact.label: fact.more for fact in found.facts}
     assert facts["Samples"] == "1 of 2 differ"
+
+
+def test_gpus_their_driver_and_libraries_are_named() -> None:
+    environment = {
+        "versions": {"torch": "2.15.0"},
+        "python": "3.11.7",
+        "platform": "Linux",
+        "cpus": 16,
+        "gpus": ["NVIDIA H200", "NVIDIA H200", "NVIDIA L4"],
+        "gpuDriver": "580.159.04",
+        "gpuLibraries": {"nvidia-cublas": "13.4.1.3"},
+    }
+    pairs = {pair.name: pair.value for pair in page_of(report(environment=environment)).environment}
+    assert pairs["GPU"] == "2 x NVIDIA H200, NVIDIA L4"
+    assert pairs["NVIDIA driver"] == "580.159.04"
+    assert pairs["nvidia-cublas"] == "13.4.1.3"
+    assert "GPU" not in {pair.name for pair in page_of(report()).environment}
