@@ -33,7 +33,7 @@ def has_distributions(directory: str) -> bool:
     An `.egg-info` beside the user's own packages is none: setuptools writes it into a source tree.
     """
     try:
-        return any(name.endswith(".dist-info") for name in os.listdir(directory or "."))
+        return any(path.suffix == ".dist-info" for path in Path(directory or ".").iterdir())
     except OSError:  # a zip file, or nothing
         return False
 
