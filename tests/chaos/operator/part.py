@@ -1,0 +1,64 @@
+"""The part of the suite: rounds of each kind of trouble, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from chaos.journal import Row
+from chaos.operator.place import Place
+from chaos.operator.study import Outcome, Round, Trouble
+
+TITLE = "The operator"
+TEXT = """\
+The operator runs as a process with the permissions of its chart, on a real etcd, API server and
+controller manager. Exports are created one after the other; a thread in place of the kubelet runs
+their pods for 0 to 2 s each: of five exports two succeed, one after a pod that found the store
+busy, and two are refused, one of them after such a pod. Meanwhile the operator is killed, stopped or
+cut off, or a Job or a pod is deleted, up to 3 s after an operator began to lead, five times while ten
+exports run. A replica that ends by itself is started again, as the kubelet does.
+
+A watch keeps all that happens. Each export has to end as its pods say, with the verdict's
+condition, and with one Event of its end; it has one Job, one more for each that was deleted by
+hand while it ran, and none after its end; its phase never goes back.
+
+`make chaos PART=operator` makes 200 such troubles in 40 rounds. A round counts as lost, doubled or
+wrong with all of its instants.
+"""
+_COUNT = 200
+EXPORTS, TIMES = 10, 5
+
+
+def run(count: int | None, seed: int) -> Iterable[Row]:
+    """Make so many troubles, by turns of one round of each kind."""
+    from bed import beds
+
+    outcomes: list[Outcome] = []
+    with beds.control_plane_running() as plane, Place.on(plane) as place:
+        for number in range(max(1, (count or _COUNT) // TIMES)):
+            trouble = list(Trouble)[number % len(Trouble)]
+            with place.operators() as operators:
+                outcomes.append(
+                    Round(plane, operators, seed * 1000 + number).run(trouble, EXPORTS, TIMES)
+                )
+            print(f"{number} {trouble}: {outcomes[-1].broken or 'held'}", flush=True)
+    yield from rows(outcomes)
+
+
+def rows(outcomes: Sequence[Outcome]) -> Iterator[Row]:
+    """Count the instants of each kind of trouble."""
+    for trouble in Trouble:
+        mine = [one for one in outcomes if one.trouble is trouble]
+        if not mine:
+            continue
+        instants = [instant for one in mine for instant in one.instants]
+        yield Row(
+            part="operator",
+            what=str(trouble),
+            tried=len(instants),
+            held=sum(len(one.instants) for one in mine if not one.broken),
+            lost=sum(len(one.instants) for one in mine if one.broken.lost),
+            doubled=sum(len(one.instants) for one in mine if one.broken.doubled),
+            wrong=sum(len(one.instants) for one in mine if one.broken.wrong),
+            remarks=f"{sum(one.exports for one in mine)} exports in {len(mine)} rounds; "
+            f"{min(instants):.2f} to {max(instants):.2f} s after it began to lead",
+        )
