@@ -29,6 +29,12 @@ KILLED = 137
 """The exit code of a container that the kubelet ends because its pod was deleted."""
 
 
+def _stream(listing: Callable[..., Any], *where: str, **which: str) -> Iterator[dict[str, Any]]:
+    watch: Any = kubernetes.watch.Watch  # it has no types
+    events: Iterator[dict[str, Any]] = watch().stream(listing, *where, timeout_seconds=20, **which)
+    return events
+
+
 class Watch:
     """Keeps the history of each export of a namespace, over outages of the API server."""
 
@@ -73,7 +79,7 @@ class Watch:
     def _exports(self) -> Iterator[None]:
         listing = self._world.custom.list_namespaced_custom_object
         where = (GROUP, VERSION, self._world.namespace, PLURAL)
-        for event in kubernetes.watch.Watch().stream(listing, *where, timeout_seconds=20):
+        for event in _stream(listing, *where):
             found = event["object"]
             if event["type"] in {"ADDED", "MODIFIED"}:
                 with self._lock:
@@ -82,9 +88,7 @@ class Watch:
 
     def _jobs(self) -> Iterator[None]:
         listing = self._world.batch.list_namespaced_job
-        for event in kubernetes.watch.Watch().stream(
-            listing, self._world.namespace, label_selector=names.UID_LABEL, timeout_seconds=20
-        ):
+        for event in _stream(listing, self._world.namespace, label_selector=names.UID_LABEL):
             meta = event["raw_object"]["metadata"]
             if event["type"] == "ADDED":
                 with self._lock:

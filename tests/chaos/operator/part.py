@@ -12,10 +12,10 @@ TITLE = "The operator"
 TEXT = """\
 The operator runs as a process with the permissions of its chart, on a real etcd, API server and
 controller manager. Exports are created one after the other; a thread in place of the kubelet runs
-their pods for 0 to 2 s each: of five exports two succeed, one after a pod that found the store
-busy, and two are refused, one of them after such a pod. Meanwhile the operator is killed, stopped or
-cut off, or a Job or a pod is deleted, up to 3 s after an operator began to lead, five times while ten
-exports run. A replica that ends by itself is started again, as the kubelet does.
+their pods for 0 to 2 s each: of five exports three succeed, one of them after a pod that found the
+store busy, and two are refused, one of them after such a pod. Meanwhile the operator is killed,
+stopped or cut off, or a Job or a pod is deleted, up to 3 s after an operator began to lead, five
+times while ten exports run. A replica that ends by itself is started again, as the kubelet does.
 
 A watch keeps all that happens. Each export has to end as its pods say, with the verdict's
 condition, and with one Event of its end; it has one Job, one more for each that was deleted by

@@ -30,6 +30,7 @@ class History:
     jobs: dict[str, bool] = field(default_factory=dict)
     """UIDs of its Jobs; whether the export had ended when the Job was first seen."""
     deleted_by_hand: set[str] = field(default_factory=set)
+    """UIDs of Jobs: one that is created again has the name of the earlier one."""
     status: dict[str, Any] = field(default_factory=dict)
     """The last one."""
     ends_told: int = 0

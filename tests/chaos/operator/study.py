@@ -20,7 +20,6 @@ from chaos.operator.promises import Broken, Script, broken, together
 from cluster.operator.replica import Operators, Replica
 from cluster.operator.world import World, eventually
 from modelexport_api.reasons import ExitCode, Reason
-from modelexport_operator.job import job_name
 
 SUCCEEDS = Script("Succeeded", "", (ExitCode.DONE,))
 SCRIPTS = (
@@ -167,13 +166,13 @@ class Round:
         running = [name for name, one in self._watch.histories.items() if not one.ended]
         for name in self._draw.sample(running, len(running)):
             with suppress(*UNREACHABLE):
-                found = self._world.export(name)
-                if found.get("status", {}).get("phase") != "Running":
+                if self._world.export(name).get("status", {}).get("phase") != "Running":
                     continue
-                job = job_name(name, found["metadata"]["uid"])
-                self._watch.note_deleted(name, job)
-                self._world.delete_job(job)
-                return
+                for job in self._world.jobs(name):
+                    if "deletionTimestamp" not in job["metadata"]:
+                        self._watch.note_deleted(name, job["metadata"]["uid"])
+                        self._world.delete_job(job["metadata"]["name"])
+                        return
 
     def _read_events(self, scripts: dict[str, Script]) -> None:
         """Count the Events of the ends, which the operator creates after the status."""
