@@ -76,6 +76,16 @@ class Tree:
         with self.entry(path) as (above, name):
             return os.stat(name, dir_fd=above, follow_symlinks=False)
 
+    def last_seen(self, path: str) -> tuple[str, os.stat_result]:
+        """Return what a path names, or the last directory on its way that can be looked at."""
+        names = _names(path)
+        for length in range(len(names), 0, -1):
+            with contextlib.suppress(OSError):
+                beginning = "/".join(names[:length])
+                return beginning, self.stat(beginning)
+        with self.directory("") as root:
+            return "", os.fstat(root)
+
 
 class _Walk:
     """The directories from the root to here, all of them open."""
