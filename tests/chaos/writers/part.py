@@ -20,10 +20,10 @@ TITLE = "Two writers at one destination"
 TEXT = """\
 Two pods publish to one destination: with the same spec, with different ones, an item of a batch
 against a single export of the same checkpoint. They go on one call at a time, on files in every
-order of the calls for keys that both use (the manifest and the plain names). After each call a reader
-follows the manifest: it sees nothing yet, or one whole artifact, never one that was there before
-and is gone; each artifact appears once; at the end the plain names are those of the manifest in
-force.
+order of the calls for keys that both use (the manifest and the plain names). After each call a
+reader follows the manifest: it sees nothing yet, or one whole artifact, never one that was there
+before and is gone; each artifact appears once; at the end the plain names are those of the manifest
+in force.
 
 Two shares of a batch that end at the same time write `results.json`, `results.csv` and
 `index.html` in drawn orders: at the end all three are those of both shares."""
