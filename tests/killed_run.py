@@ -27,17 +27,15 @@ from modelexport_exporter.core.log import JsonLog
 from modelexport_exporter.pipeline.context import Settings
 from modelexport_exporter.pipeline.run import run
 from modelexport_exporter.publish import clean_up
-from modelexport_exporter.storage.claim_store import ClaimStore
-from modelexport_exporter.storage.claim_writing import PendingClaimFile
-from modelexport_exporter.storage.files import FileStore, PendingFile
 from modelexport_exporter.storage.s3 import S3Store
 from modelexport_exporter.storage.s3_upload import PendingPut, PendingUpload
+from modelexport_exporter.storage.tree_store import TreeStore
+from modelexport_exporter.storage.tree_writing import PendingFile
 
 _OF_A_STORE = ("stage", "copy", "write", "write_if", "delete", "discard_staged")
 WRITES = {
-    **dict.fromkeys((FileStore, ClaimStore, S3Store), _OF_A_STORE),
+    **dict.fromkeys((TreeStore, S3Store), _OF_A_STORE),
     PendingFile: ("publish",),
-    PendingClaimFile: ("publish",),
     PendingPut: ("publish",),
     PendingUpload: ("publish",),
 }

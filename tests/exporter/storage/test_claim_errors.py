@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from modelexport_api.reasons import Reason
-from modelexport_exporter.storage.claim_errors import Mount, failure_of
+from modelexport_exporter.storage.claims import ClaimStore
 from modelexport_exporter.storage.store import Role
 
 REFUSED = PermissionError(errno.EACCES, "Permission denied")
@@ -36,7 +36,7 @@ def test_the_place_that_refuses_is_named_with_its_owner(
     (run / "model.pt").chmod(0o640)
     (tmp_path / "latest").symlink_to("run")
     tmp_path.chmod(0o750)
-    failure = failure_of(REFUSED, Mount("training", tmp_path, role), f"pvc://training/{path}")
+    failure = ClaimStore("training", tmp_path, role).failure_of(REFUSED, path)
     mode = "-rw-r-----" if place.endswith(".pt") else "drwxr-x---"
     owner = f"is of user {os.geteuid()} and group {os.getegid()} ({mode})."
     assert f"{place} {owner}" in failure.hint
