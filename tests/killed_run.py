@@ -27,13 +27,14 @@ from modelexport_exporter.core.log import JsonLog
 from modelexport_exporter.pipeline.context import Settings
 from modelexport_exporter.pipeline.run import run
 from modelexport_exporter.publish import clean_up
-from modelexport_exporter.storage.files import FileStore, PendingFile
 from modelexport_exporter.storage.s3 import S3Store
 from modelexport_exporter.storage.s3_upload import PendingPut, PendingUpload
+from modelexport_exporter.storage.tree_store import TreeStore
+from modelexport_exporter.storage.tree_writing import PendingFile
 
+_OF_A_STORE = ("stage", "copy", "write", "write_if", "delete", "discard_staged")
 WRITES = {
-    FileStore: ("stage", "copy", "write", "write_if", "delete", "discard_staged"),
-    S3Store: ("stage", "copy", "write", "write_if", "delete", "discard_staged"),
+    **dict.fromkeys((TreeStore, S3Store), _OF_A_STORE),
     PendingFile: ("publish",),
     PendingPut: ("publish",),
     PendingUpload: ("publish",),

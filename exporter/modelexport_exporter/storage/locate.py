@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from modelexport_api import claims
 from modelexport_api.spec import ModelExportSpec, Storage
-from modelexport_exporter.storage.claim_store import ClaimStore
+from modelexport_exporter.storage.claims import ClaimStore
 from modelexport_exporter.storage.files import FileStore
 from modelexport_exporter.storage.s3 import S3Store
 from modelexport_exporter.storage.store import Location, Role

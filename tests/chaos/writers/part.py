@@ -1,4 +1,4 @@
-"""Two writers in every order of their calls on a directory, in some on a real S3 server."""
+"""Two writers in every order of their calls on files, in some on a real S3 server."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from unittest import mock
 
 from chaos.journal import Row
 from chaos.writers.interleave import Drawn, Schedule
+from modelexport_api.claims import CLAIMS_DIR_ENV
 
 PART = "writers"
 TITLE = "Two writers at one destination"
 TEXT = """\
 Two pods publish to one destination: with the same spec, with different ones, an item of a batch
-against a single export of the same checkpoint. They go on one call at a time, in every order of
-the calls for keys that both use (the manifest and the plain names). After each call a reader
-follows the manifest: it sees nothing yet, or one whole artifact, never one that was there before
-and is gone; each artifact appears once; at the end the plain names are those of the manifest in
-force.
+against a single export of the same checkpoint. They go on one call at a time, on files in every
+order of the calls for keys that both use (the manifest and the plain names). After each call a
+reader follows the manifest: it sees nothing yet, or one whole artifact, never one that was there
+before and is gone; each artifact appears once; at the end the plain names are those of the manifest
+in force.
 
 Two shares of a batch that end at the same time write `results.json`, `results.csv` and
 `index.html` in drawn orders: at the end all three are those of both shares."""
@@ -35,21 +36,30 @@ Order = tuple[Schedule, str]
 
 
 def run(count: int | None, seed: int) -> Iterable[Row]:
-    """Play every order on a directory, or as many of each case; the others are drawn."""
+    """Play every order on files, or as many of each case; the others are drawn."""
     with TemporaryDirectory(prefix="writers-") as name, mock.patch.object(os, "fsync"):
-        yield from on_a_directory(Path(name), count)
+        for where, root in files_in(Path(name)):
+            yield from on_files(where, root, Path(name), count)
         yield from shares(Path(name), count or DRAWN, seed)
     yield from in_a_bucket(count or DRAWN_IN_A_BUCKET, seed)
 
 
-def on_a_directory(directory: Path, count: int | None) -> Iterator[Row]:
+def files_in(directory: Path) -> Iterator[tuple[str, str]]:
+    """Yield each store over files, and its URI, while that can be used."""
+    yield "on a directory", f"file://{directory}/"
+    (directory / "claims/models").mkdir(parents=True)
+    with mock.patch.dict(os.environ, {CLAIMS_DIR_ENV: f"{directory}/claims"}):
+        yield "in a claim", "pvc://models/"
+
+
+def on_files(where: str, root: str, directory: Path, count: int | None) -> Iterator[Row]:
     """Yield a row for each case on a file system."""
     from chaos.writers import publications
 
     for case in publications.CASES:
-        place = _place(f"file://{directory}/{case.replace(' ', '-')}-", directory, case)
+        place = _place(f"{root}{case.replace(' ', '-')}-", directory, case)
         how = "every order" if count is None else "the first orders"
-        yield played(f"{case}, on a directory", all_orders(place, count), how)
+        yield played(f"{case}, {where}", all_orders(place, count), how)
 
 
 def shares(directory: Path, count: int, seed: int) -> Iterator[Row]:

@@ -217,7 +217,7 @@ def check_reader_is_safe(found: dict[str, bytes]) -> None:
         assert {content["path"] for content in contents.values()} <= set(found)
 
 
-@pytest.mark.parametrize("root", [pytest.param("s3", marks=pytest.mark.s3)], indirect=True)
+@pytest.mark.parametrize("root", ["pvc", pytest.param("s3", marks=pytest.mark.s3)], indirect=True)
 def test_killed_while_the_layout_changes_it_is_safe_to_read_and_to_run_again(
     place: Place, asked: Make, tmp_path: Path, key: Callable[[], Ed25519PrivateKey]
 ) -> None:

@@ -397,6 +397,9 @@ def check_reader_is_safe(place: Place) -> None:
             assert hashlib.sha256(found).hexdigest() == file["sha256"]
 
 
+@pytest.mark.parametrize(
+    "root", ["file", "pvc", pytest.param("s3", marks=pytest.mark.s3)], indirect=True
+)
 def test_killed_at_any_write_it_is_safe_to_read_and_to_run_again(
     place: Place,
     resource: Make,

@@ -15,13 +15,17 @@ from chaos.writers.publications import CASES, play
 from modelexport_exporter.storage.store import Location
 
 Place = Callable[..., Location]
-IN_EACH_RUN = ("same spec", "different specs", "batch against single")
-"""The fourth is played by `python -m chaos writers`."""
+IN_EACH_RUN = [
+    ("file", "same spec"),
+    ("file", "different specs"),
+    ("file", "batch against single"),
+    ("pvc", "different specs"),
+]
+"""The others are played by `python -m chaos writers`."""
 
 
-@pytest.mark.parametrize("case", IN_EACH_RUN)
-@pytest.mark.parametrize("root", ["file"], indirect=True)
-def test_every_interleaving_on_a_directory(
+@pytest.mark.parametrize(("root", "case"), IN_EACH_RUN, indirect=["root"])
+def test_every_interleaving_on_files(
     place: Place, tmp_path: Path, case: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "fsync", lambda _descriptor: None)

@@ -12,10 +12,11 @@ import pytest
 
 from modelexport_api.reasons import Reason
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.storage.beneath import LeavesRootError, Tree
-from modelexport_exporter.storage.claim_store import ClaimStore
-from modelexport_exporter.storage.claim_writing import PendingClaimFile
+from modelexport_exporter.storage.claims import ClaimStore
+from modelexport_exporter.storage.files import FileStore
 from modelexport_exporter.storage.store import ConditionFailedError, Role
+from modelexport_exporter.storage.tree import LeavesRootError, Tree
+from modelexport_exporter.storage.tree_writing import PendingFile
 
 CONTENT = b"of the claim"
 
@@ -62,6 +63,19 @@ def test_links_within_the_volume_are_followed(volume: Path, tmp_path: Path, key:
 
 OUT = ["up/secret", "up.pt", "absolute/secret", "absolute.pt", "run/deep/secret", "proc",
        "run/chain", "latest/../../outside/secret", ".."]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "key", ["absolute.pt", "up.pt", "run/deep/secret", "absolute/secret", "run/../up/secret"]
+)
+def test_file_uris_are_not_confined(volume: Path, key: str) -> None:
+    files = FileStore(Role.SOURCE)
+    found = files.read(f"/../..{volume}/{key}")
+    assert found is not None
+    assert found[0] == b"secret"
+    assert files.names(f"{volume}/absolute/") == ["secret"]
+
+
 READS: dict[str, Callable[[ClaimStore, str], object]] = {
     "stat": lambda claim, key: claim.stat(key),
     "read": lambda claim, key: claim.read(key),
@@ -138,7 +152,7 @@ def test_a_staged_file_that_another_pod_replaced_is_not_published(
     source.write_bytes(b"verified")
     claim = store(volume, Role.DESTINATION)
     pending = claim.stage(source, "out/model.1.onnx", "out/.staging/x", lambda _n: None)
-    assert isinstance(pending, PendingClaimFile)
+    assert isinstance(pending, PendingFile)
     staged = volume / pending.staged
     staged.unlink()
     staged.write_bytes(b"hostile!")

@@ -1,12 +1,13 @@
-"""A `Store` over a mounted PersistentVolumeClaim, for `pvc://` URIs: keys are paths in its volume.
+"""A `Store` over files, for `file://` and `pvc://` URIs: keys are paths in a tree.
 
-It keeps the promises of `FileStore`, in a directory that others write to: every file is opened
-below the mount without following a link out of it (`beneath`). What is read is copied to the run's
-own directory, as from S3, so that a training job that goes on changes nothing of what is exported.
+Nothing is ever seen half-written under its name: contents go to a temporary name in the same
+directory and are renamed. Conditional writes hold a lock on the directory, because a file system
+has no compare-and-swap. Every file is opened by the rules of its `Tree`.
 """
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import errno
 import os
@@ -16,26 +17,14 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 
-from modelexport_api.claims import SCHEME
+from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.stored_object import StoredObject
-from modelexport_exporter.storage.beneath import LeavesRootError, NoRootError, Tree
-from modelexport_exporter.storage.claim_errors import Mount, typed_errors
-from modelexport_exporter.storage.claim_writing import (
-    PendingClaimFile,
-    created,
-    identity_of,
-    readable,
-    replacement,
-)
-from modelexport_exporter.storage.errors import disk_full, replaced
-from modelexport_exporter.storage.files import OWN_DIRECTORIES, is_directory
+from modelexport_exporter.storage.errors import Access, disk_full, missing, replaced
 from modelexport_exporter.storage.regular_files import (
-    check_digest,
     copy_from,
     copy_into,
     describe,
     digest_from,
-    opened,
 )
 from modelexport_exporter.storage.store import (
     SMALL_OBJECT_BYTES,
@@ -43,20 +32,36 @@ from modelexport_exporter.storage.store import (
     OnBytes,
     Role,
 )
+from modelexport_exporter.storage.tree import LeavesRootError, NoRootError, Tree
+from modelexport_exporter.storage.tree_writing import (
+    PendingFile,
+    bring,
+    readable,
+    replacement,
+)
 
+_OWN_DIRECTORIES = {".staging", ".modelexport", "failed", "verifications"}
+"""Directories that exist only while something is in them, as prefixes do in S3."""
 _ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP}
 
 
-class ClaimStore:
-    """Files under their paths in the volume of a claim."""
+class TreeStore(abc.ABC):
+    """Files under their paths in a tree."""
 
-    def __init__(self, claim: str, root: Path, role: Role) -> None:
-        self._mount = Mount(claim, root, role)
-        self._tree = Tree(root)
+    def __init__(self, tree: Tree, role: Role) -> None:
+        self._tree, self._role = tree, role
 
+    @abc.abstractmethod
     def uri(self, key: str) -> str:
-        """Return the pvc:// URI of a path."""
-        return f"{SCHEME}{self._mount.claim}/{key}"
+        """Return the URI that a user would write for the key."""
+
+    @abc.abstractmethod
+    def local_path(self, key: str) -> Path | None:
+        """Return where the file can be opened in place; None where it must be copied."""
+
+    @abc.abstractmethod
+    def failure_of(self, error: OSError, key: str) -> ExportFailure:
+        """Return the failure for an error of the file system."""
 
     def stat(self, key: str, version_id: str | None = None) -> StoredObject | None:
         """Return the file, or None where there is none. Files have no versions."""
@@ -108,7 +113,7 @@ class ClaimStore:
             readable(here) as descriptor,
             os.scandir(descriptor) as entries,
         ):
-            found = sorted(entry.name + "/" * is_directory(entry) for entry in entries)
+            found = sorted(entry.name + "/" * _is_directory(entry) for entry in entries)
         return found[:limit]
 
     def read(self, key: str) -> tuple[bytes, StoredObject] | None:
@@ -124,10 +129,6 @@ class ClaimStore:
         with self._same(found) as descriptor, open(descriptor, "rb", closefd=False) as handle:
             handle.seek(start)
             return handle.read(end - start)
-
-    def local_path(self, key: str) -> Path | None:
-        """Return None: a path would be followed out of the volume, by whoever opens it."""
-        return None
 
     def download(self, found: StoredObject, target: Path, on_bytes: OnBytes) -> None:
         """Copy the file; fail if it was replaced in the meantime."""
@@ -159,18 +160,16 @@ class ClaimStore:
         sha256: str | None = None,
         *,
         alone: bool = False,
-    ) -> PendingClaimFile:
-        """Copy the file to the staging directory, which is on the volume."""
-        del alone  # the run's directory is never on the volume
+    ) -> PendingFile:
+        """Bring a file into the staging directory, which is on the target's file system.
+
+        It is a link where nobody else can write into it, which costs reading it for its digest.
+        """
         staged = f"{staging.rstrip('/')}/{key.rpartition('/')[2]}"
-        with self._typed_errors(key), created(self._tree, staged) as writer:
-            with opened(source) as reader:
-                digest = copy_into(reader, writer, on_bytes)
-            check_digest(source.name, digest, sha256)
-            writer.flush()
-            os.fsync(writer.fileno())
-            identity = identity_of(os.fstat(writer.fileno()))
-        return PendingClaimFile(self._tree, self._mount, staged, key, identity)
+        link_at = self.local_path(staged) if alone else None
+        with self._typed_errors(key):
+            identity = bring(source, self._tree, staged, on_bytes, sha256=sha256, link_at=link_at)
+        return PendingFile(self._tree, self.failure_of, staged, key, identity)
 
     def copy(self, source: str, target: str) -> None:
         """Copy a file."""
@@ -230,7 +229,7 @@ class ClaimStore:
     def _prune(self, directory: str) -> None:
         """Remove empty directories upwards, up to the one that is an export's own."""
         names = directory.split("/")
-        own = next((n for n in reversed(range(len(names))) if names[n] in OWN_DIRECTORIES), None)
+        own = next((n for n in reversed(range(len(names))) if names[n] in _OWN_DIRECTORIES), None)
         if own is None:
             return
         with contextlib.suppress(OSError):
@@ -238,8 +237,17 @@ class ClaimStore:
                 with self._tree.entry("/".join(names[:length]), follow=False) as (above, name):
                     os.rmdir(name, dir_fd=above)
 
-    def _typed_errors(self, key: str) -> contextlib.AbstractContextManager[None]:
-        return typed_errors(self._mount, self.uri(key))
+    @contextlib.contextmanager
+    def _typed_errors(self, key: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise self.failure_of(error, key) from error
+        except ValueError as error:
+            if "\0" not in key:
+                raise
+            access = Access(self._role, self.uri(key), None, None)
+            raise missing(access, f"no such path can exist: {error}") from error
 
 
 class _NoneIfAbsent(contextlib.AbstractContextManager[None]):
@@ -253,3 +261,11 @@ class _NoneIfAbsent(contextlib.AbstractContextManager[None]):
             and not isinstance(error, NoRootError)
             and error.errno in _ABSENT
         )
+
+
+def _is_directory(entry: os.DirEntry[str]) -> bool:
+    """Return whether it is a directory, or a link to one; a dangling link is none, and no error."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False

@@ -1,20 +1,28 @@
-"""New files in a mounted claim: whole under their name or not there, and never through a link."""
+"""New files in a tree: whole under their name or not there, and never through a link."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO
 
-from modelexport_exporter.storage.beneath import Tree
-from modelexport_exporter.storage.claim_errors import Mount, failure_of
+from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.storage.errors import artifact_changed
-from modelexport_exporter.storage.files import locked
-from modelexport_exporter.storage.regular_files import describe
+from modelexport_exporter.storage.regular_files import (
+    check_digest,
+    copy_into,
+    describe,
+    link,
+    opened,
+)
+from modelexport_exporter.storage.store import OnBytes
+from modelexport_exporter.storage.tree import Tree
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _MODE = 0o666
@@ -30,11 +38,11 @@ def identity_of(found: os.stat_result) -> Identity:
 
 
 @dataclass(frozen=True)
-class PendingClaimFile:
-    """A file in a staging directory of the volume."""
+class PendingFile:
+    """A file in a staging directory of the tree."""
 
     tree: Tree
-    mount: Mount
+    failure_of: Callable[[OSError, str], ExportFailure]
     staged: str
     target: str
     identity: Identity
@@ -44,8 +52,7 @@ class PendingClaimFile:
         try:
             return self._publish()
         except OSError as error:
-            uri = f"pvc://{self.mount.claim}/{self.target}"
-            raise failure_of(error, self.mount, uri) from error
+            raise self.failure_of(error, self.target) from error
 
     def _publish(self) -> str:
         with (
@@ -54,7 +61,7 @@ class PendingClaimFile:
         ):
             found = os.stat(staged, dir_fd=at, follow_symlinks=False)
             if identity_of(found) != self.identity:
-                raise artifact_changed(self.target, "it was changed in the volume")
+                raise artifact_changed(self.target, "it was changed where it was staged")
             # Who cleans up goes by when it was published.
             os.utime(staged, dir_fd=at, follow_symlinks=False)
             os.replace(staged, name, src_dir_fd=at, dst_dir_fd=above)
@@ -70,17 +77,40 @@ class PendingClaimFile:
             os.unlink(staged, dir_fd=at)
 
 
-@contextlib.contextmanager
-def created(tree: Tree, path: str) -> Iterator[IO[bytes]]:
-    """Yield a new file, open for writing; it is removed if the block raises."""
+def bring(
+    source: Path,
+    tree: Tree,
+    path: str,
+    on_bytes: OnBytes,
+    *,
+    sha256: str | None,
+    link_at: Path | None,
+) -> Identity:
+    """Bring a regular file to a new path, by a link where one may be made; return its identity."""
     with tree.entry(path, create=True) as (above, name):
-        descriptor = os.open(name, _NEW, _MODE, dir_fd=above)
         try:
-            with os.fdopen(descriptor, "wb") as writer:
-                yield writer
+            digest = link(source, link_at, on_bytes) if link_at else None
+            if digest is not None:
+                found = os.stat(name, dir_fd=above, follow_symlinks=False)
+            else:
+                digest, found = _copied(source, above, name, on_bytes)
+            check_digest(source.name, digest, sha256)
         except BaseException:
-            os.unlink(name, dir_fd=above)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=above)
             raise
+    return identity_of(found)
+
+
+def _copied(source: Path, above: int, name: str, on_bytes: OnBytes) -> tuple[str, os.stat_result]:
+    with (
+        opened(source) as reader,
+        os.fdopen(os.open(name, _NEW, _MODE, dir_fd=above), "wb") as writer,
+    ):
+        digest = copy_into(reader, writer, on_bytes)
+        writer.flush()
+        os.fsync(writer.fileno())
+        return digest, os.fstat(writer.fileno())
 
 
 @dataclass(frozen=True)
@@ -120,7 +150,8 @@ class Place:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the lock on the directory."""
-        with readable(self.above) as descriptor, locked(descriptor):
+        with readable(self.above) as descriptor:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)  # until the descriptor is closed
             yield
 
     def _flush(self) -> None:

@@ -1,8 +1,8 @@
-"""Files below a directory whose content is not trusted, so that no link in it leads out of it.
+"""Files below a directory, each opened in the directory that was opened before it.
 
-Others write into the volume while the exporter runs, and may replace a directory by a link at any
-moment. So a path is never given to the kernel as a whole: each name is opened in the directory that
-was opened before it, and a link is followed here, as far as it stays below the root.
+The content of a volume is not trusted, and no link in it may lead out of it. Others write there
+while the exporter runs, and may replace a directory by a link at any moment. So a path is never
+given to the kernel as a whole, and a link is followed here, as far as it stays below the root.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-_PATH = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# macOS has no O_PATH.
+_AS_PLACE = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 _MOST_LINKS = 40
 """On one way, as in Linux."""
 
@@ -37,11 +38,13 @@ class Tree:
     """A directory and all below it. Paths are relative to it. Every method raises OSError."""
 
     root: Path
+    confined: bool = True
+    """Whether `..` above the root and absolute links are refused; else both lead to the root."""
 
     @contextlib.contextmanager
     def directory(self, path: str, *, create: bool = False) -> Iterator[int]:
         """Open a directory as a place for names, not for reading; `create`: where it is missing."""
-        with _Walk(self.root, path, create=create) as walk:
+        with _Walk(self, path, create=create) as walk:
             walk.go()
             yield walk.here
 
@@ -53,7 +56,7 @@ class Tree:
 
         `create`: make the directories on the way. `follow`: go on where the name itself is a link.
         """
-        with _Walk(self.root, path, create=create) as walk:
+        with _Walk(self, path, create=create) as walk:
             name = walk.go_to_last(follow=follow)
             yield walk.here, name
 
@@ -76,21 +79,31 @@ class Tree:
         with self.entry(path) as (above, name):
             return os.stat(name, dir_fd=above, follow_symlinks=False)
 
+    def last_seen(self, path: str) -> tuple[str, os.stat_result]:
+        """Return what a path names, or the last directory on its way that can be looked at."""
+        names = _names(path)
+        for length in range(len(names), 0, -1):
+            with contextlib.suppress(OSError):
+                beginning = "/".join(names[:length])
+                return beginning, self.stat(beginning)
+        with self.directory("") as root:
+            return "", os.fstat(root)
+
 
 class _Walk:
     """The directories from the root to here, all of them open."""
 
-    def __init__(self, root: Path, path: str, *, create: bool) -> None:
-        self._root, self._path, self._create = root, path, create
+    def __init__(self, tree: Tree, path: str, *, create: bool) -> None:
+        self._tree, self._path, self._create = tree, path, create
         self._todo = deque(_names(path))
-        if ".." in self._todo:
+        if tree.confined and ".." in self._todo:
             raise LeavesRootError(path, "..")
         self._links = 0
         self._open: list[int] = []
 
     def __enter__(self) -> _Walk:
         try:
-            self._open.append(os.open(self._root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))
+            self._open.append(os.open(self._tree.root, _AS_PLACE))
         except (FileNotFoundError, NotADirectoryError) as error:
             raise NoRootError(error.errno, error.strerror) from None
         return self
@@ -126,13 +139,13 @@ class _Walk:
 
     def _enter(self, name: str) -> int:
         try:
-            return os.open(name, _PATH, dir_fd=self.here)
+            return os.open(name, _AS_PLACE | os.O_NOFOLLOW, dir_fd=self.here)
         except FileNotFoundError:
             if not self._create:
                 raise
         with contextlib.suppress(FileExistsError):
             os.mkdir(name, dir_fd=self.here)
-        return os.open(name, _PATH, dir_fd=self.here)
+        return os.open(name, _AS_PLACE | os.O_NOFOLLOW, dir_fd=self.here)
 
     def _followed(self, name: str) -> bool:
         """Put the target of a link in its place; return False for what is no link."""
@@ -146,15 +159,19 @@ class _Walk:
         if self._links > _MOST_LINKS:
             raise OSError(errno.ELOOP, "too many links on its way")
         if target.startswith("/"):
-            raise LeavesRootError(f"the link {name}", target)
+            if self._tree.confined:
+                raise LeavesRootError(f"the link {name}", target)
+            while len(self._open) > 1:
+                os.close(self._open.pop())
         self._todo.extendleft(reversed(_names(target)))
         return True
 
     def _up(self) -> None:
         """Go back to where this directory was entered from, wherever it has been moved to."""
-        if len(self._open) == 1:
+        if len(self._open) > 1:
+            os.close(self._open.pop())
+        elif self._tree.confined:
             raise LeavesRootError(f"a link on the way to {self._path}", "..")
-        os.close(self._open.pop())
 
 
 def _names(path: str) -> list[str]:
