@@ -1,0 +1,22 @@
+"""Mixtures of experts: right also where no token chooses an expert."""
+
+from __future__ import annotations
+
+import pytest
+
+from seeds.case import Case, tensor
+from seeds.harness import Bench, each
+
+DIMS = {"b": (1, 4), "n": (1, 12)}
+CASES = tuple(
+    Case("R6", name, f"experts:{factory}", [tensor("x", "b", "n", 8)], dims=DIMS, edges=())
+    for name, factory in (
+        ("experts_in_a_list", "ListOfExperts"),
+        ("experts_in_a_parameter", "StackedExperts"),
+    )
+)
+
+
+@pytest.mark.parametrize("case", each(CASES))
+def test_case(case: Case, bench: Bench) -> None:
+    bench.check(case)
