@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from seeds.case import Case, tensor
+from seeds.case import Case, integers, tensor
 from seeds.harness import Bench, each
 
 DIMS = {"b": (1, 4), "n": (1, 12)}
@@ -14,6 +14,15 @@ CASES = tuple(
         ("experts_in_a_list", "ListOfExperts"),
         ("experts_in_a_parameter", "StackedExperts"),
     )
+) + (
+    Case(
+        "R6",
+        "experts_of_unique_choices",
+        "experts:ExpertsOfUniqueChoices",
+        [tensor("x", "n", 8), integers("language", "n", high=3)],
+        dims={"n": (1, 30)},
+        edges=(),
+    ),
 )
 
 

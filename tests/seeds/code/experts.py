@@ -65,3 +65,18 @@ class StackedExperts(nn.Module):
             current = F.linear(F.silu(gate) * up, self.down[expert]) * weights[token, place, None]
             final.index_add_(0, token, current.to(final.dtype))
         return final.reshape(x.shape)
+
+
+class ExpertsOfUniqueChoices(nn.Module):
+    """An expert for each row by its language, in a loop over the languages that are there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.experts = nn.ModuleList(Expert() for _ in range(4))
+
+    def forward(self, x: Tensor, language: Tensor) -> Tensor:
+        out = torch.zeros_like(x)
+        for expert in language.unique():
+            mask = language == expert
+            out[mask] = self.experts[int(expert)](x[mask])
+        return out
