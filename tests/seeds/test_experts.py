@@ -8,13 +8,10 @@ from seeds.case import Case, integers, tensor
 from seeds.harness import Bench, each
 
 DIMS = {"b": (1, 4), "n": (1, 12)}
-CASES = tuple(
-    Case("R6", name, f"experts:{factory}", [tensor("x", "b", "n", 8)], dims=DIMS, edges=())
-    for name, factory in (
-        ("experts_in_a_list", "ListOfExperts"),
-        ("experts_in_a_parameter", "StackedExperts"),
-    )
-) + (
+TOKENS = [tensor("x", "b", "n", 8)]
+CASES = (
+    Case("R6", "experts_in_a_list", "experts:ListOfExperts", TOKENS, dims=DIMS, edges=()),
+    Case("R6", "experts_in_a_parameter", "experts:StackedExperts", TOKENS, dims=DIMS, edges=()),
     Case(
         "R6",
         "experts_of_unique_choices",
