@@ -35,10 +35,14 @@ _OF_ROWS: dict[str, Function] = {
     "hann_window": lambda x: torch.hann_window(x.shape[0]) + x[:, 0],
     "hamming_window": lambda x: torch.hamming_window(x.shape[0]) + x[:, 0],
     "blackman_window": lambda x: torch.blackman_window(x.shape[0]) + x[:, 0],
+    "histc": lambda x: torch.histc(x, x.shape[0], -1, 1) + x[:, 0],
+    "vander": lambda x: torch.vander(x[:, 0], x.shape[0]),
+    "kaiser_window": lambda x: torch.kaiser_window(x.shape[0]) + x[:, 0],
     "bartlett_window": lambda x: torch.bartlett_window(x.shape[0]) + x[:, 0],
 }
 CALLS: dict[str, tuple[Function, Call]] = {
     **{name: (function, Call((ROWS,), open_dims=(0,))) for name, function in _OF_ROWS.items()},
+    "im2col": (lambda x: F.unfold(x, (x.shape[2], 3)), Call((IMAGE,), open_dims=(2,))),
     "affine_grid": (_spread, Call((IMAGE,), open_dims=(2, 3))),
     "adaptive_avg_pool1d": (
         lambda x: F.adaptive_avg_pool1d(x, x.shape[2] // 2),

@@ -33,6 +33,7 @@ from modelexport_exporter.convert.argument_types import Types, argument_types
 from modelexport_exporter.convert.capture import quiet
 from modelexport_exporter.convert.capture_failure import inputs_mismatch, run_eagerly
 from modelexport_exporter.convert.declared_numbers import with_single_precision
+from modelexport_exporter.convert.module_lists import lists_of_modules
 from modelexport_exporter.convert.names import make_names_unique
 from modelexport_exporter.convert.script_dtypes import default_is_double, is_double, write_dtypes
 from modelexport_exporter.convert.script_loops import settle_loop_types
@@ -197,7 +198,7 @@ def compile_script(
             quiet(),
             torch.no_grad(),
             set_onnx_export_flags(dynamic=False),
-            readable_signatures(_types_met(module, arguments)),
+            readable_signatures(_types_met(module, arguments), lists_of_modules(module)),
         ):
             compiled: torch.nn.Module = torch.jit.script(module)
     except Exception as error:

@@ -13,12 +13,15 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import torch.jit.frontend
 
+from modelexport_exporter.torch_internals.script_choices import choose_modules
 from modelexport_exporter.torch_internals.script_reversals import count_down
+from modelexport_exporter.torch_internals.script_uniques import call_functions
 
 _UNKNOWN = frozenset({"Any", "Iterable", "Iterator", "Mapping", "Self", "Sequence", "object"})
 SCRIPT_PLACE = re.compile(r'File "([^"]+)", line (\d+)')
@@ -35,22 +38,29 @@ class Function(NamedTuple):
 
 
 @contextmanager
-def readable_signatures(types: Mapping[Function, Mapping[str, str]]) -> Iterator[None]:
-    """Let torch.jit.script see only signatures that it can read.
+def readable_signatures(
+    types: Mapping[Function, Mapping[str, str]],
+    lists: Mapping[Function, Mapping[str, int]] = MappingProxyType({}),
+) -> Iterator[None]:
+    """Let torch.jit.script see only signatures that it can read, and calls that it can compile.
 
     `types`: annotations of TorchScript for parameters that have none, by their names.
+    `lists`: how many modules the lists of `self` have, by their names.
     """
-    with patch.object(torch.jit.frontend, "build_def", partial(_build_readable, types)):
+    with patch.object(torch.jit.frontend, "build_def", partial(_build_readable, types, lists)):
         yield
 
 
 def _build_readable(
     types: Mapping[Function, Mapping[str, str]],
+    lists: Mapping[Function, Mapping[str, int]],
     context: Any,  # noqa: ANN401
     definition: Any,  # noqa: ANN401
     *options: Any,  # noqa: ANN401
     **named: Any,  # noqa: ANN401
 ) -> Any:  # noqa: ANN401
+    if definition.name == "__exit__":  # its parameters must be Any, as those of no_grad are
+        return _build_def(context, definition, *options, **named)  # type: ignore[no-untyped-call]
     if _unreadable(getattr(definition, "returns", None)):
         definition.returns = None
     function = _function(context, definition.name)
@@ -66,6 +76,8 @@ def _build_readable(
             parameter.annotation = _expression(text, parameter)
     _leave_out_what_is_not_needed(definition)
     count_down(definition)
+    call_functions(definition)
+    choose_modules(definition, lists.get(function, {}) if function else {})
     return _build_def(context, definition, *options, **named)  # type: ignore[no-untyped-call]
 
 

@@ -14,6 +14,7 @@ from modelexport_exporter.decompositions.capture.registry import (
     Result,
     is_open,
 )
+from modelexport_exporter.decompositions.ops.bessel_functions import i0
 
 CALLS = Replacements()
 
@@ -63,3 +64,18 @@ def bartlett_window(window_length: int, periodic: bool = True, **options: Any) -
 
 CALLS.replaces("hann_window", torch.hann_window)(_sum_of_cosines((0.5, -0.5)))
 CALLS.replaces("blackman_window", torch.blackman_window)(_sum_of_cosines((0.42, -0.5, 0.08)))
+
+
+@CALLS.replaces("kaiser_window", torch.kaiser_window)
+def kaiser_window(
+    window_length: int,
+    periodic: bool = True,
+    beta: float = 12.0,
+    **options: Any,  # noqa: ANN401
+) -> Result:
+    if not is_open(window_length):
+        return NotImplemented
+    at, alone = _places(window_length, periodic, options.get("device"))
+    root = torch.sqrt((at * (1 - at)).clamp(min=0.0)) * 2
+    values = torch.where(alone, 1.0, i0(beta * root) / i0(torch.full_like(root[:1], beta)))
+    return values.to(options.get("dtype") or torch.get_default_dtype())

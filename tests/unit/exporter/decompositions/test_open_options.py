@@ -34,6 +34,16 @@ MODELS: dict[str, Callable[[Tensor], Tensor]] = {
     "Hann symmetric": lambda x: torch.hann_window(x.shape[0], periodic=False),
     "Hamming": lambda x: torch.hamming_window(x.shape[0], False, 0.5, 0.4),
     "Blackman": lambda x: torch.blackman_window(x.shape[0], dtype=torch.float64),
+    "Kaiser": lambda x: torch.kaiser_window(x.shape[0]),
+    "Kaiser symmetric": lambda x: torch.kaiser_window(x.shape[0], periodic=False, beta=8.6),
+    "patches of whole columns": lambda x: F.unfold(x[None, None], (x.shape[0], 3), padding=(0, 1)),
+    "patches with gaps": lambda x: F.unfold(
+        x.view(1, 1, -1, 6).expand(2, 3, -1, 6), (x.shape[0] // 3, 2), (1, 2), (2, 0), (2, 1)
+    ),
+    "histogram": lambda x: torch.histc(x, x.shape[0] // 2, -1, 1),
+    "histogram of the data's range": lambda x: x.histc(bins=x.shape[0]),
+    "powers": lambda x: torch.vander(x[0], x.shape[0] // 2),
+    "growing powers": lambda x: torch.vander(x[0].round().long(), x.shape[0] // 3, increasing=True),
     "Bartlett": lambda x: torch.bartlett_window(x.shape[0]),
     "maxima of windows": lambda x: F.max_pool1d(x.t()[None], x.shape[0] // 2),
     "means of windows": lambda x: F.avg_pool1d(x.t()[None], x.shape[0] // 2, 1, ceil_mode=True),
@@ -69,7 +79,13 @@ def test_every_size(name: str) -> None:
         torch.testing.assert_close(captured(x), model(x))
 
 
-WINDOWS = (torch.hann_window, torch.hamming_window, torch.blackman_window, torch.bartlett_window)
+WINDOWS = (
+    torch.hann_window,
+    torch.hamming_window,
+    torch.blackman_window,
+    torch.bartlett_window,
+    torch.kaiser_window,
+)
 
 
 @pytest.mark.parametrize("window", WINDOWS)
