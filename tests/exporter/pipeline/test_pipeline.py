@@ -398,7 +398,13 @@ def check_reader_is_safe(place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    "root", ["file", "pvc", pytest.param("s3", marks=pytest.mark.s3)], indirect=True
+    "root",
+    [
+        pytest.param("file", marks=pytest.mark.nightly),  # the store of pvc, without its refusals
+        "pvc",
+        pytest.param("s3", marks=pytest.mark.s3),
+    ],
+    indirect=True,
 )
 def test_killed_at_any_write_it_is_safe_to_read_and_to_run_again(
     place: Place,
