@@ -11,8 +11,7 @@ from pathlib import Path
 
 from bed.control_plane import ControlPlane
 from cluster.operator.forked import Forker
-from cluster.operator.replica import USER, Operators, grant
-from cluster.operator.world import CRDS, NODE
+from cluster.operator.replica import Operators, prepare
 
 
 @dataclass
@@ -27,11 +26,7 @@ class Place:
     @contextmanager
     def on(cls, plane: ControlPlane) -> Iterator[Place]:
         """Prepare a control plane, also one that was prepared before."""
-        plane.kubectl("apply", "--filename", CRDS)
-        plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
-        plane.apply(NODE)
-        grant(plane)
-        kubeconfig = plane.kubeconfig_for(USER, plane.authority.issue("operator", user=USER))
+        kubeconfig = prepare(plane)
         with closing(Forker.start(plane.run.log_of("chaos-forker"))) as forker:
             yield cls(plane, kubeconfig, forker)
 

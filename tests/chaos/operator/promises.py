@@ -8,7 +8,6 @@ from typing import Any
 
 ORDER = ("", "Pending", "Queued", "Suspended", "Running", "Succeeded", "Failed")
 ENDS = frozenset({"Succeeded", "Failed"})
-RUNNING = ORDER.index("Running")
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class History:
     """UIDs of Jobs: one that is created again has the name of the earlier one."""
     status: dict[str, Any] = field(default_factory=dict)
     """The last one."""
-    ends_told: int = 0
+    end_events: int = 0
     """Events of the end."""
 
     @property
@@ -87,7 +86,7 @@ def together(found: Sequence[Broken]) -> Broken:
 def _lost(name: str, history: History) -> Iterator[str]:
     if not history.ended:
         yield f"{name} did not end; it is {history.status.get('phase') or 'blank'}"
-    elif not history.ends_told:
+    elif not history.end_events:
         yield f"{name} has no Event of its end"
 
 
@@ -97,8 +96,8 @@ def _doubled(name: str, history: History) -> Iterator[str]:
         yield f"{name} had {len(history.jobs)} Jobs, {wanted} expected"
     if any(history.jobs.values()):
         yield f"{name} got a Job after its end"
-    if history.ends_told > 1:
-        yield f"{name} has {history.ends_told} Events of its end"
+    if history.end_events > 1:
+        yield f"{name} has {history.end_events} Events of its end"
 
 
 def _wrong(name: str, script: Script, history: History) -> Iterator[str]:

@@ -181,12 +181,12 @@ class Round:
             if not history.ended:
                 continue
 
-            def told(name: str = name, reason: str = reason) -> int:
+            def count(name: str = name, reason: str = reason) -> int:
                 return sum(event["reason"] == reason for event in self._world.events(name))
 
             with suppress(AssertionError):
-                eventually(told, "an Event of the end", 10)
-            history.ends_told = told()
+                eventually(count, "an Event of the end", 10)
+            history.end_events = count()
 
 
 def _until_done(act: Callable[[], object]) -> None:

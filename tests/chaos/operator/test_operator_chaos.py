@@ -30,10 +30,10 @@ def history(**changes: object) -> History:
     ("changes", "script", "kind", "words"),
     [
         ({"status": {"phase": "Running"}}, SUCCEEDS, "lost", "did not end"),
-        ({"ends_told": 0}, SUCCEEDS, "lost", "no Event"),
+        ({"end_events": 0}, SUCCEEDS, "lost", "no Event"),
         ({"jobs": {"a": False, "b": False}}, SUCCEEDS, "doubled", "2 Jobs, 1 expected"),
         ({"jobs": {"a": True}}, SUCCEEDS, "doubled", "after its end"),
-        ({"ends_told": 2}, SUCCEEDS, "doubled", "2 Events"),
+        ({"end_events": 2}, SUCCEEDS, "doubled", "2 Events"),
         ({}, REFUSED, "wrong", "not Failed VerificationFailed"),
         ({"status": DONE | {"conditions": []}}, SUCCEEDS, "wrong", "conditions"),
         ({"phases": ["Running", "Pending", "Succeeded"]}, SUCCEEDS, "wrong", "went back"),

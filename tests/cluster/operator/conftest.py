@@ -11,18 +11,13 @@ import pytest
 from bed.control_plane import ControlPlane
 from cluster.operator.forked import Forker
 from cluster.operator.kubelet import LogServer
-from cluster.operator.replica import USER, Operators, Replica, grant
-from cluster.operator.world import CRDS, NODE, World
+from cluster.operator.replica import Operators, Replica, prepare
+from cluster.operator.world import World
 
 
 @pytest.fixture(scope="session")
 def operator_kubeconfig(control_plane: ControlPlane) -> Path:
-    control_plane.kubectl("apply", "--filename", CRDS)
-    control_plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
-    control_plane.apply(NODE)
-    grant(control_plane)
-    pair = control_plane.authority.issue("operator", user=USER)
-    return control_plane.kubeconfig_for(USER, pair)
+    return prepare(control_plane)
 
 
 @pytest.fixture(scope="session")

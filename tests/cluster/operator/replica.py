@@ -16,6 +16,7 @@ import yaml
 from bed.control_plane import ControlPlane
 from bed.processes import Child, free_port
 from cluster.operator.forked import Forker
+from cluster.operator.world import CRDS, NODE
 from modelexport_operator import rbac
 from modelexport_operator.triggers.kinds import TriggerSettings
 
@@ -44,6 +45,15 @@ def grant(plane: ControlPlane) -> None:
         "subjects": [{"apiGroup": group, "kind": "User", "name": USER}],
     }
     plane.apply(role, binding)
+
+
+def prepare(plane: ControlPlane) -> Path:
+    """Give a control plane what an operator needs; return the kubeconfig of USER."""
+    plane.kubectl("apply", "--filename", CRDS)
+    plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+    plane.apply(NODE)
+    grant(plane)
+    return plane.kubeconfig_for(USER, plane.authority.issue("operator", user=USER))
 
 
 @dataclass
