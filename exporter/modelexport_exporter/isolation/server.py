@@ -14,6 +14,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import subprocess
 import threading
 from collections.abc import Iterator, Sequence
 from multiprocessing import forkserver, util
@@ -23,6 +24,7 @@ from pathlib import Path
 from modelexport_exporter.core import entry_points
 from modelexport_exporter.core.environment import without_secrets
 from modelexport_exporter.isolation import descendants
+from modelexport_exporter.isolation.bytecode import compile_in_background
 from modelexport_exporter.isolation.prctl import SUPERVISOR_ENV, become_subreaper
 from modelexport_exporter.isolation.shared_libraries import LIBRARIES_ENV, LibraryImport, encode
 from modelexport_exporter.isolation.socket_directory import choose_socket_directory
@@ -45,6 +47,8 @@ class _Server:
         """The pipe to a server that has not got the names of libraries yet. It is not closed
         before the server has read it."""
         self.libraries_known = False
+        self.compiler: subprocess.Popen[bytes] | None = None
+        """Writes bytecode, and ends by itself."""
 
 
 _SERVER = _Server()
@@ -57,6 +61,7 @@ def start_early(preload: Sequence[str] = (entry_points.PRELOAD,)) -> None:
     """
     with contextlib.suppress(OSError):
         _start(preload)
+        _SERVER.compiler = compile_in_background()
 
 
 def start_server(
