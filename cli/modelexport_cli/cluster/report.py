@@ -62,7 +62,7 @@ def _read(uri: str, storage: Storage) -> bytes:
         ) from None
     if found is None:
         raise ClusterError(
-            f"{uri} not found",
+            report_location.absent(uri),
             report_location.hint(Reason.SOURCE_NOT_FOUND, uri, storage),
             exit_code=int(ExitCode.SOURCE),
         )

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from modelexport_api.claims import is_claim, split
+from modelexport_api.claims import CLAIMS_DIR_ENV, is_claim, split
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Storage
 from modelexport_cli.cluster.errors import ClusterError
@@ -53,18 +53,25 @@ def file_name(name: str) -> str:
     return f"{name}-report.html"
 
 
+def absent(uri: str) -> str:
+    """Return what is wrong if this machine finds no page there."""
+    if is_claim(uri) or uri.startswith("file://"):
+        return f"{uri} is in a volume of the cluster, which this machine does not mount"
+    return f"{uri} not found"
+
+
 def hint(reason: Reason, uri: str, storage: Storage) -> str:
     """Return what to check if this machine cannot read the page."""
     if is_claim(uri):
         claim, path = split(uri)
         return (
-            f"It is in the volume of the PersistentVolumeClaim {claim}: copy {path} from a pod "
-            "that mounts it (kubectl cp)."
+            f"Copy {path} from a pod that mounts the PersistentVolumeClaim {claim} (kubectl cp), "
+            f"or mount the volume here and set {CLAIMS_DIR_ENV} to the directory that has {claim}/."
         )
     if uri.startswith("file://"):
         return (
-            "It is in a volume of the cluster: mount the same volume here at the same path, or "
-            "copy it from a pod that mounts it."
+            "Mount the same volume here at the same path, or copy the file from a pod that "
+            "mounts it (kubectl cp)."
         )
     if reason is Reason.ACCESS_DENIED:
         return (

@@ -5,7 +5,7 @@ import pytest
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Storage
 from modelexport_cli.cluster.errors import ClusterError
-from modelexport_cli.cluster.report_location import hint, page_of, storage_of
+from modelexport_cli.cluster.report_location import absent, hint, page_of, storage_of
 from unit.cli.cluster.objects import complete, export, failed
 
 
@@ -41,8 +41,8 @@ def test_the_store_is_reached_as_the_spec_says_but_not_with_its_secret() -> None
 @pytest.mark.parametrize(
     ("reason", "uri", "endpoint", "words"),
     [
-        (Reason.SOURCE_NOT_FOUND, "file:///mnt/r.html", None, "in a volume of the cluster"),
-        (Reason.SOURCE_NOT_FOUND, "pvc://c/out/r.html", None, "copy out/r.html from a pod"),
+        (Reason.SOURCE_NOT_FOUND, "file:///mnt/r.html", None, "at the same path"),
+        (Reason.SOURCE_NOT_FOUND, "pvc://c/out/r.html", None, "Copy out/r.html from a pod"),
         (Reason.ACCESS_DENIED, "s3://b/r.html", None, "AWS_PROFILE"),
         (Reason.SOURCE_NOT_FOUND, "s3://b/r.html", None, "deleted or moved"),
         (Reason.STORE_UNAVAILABLE, "s3://b/r.html", "http://minio:9000", "port-forward"),
@@ -53,3 +53,15 @@ def test_the_store_is_reached_as_the_spec_says_but_not_with_its_secret() -> None
 )
 def test_what_to_check(reason: Reason, uri: str, endpoint: str | None, words: str) -> None:
     assert words in hint(reason, uri, Storage(endpoint=endpoint))
+
+
+@pytest.mark.parametrize(
+    ("uri", "words"),
+    [
+        ("s3://b/r.html", "s3://b/r.html not found"),
+        ("pvc://c/out/r.html", "in a volume of the cluster"),
+        ("file:///mnt/r.html", "in a volume of the cluster"),
+    ],
+)
+def test_where_a_page_is_that_this_machine_does_not_find(uri: str, words: str) -> None:
+    assert words in absent(uri)
