@@ -88,6 +88,7 @@ lock: ## Resolve the dependencies again (requirements/*.txt)
 		--excludes requirements/cuda-packages.txt -o requirements/exporter-cpu.txt
 	$(COMPILE) pyproject.toml --extra without-cuda -c requirements/dev.txt -o requirements/without-cuda.txt
 	$(COMPILE) pyproject.toml --extra audit -o requirements/audit.txt
+	$(COMPILE) pyproject.toml --extra mlflow -o requirements/mlflow.txt
 
 testbed: setup ## Install and build what cluster tests need (root on Debian, Go; about 15 minutes once)
 	PYTHONPATH=tests $(BIN)/python -m bed install
