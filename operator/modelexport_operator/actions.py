@@ -14,7 +14,6 @@ from typing import Any, Protocol
 
 from modelexport_api.status import ModelExportStatus
 from modelexport_operator import failures, names, observe, status
-from modelexport_operator.client import NOT_FOUND, ApiError
 from modelexport_operator.decisions import (
     Acknowledge,
     Action,
@@ -25,6 +24,7 @@ from modelexport_operator.decisions import (
 )
 from modelexport_operator.observe import Observation, ObservedJob, ObservedResource
 from modelexport_operator.rejections import Cause, Rejection
+from modelexport_operator.transport import NOT_FOUND, ApiError
 
 _MALFORMED = {400, 422}
 _FORBIDDEN = 403

@@ -14,9 +14,9 @@ from typing import Any, Protocol
 
 from modelexport_api import API_VERSION, KIND
 from modelexport_operator import clock, logs, names
-from modelexport_operator.client import CONFLICT, ApiError
 from modelexport_operator.decisions import Event
 from modelexport_operator.logs import Subject
+from modelexport_operator.transport import CONFLICT, ApiError
 
 NOTE_BYTES = 1024
 REMEMBERED = 10_000

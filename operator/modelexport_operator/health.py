@@ -16,8 +16,8 @@ from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
 from modelexport_operator.certificate import RenewedCertificate
-from modelexport_operator.client import WATCH_SECONDS
 from modelexport_operator.metrics_access import PATH, Gate
+from modelexport_operator.transport import WATCH_SECONDS
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ from pathlib import Path
 
 from modelexport_api import PLURAL
 from modelexport_api.trigger import TRIGGER_PLURAL
-from modelexport_operator.client import EXPORTS, Api, ApiError
+from modelexport_operator.client import EXPORTS, Api
 from modelexport_operator.settings import Settings, load
+from modelexport_operator.transport import ApiError
 
 SECONDS = 60.0
 _PAUSE = 1.0

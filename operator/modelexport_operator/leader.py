@@ -20,8 +20,8 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from modelexport_operator import clock
-from modelexport_operator.client import CONFLICT, NOT_FOUND, ApiError
 from modelexport_operator.settings import LeaseSettings
+from modelexport_operator.transport import CONFLICT, NOT_FOUND, ApiError
 
 STANDBY_SECONDS = 0.5
 """At most this long after its release, another replica takes the Lease."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from modelexport_operator.client import Api, ApiError, Body
+from modelexport_operator.client import Api
+from modelexport_operator.transport import ApiError, Body
 
 _REVIEWS = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 

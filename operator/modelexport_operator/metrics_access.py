@@ -14,8 +14,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from modelexport_operator.client import Api, ApiError, Body
+from modelexport_operator.client import Api
 from modelexport_operator.limiter import Limiter
+from modelexport_operator.transport import ApiError, Body
 
 PATH, VERB = "/metrics", "get"
 

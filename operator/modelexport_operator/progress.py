@@ -20,9 +20,9 @@ from modelexport_api.items import Items, ShareCounts
 from modelexport_api.pod import CONTAINER, parse_log_line
 from modelexport_api.status import Progress, Stage
 from modelexport_operator import items, names
-from modelexport_operator.client import CONFLICT, NOT_FOUND, ApiError
 from modelexport_operator.observe import ObservedResource
 from modelexport_operator.pods import LogTail, ObservedPod
+from modelexport_operator.transport import CONFLICT, NOT_FOUND, ApiError
 
 LINES = 20
 INTERVAL = 2.0

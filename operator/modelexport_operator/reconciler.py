@@ -15,7 +15,7 @@ from modelexport_api.conditions import find_condition
 from modelexport_api.status import ConditionType, ModelExportStatus, Phase
 from modelexport_operator import actions, clock, indexed, logs, observe, pods, starting
 from modelexport_operator.cache import Cache
-from modelexport_operator.client import CONFLICT, NOT_FOUND, Api, ApiError
+from modelexport_operator.client import Api
 from modelexport_operator.decide import decide
 from modelexport_operator.decisions import Action, Decision
 from modelexport_operator.events import EventRecorder
@@ -27,6 +27,7 @@ from modelexport_operator.progress import Tracker, read_tail
 from modelexport_operator.queue import WorkQueue
 from modelexport_operator.settings import Settings
 from modelexport_operator.traces import Traces
+from modelexport_operator.transport import CONFLICT, NOT_FOUND, ApiError
 from modelexport_operator.workloads import Workloads
 
 MAX_ACTIONS = 4

@@ -14,10 +14,11 @@ from typing import Any
 
 from modelexport_api.waits import Wait
 from modelexport_operator import clock
-from modelexport_operator.client import EVENTS, ApiError, collection
+from modelexport_operator.client import EVENTS
 from modelexport_operator.failures import CANNOT_START
 from modelexport_operator.pods import ObservedPod, Obstacle
 from modelexport_operator.read_api import ReadApi
+from modelexport_operator.transport import ApiError, collection
 
 PULLING = "Pulling"
 """Reason while a large image is being pulled, and of the kubelet's Event: nothing is missing."""

@@ -14,7 +14,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from modelexport_operator.client import ApiError, Page, collection
+from modelexport_operator.transport import ApiError, Page, collection
 
 Body = dict[str, Any]
 _GONE = 410

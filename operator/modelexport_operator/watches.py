@@ -18,9 +18,10 @@ from typing import Any, Protocol
 from modelexport_api import PLURAL
 from modelexport_operator import names
 from modelexport_operator.cache import Cache
-from modelexport_operator.client import EXPORTS, JOBS, ApiError
+from modelexport_operator.client import EXPORTS, JOBS
 from modelexport_operator.queue import WorkQueue
 from modelexport_operator.stream import Collection, ListWatchApi, Stream, StreamUpdate
+from modelexport_operator.transport import ApiError
 
 FATAL = {400, 401, 403, 404}
 FATAL_SECONDS = 30.0

@@ -15,12 +15,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from modelexport_operator import kueue
-from modelexport_operator.client import NOT_FOUND, ApiError
 from modelexport_operator.kueue import ObservedWorkload
 from modelexport_operator.limiter import Limiter
 from modelexport_operator.observe import ObservedJob
 from modelexport_operator.read_api import ReadApi
 from modelexport_operator.settings import KueueSettings
+from modelexport_operator.transport import NOT_FOUND, ApiError
 
 JOB_UID_LABEL = "kueue.x-k8s.io/job-uid"
 """On Workloads, set by Kueue: the uid of their Job."""

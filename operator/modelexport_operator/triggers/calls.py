@@ -7,7 +7,8 @@ from typing import Any, Protocol
 from modelexport_api import API_VERSION, PLURAL
 from modelexport_api.trigger import TRIGGER_KIND, TRIGGER_PLURAL
 from modelexport_operator import names
-from modelexport_operator.client import EXPORTS, NOT_FOUND, ApiError, collection
+from modelexport_operator.client import EXPORTS
+from modelexport_operator.transport import NOT_FOUND, ApiError, collection
 
 Body = dict[str, Any]
 

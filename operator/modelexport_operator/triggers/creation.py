@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from modelexport_api.trigger_resource import ModelExportTrigger
 from modelexport_operator import actions
-from modelexport_operator.client import Api, ApiError
+from modelexport_operator.client import Api
 from modelexport_operator.decisions import Event
+from modelexport_operator.transport import ApiError
 from modelexport_operator.triggers import calls, ready
 from modelexport_operator.triggers.candidates import Candidate
 from modelexport_operator.triggers.child import INVALID_EXPORT, ChildError, build, describe_object

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from modelexport_api.trigger import TRIGGER_KIND
 from modelexport_api.trigger_resource import ModelExportTrigger
 from modelexport_operator import logs
-from modelexport_operator.client import NOT_FOUND, Api, ApiError
+from modelexport_operator.client import Api
 from modelexport_operator.events import EventRecorder
 from modelexport_operator.stream import Collection, Stream, StreamUpdate
+from modelexport_operator.transport import NOT_FOUND, ApiError
 from modelexport_operator.triggers import ready, selection
 from modelexport_operator.triggers.candidates import Candidate, candidate, is_wanted
 from modelexport_operator.triggers.creation import ExportCreator

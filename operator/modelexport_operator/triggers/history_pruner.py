@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from modelexport_api.trigger import HistoryLimits, ModelExportTriggerStatus
-from modelexport_operator.client import NOT_FOUND, Api, ApiError
+from modelexport_operator.client import Api
 from modelexport_operator.queue import WorkQueue
+from modelexport_operator.transport import NOT_FOUND, ApiError
 from modelexport_operator.triggers.history import Child, observe_child, surplus
 
 log = logging.getLogger(__name__)

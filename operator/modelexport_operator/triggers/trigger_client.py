@@ -11,9 +11,10 @@ from modelexport_api.resource import ManifestError
 from modelexport_api.trigger import TRIGGER_KIND, ModelExportTriggerStatus
 from modelexport_api.trigger_resource import ModelExportTrigger, parse_trigger
 from modelexport_operator import clock
-from modelexport_operator.client import CONFLICT, Api, ApiError
+from modelexport_operator.client import Api
 from modelexport_operator.decisions import Event
 from modelexport_operator.events import EventRecorder
+from modelexport_operator.transport import CONFLICT, ApiError
 from modelexport_operator.triggers import calls, ready
 from modelexport_operator.triggers.outcome import Outcome, add_outcomes
 from modelexport_operator.triggers.ready import Readiness

@@ -12,11 +12,12 @@ import pytest
 from cluster.operator.world import SUCCESS, World
 from modelexport_api.status import Progress, Stage
 from modelexport_operator import actions, names, observe, status
-from modelexport_operator.client import CONFLICT, Api, ApiError
+from modelexport_operator.client import Api
 from modelexport_operator.decisions import Event
 from modelexport_operator.events import EventRecorder
 from modelexport_operator.observe import Observation
 from modelexport_operator.settings import ApiLimits
+from modelexport_operator.transport import CONFLICT, ApiError
 
 pytestmark = pytest.mark.control_plane
 Run = Callable[[Callable[[Api], Awaitable[None]]], None]

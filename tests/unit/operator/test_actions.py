@@ -10,9 +10,9 @@ import pytest
 from modelexport_api.reasons import Reason
 from modelexport_api.status import ModelExportStatus
 from modelexport_operator import actions, status
-from modelexport_operator.client import ApiError
 from modelexport_operator.decisions import DeleteJob
 from modelexport_operator.observe import Observation
+from modelexport_operator.transport import ApiError
 from unit.operator.objects import SUCCESS, at, ended, job, resource, terminated
 
 BEYOND = 2**70

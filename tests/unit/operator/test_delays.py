@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from modelexport_operator import actions
-from modelexport_operator.client import ApiError
 from modelexport_operator.decide import decide
 from modelexport_operator.decisions import CreateJob, Decision
 from modelexport_operator.observe import Observation, ObservedResource
+from modelexport_operator.transport import ApiError
 from unit.operator.objects import NOW, SETTINGS, at, resource
 from unit.operator.test_actions import Server
 

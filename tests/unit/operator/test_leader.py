@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from modelexport_operator.client import CONFLICT, NOT_FOUND, ApiError
 from modelexport_operator.leader import (
     Election,
     LeadershipLostError,
@@ -16,6 +15,7 @@ from modelexport_operator.leader import (
     observe_lease,
 )
 from modelexport_operator.settings import LeaseSettings
+from modelexport_operator.transport import CONFLICT, NOT_FOUND, ApiError
 
 OTHERS = LeaseObservation("7", "other", 15, first_seen=100)
 FAST = LeaseSettings(duration_seconds=2, renew_seconds=0.05, retry_seconds=0.01)

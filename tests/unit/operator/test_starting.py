@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from modelexport_operator import starting
-from modelexport_operator.client import ApiError
 from modelexport_operator.decide import decide
 from modelexport_operator.observe import Observation
 from modelexport_operator.pods import ObservedPod
+from modelexport_operator.transport import ApiError
 from unit.operator.objects import (
     SETTINGS,
     at,

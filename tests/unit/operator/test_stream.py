@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from modelexport_operator.client import ApiError, Page
 from modelexport_operator.stream import Collection, Stream, StreamUpdate
+from modelexport_operator.transport import ApiError, Page
 
 JOBS = Collection("/apis/batch/v1", "jobs", "team", "app=x", "batch/v1", "Job")
 Event = dict[str, Any]

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from modelexport_operator import client, watches
+from modelexport_operator import watches
 from modelexport_operator.cache import Cache
-from modelexport_operator.client import EXPORTS, ApiError, Page, next_limit
+from modelexport_operator.client import EXPORTS
 from modelexport_operator.queue import WorkQueue
+from modelexport_operator.transport import PAGE, ApiError, Page, next_limit
 from modelexport_operator.watches import WatchError, Watches, is_fatal
 from unit.operator.objects import UID, Object, export_body, job_body
 
@@ -164,4 +165,4 @@ def test_a_fatal_error_says_what_to_check(monkeypatch: pytest.MonkeyPatch) -> No
 def test_chunks_of_a_list_are_limited_by_the_size_of_its_objects(
     size: int, objects: int, limit: int
 ) -> None:
-    assert next_limit(size, objects, client.PAGE) == limit
+    assert next_limit(size, objects, PAGE) == limit

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from modelexport_operator.client import ApiError
 from modelexport_operator.kueue import ObservedWorkload
 from modelexport_operator.observe import ObservedJob
 from modelexport_operator.settings import KueueSettings
+from modelexport_operator.transport import ApiError
 from modelexport_operator.workloads import Workloads, next_read
 from unit.operator.objects import NOW, at, job
 
