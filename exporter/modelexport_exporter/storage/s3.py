@@ -28,14 +28,17 @@ from modelexport_exporter.storage.s3_codes import (
     error_code,
     required,
 )
+from modelexport_exporter.storage.s3_copy import PendingCopy
 from modelexport_exporter.storage.s3_download import Download, Place, read_range
 from modelexport_exporter.storage.s3_head import head_object
+from modelexport_exporter.storage.s3_multipart import PendingMultipart
 from modelexport_exporter.storage.s3_read import Content, Sha256, Taker, read
 from modelexport_exporter.storage.s3_upload import PendingPut, PendingUpload
 from modelexport_exporter.storage.store import (
     SMALL_OBJECT_BYTES,
     ConditionFailedError,
     OnBytes,
+    Origin,
     Role,
 )
 
@@ -195,14 +198,29 @@ class S3Store:
             self._typed_errors,
             source,
             sha256,
+            UPLOAD_PART_BYTES,
         )
-        try:
-            pending.send(UPLOAD_PART_BYTES, on_bytes)
-        except BaseException:
-            with contextlib.suppress(ExportFailure):
-                pending.discard()
-            raise
-        return pending
+        return _sent(pending, on_bytes)
+
+    def stage_copy(
+        self, origin: Origin, key: str, on_bytes: OnBytes, sha256: str
+    ) -> PendingCopy | None:
+        """Let the server copy an object of its own, of the same credentials, part by part."""
+        other = origin.store
+        if not isinstance(other, S3Store) or other._storage != self._storage:  # noqa: SLF001
+            return None
+        pending = PendingCopy(
+            self._client,
+            self._bucket,
+            key,
+            content_type(key),
+            {_DIGEST: sha256},
+            self._typed_errors,
+            other._bucket,  # noqa: SLF001
+            origin.found,
+            other.uri(origin.found.key),
+        )
+        return _sent(pending, on_bytes)
 
     def copy(self, source: str, target: str) -> None:
         """Copy an object of up to 5 GB: S3 takes no larger one in one request."""
@@ -293,6 +311,20 @@ class S3Store:
             ValueError,
         ) as error:
             raise s3_errors.from_botocore(error, self._access(key)) from error
+
+
+M = TypeVar("M", bound=PendingMultipart)
+
+
+def _sent(pending: M, on_bytes: OnBytes) -> M:
+    """Bring all parts of an object to the store; none of them stay if that fails."""
+    try:
+        pending.send(on_bytes)
+    except BaseException:
+        with contextlib.suppress(ExportFailure):
+            pending.discard()
+        raise
+    return pending
 
 
 def _checked(page: Page) -> Page:
