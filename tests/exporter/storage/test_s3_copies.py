@@ -139,9 +139,7 @@ def test_a_copy_that_others_aborted_is_made_again(at: At, s3: S3Server, bucket: 
     pending = staged(found(source), target)
     client = s3.client()
     for upload in client.list_multipart_uploads(Bucket=bucket)["Uploads"]:
-        client.abort_multipart_upload(
-            Bucket=bucket, Key=upload["Key"], UploadId=upload["UploadId"]
-        )
+        client.abort_multipart_upload(Bucket=bucket, Key=upload["Key"], UploadId=upload["UploadId"])
     pending.publish()
     assert target.store.digest(target.key) == SHA256
 
@@ -154,9 +152,7 @@ def test_a_copy_that_was_aborted_is_not_made_of_another_source(
     pending = staged(found(source), target)
     client = s3.client()
     for upload in client.list_multipart_uploads(Bucket=bucket)["Uploads"]:
-        client.abort_multipart_upload(
-            Bucket=bucket, Key=upload["Key"], UploadId=upload["UploadId"]
-        )
+        client.abort_multipart_upload(Bucket=bucket, Key=upload["Key"], UploadId=upload["UploadId"])
     source.store.write(source.key, b"other" * (3 << 20))
     with pytest.raises(ExportFailure) as caught:
         pending.publish()
