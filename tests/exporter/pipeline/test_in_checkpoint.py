@@ -227,6 +227,7 @@ def test_nothing_is_visible_without_a_verdict(
         model={"factory": "noisy_net:build", "code": {"uri": in_s3("noise/").uri}},
     )
     assert result.failure is not None
+    assert proxy.copied, "the server had copied it before the verdict"
     names = in_s3("out/").store.names(in_s3("out/").key)
     assert not [name for name in names if name.endswith((".data", ".onnx", ".json"))]
     assert "Uploads" not in s3.client().list_multipart_uploads(Bucket=bucket)
