@@ -40,7 +40,8 @@ def test_safetensors(tmp_path: Path) -> None:
 
 def test_torchscript(tmp_path: Path) -> None:
     module = torch.nn.Linear(3, 4)
-    torch.jit.trace(module, torch.zeros(1, 3)).save(str(tmp_path / "checkpoint"))
+    traced = torch.jit.trace(module, torch.zeros(1, 3))  # type: ignore[no-untyped-call]
+    traced.save(str(tmp_path / "checkpoint"))
     assert module.weight.detach().numpy().tobytes() in contents(tmp_path / "checkpoint")
 
 
