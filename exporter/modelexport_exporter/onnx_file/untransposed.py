@@ -38,10 +38,15 @@ def use_stored_weights(
     """
     opset = model.graph.opset_imports.get("", 0)
     for graph in [*model.graphs()]:
+        taken = _names_of_values(graph)
         for value in [*graph.initializers.values()]:
             tensor = _untransposed(value, smallest)
             if tensor is not None and stored.find(tensor) is not None:
-                _restore(graph, value, tensor, names)
+                raw = tensor.raw
+                address = raw.__array_interface__["data"][0] if isinstance(raw, np.ndarray) else 0
+                name = names.get(address, "")
+                free = name and name not in taken and name not in graph.initializers
+                _restore(graph, value, tensor, name if free else f"{value.name}_stored")
         if opset >= _OPSET:
             for node in [*graph]:
                 _as_gemm(graph, node, stored)
@@ -60,16 +65,9 @@ def _untransposed(value: ir.Value, smallest: int) -> ir.Tensor[Any] | None:
     return ir.Tensor(array.T, dtype=tensor.dtype)
 
 
-def _restore(
-    graph: ir.Graph, value: ir.Value, tensor: ir.Tensor[Any], names: Mapping[int, str]
-) -> None:
+def _restore(graph: ir.Graph, value: ir.Value, tensor: ir.Tensor[Any], name: str) -> None:
     """Make a transposed initializer the Transpose of the checkpoint's weight."""
     assert value.name is not None
-    raw = tensor.raw
-    address = raw.__array_interface__["data"][0] if isinstance(raw, np.ndarray) else 0
-    name = names.get(address, "")
-    if not name or name in graph.initializers or name in _names_of_values(graph):
-        name = f"{value.name}_stored"
     tensor.name = name
     weight = ir.Value(
         name=name, shape=ir.Shape(tensor.shape.numpy()), type=value.type, const_value=tensor
