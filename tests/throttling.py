@@ -40,6 +40,10 @@ class Throttle:
     dripped: list[str] = field(default_factory=list)
     turned_away: list[str] = field(default_factory=list)
     passed: list[str] = field(default_factory=list)
+    copied: list[str] = field(default_factory=list)
+    """The ranges of other objects that the server was told to copy, of those that passed."""
+    sent_bytes: int = 0
+    """Of the bodies that passed."""
     on_answer: Callable[[str, str], None] = lambda _method, _path: None
     """Called when the server has answered, before the client has the answer."""
 
@@ -87,6 +91,9 @@ def throttling(upstream: str) -> Iterator[Throttle]:
                 self._answer(throttle.status, XML, throttle.answer)
                 return
             throttle.passed.append(f"{self.command} {self.path}")
+            if "x-amz-copy-source-range" in self.headers:
+                throttle.copied.append(self.headers["x-amz-copy-source-range"])
+            throttle.sent_bytes += len(body)
             connection = http.client.HTTPConnection(target, timeout=30)
             connection.putrequest(
                 self.command, self.path, skip_host=True, skip_accept_encoding=True

@@ -30,8 +30,14 @@ class Weights(StrEnum):
     """Where the artifact stores its weights."""
 
     EMBEDDED = "Embedded"
+    IN_CHECKPOINT = "InCheckpoint"
     AS_INPUTS = "AsInputs"
     OMITTED = "Omitted"
+
+    @property
+    def are_inputs(self) -> bool:
+        """Return whether consumers see the weights as inputs of the file."""
+        return self in {Weights.AS_INPUTS, Weights.OMITTED}
 
 
 class Precision(StrEnum):
@@ -116,9 +122,11 @@ class Export(ApiModel):
     rewrites: Rewrites = Field(default_factory=Rewrites)
     weights: Weights = Field(
         default=Weights.EMBEDDED,
-        description="Where the weights are stored. Embedded: in the file. AsInputs: in the file, "
-        "and also listed as inputs so that a consumer can override them. Omitted: nowhere; the "
-        "weights are inputs without a value.",
+        description="Where the weights are stored. Embedded: in the file, or next to it in one of "
+        "external data. InCheckpoint: in the checkpoint, which is published as it is next to the "
+        "file, as its external data; in S3 the server copies it. Weights that the export changes "
+        "are stored as for Embedded. AsInputs: in the file, and also listed as inputs so that a "
+        "consumer can override them. Omitted: nowhere; the weights are inputs without a value.",
     )
     parameter_names: list[Identifier] = Field(
         default_factory=list,

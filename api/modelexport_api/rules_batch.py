@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from modelexport_api.rule import Rule
-from modelexport_api.spec import ModelExportSpec
+from modelexport_api.spec import ModelExportSpec, Weights
 
 PLACEHOLDER = r"\{(name|stem|index|parent)\}"
 _DESTINATION = rf"^([^{{}}]|{PLACEHOLDER})*$"
@@ -64,5 +64,14 @@ BATCH_RULES: tuple[Rule[ModelExportSpec], ...] = (
         message="artifact is a single file; a batch in mode Verify checks the artifacts at "
         "destination.uri",
         holds=lambda spec: not spec.source.is_batch or spec.artifact is None,
+    ),
+    Rule(
+        path=(),
+        cel=f"!{_IS_BATCH} || self.export.weights != 'InCheckpoint'",
+        message="export.weights InCheckpoint requires a single checkpoint: a batch binds the "
+        "weights of each one to the graph of the first; use Embedded",
+        holds=lambda spec: (
+            not spec.source.is_batch or spec.export.weights is not Weights.IN_CHECKPOINT
+        ),
     ),
 )

@@ -39,7 +39,9 @@ _HINT = "Upload the checkpoint again, and compare its SHA-256 with the original'
 
 
 @dataclass(frozen=True)
-class _Record:
+class Record:
+    """A member of an archive, where its own bytes are."""
+
     name: str
     begin: int
     size: int
@@ -65,7 +67,7 @@ def sha256_and_records(path: Path) -> str:
 class _Checks:
     """The CRC-32 of each record, from the bytes of the file in order."""
 
-    def __init__(self, name: str, records: list[_Record]) -> None:
+    def __init__(self, name: str, records: list[Record]) -> None:
         self._name = name
         self._records = records
         self._position = 0
@@ -92,26 +94,29 @@ class _Checks:
             self._crc = 0
 
 
-def _records(path: Path, file: BinaryIO) -> list[_Record]:
+def _records(path: Path, file: BinaryIO) -> list[Record]:
     """Return the records that have a checksum, in the order of their bytes.
 
-    Empty for what is no archive; loading reports an archive that cannot be read. torch can be set
-    to write 0 for all checksums.
+    Empty for what is no archive. torch can be set to write 0 for all checksums.
     """
     if file.read(len(_MAGIC)) != _MAGIC:
         return []
+    return [record for record in stored_records(path) if record.crc]
+
+
+def stored_records(path: Path) -> list[Record]:
+    """Return the records that an archive stores without compression, in the order of their bytes.
+
+    Empty for an archive that cannot be read, which loading reports.
+    """
     try:
         check_archive(path)
-        with open_archive(path) as archive:
-            entries = [
-                entry
+        with open_archive(path) as archive, path.open("rb") as file:
+            records = [
+                Record(entry.filename, _begin(file, entry), entry.file_size, entry.CRC)
                 for entry in archive.infolist()
-                if entry.CRC and entry.file_size and entry.compress_type == zipfile.ZIP_STORED
+                if entry.file_size and entry.compress_type == zipfile.ZIP_STORED
             ]
-        records = [
-            _Record(entry.filename, _begin(file, entry), entry.file_size, entry.CRC)
-            for entry in entries
-        ]
     except (zipfile.BadZipFile, struct.error, OSError, ValueError):
         return []
     return sorted(records, key=lambda record: record.begin)

@@ -125,6 +125,35 @@ class WrittenFile:
 
 
 @dataclass(frozen=True)
+class PointedFile:
+    """A file of the checkpoint that the ONNX file has as external data."""
+
+    name: str
+    """Under which it is published."""
+    source: str
+    """In the checkpoint."""
+    tensors: int
+    """Initializers that point into it."""
+    pointed_bytes: int
+
+
+@dataclass(frozen=True)
+class PointedWeights:
+    """Which large initializers are in the checkpoint's own bytes (`weights: InCheckpoint`)."""
+
+    files: tuple[PointedFile, ...]
+    others: int
+    """Large initializers that the checkpoint does not have."""
+    other_bytes: int
+
+    @property
+    def share(self) -> float:
+        """Return the part of the weights' bytes that is in the checkpoint."""
+        pointed = sum(file.pointed_bytes for file in self.files)
+        return pointed / (pointed + self.other_bytes) if pointed else 0.0
+
+
+@dataclass(frozen=True)
 class ContractFinding:
     """Something obtained that differs from what was requested."""
 
@@ -190,6 +219,8 @@ class ConvertedModel:
     """What the graph assumes of its sizes."""
     sizes_as_text: bool = False
     """Whether the model wrote sizes as text during the capture, which has no numbers for them."""
+    pointed: PointedWeights | None = None
+    """What is in the checkpoint's own bytes, for `weights: InCheckpoint`."""
 
 
 def limit_share(error: float, limit: float, *, wrong: bool) -> float:

@@ -52,6 +52,24 @@ def write_external_data(
     return WrittenFile(name=name, size_bytes=writer.position, sha256=digest), places
 
 
+def external_tensor(
+    value: ir.Value, location: str, place: Placed, directory: Path
+) -> ir.ExternalTensor:
+    """Return an initializer's tensor as what is at a place of a file next to the model."""
+    tensor = value.const_value
+    assert tensor is not None
+    assert value.name is not None
+    return ir.ExternalTensor(
+        location,
+        place.offset,
+        place.length,
+        tensor.dtype,
+        shape=ir.Shape(tensor.shape.numpy()),
+        name=value.name,
+        base_dir=directory,
+    )
+
+
 class _Writer:
     """Appends tensors to a file and remembers what it wrote."""
 

@@ -30,7 +30,7 @@ class ArrangedWeights:
 
 def arrange_weights(model: ir.Model, module: torch.nn.Module, export: Export) -> ArrangedWeights:
     """Rename the initializers and move them to the inputs, as far as the spec asks for it."""
-    if not export.parameter_names and export.weights is Weights.EMBEDDED:
+    if not export.parameter_names and not export.weights.are_inputs:
         return ArrangedWeights()
     keys = weight_keys(module)
     names, findings = _rename(model, keys, export.parameter_names)

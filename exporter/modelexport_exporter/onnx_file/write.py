@@ -7,14 +7,15 @@ both without a second copy of the weights in memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import onnx_ir as ir
 
 from modelexport_exporter.core.types import WrittenFile
 from modelexport_exporter.onnx_file.embedded_data import write_with_embedded
-from modelexport_exporter.onnx_file.external_data import Placed, write_external_data
+from modelexport_exporter.onnx_file.external_data import external_tensor, write_external_data
+from modelexport_exporter.onnx_file.pointed import Pointed
 
 MODEL_NAME = "model.onnx"
 EMBED_BELOW = 64 * 1024 * 1024
@@ -26,19 +27,34 @@ _KEPT_METADATA = ("pkg.torch.onnx.name_scopes", "pkg.torch.onnx.class_hierarchy"
 """Which nn.Module a node comes from; no paths."""
 
 
-def write_model(model: ir.Model, directory: Path) -> tuple[WrittenFile, ...]:
+def write_model(
+    model: ir.Model, directory: Path, pointed: Pointed | None = None
+) -> tuple[WrittenFile, ...]:
     """Write the model, and its external data if it is large; the model's file comes first.
 
-    The model's large initializers are in the files then, and no longer in memory.
+    The model's large initializers are in the files then, and no longer in memory. `pointed`: takes
+    those that are in the checkpoint.
     """
     strip_traces(model)
     large = [value for value in _initializers(model) if _nbytes(value) > SMALL_TENSOR]
+    if pointed is not None:
+        large = pointed.take(large, directory)
+        return (*_write(model, large, directory), *pointed.files)
+    return _write(model, large, directory)
+
+
+def _write(model: ir.Model, large: Sequence[ir.Value], directory: Path) -> tuple[WrittenFile, ...]:
     if sum(_nbytes(value) for value in large) < EMBED_BELOW:
-        embedded = [value for value in model.graph.initializers.values() if _is_raw(value)]
+        own = {*map(id, large)}
+        embedded = [
+            value
+            for value in model.graph.initializers.values()
+            if id(value) in own and _is_raw(value)
+        ]
         return (write_with_embedded(model, embedded, directory / MODEL_NAME),)
     data, places = write_external_data(large, directory)
     for value in large:
-        value.const_value = _external(value, data.name, places[str(value.name)], directory)
+        value.const_value = external_tensor(value, data.name, places[str(value.name)], directory)
     return (write_with_embedded(model, (), directory / MODEL_NAME), data)
 
 
@@ -89,19 +105,4 @@ def _is_raw(value: ir.Value) -> bool:
         _nbytes(value) > SMALL_TENSOR
         and tensor is not None
         and tensor.dtype is not ir.DataType.STRING
-    )
-
-
-def _external(value: ir.Value, location: str, place: Placed, directory: Path) -> ir.ExternalTensor:
-    tensor = value.const_value
-    assert tensor is not None
-    assert value.name is not None
-    return ir.ExternalTensor(
-        location,
-        place.offset,
-        place.length,
-        tensor.dtype,
-        shape=ir.Shape(tensor.shape.numpy()),
-        name=value.name,
-        base_dir=directory,
     )

@@ -30,6 +30,7 @@ from modelexport_exporter.pipeline import ladder
 from modelexport_exporter.pipeline.context import RunContext
 from modelexport_exporter.pipeline.fetch_stage import FetchStage
 from modelexport_exporter.pipeline.fetched import FetchedCheckpoint
+from modelexport_exporter.pipeline.placed_checkpoint import place_checkpoint
 from modelexport_exporter.pipeline.publisher import Publisher
 from modelexport_exporter.publish.early_upload import EarlyUpload
 from modelexport_exporter.publish.manifest import Decision
@@ -142,7 +143,8 @@ class ExportRun:
         """Verify a file, call `on_verified`, and publish the file. Raises ExportFailure."""
         if self._record.layout is Layout.TRITON:
             check_servable([*converted.inputs, *converted.outputs])
-        upload = upload or self.publisher.begin_upload(converted)
+        origins = place_checkpoint(converted, task.output_dir, fetched)
+        upload = upload or self.publisher.begin_upload(converted, origins)
         try:
             self.context.workers.verify(task, converted)
             self._record.source_files = fetched.checkpoint.digests()

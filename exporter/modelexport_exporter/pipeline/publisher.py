@@ -6,7 +6,9 @@ Nothing appears under its final name unless it was verified.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 
 from modelexport_api.pod import PodResult
@@ -39,6 +41,7 @@ from modelexport_exporter.report.documents import (
 )
 from modelexport_exporter.report.signing import Signer, take_signer
 from modelexport_exporter.storage.locate import Stores
+from modelexport_exporter.storage.store import Origin
 from modelexport_exporter.storage.workspace import workspace
 
 _UNKNOWN = "unknown"
@@ -95,13 +98,20 @@ class Publisher:
         """Check that the destination can be written; nothing stays staged after the block."""
         return open_publication(self._publication)
 
-    def begin_upload(self, converted: ConvertedModel) -> EarlyUpload:
-        """Upload external data in the background, invisible to readers."""
+    def begin_upload(
+        self, converted: ConvertedModel, origins: Mapping[str, Origin] | None = None
+    ) -> EarlyUpload:
+        """Upload external data in the background, invisible to readers.
+
+        `origins`: objects that some of it is, which the store may copy itself.
+        """
         return EarlyUpload(
             self._publication,
             converted,
             self._report_upload,
             alone=lambda: not server.has_workers(),
+            origins=origins,
+            warn=partial(self._context.log.log, "warning"),
         )
 
     def _report_upload(self, stage: Stage, fraction: float, message: str) -> None:

@@ -39,7 +39,13 @@ from modelexport_exporter.publish.manifest import (
     Manifest,
     Work,
 )
-from modelexport_exporter.storage.store import ConditionFailedError, Location, OnBytes, Pending
+from modelexport_exporter.storage.store import (
+    ConditionFailedError,
+    Location,
+    OnBytes,
+    Origin,
+    Pending,
+)
 
 STAGING_NAME = ".staging"
 FAILED_NAME = "failed"
@@ -125,6 +131,15 @@ class Publication:
         self.staged[name] = self.destination.store.stage(
             path, target, self._own.key, on_bytes, file.sha256, alone=alone
         )
+
+    def stage_copy(self, origin: Origin, file: WrittenFile, on_bytes: OnBytes) -> bool:
+        """Let the store copy an object that is such a file; return whether it can."""
+        name = published_name(self.layout, file.name)
+        target = self.destination.child(content_name(name, file.sha256)).key
+        pending = self.destination.store.stage_copy(origin, target, on_bytes, file.sha256)
+        if pending is not None:
+            self.staged[name] = pending
+        return pending is not None
 
     def commit(self, claim: Claim) -> Manifest:
         """Make the staged files the artifact; return the manifest that is in force now.

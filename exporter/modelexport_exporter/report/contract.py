@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from modelexport_api.sizes import DimExpression, dim_of, is_same_size
+from modelexport_api.spec import Weights
 from modelexport_api.status import Artifact, TensorInfo
 from modelexport_exporter.core.inferred import Inferred
-from modelexport_exporter.report.report import Finding, Report
+from modelexport_exporter.report.report import Finding, InCheckpoint, Report
+from modelexport_exporter.report.text import size
 from modelexport_exporter.report.unpublished import UnpublishedFile
 
 File = Artifact | UnpublishedFile
@@ -94,9 +96,25 @@ def _terms(report: Report, artifact: File | None) -> Iterator[Term]:
     if opset is not None:
         obtained = str(artifact.opset) if artifact else ""
         yield Term("Opset", "ai.onnx", str(opset), obtained, kept=obtained in {"", str(opset)})
+    if report.in_checkpoint is not None:
+        yield _weights(report.in_checkpoint)
     named = _sources(report, "outputs")
     for term in _outputs([str(name) for name in spec.get("outputs", [])], artifact):
         yield replace(term, inferred=named)
+
+
+def _weights(found: InCheckpoint) -> Term:
+    """Return which weights are in the checkpoint's own bytes."""
+    parts = [
+        f"{file.tensors:,} tensors, {size(file.pointed_bytes)}, in {file.name} ({file.source})"
+        for file in found.files
+    ]
+    if found.others:
+        parts.append(f"{found.others:,} tensors, {size(found.other_bytes)}, elsewhere")
+    obtained = "; ".join(parts)
+    return Term(
+        "Weights", "export.weights", Weights.IN_CHECKPOINT.value, obtained, kept=not found.others
+    )
 
 
 def _sources(report: Report, path: str) -> str:

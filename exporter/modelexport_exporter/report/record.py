@@ -270,6 +270,7 @@ class Record:
             operators=converted.op_counts if converted else {},
             modules=reports.modules(converted.modules) if converted else [],
             findings=reports.findings(converted.findings) if converted else [],
+            in_checkpoint=reports.in_checkpoint(converted.pointed) if converted else None,
             attempts=reports.attempts(self.attempts),
             verification=summary_of(outcome, self.benchmark, self.isolation),
             tried=tried_inputs(outcome),

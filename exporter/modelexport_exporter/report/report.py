@@ -32,6 +32,7 @@ from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.core.types import (
     ContractFinding,
     ModuleScope,
+    PointedWeights,
     Rung,
     SampleComparison,
 )
@@ -147,6 +148,23 @@ class ReportSource(ApiModel):
     files: list[ArtifactFile] = Field(default_factory=list)
 
 
+class PointedInto(ApiModel):
+    """A file of the checkpoint that the ONNX file points into."""
+
+    name: str = Field(description="Under which it is published.")
+    source: str = Field(description="Its name in the checkpoint.")
+    tensors: int = Field(description="Weights of the ONNX file that are in it.")
+    pointed_bytes: int = Field(description="Of these weights.")
+
+
+class InCheckpoint(ApiModel):
+    """Which weights are in the checkpoint's own bytes, for `export.weights: InCheckpoint`."""
+
+    files: list[PointedInto]
+    others: int = Field(description="Weights that the checkpoint does not have as they are.")
+    other_bytes: int
+
+
 class Report(ApiModel):
     """The content of report.json."""
 
@@ -168,6 +186,7 @@ class Report(ApiModel):
     operators: dict[str, int] = Field(default_factory=dict)
     modules: list[GraphModule] = Field(default_factory=list)
     findings: list[Finding] = Field(default_factory=list)
+    in_checkpoint: InCheckpoint | None = None
     attempts: list[TriedRung] = Field(default_factory=list)
     verification: VerificationResult | None = None
     samples: list[ComparedSample] = Field(default_factory=list)
@@ -206,6 +225,22 @@ def findings(found: tuple[ContractFinding, ...]) -> list[Finding]:
         Finding(subject=item.subject, requested=item.requested, obtained=item.obtained)
         for item in found
     ]
+
+
+def in_checkpoint(found: PointedWeights | None) -> InCheckpoint | None:
+    """Return what points where, as it is written."""
+    if found is None:
+        return None
+    files = [
+        PointedInto(
+            name=file.name,
+            source=file.source,
+            tensors=file.tensors,
+            pointed_bytes=file.pointed_bytes,
+        )
+        for file in found.files
+    ]
+    return InCheckpoint(files=files, others=found.others, other_bytes=found.other_bytes)
 
 
 def modules(found: Sequence[ModuleScope]) -> list[GraphModule]:

@@ -37,6 +37,10 @@ class Fetched:
     """Waits for the digests of all files, and returns them."""
     digests_within: Callable[[float], tuple[SourceFile, ...]]
     """Waits for them so many seconds; returns none if they are not known then."""
+    paths: tuple[Path, ...] = ()
+    """The files, in the order of the identity's."""
+    in_place: bool = False
+    """Whether they are the user's own, and no copies for this run."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +154,9 @@ def fetch(
         done, _ = wait([digests], seconds)
         return digests.result() if done else ()
 
-    return Fetched(checkpoint, digests.result, digests_within)
+    return Fetched(
+        checkpoint, digests.result, digests_within, tuple(paths), in_place=in_place is not None
+    )
 
 
 def _download(

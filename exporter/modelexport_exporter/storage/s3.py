@@ -28,14 +28,17 @@ from modelexport_exporter.storage.s3_codes import (
     error_code,
     required,
 )
+from modelexport_exporter.storage.s3_copy import PendingCopy
 from modelexport_exporter.storage.s3_download import Download, Place, read_range
 from modelexport_exporter.storage.s3_head import head_object
+from modelexport_exporter.storage.s3_multipart import PendingMultipart
 from modelexport_exporter.storage.s3_read import Content, Sha256, Taker, read
 from modelexport_exporter.storage.s3_upload import PendingPut, PendingUpload
 from modelexport_exporter.storage.store import (
     SMALL_OBJECT_BYTES,
     ConditionFailedError,
     OnBytes,
+    Origin,
     Role,
 )
 
@@ -68,17 +71,17 @@ class S3Store:
     """Objects in a bucket."""
 
     def __init__(self, bucket: str, storage: Storage, role: Role) -> None:
-        self._bucket = bucket
-        self._storage = storage
+        self.bucket = bucket
+        self.storage = storage
         self._role = role
 
     def uri(self, key: str) -> str:
         """Return the s3:// URI of a key."""
-        return f"s3://{self._bucket}/{key}"
+        return f"s3://{self.bucket}/{key}"
 
     def stat(self, key: str, version_id: str | None = None) -> StoredObject | None:
         """Return the object, or None where there is none."""
-        request: dict[str, Any] = {"Bucket": self._bucket, "Key": key}
+        request: dict[str, Any] = {"Bucket": self.bucket, "Key": key}
         if version_id:
             request["VersionId"] = version_id
         with self._typed_errors(key):
@@ -101,7 +104,7 @@ class S3Store:
         """Return every object whose key starts with the prefix, in order of the keys."""
         with self._typed_errors(prefix):
             pages = self._client.get_paginator("list_objects_v2").paginate(
-                Bucket=self._bucket, Prefix=prefix
+                Bucket=self.bucket, Prefix=prefix
             )
             found = (
                 StoredObject(item["Key"], item["Size"], required(item, "ETag"))
@@ -117,7 +120,7 @@ class S3Store:
         """Return the first names directly below a directory; directories end in a slash."""
         with self._typed_errors(prefix):
             pages = self._client.get_paginator("list_objects_v2").paginate(
-                Bucket=self._bucket,
+                Bucket=self.bucket,
                 Prefix=prefix,
                 Delimiter="/",
                 PaginationConfig={"PageSize": min(limit or _PAGE, _PAGE)},
@@ -143,16 +146,16 @@ class S3Store:
         def request() -> Mapping[str, Any] | None:
             return _or_none(
                 lambda: self._client.get_object(
-                    Bucket=self._bucket, Key=key, ChecksumMode="ENABLED", **condition
+                    Bucket=self.bucket, Key=key, ChecksumMode="ENABLED", **condition
                 )
             )
 
         guard = partial(self._typed_errors, key)
-        return read(request, taker, self._bucket, self._access(key), guard)
+        return read(request, taker, self.bucket, self._access(key), guard)
 
     def read_range(self, found: StoredObject, start: int, end: int) -> bytes:
         """Return some bytes of exactly this object; fail if it was replaced in the meantime."""
-        place = Place(self._client, self._bucket, self._access(found.key), self._typed_errors)
+        place = Place(self._client, self.bucket, self._access(found.key), self._typed_errors)
         return read_range(place, found, start, end)
 
     def local_path(self, key: str) -> Path | None:
@@ -162,7 +165,7 @@ class S3Store:
     def download(self, found: StoredObject, target: Path, on_bytes: OnBytes) -> None:
         """Write exactly this object to a file, in parallel ranges, and compare its checksum."""
         access = self._access(found.key)
-        place = Place(self._client, self._bucket, access, self._typed_errors)
+        place = Place(self._client, self.bucket, access, self._typed_errors)
         Download(place, found, target).run(on_bytes)
 
     def stage(
@@ -188,29 +191,44 @@ class S3Store:
             return PendingPut(key, put, self._typed_errors)
         pending = PendingUpload(
             self._client,
-            self._bucket,
+            self.bucket,
             key,
             content_type(key),
             metadata,
             self._typed_errors,
             source,
             sha256,
+            UPLOAD_PART_BYTES,
         )
-        try:
-            pending.send(UPLOAD_PART_BYTES, on_bytes)
-        except BaseException:
-            with contextlib.suppress(ExportFailure):
-                pending.discard()
-            raise
-        return pending
+        return _sent(pending, on_bytes)
+
+    def stage_copy(
+        self, origin: Origin, key: str, on_bytes: OnBytes, sha256: str
+    ) -> PendingCopy | None:
+        """Let the server copy an object of its own, of the same credentials, part by part."""
+        other = origin.store
+        if not isinstance(other, S3Store) or other.storage != self.storage:
+            return None
+        pending = PendingCopy(
+            self._client,
+            self.bucket,
+            key,
+            content_type(key),
+            {_DIGEST: sha256},
+            self._typed_errors,
+            other.bucket,
+            origin.found,
+            other.uri(origin.found.key),
+        )
+        return _sent(pending, on_bytes)
 
     def copy(self, source: str, target: str) -> None:
         """Copy an object of up to 5 GB: S3 takes no larger one in one request."""
         with self._typed_errors(target):
             answer = self._client.copy_object(
-                Bucket=self._bucket,
+                Bucket=self.bucket,
                 Key=target,
-                CopySource={"Bucket": self._bucket, "Key": source},
+                CopySource={"Bucket": self.bucket, "Key": source},
             )
             required(answer, "CopyObjectResult")
 
@@ -241,7 +259,7 @@ class S3Store:
 
     def _put(self, key: str, content: bytes, **condition: Any) -> str:  # noqa: ANN401
         answer = self._client.put_object(
-            Bucket=self._bucket, Key=key, Body=content, ContentType=content_type(key), **condition
+            Bucket=self.bucket, Key=key, Body=content, ContentType=content_type(key), **condition
         )
         etag: str = required(answer, "ETag")
         return etag
@@ -250,28 +268,28 @@ class S3Store:
         """Delete objects one by one: DeleteObjects needs a digest that some servers refuse."""
         for key in keys:
             with self._typed_errors(key):
-                self._client.delete_object(Bucket=self._bucket, Key=key)
+                self._client.delete_object(Bucket=self.bucket, Key=key)
 
     def discard_staged(self, directory: str, is_ours: Callable[[str], bool], staging: str) -> None:
         """Abort uploads to our names in the directory; delete everything below `staging`."""
         with self._typed_errors(directory):
             pages = self._client.get_paginator("list_multipart_uploads").paginate(
-                Bucket=self._bucket, Prefix=directory
+                Bucket=self.bucket, Prefix=directory
             )
             for upload in (item for page in pages for item in page.get("Uploads", [])):
                 if is_ours(upload["Key"].removeprefix(directory)):
                     self._client.abort_multipart_upload(
-                        Bucket=self._bucket, Key=upload["Key"], UploadId=upload["UploadId"]
+                        Bucket=self.bucket, Key=upload["Key"], UploadId=upload["UploadId"]
                     )
         self.delete(found.key for found in self.list_all(staging))
 
     @cached_property
     def _client(self) -> S3Client:
         with self._typed_errors(""):
-            return client_for(self._storage)
+            return client_for(self.storage)
 
     def _access(self, key: str) -> Access:
-        storage = self._storage
+        storage = self.storage
         return Access(self._role, self.uri(key), storage.secret_name, storage.endpoint)
 
     @contextlib.contextmanager
@@ -293,6 +311,20 @@ class S3Store:
             ValueError,
         ) as error:
             raise s3_errors.from_botocore(error, self._access(key)) from error
+
+
+M = TypeVar("M", bound=PendingMultipart)
+
+
+def _sent(pending: M, on_bytes: OnBytes) -> M:
+    """Bring all parts of an object to the store; none of them stay if that fails."""
+    try:
+        pending.send(on_bytes)
+    except BaseException:
+        with contextlib.suppress(ExportFailure):
+            pending.discard()
+        raise
+    return pending
 
 
 def _checked(page: Page) -> Page:

@@ -25,6 +25,7 @@ REQUIRED = {
     "CopyObject": ("CopyObjectResult",),
     "CreateMultipartUpload": ("UploadId",),
     "UploadPart": ("ETag",),
+    "UploadPartCopy": ("CopyPartResult",),
     "CompleteMultipartUpload": ("ETag",),
     "ListObjectsV2": ("IsTruncated",),
 }

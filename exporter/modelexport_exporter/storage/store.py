@@ -95,6 +95,15 @@ class Store(Protocol):
         no other process has the file open, so that it need not be copied.
         """
 
+    def stage_copy(
+        self, origin: Origin, key: str, on_bytes: OnBytes, sha256: str
+    ) -> Pending | None:
+        """Let the store itself copy an object, invisible to readers of the key.
+
+        None where it cannot, so that a file has to be staged. `sha256`: of exactly this object;
+        ExportFailure if it was replaced in the meantime.
+        """
+
     def copy(self, source: str, target: str) -> None:
         """Give a key the content of another one, at once and inside of the store."""
 
@@ -121,6 +130,14 @@ class Store(Protocol):
 
         That is everything below keys that begin with `staging`.
         """
+
+
+@dataclass(frozen=True)
+class Origin:
+    """An object, and the store that it is in."""
+
+    store: Store
+    found: StoredObject
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from modelexport_exporter.storage.store import (
     SMALL_OBJECT_BYTES,
     ConditionFailedError,
     OnBytes,
+    Origin,
     Role,
 )
 from modelexport_exporter.storage.tree import LeavesRootError, NoRootError, Tree
@@ -170,6 +171,10 @@ class TreeStore(abc.ABC):
         with self._typed_errors(key):
             identity = bring(source, self._tree, staged, on_bytes, sha256=sha256, link_at=link_at)
         return PendingFile(self._tree, self.failure_of, staged, key, identity)
+
+    def stage_copy(self, origin: Origin, key: str, on_bytes: OnBytes, sha256: str) -> None:
+        """Return None: nobody else copies files, and a link would change with the original."""
+        return
 
     def copy(self, source: str, target: str) -> None:
         """Copy a file."""

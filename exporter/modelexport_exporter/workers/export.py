@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import onnx_ir as ir
 import torch
 
-from modelexport_api.spec import Exporter, Format, Weights
+from modelexport_api.spec import Exporter, Format
 from modelexport_api.status import Stage
 from modelexport_exporter.call import BoundInputs, bind_inputs
 from modelexport_exporter.checkpoint.load import LoadedModel, load_module
@@ -34,13 +34,16 @@ from modelexport_exporter.core.types import (
     ROUTES,
     ConvertedModel,
     ExportTask,
+    PointedWeights,
     ReportProgress,
     Rung,
     SizeGuard,
     WrittenFile,
 )
 from modelexport_exporter.diagnosis.explain import explaining
+from modelexport_exporter.onnx_file.pointed import Pointed
 from modelexport_exporter.onnx_file.read_back import read_back
+from modelexport_exporter.onnx_file.stored_tensors import StoredTensors
 from modelexport_exporter.onnx_file.weights import ArrangedWeights, arrange_weights
 from modelexport_exporter.onnx_file.write import MODEL_NAME, write_model
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
@@ -48,6 +51,12 @@ from modelexport_exporter.plugins.plugins import Plugins, load_plugins
 from modelexport_exporter.precision.apply import in_precision
 from modelexport_exporter.torch_internals.symbolic_sizes import sizes_written_as_text
 from modelexport_exporter.verification.seeking.jumps import is_model_code
+from modelexport_exporter.workers.in_checkpoint import (
+    keeps_weights,
+    pointed_findings,
+    stored_tensors,
+    use_stored_weights,
+)
 from modelexport_exporter.workers.names_of_outputs import names_of_outputs
 from modelexport_exporter.workers.stage_results import (
     StageClock,
@@ -64,6 +73,8 @@ class Subject:
     loaded: LoadedModel
     bound_inputs: BoundInputs
     plugins: Plugins
+    stored: StoredTensors | None = None
+    """What the checkpoint has, for `weights: InCheckpoint`."""
 
     @property
     def to_capture(self) -> ModelToCapture:
@@ -81,6 +92,7 @@ class Written:
     files: tuple[WrittenFile, ...]
     guards: tuple[SizeGuard, ...] = ()
     sizes_as_text: bool = False
+    pointed: PointedWeights | None = None
 
 
 OnTranslation = Callable[[Subject, Translation], None]
@@ -100,12 +112,13 @@ def export(
     clock = StageClock()
     with clock.stage(Stage.LOAD):
         plugins = load_plugins(task, progress)
+        stored = stored_tensors(task)
         loaded = load_module(task, progress)
         check_route(task, loaded.format, loaded.module)
         bound_inputs = bind_inputs(task.spec, loaded.module, task.code_dir)
         plugins.check_route(task, lambda: run_eagerly(loaded.module, bound_inputs))
     clock.report(Stage.LOAD, parameters_of(loaded.module), progress)
-    subject = Subject(task, loaded, bound_inputs, plugins)
+    subject = Subject(task, loaded, bound_inputs, plugins, stored)
     with explaining(loaded.module, bound_inputs, task.code_dir):
         try:
             written = convert(subject, on_translation, clock, progress)
@@ -153,6 +166,7 @@ def check(
         seconds=clock.seconds,
         guards=written.guards,
         sizes_as_text=written.sizes_as_text,
+        pointed=written.pointed,
     )
 
 
@@ -210,7 +224,8 @@ def convert(
         translation = replace(translation, outputs=names)
         if on_translation is not None:
             on_translation(subject, translation)
-        model = finish(translation, optimize=optimizes(task))
+        optimize = optimizes(task) and keeps_weights(task, loaded.module)
+        model = finish(translation, optimize=optimize)
         progress(Stage.CONVERT, 0.6, "writing the model")
         written = write(model, subject)
         guards = find_size_guards(translation.conditions, bound_inputs.spec)
@@ -232,8 +247,8 @@ _OF_SEVERAL_GRAPHS = {
 
 def optimizes(task: ExportTask) -> bool:
     """Return whether the rung's file is optimized."""
-    # The optimizer folds weights into new ones, which no checkpoint has.
-    whole = task.spec.export.weights is Weights.EMBEDDED
+    # The optimizer folds weights into new ones, which no state_dict has.
+    whole = not task.spec.export.weights.are_inputs
     return task.rung is not Rung.DYNAMO_UNOPTIMIZED and whole and task.spec.export.optimize
 
 
@@ -244,6 +259,13 @@ def write(model: ir.Model, subject: Subject) -> Written:
     with in_precision(model, subject.bound_inputs.spec, task) as (converted, kept):
         # Afterwards: in float16, the formula of a sigmoid overflows.
         avoid_inexact_kernels(converted, Declared.of(subject.bound_inputs.spec))
+        if subject.stored is not None:
+            use_stored_weights(converted, subject.loaded.module, subject.stored)
         arranged = arrange_weights(converted, subject.loaded.module, task.spec.export)
-        files = write_model(converted, task.output_dir)
-    return Written(replace(arranged, findings=arranged.findings + kept), files)
+        pointed = Pointed(subject.stored) if subject.stored is not None else None
+        files = write_model(converted, task.output_dir, pointed)
+    found = arranged.findings + kept
+    if pointed is None:
+        return Written(replace(arranged, findings=found), files)
+    found += pointed_findings(pointed.weights)
+    return Written(replace(arranged, findings=found), files, pointed=pointed.weights)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch.export import ExportedProgram
 
-from modelexport_api.spec import ModelExportSpec, Weights
+from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.call import BoundInputs, output_paths, program_output_paths
 from modelexport_exporter.call.output_names import Path, output_names
 from modelexport_exporter.call.state_entries import state_outputs
@@ -47,6 +47,6 @@ def _returned_paths(module: torch.nn.Module, bound_inputs: BoundInputs) -> list[
 def _taken(spec: ModelExportSpec, module: torch.nn.Module) -> set[str]:
     """Return the names of inputs, and of weights where consumers see them."""
     taken = {entry.name for entry in spec.inputs}
-    if spec.export.weights is not Weights.EMBEDDED or spec.export.parameter_names:
+    if spec.export.weights.are_inputs or spec.export.parameter_names:
         taken |= {*weight_keys(module), *spec.export.parameter_names}
     return taken

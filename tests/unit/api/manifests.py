@@ -50,6 +50,7 @@ ACCEPTED: list[tuple[str, dict[str, Any]]] = [
             destination={"uri": "pvc://training/repository/net-{parent}/", "layout": "Triton"},
         ),
     ),
+    ("weights in the checkpoint", changed(export={"weights": "InCheckpoint"})),
     ("a list", changed(source={"uris": ["s3://m/a?.pt", "s3://m/b.pt"]}, destination=EACH)),
     (
         "pods and failures",
@@ -261,6 +262,20 @@ INVALID: list[tuple[str, dict[str, Any], str, str]] = [
         changed(destination={"uri": "s3://m/{fold}/"}),
         "spec.destination",
         "the only placeholders allowed in uri",
+    ),
+    (
+        "weights in the checkpoint of many",
+        changed(
+            source={"uri": "s3://m/*.pt"}, destination=EACH, export={"weights": "InCheckpoint"}
+        ),
+        "spec",
+        "export.weights InCheckpoint requires a single checkpoint",
+    ),
+    (
+        "weights in the checkpoint in another precision",
+        changed(export={"weights": "InCheckpoint", "precision": "Float16"}),
+        "spec.export",
+        "weights must be Embedded",
     ),
     ("pods for one checkpoint", changed(parallelism=2), "spec", "require a batch"),
     ("failures of one checkpoint", changed(maxFailed=1), "spec", "require a batch"),

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelexport_exporter.storage.s3_upload import MAX_PARTS, part_size
+from modelexport_exporter.storage.s3_multipart import MAX_PARTS, part_size
 
 MIB = 1 << 20
 
