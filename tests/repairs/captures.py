@@ -89,6 +89,14 @@ _OF_ROWS: dict[str, Function] = {
     "fft_rfft": lambda x: torch.fft.rfft(x, n=8, dim=0),
     "fft_irfft": lambda x: torch.fft.irfft(x, n=8, dim=0),
     "fft_hfft": lambda x: torch.fft.hfft(x, n=8, dim=0),
+    "fft_fft2": lambda x: torch.fft.fft2(x, s=(8, 4)),
+    "fft_fftn": lambda x: torch.fft.fftn(x, s=(x.shape[0] + 2, -1)),
+    "fft_ifft2": lambda x: torch.fft.ifft2(x, s=(8, -1), norm="ortho"),
+    "fft_ifftn": lambda x: torch.fft.ifftn(x, (8, 4)),
+    "fft_rfft2": lambda x: torch.fft.rfft2(x, s=(8, 4)),
+    "fft_rfftn": lambda x: torch.fft.rfftn(x, s=(8,), dim=(0,), norm="forward"),
+    "fft_irfft2": lambda x: torch.fft.irfft2(torch.fft.rfft2(x), s=x.shape),
+    "fft_irfftn": lambda x: torch.fft.irfftn(torch.fft.rfftn(x, norm="ortho"), norm="ortho"),
 }
 CALLS: dict[str, tuple[Function, Call]] = {
     **{name: (function, Call((ROWS,), open_dims=(0,))) for name, function in _OF_ROWS.items()},

@@ -108,6 +108,22 @@ CASES = (
     ),
     case(
         "R4",
+        "waves_of_a_field",
+        "signals:FilteredField",
+        tensor("x", "b", 2, "h", "w"),
+        dims={"b": (1, 4), "h": (6, 16), "w": (6, 16)},
+    ),
+    case("R5", "fixed_point", "quantizing:FixedPoint", tensor("x", "n", 4), dims=ROWS),
+    case(
+        "R5",
+        "divides_by_branch",
+        "quantizing:DividesByBranch",
+        integers("x", "n", 3, low=-32768, high=32767, dtype="int16"),
+        integers("y", "n", 3, low=-(2**31), high=2**31 - 1, dtype="int32"),
+        dims=ROWS,
+    ),
+    case(
+        "R4",
         "aliases_of_mixed_types",
         "Aliases",
         tensor("x", "n", 5),

@@ -53,3 +53,20 @@ class Framed(nn.Module):
         frames = F.pad(x, (0, 16)).unfold(-1, 16, 8) * torch.hamming_window(16)
         bands = torch.fft.rfft(frames).abs()[..., :5].mean((0, 1))
         return torch.combinations(bands, 2).prod(1) + torch.vander(bands[:3], 3).sum()
+
+
+class FilteredField(nn.Module):
+    """A layer of a Fourier neural operator: weights for the lowest waves of a field of any size."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.low = nn.Parameter(torch.randn(2, 2, 3, 3, 2) * 0.3)
+        self.high = nn.Parameter(torch.randn(2, 2, 3, 3, 2) * 0.3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        waves = torch.fft.rfft2(x, norm="ortho")
+        kept = torch.zeros_like(waves)
+        low, high = torch.view_as_complex(self.low), torch.view_as_complex(self.high)
+        kept[..., :3, :3] = torch.einsum("nihw,iohw->nohw", waves[..., :3, :3], low)
+        kept[..., -3:, :3] = torch.einsum("nihw,iohw->nohw", waves[..., -3:, :3], high)
+        return torch.fft.irfft2(kept, s=x.shape[-2:], norm="ortho")

@@ -1,4 +1,4 @@
-"""Fourier transforms of a dynamic length, or cut and padded to another.
+"""Fourier transforms of a dynamic length, or cut and padded to another; of one dim or of several.
 
 A transform of a dynamic length is computed in double precision: for most lengths onnxruntime's DFT
 goes by Bluestein's algorithm, whose rounding errors are 20 to 50 times those of torch's.
@@ -6,7 +6,7 @@ goes by Bluestein's algorithm, whose rounding errors are 20 to 50 times those of
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -19,6 +19,7 @@ from modelexport_exporter.decompositions.capture.registry import (
 )
 
 CALLS = Replacements()
+Sizes = Sequence[int] | None
 
 _WIDE = {torch.float32: torch.float64, torch.complex64: torch.complex128}
 _NARROW = {wide: narrow for narrow, wide in _WIDE.items()}
@@ -62,8 +63,60 @@ def _inverse_of_half(
     return whole.real
 
 
+def _transforms(
+    name: str, functions: Sequence[Call], last: Call, others: Call, *, last_at_first: bool
+) -> None:
+    """Register transforms of several dims, as transforms of each; `last`: that of the last one."""
+    of_two, of_any = functions
+
+    def compute(x: Tensor, s: Sizes, dim: Sizes, norm: str | None) -> Result:
+        dims = _dims_of(x, s, dim)
+        sizes = list(s) if s is not None else [-1] * len(dims)
+        if not dims or not any(is_open(size) for size in [*sizes, *(x.shape[d] for d in dims)]):
+            return NotImplemented
+        steps = [(others, *step) for step in zip(dims[:-1], sizes[:-1], strict=True)]
+        steps.insert(0 if last_at_first else len(steps), (last, dims[-1], sizes[-1]))
+        wide = x.to(_WIDE.get(x.dtype, x.dtype))
+        for transform, axis, size in steps:
+            n = None if not is_open(size) and size == -1 else size
+            wide = _of_one_dim(transform, wide, n, axis, norm)
+        return wide.to(_NARROW[wide.dtype]) if x.dtype in _WIDE else wide
+
+    @CALLS.replaces(f"{name}2", of_two)
+    def of_two_dims(
+        x: Tensor, s: Sizes = None, dim: Sizes = (-2, -1), norm: str | None = None
+    ) -> Result:
+        return compute(x, s, dim, norm)
+
+    @CALLS.replaces(f"{name}n", of_any)
+    def of_dims(x: Tensor, s: Sizes = None, dim: Sizes = None, norm: str | None = None) -> Result:
+        return compute(x, s, dim, norm)
+
+
+def _dims_of(x: Tensor, s: Sizes, dim: Sizes) -> list[int]:
+    """Return the dims that are transformed: by default all, or as many of the last as sizes."""
+    if dim is not None:
+        return list(dim)
+    return list(range(-x.dim() if s is None else -len(s), 0))
+
+
+def _of_one_dim(function: Call, x: Tensor, n: int | None, dim: int, norm: str | None) -> Tensor:
+    """Return the transform of one dim, replaced where it has to be."""
+    replaced = CALLS[function][1](x, n, dim, norm)
+    return function(x, n, dim, norm) if replaced is NotImplemented else replaced
+
+
 _transform("fft_fft", torch.fft.fft, lambda n: n)
 _transform("fft_ifft", torch.fft.ifft, lambda n: n)
 _transform("fft_rfft", torch.fft.rfft, lambda n: n)
 _transform("fft_irfft", torch.fft.irfft, lambda n: n // 2 + 1, _inverse_of_half)
 _transform("fft_hfft", torch.fft.hfft, lambda n: n // 2 + 1)
+
+_FULL = (torch.fft.fft2, torch.fft.fftn)
+_transforms("fft_fft", _FULL, torch.fft.fft, torch.fft.fft, last_at_first=False)
+_INVERSE = (torch.fft.ifft2, torch.fft.ifftn)
+_transforms("fft_ifft", _INVERSE, torch.fft.ifft, torch.fft.ifft, last_at_first=False)
+_REAL = (torch.fft.rfft2, torch.fft.rfftn)
+_transforms("fft_rfft", _REAL, torch.fft.rfft, torch.fft.fft, last_at_first=True)
+_TO_REAL = (torch.fft.irfft2, torch.fft.irfftn)
+_transforms("fft_irfft", _TO_REAL, torch.fft.irfft, torch.fft.ifft, last_at_first=False)
