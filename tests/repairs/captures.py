@@ -70,6 +70,14 @@ def _conv_transpose(dims: int) -> Function:
     return restore
 
 
+SPECTRUM = torch.arange(9.0 * 6).reshape(9, 6).sin()
+
+
+def _restored_signal(x: torch.Tensor) -> torch.Tensor:
+    spectrum = torch.complex(x, x)
+    return torch.istft(spectrum, 16, 6, window=torch.hann_window(16), length=x.shape[1] * 6 - 8)
+
+
 _OF_ROWS: dict[str, Function] = {
     "arange": lambda x: torch.arange(0, x.shape[0] * 0.1, 0.1)[: x.shape[0]] + x[:, 0].sum(),
     "linspace": lambda x: torch.linspace(0, 1, x.shape[0]) + x[:, 0],
@@ -105,6 +113,7 @@ CALLS: dict[str, tuple[Function, Call]] = {
         lambda x: torch.linalg.matrix_norm(x, torch.inf),
         Call((ROWS,), open_dims=(0, 1)),
     ),
+    "istft": (_restored_signal, Call((SPECTRUM,), open_dims=(1,))),
     "interpolate": (_crop, Call((IMAGE, torch.tensor(5)))),
     "conv1d": (_conv(1), Call((SIGNAL,), open_dims=(1,))),
     "conv2d": (_conv(2), Call((IMAGE,), open_dims=(1,))),

@@ -1,7 +1,8 @@
 """Fourier transforms of a dynamic length, or cut and padded to another; of one dim or of several.
 
-A transform of a dynamic length is computed in double precision: for most lengths onnxruntime's DFT
-goes by Bluestein's algorithm, whose rounding errors are 20 to 50 times those of torch's.
+A transform of a length that is, or may be, no power of two is computed in double precision:
+onnxruntime's DFT goes by Bluestein's algorithm, whose rounding errors are 20 to 50 times those of
+torch's.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from modelexport_exporter.decompositions.capture.registry import (
     Result,
     is_open,
 )
+from modelexport_exporter.decompositions.ops.fft import istft
 
 CALLS = Replacements()
 Sizes = Sequence[int] | None
@@ -33,14 +35,27 @@ def _transform(
 
     @CALLS.replaces(name, function)
     def resize(x: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Result:
-        if not is_open(x.shape[dim]) and not is_open(n):
+        length = _length(function, x.shape[dim], n)
+        opened = is_open(x.shape[dim]) or is_open(n)
+        if not opened and (x.dtype not in _WIDE or _is_exact(length)):
             return NotImplemented
-        if n is not None:
+        if n is not None and opened:
             x = _resize(x, bins(n), dim)
-        if n is not None and not is_open(n):
-            return function(x, n, dim, norm)
-        wide: Tensor = compute(x.to(_WIDE.get(x.dtype, x.dtype)), n, dim, norm)
+        call = compute if is_open(length) else function
+        wide: Tensor = call(x.to(_WIDE.get(x.dtype, x.dtype)), n, dim, norm)
         return wide.to(_NARROW[wide.dtype]) if x.dtype in _WIDE else wide
+
+
+def _length(function: Call, size: int, n: int | None) -> int:
+    """Return the length of a transform of that many elements, or of the stated length."""
+    if n is not None:
+        return n
+    return 2 * (size - 1) if function in (torch.fft.irfft, torch.fft.hfft) else size
+
+
+def _is_exact(length: int) -> bool:
+    """Return whether onnxruntime's transform of that length is as exact as torch's."""
+    return not is_open(length) and length & (length - 1) == 0
 
 
 def _resize(x: Tensor, size: int, dim: int) -> Tensor:
@@ -71,14 +86,20 @@ def _transforms(
 
     def compute(x: Tensor, s: Sizes, dim: Sizes, norm: str | None) -> Result:
         dims = _dims_of(x, s, dim)
-        sizes = list(s) if s is not None else [-1] * len(dims)
-        if not dims or not any(is_open(size) for size in [*sizes, *(x.shape[d] for d in dims)]):
+        if not dims:
             return NotImplemented
+        sizes = [
+            None if not is_open(size) and size == -1 else size
+            for size in (s if s is not None else [-1] * len(dims))
+        ]
         steps = [(others, *step) for step in zip(dims[:-1], sizes[:-1], strict=True)]
         steps.insert(0 if last_at_first else len(steps), (last, dims[-1], sizes[-1]))
+        lengths = [_length(transform, x.shape[axis], n) for transform, axis, n in steps]
+        opened = any(is_open(size) for size in [*lengths, *(x.shape[axis] for axis in dims)])
+        if not opened and (x.dtype not in _WIDE or all(map(_is_exact, lengths))):
+            return NotImplemented
         wide = x.to(_WIDE.get(x.dtype, x.dtype))
-        for transform, axis, size in steps:
-            n = None if not is_open(size) and size == -1 else size
+        for transform, axis, n in steps:
             wide = _of_one_dim(transform, wide, n, axis, norm)
         return wide.to(_NARROW[wide.dtype]) if x.dtype in _WIDE else wide
 
@@ -120,3 +141,24 @@ _REAL = (torch.fft.rfft2, torch.fft.rfftn)
 _transforms("fft_rfft", _REAL, torch.fft.rfft, torch.fft.fft, last_at_first=True)
 _TO_REAL = (torch.fft.irfft2, torch.fft.irfftn)
 _transforms("fft_irfft", _TO_REAL, torch.fft.irfft, torch.fft.ifft, last_at_first=False)
+
+
+@CALLS.replaces("istft", torch.istft, Tensor.istft)
+def short_time_inverse(
+    spectrum: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    normalized: bool = False,
+    onesided: bool | None = None,
+    length: int | None = None,
+    return_complex: bool = False,
+) -> Result:
+    """Replace one of any number of frames: torch's fixes it where it compares sizes."""
+    if return_complex or not any(is_open(size) for size in [*spectrum.shape, length]):
+        return NotImplemented
+    return istft(
+        spectrum, n_fft, hop_length, win_length, window, center, normalized, onesided, length
+    )

@@ -15,7 +15,9 @@ from modelexport_exporter.decompositions.registry import Family
 
 FAMILY = Family("Shifts and bits", __doc__)
 
-_DEFECT = "shifts of uint8 return int8, and of int8 and int16 have no kernel: the file does not load"
+_DEFECT = (
+    "shifts of uint8 return int8, and of int8 and int16 have no kernel: the file does not load"
+)
 _AS_INTEGERS = "shift of int32, of which the lowest bits are kept"
 _NARROW = (torch.uint8, torch.int8, torch.int16)
 _ALL_BITS = 31
