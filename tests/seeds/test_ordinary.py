@@ -113,6 +113,14 @@ CASES = (
         tensor("x", "b", 2, "h", "w"),
         dims={"b": (1, 4), "h": (6, 16), "w": (6, 16)},
     ),
+    case(
+        "R4",
+        "denoised",
+        "signals:Denoised",
+        tensor("x", "b", "n"),
+        tensor("heads", "b", 30),
+        dims={"b": (1, 4), "n": (16, 100)},
+    ),
     case("R5", "fixed_point", "quantizing:FixedPoint", tensor("x", "n", 4), dims=ROWS),
     case(
         "R5",

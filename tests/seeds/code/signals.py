@@ -70,3 +70,22 @@ class FilteredField(nn.Module):
         kept[..., :3, :3] = torch.einsum("nihw,iohw->nohw", waves[..., :3, :3], low)
         kept[..., -3:, :3] = torch.einsum("nihw,iohw->nohw", waves[..., -3:, :3], high)
         return torch.fft.irfft2(kept, s=x.shape[-2:], norm="ortho")
+
+
+class Denoised(nn.Module):
+    """Spectra of 30 samples, no power of two; a signal restored from its frames to its length."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("window", torch.hann_window(16))
+
+    def forward(self, x: Tensor, heads: Tensor) -> tuple[Tensor, ...]:
+        options = {"n_fft": 16, "hop_length": 6, "window": self.window}
+        frames = torch.stft(x, return_complex=True, **options)
+        kept = frames * torch.sigmoid(frames.abs() - frames.abs().mean((1, 2), keepdim=True))
+        spectrum = torch.fft.rfft(heads)
+        return (
+            torch.istft(kept, length=x.shape[-1], **options),
+            torch.fft.irfft(spectrum * 0.5, n=30),
+            torch.fft.fft2(heads).abs(),
+        )

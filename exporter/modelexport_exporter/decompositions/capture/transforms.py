@@ -123,8 +123,11 @@ def _dims_of(x: Tensor, s: Sizes, dim: Sizes) -> list[int]:
 
 def _of_one_dim(function: Call, x: Tensor, n: int | None, dim: int, norm: str | None) -> Tensor:
     """Return the transform of one dim, replaced where it has to be."""
-    replaced = CALLS[function][1](x, n, dim, norm)
-    return function(x, n, dim, norm) if replaced is NotImplemented else replaced
+    replaced: Tensor = CALLS[function][1](x, n, dim, norm)
+    if replaced is not NotImplemented:
+        return replaced
+    plain: Tensor = function(x, n, dim, norm)
+    return plain
 
 
 _transform("fft_fft", torch.fft.fft, lambda n: n)
