@@ -173,6 +173,14 @@ CASES = (
         dims={"n": (2, 20)},
     ),
     case(
+        "R6",
+        "readout_by_counts",
+        "graphs:ReadoutByCounts",
+        tensor("x", "n", 4),
+        integers("owner", "n", low=0, high=4),
+        dims={"n": (1, 20)},
+    ),
+    case(
         "R4",
         "linear_chain",
         "dynamic_programs:LinearChain",
