@@ -70,6 +70,14 @@ def _conv_transpose(dims: int) -> Function:
     return restore
 
 
+SPECTRUM = torch.arange(9.0 * 6).reshape(9, 6).sin()
+
+
+def _restored_signal(x: torch.Tensor) -> torch.Tensor:
+    spectrum = torch.complex(x, x)
+    return torch.istft(spectrum, 16, 6, window=torch.hann_window(16), length=x.shape[1] * 6 - 8)
+
+
 _OF_ROWS: dict[str, Function] = {
     "arange": lambda x: torch.arange(0, x.shape[0] * 0.1, 0.1)[: x.shape[0]] + x[:, 0].sum(),
     "linspace": lambda x: torch.linspace(0, 1, x.shape[0]) + x[:, 0],
@@ -89,6 +97,14 @@ _OF_ROWS: dict[str, Function] = {
     "fft_rfft": lambda x: torch.fft.rfft(x, n=8, dim=0),
     "fft_irfft": lambda x: torch.fft.irfft(x, n=8, dim=0),
     "fft_hfft": lambda x: torch.fft.hfft(x, n=8, dim=0),
+    "fft_fft2": lambda x: torch.fft.fft2(x, s=(8, 4)),
+    "fft_fftn": lambda x: torch.fft.fftn(x, s=(x.shape[0] + 2, -1)),
+    "fft_ifft2": lambda x: torch.fft.ifft2(x, s=(8, -1), norm="ortho"),
+    "fft_ifftn": lambda x: torch.fft.ifftn(x, (8, 4)),
+    "fft_rfft2": lambda x: torch.fft.rfft2(x, s=(8, 4)),
+    "fft_rfftn": lambda x: torch.fft.rfftn(x, s=(8,), dim=(0,), norm="forward"),
+    "fft_irfft2": lambda x: torch.fft.irfft2(torch.fft.rfft2(x), s=x.shape),
+    "fft_irfftn": lambda x: torch.fft.irfftn(torch.fft.rfftn(x, norm="ortho"), norm="ortho"),
 }
 CALLS: dict[str, tuple[Function, Call]] = {
     **{name: (function, Call((ROWS,), open_dims=(0,))) for name, function in _OF_ROWS.items()},
@@ -97,6 +113,7 @@ CALLS: dict[str, tuple[Function, Call]] = {
         lambda x: torch.linalg.matrix_norm(x, torch.inf),
         Call((ROWS,), open_dims=(0, 1)),
     ),
+    "istft": (_restored_signal, Call((SPECTRUM,), open_dims=(1,))),
     "interpolate": (_crop, Call((IMAGE, torch.tensor(5)))),
     "conv1d": (_conv(1), Call((SIGNAL,), open_dims=(1,))),
     "conv2d": (_conv(2), Call((IMAGE,), open_dims=(1,))),

@@ -50,6 +50,8 @@ TENTHS = torch.arange(0.0, 1.0, 0.1, dtype=torch.float32).half()
 INTS = torch.tensor([[4, -6, 9], [3, 8, -5]])
 BOOLS, OTHER_BOOLS = X > 0, X > 1
 BYTES = torch.tensor([[0, 3, 1], [0, 0, 2]], dtype=torch.uint8)
+SHORTS = torch.tensor([[-32768, 3, 1], [32767, -1, 2]], dtype=torch.int16)
+PLACES = torch.tensor([[4, 0, 15], [1, 8, 20]], dtype=torch.int8)
 BAGS_OF_32_BITS = (torch.tensor([1, 0, 0, 1], dtype=torch.int32), torch.tensor([0, 3]).int())
 SQUARE = torch.tensor([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 5.0]])
 LOWER = torch.linalg.cholesky(SQUARE)
@@ -166,8 +168,16 @@ CALLS: dict[str, list[Call]] = {
     **of("div.Scalar_mode", call(torch.tensor([1.0]), 0.1, rounding_mode="floor")),
     **of("gcd lcm", call(INTS, INTS.flip(0))),
     **of("__lshift__.Tensor __rshift__.Tensor", call(INTS.abs(), INDEX)),
-    **of("bitwise_left_shift.Tensor bitwise_right_shift.Tensor", call(BYTES, BYTES)),
-    **of("bitwise_left_shift.Tensor_Scalar bitwise_right_shift.Tensor_Scalar", call(BYTES, 7)),
+    **of(
+        "bitwise_left_shift.Tensor bitwise_right_shift.Tensor",
+        call(BYTES, BYTES),
+        call(SHORTS, PLACES),
+    ),
+    **of(
+        "bitwise_left_shift.Tensor_Scalar bitwise_right_shift.Tensor_Scalar",
+        call(BYTES, 7),
+        call(SHORTS, 7),
+    ),
     **of("bitwise_left_shift.Scalar_Tensor bitwise_right_shift.Scalar_Tensor", call(9, BYTES)),
     **of("__lshift__.Scalar __rshift__.Scalar", call(BYTES, 1)),
     **of(

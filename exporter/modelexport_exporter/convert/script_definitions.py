@@ -163,6 +163,13 @@ def _count_nonzero_of_dims(x: Tensor, dim: List[int]) -> Tensor:  # noqa: UP006
     return (x != 0).to(torch.int64).sum(dim)
 
 
+def _bincount(x: Tensor, weights: Optional[Tensor], minlength: int) -> Tensor:  # noqa: UP045
+    places = x.to(torch.int64)
+    size = int(torch.cat([places + 1, torch.full([1], minlength, dtype=torch.int64)]).max())
+    added = torch.ones_like(places) if weights is None else weights
+    return torch.zeros([size], dtype=added.dtype).scatter_add(0, places, added)
+
+
 def _isposinf(x: Tensor) -> Tensor:
     return torch.isinf(x) & (x > 0)
 
@@ -239,6 +246,7 @@ DEFINITIONS: dict[str, Callable[..., Any]] = {
     "addmv": _addmv,
     "argwhere": _argwhere,
     "copysign.Tensor": _copysign,
+    "bincount": _bincount,
     "count_nonzero": _count_nonzero,
     "count_nonzero.dim_IntList": _count_nonzero_of_dims,
     "cpu": _same,

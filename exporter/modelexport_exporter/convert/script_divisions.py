@@ -44,11 +44,13 @@ def _remainder(g: Value, x: Value, y: Value) -> Value:
 
 
 def _floor_divide(g: Value, x: Value, y: Value) -> Value:
-    """Divide what is left without the rest: an integer, but for its rounding."""
-    if _is_integer(x) and _is_integer(y):
-        return g.op("Div", g.op("Sub", x, g.op("Mod", x, y)), y)
+    """Divide what is left without the rest: an integer, but for its rounding.
+
+    Integers are cut towards zero without it: the smallest one less a rest has an overflow.
+    """
     rest, opposite = _rest(g, x, y)
-    quotient = g.op("Div", g.op("Sub", x, rest), y)
+    integers = _is_integer(x) and _is_integer(y)
+    quotient = g.op("Div", x if integers else g.op("Sub", x, rest), y)
     floats = is_float(x) or is_float(y)
     quotient = g.op("Round", quotient) if floats else quotient
     down = g.op("Where", opposite, g.op("Sub", quotient, _number(g, 1)), quotient)

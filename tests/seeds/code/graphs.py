@@ -46,3 +46,19 @@ class Cells(nn.Module):
         sums = torch.zeros(len(found), 3).index_add_(0, cell, points)
         kinds, kind = torch.unique(codes, return_inverse=True)
         return sums / count[:, None], found, kinds, kind, flags.unique(), (flags > 3).unique()
+
+
+class ReadoutByCounts(nn.Module):
+    """Sums the nodes of each graph in a loop over the counts of nodes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.score = nn.Linear(4, 3)
+
+    def forward(self, x: Tensor, owner: Tensor) -> Tensor:
+        counts: list[int] = torch.bincount(owner).tolist()
+        sums, begin = [], 0
+        for count in counts:
+            sums.append(self.score(x[begin : begin + count]).sum(0))
+            begin += count
+        return torch.stack(sums)

@@ -79,3 +79,27 @@ class Zeta(nn.Module):
 class Eigenvalues(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return torch.linalg.eigvalsh(x @ x.transpose(-1, -2))
+
+
+class FixedPoint(nn.Module):
+    """A layer in numbers of 16 bits with 8 behind the point, saturated, cut into bytes, divided."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("weight", torch.randint(-300, 300, (5, 4), dtype=torch.int32))
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        q = torch.trunc(x * 256).clamp(-32768, 32767).to(torch.int16)
+        total = (q.to(torch.int32)[:, None] * self.weight).sum(-1, dtype=torch.int32)
+        y = torch.clamp((total + 128) >> 8, -32768, 32767).to(torch.int16)
+        high, low = (y >> 8).to(torch.int8), (y & 255).to(torch.uint8)
+        return y, high, low, y // 7, y % 7, y << 2, low >> 3
+
+
+class DividesByBranch(nn.Module):
+    """Quotients rounded down, of the smallest integers, too, on both sides of a branch."""
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        if x.sum() > 0:
+            return x // 7, y // -5
+        return x // 9, y // 3

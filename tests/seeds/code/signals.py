@@ -53,3 +53,39 @@ class Framed(nn.Module):
         frames = F.pad(x, (0, 16)).unfold(-1, 16, 8) * torch.hamming_window(16)
         bands = torch.fft.rfft(frames).abs()[..., :5].mean((0, 1))
         return torch.combinations(bands, 2).prod(1) + torch.vander(bands[:3], 3).sum()
+
+
+class FilteredField(nn.Module):
+    """A layer of a Fourier neural operator: weights for the lowest waves of a field of any size."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.low = nn.Parameter(torch.randn(2, 2, 3, 3, 2) * 0.3)
+        self.high = nn.Parameter(torch.randn(2, 2, 3, 3, 2) * 0.3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        waves = torch.fft.rfft2(x, norm="ortho")
+        kept = torch.zeros_like(waves)
+        low, high = torch.view_as_complex(self.low), torch.view_as_complex(self.high)
+        kept[..., :3, :3] = torch.einsum("nihw,iohw->nohw", waves[..., :3, :3], low)
+        kept[..., -3:, :3] = torch.einsum("nihw,iohw->nohw", waves[..., -3:, :3], high)
+        return torch.fft.irfft2(kept, s=x.shape[-2:], norm="ortho")
+
+
+class Denoised(nn.Module):
+    """Spectra of 30 samples, no power of two; a signal restored from its frames to its length."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("window", torch.hann_window(16))
+
+    def forward(self, x: Tensor, heads: Tensor) -> tuple[Tensor, ...]:
+        options = {"n_fft": 16, "hop_length": 6, "window": self.window}
+        frames = torch.stft(x, return_complex=True, **options)
+        kept = frames * torch.sigmoid(frames.abs() - frames.abs().mean((1, 2), keepdim=True))
+        spectrum = torch.fft.rfft(heads)
+        return (
+            torch.istft(kept, length=x.shape[-1], **options),
+            torch.fft.irfft(spectrum * 0.5, n=30),
+            torch.fft.fft2(heads).abs(),
+        )

@@ -1,7 +1,8 @@
-"""Shifts, and operators on bits, of bytes and of sizes.
+"""Shifts, and operators on bits, of integers of 8 and 16 bits and of sizes.
 
 torch.onnx translates a shift of bytes to one whose result is signed, which no other operator takes
-together with bytes, and needs a number where an operand is a size.
+together with bytes; onnxruntime shifts no integers of 16 bits; and torch.onnx needs a number where
+an operand is a size.
 """
 
 from __future__ import annotations
@@ -14,12 +15,17 @@ from modelexport_exporter.decompositions.registry import Family
 
 FAMILY = Family("Shifts and bits", __doc__)
 
-_SIGNED = "the result of a shift of uint8 is int8: the file does not load"
-_AS_INTEGERS = "shift of int32, whose lowest byte is kept"
+_DEFECT = (
+    "shifts of uint8 return int8, and of int8 and int16 have no kernel: the file does not load"
+)
+_AS_INTEGERS = "shift of int32, of which the lowest bits are kept"
+_NARROW = (torch.uint8, torch.int8, torch.int16)
+_ALL_BITS = 31
+"""As many places as int32 has: no bit of a narrower integer is left, but its sign."""
 
 
-def _is_of_bytes(x: object, y: object) -> bool:
-    return any(isinstance(value, Tensor) and value.dtype is torch.uint8 for value in (x, y))
+def _is_narrow(x: Tensor | int, y: Tensor | int) -> bool:
+    return torch.result_type(x, y) in _NARROW
 
 
 def _is_size(_x: object, y: object) -> bool:
@@ -31,7 +37,7 @@ def _as_tensor(x: Tensor, y: int) -> Tensor:
 
 
 def _both(x: Tensor | int, y: Tensor | int) -> tuple[Tensor, Tensor]:
-    """Return both as int32."""
+    """Return both as int32; a shift by less than no places is one by all of them, as in torch."""
     like = x if isinstance(x, Tensor) else y
     assert isinstance(like, Tensor)
     wide = [
@@ -40,8 +46,8 @@ def _both(x: Tensor | int, y: Tensor | int) -> tuple[Tensor, Tensor]:
         else torch.full((), value, dtype=torch.int32, device=like.device)
         for value in (x, y)
     ]
-    one, other = broadcast(*wide)
-    return one, other
+    one, places = broadcast(*wide)
+    return one, torch.where((places < 0) | (places > _ALL_BITS), _ALL_BITS, places)
 
 
 @FAMILY.decomposes(
@@ -49,13 +55,13 @@ def _both(x: Tensor | int, y: Tensor | int) -> tuple[Tensor, Tensor]:
     "aten::bitwise_left_shift.Tensor_Scalar",
     "aten::bitwise_left_shift.Scalar_Tensor",
     "aten::__lshift__.Scalar",
-    defect=_SIGNED,
+    defect=_DEFECT,
     method=_AS_INTEGERS,
-    applies=_is_of_bytes,
+    applies=_is_narrow,
 )
-def left_shift_of_bytes(x: Tensor | int, y: Tensor | int) -> Tensor:
-    x, y = _both(x, y)
-    return torch.bitwise_and(torch.bitwise_left_shift(x, y), 255).to(torch.uint8)
+def left_shift_of_narrow(x: Tensor | int, y: Tensor | int) -> Tensor:
+    one, places = _both(x, y)
+    return _wrapped(torch.bitwise_left_shift(one, places), torch.result_type(x, y))
 
 
 @FAMILY.decomposes(
@@ -63,13 +69,18 @@ def left_shift_of_bytes(x: Tensor | int, y: Tensor | int) -> Tensor:
     "aten::bitwise_right_shift.Tensor_Scalar",
     "aten::bitwise_right_shift.Scalar_Tensor",
     "aten::__rshift__.Scalar",
-    defect=_SIGNED,
+    defect=_DEFECT,
     method=_AS_INTEGERS,
-    applies=_is_of_bytes,
+    applies=_is_narrow,
 )
-def right_shift_of_bytes(x: Tensor | int, y: Tensor | int) -> Tensor:
-    x, y = _both(x, y)
-    return torch.bitwise_right_shift(x, y).to(torch.uint8)
+def right_shift_of_narrow(x: Tensor | int, y: Tensor | int) -> Tensor:
+    one, places = _both(x, y)
+    return torch.bitwise_right_shift(one, places).to(torch.result_type(x, y))
+
+
+def _wrapped(x: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return the lowest bits of int32 as the narrower dtype."""
+    return (torch.bitwise_and(x, 255) if dtype is torch.uint8 else x).to(dtype)
 
 
 @FAMILY.decomposes("aten::__lshift__.Tensor", method="bitwise_left_shift")

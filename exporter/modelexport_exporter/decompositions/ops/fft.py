@@ -102,6 +102,8 @@ def istft(
     if length is None and center:
         end = -(n_fft // 2)
     signal = signal[:, begin:end] / envelope[:, begin:end]
+    if length is not None:  # zeros where the frames end before
+        signal = torch.nn.functional.pad(signal, (0, length))[:, :length]
     return signal if batched else signal.squeeze(0)
 
 

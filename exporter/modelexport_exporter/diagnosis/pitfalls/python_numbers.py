@@ -9,7 +9,11 @@ from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.diagnosis.pitfalls.forward_code import ForwardCode
 from modelexport_exporter.diagnosis.pitfalls.names import Kind
 
-_METHODS = {"item": "keep it a tensor", "tolist": "keep it a tensor"}
+_METHODS = {
+    "item": "keep it a tensor",
+    "tolist": "keep it a tensor; or write the type of the numbers (`counts: list[int] = "
+    "x.tolist()`), with which torch.jit.script takes the line",
+}
 _TYPES = {
     "float": "write x.to(torch.float32), or leave the tensor as it is",
     "int": "write x.to(torch.int64), or leave the tensor as it is",

@@ -32,16 +32,13 @@ from modelexport_exporter.core.providers import (
 )
 from modelexport_exporter.plugins.fall_through.hosted_nodes import TorchNodes, library_path
 from modelexport_exporter.plugins.runtime import SessionSetup, UnknownOperator, unknown_operator
+from modelexport_exporter.verification.runtime import missing_kernels
 from modelexport_exporter.verification.runtime.cuda_libraries import missing_libraries
 from modelexport_exporter.verification.runtime.feed import run_session
 
 Array = NDArray[Any]
 
 _ERRORS_ONLY = 3
-_NO_KERNEL_HINT = (
-    "onnxruntime has no kernel for this operator in this element type, on this provider. Export "
-    "the model in float32, raise export.opset, or verify on another provider."
-)
 _INVALID_HINT = "Another export.opset may avoid it."
 _FIXED_HINT = (
     "Eager PyTorch runs these inputs: a size or a branch was fixed during the export. Make the "
@@ -154,10 +151,13 @@ def _open(model_path: Path, provider: Provider, options: Any) -> Any:  # noqa: A
             raise _out_of_memory(text, "while loading the file") from error
         if unknown := unknown_operator(text):
             raise UnknownOperator(unknown) from error
+        more, hint = "", _INVALID_HINT
+        if any(sign in text for sign in NO_KERNEL_TO_LOAD):
+            more, hint = missing_kernels.explain(text, model_path)
         raise ExportFailure(
             Reason.RUNTIME_FAILED,
-            f"onnxruntime {onnxruntime.__version__} cannot load the exported file: {text}",
-            _NO_KERNEL_HINT if any(sign in text for sign in NO_KERNEL_TO_LOAD) else _INVALID_HINT,
+            f"onnxruntime {onnxruntime.__version__} cannot load the exported file: {text}{more}",
+            hint,
         ) from error
     session.disable_fallback()
     return session
@@ -213,7 +213,7 @@ def _run_failure(error: Exception, where: str) -> ExportFailure:
     return ExportFailure(
         Reason.RUNTIME_FAILED,
         f"onnxruntime {onnxruntime.__version__} fails to run the exported file at {where}: {text}",
-        _NO_KERNEL_HINT if any(sign in text for sign in NO_KERNEL_TO_RUN) else _FIXED_HINT,
+        missing_kernels.HINT if any(sign in text for sign in NO_KERNEL_TO_RUN) else _FIXED_HINT,
     )
 
 
