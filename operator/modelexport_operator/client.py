@@ -18,7 +18,7 @@ from kubernetes.aio import config as kubernetes_config
 
 from modelexport_api import API_VERSION, KIND, PLURAL
 from modelexport_operator import names
-from modelexport_operator.limiter import Limiter
+from modelexport_operator.limiter import Limiter, asked_pause
 from modelexport_operator.rejections import Cause, Rejection, cause_of
 from modelexport_operator.settings import ApiLimits
 
@@ -287,6 +287,7 @@ class Api:
         try:
             answer = await self._call(request)
             status, reason = answer.status, answer.reason
+            self._limiter.hold(asked_pause(status, answer.getheaders()))
             data: bytes = await answer.read()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             status = 0
@@ -304,6 +305,7 @@ class Api:
         try:
             answer: aiohttp.ClientResponse = (await self._call(request, timeout)).response
             status = answer.status
+            self._limiter.hold(asked_pause(status, answer.headers))
             if status >= 400:  # noqa: PLR2004 - HTTP's boundary
                 raise _to_error(status, answer.reason or "", await answer.read())
         except (aiohttp.ClientError, TimeoutError, OSError) as error:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from chaos.journal import Row
 from chaos.operator.place import Place
-from chaos.operator.study import Outcome, Round, Trouble
+from chaos.operator.study import Outcome, Round
+from chaos.operator.troubles import PROXIED, Trouble
 
 TITLE = "The operator"
 TEXT = """\
@@ -36,11 +38,12 @@ def run(count: int | None, seed: int) -> Iterable[Row]:
     with beds.control_plane_running() as plane, Place.on(plane) as place:
         for number in range(max(1, (count or _COUNT) // TIMES)):
             trouble = list(Trouble)[number % len(Trouble)]
-            with place.operators() as operators:
+            with place.operators(proxied=trouble in PROXIED) as operators:
                 outcomes.append(
-                    Round(plane, operators, seed * 1000 + number).run(trouble, EXPORTS, TIMES)
+                    Round(place, operators, seed * 1000 + number).run(trouble, EXPORTS, TIMES)
                 )
-            print(f"{number} {trouble}: {outcomes[-1].broken or 'held'}", flush=True)
+            held = outcomes[-1].broken or "held"
+            print(f"{number} {trouble}: {held} {dict(outcomes[-1].seen)}", flush=True)
     yield from rows(outcomes)
 
 
@@ -59,6 +62,14 @@ def rows(outcomes: Sequence[Outcome]) -> Iterator[Row]:
             lost=sum(len(one.instants) for one in mine if one.broken.lost),
             doubled=sum(len(one.instants) for one in mine if one.broken.doubled),
             wrong=sum(len(one.instants) for one in mine if one.broken.wrong),
+            leaked=sum(len(one.instants) for one in mine if one.broken.leaked),
             remarks=f"{sum(one.exports for one in mine)} exports in {len(mine)} rounds; "
-            f"{min(instants):.2f} to {max(instants):.2f} s after it began to lead",
+            f"{min(instants):.2f} to {max(instants):.2f} s after it began to lead"
+            f"{_seen(mine)}",
         )
+
+
+def _seen(outcomes: Sequence[Outcome]) -> str:
+    total: Counter[str] = sum((one.seen for one in outcomes), Counter())
+    found = ", ".join(f"{what}: {count}" for what, count in sorted(total.items()))
+    return f"; {found}" if found else ""
