@@ -15,18 +15,30 @@ TEXT = """\
 The operator runs as a process with the permissions of its chart, on a real etcd, API server and
 controller manager. Exports are created one after the other; a thread in place of the kubelet runs
 their pods for 0 to 2 s each: of five exports three succeed, one of them after a pod that found the
-store busy, and two are refused, one of them after such a pod. Meanwhile the operator is killed,
-stopped or cut off, or a Job or a pod is deleted, up to 3 s after an operator began to lead, five
-times while ten exports run. A replica that ends by itself is started again, as the kubelet does.
+store busy, and two are refused, one of them after such a pod. Meanwhile one kind of trouble is made
+five times while ten exports run, up to 3 s after an operator began to lead. A replica that ends by
+itself is started again, as the kubelet does.
+
+How the trouble is made: a proxy in front of the API server, to which the operator's kubeconfig
+points, answers a third of the requests itself (a write that is answered with 500 may have been
+done; all watches expire once), or breaks off all connections. While it does, etcd is compacted to
+its newest revision and the API server is killed, so that the watches resume from a version that is
+gone. A C library that the operator is started with lets its wall clock jump. The CRDs are deleted
+and applied again with kubectl; what was deleted with them is created again, as GitOps does. The
+Node object is deleted while its kubelet is gone: Kubernetes fails and deletes its pods, which is a
+disruption and counts as no attempt.
 
 A watch keeps all that happens. Each export has to end as its pods say, with the verdict's
 condition, and with one Event of its end; it has one Job, one more for each that was deleted by
-hand while it ran, and none after its end; its phase never goes back.
+hand while it ran, and none after its end; its phase never goes back. No Job is left of an export
+that was deleted with its CRD.
 
-`make chaos PART=operator` makes 200 such troubles in 40 rounds. A round counts as lost, doubled or
-wrong with all of its instants.
+`make chaos PART=operator` makes 240 such troubles in 48 rounds. A round counts as lost, doubled,
+wrong or leaked with all of its instants. The remarks show that the trouble reached the operator:
+answers by status, replicas that ended (without a Lease, or without a CRD for 30 s), exports and
+pods that were lost.
 """
-_COUNT = 200
+_COUNT = 240
 EXPORTS, TIMES = 10, 5
 
 
