@@ -145,6 +145,10 @@ class ApiProxy:
         self._abort_all()
         await self._runner.cleanup()
         await self._session.close()
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         transport = request.transport
