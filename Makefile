@@ -23,7 +23,7 @@ PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 PYTEST = $(BIN)/python -m pytest --numprocesses $(PROCESSES) --maxprocesses 4
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-nightly lint format lock crds testbed docs reference pictures bench bench-latency bench-batch profile coverage coverage-nightly nightly-torch mutants kernels fuzz operators chaos release release-check audit clean
+.PHONY: help setup demo test test-fast test-nightly lint format lock crds testbed docs reference pictures bench bench-latency bench-batch bench-operator profile coverage coverage-nightly nightly-torch mutants kernels fuzz operators chaos release release-check audit clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -104,6 +104,9 @@ bench-latency: setup ## Measure published files against those of bare torch.onnx
 
 bench-batch: testbed ## Measure batches against that script in a loop; takes an hour and 20 GB of disk
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.batch --write
+
+bench-operator: testbed ## Measure 300 exports at once against a client that creates bare Jobs
+	PYTHONPATH=tests $(BIN)/python -m benchmarks.control_plane --write
 
 coverage: setup ## Export everything the documents name, nightly cases too, and write docs/coverage.md
 	MODELEXPORT_COVERAGE=all $(PYTEST) tests/seeds -m "nightly or not nightly"

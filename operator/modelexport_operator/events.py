@@ -14,11 +14,15 @@ from typing import Any, Protocol
 
 from modelexport_api import API_VERSION, KIND
 from modelexport_operator import clock, logs, names
-from modelexport_operator.decisions import Event
+from modelexport_operator.decisions import Decision, Event
 from modelexport_operator.logs import Subject
 from modelexport_operator.transport import CONFLICT, ApiError
 
 NOTE_BYTES = 1024
+ATTEMPTS = 5
+"""For the Event of an end; then the status is written without it."""
+_EXISTS = "AlreadyExists"
+_TOO_MANY, _SERVER_ERROR = 429, 500
 REMEMBERED = 10_000
 
 log = logging.getLogger(__name__)
@@ -32,15 +36,18 @@ class EventsApi(Protocol):
 
 
 class EventRecorder:
-    """Creates each Event once. If that fails, it logs a warning and the work continues."""
+    """Creates each Event once. If that fails, it logs a warning, and the caller decides."""
 
     def __init__(self, api: EventsApi, instance: str) -> None:
         self._api = api
         self._instance = instance
         self._recorded: OrderedDict[str, None] = OrderedDict()
 
-    async def record(self, subject: Subject, events: tuple[Event, ...], kind: str = KIND) -> None:
-        """Create the Events that do not exist yet."""
+    async def record(
+        self, subject: Subject, events: tuple[Event, ...], kind: str = KIND
+    ) -> ApiError | None:
+        """Create the Events that do not exist yet; return an error that may pass."""
+        passing = None
         for event in events:
             body = manifest(subject, event, self._instance, datetime.now(UTC), kind)
             name = body["metadata"]["name"]
@@ -49,13 +56,29 @@ class EventRecorder:
             try:
                 await self._api.create_event(body)
             except ApiError as error:
-                if error.status != CONFLICT:
+                if error.reason != _EXISTS:
                     about = logs.about(subject, kind=kind, reason=event.reason)
                     log.warning("failed to create Event: %s", error, extra=about)
+                    passing = error if may_pass(error) else passing
                     continue
             self._recorded[name] = None
             if len(self._recorded) > REMEMBERED:
                 self._recorded.popitem(last=False)
+        return passing
+
+
+def are_needed(decision: Decision, failures: int) -> bool:
+    """Return whether to try again first: without the Event of the end, nobody hears of it.
+
+    Not for ever: that Events cannot be created must not hide the verdict.
+    """
+    ends = decision.status is not None and decision.status.completion_time is not None
+    return ends and failures < ATTEMPTS
+
+
+def may_pass(error: ApiError) -> bool:
+    """Return whether the same request may succeed later: nothing is wrong with it."""
+    return error.status in {0, CONFLICT, _TOO_MANY} or error.status >= _SERVER_ERROR
 
 
 def manifest(

@@ -15,7 +15,7 @@ from modelexport_api.status import ConditionType, Failure, ModelExportStatus, St
 from modelexport_operator import deadlines
 from modelexport_operator.observe import Observation, ObservedJob
 from modelexport_operator.pods import NEVER_RAN, ObservedPod, Terminated
-from modelexport_operator.rejections import Cause
+from modelexport_operator.rejections import is_refusal
 
 CANNOT_START = {
     "ErrImagePull",
@@ -216,9 +216,9 @@ def _cannot_start(reason: str, message: str) -> Failure:
 
 
 def _failure_of_rejected_pod(seen: Observation, now: datetime, grace: timedelta) -> Failure | None:
-    """Return why no pod can be created. Quota may become free, so that is no failure."""
+    """Return why no pod can be created. What may pass (quota, a busy server) is no failure."""
     job, rejection = seen.job, seen.pod_rejection
-    if job is None or rejection is None or seen.pods or rejection.cause is Cause.QUOTA:
+    if job is None or rejection is None or seen.pods or not is_refusal(rejection):
         return None
     if job.admitted is None or job.admitted + grace > now:
         return None

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+
+_TOO_MANY, _UNAVAILABLE = 429, 503
+_LONGEST_HOLD = 30.0
+
+
+def asked_pause(status: int, headers: Mapping[str, str]) -> float:
+    """Return for how many seconds a busy API server wants no requests."""
+    asked = headers.get("Retry-After", "") if status in {_TOO_MANY, _UNAVAILABLE} else ""
+    return min(_LONGEST_HOLD, float(asked)) if asked.isdecimal() else 0.0
 
 
 class Limiter:
@@ -22,6 +31,11 @@ class Limiter:
         earliest = now - (self._burst - 1) * self._interval
         self._next = max(self._next + self._interval, earliest)
         return max(0.0, self._next - now)
+
+    def hold(self, seconds: float) -> None:
+        """Give no token for so long."""
+        if seconds > 0:
+            self._next = max(self._next, self._clock() + seconds)
 
     def try_take(self) -> bool:
         """Take a token if there is one now; return whether there was."""

@@ -88,6 +88,10 @@ class Schedule:
         """Reset the backoff of a key."""
         self._failures.pop(key, None)
 
+    def failures(self, key: str) -> int:
+        """Return how often the key has failed in a row."""
+        return self._failures.get(key, 0)
+
     def take(self, now: float) -> str | None:
         """Take a key that is due and not in progress, from the group whose turn it is."""
         self._promote(now)
@@ -182,6 +186,10 @@ class WorkQueue:
     def forget_failures(self, key: str) -> None:
         """Reset the backoff of a key."""
         self._schedule.forget_failures(key)
+
+    def failures(self, key: str) -> int:
+        """Return how often a key has failed in a row."""
+        return self._schedule.failures(key)
 
     async def take(self) -> str:
         """Wait for a key. Call `done` after processing it."""

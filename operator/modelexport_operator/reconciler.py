@@ -13,7 +13,7 @@ from datetime import timedelta
 
 from modelexport_api.conditions import find_condition
 from modelexport_api.status import ConditionType, ModelExportStatus, Phase
-from modelexport_operator import actions, clock, indexed, logs, observe, pods, starting
+from modelexport_operator import actions, clock, events, indexed, logs, observe, pods, starting
 from modelexport_operator.cache import Cache
 from modelexport_operator.client import Api
 from modelexport_operator.decide import decide
@@ -162,7 +162,9 @@ class Reconciler:
     async def _settle(self, seen: Observation, decision: Decision) -> None:
         """Write the Events, then the status: after a final status there is no retry."""
         resource = seen.resource
-        await self._recorder.record(resource, decision.events)
+        error = await self._recorder.record(resource, decision.events)
+        if error is not None and events.are_needed(decision, self._queue.failures(resource.uid)):
+            raise error
         held_back = decision.status is not None and decision.status.phase in _HELD_BACK
         if not held_back:
             self._follow(seen)

@@ -16,7 +16,7 @@ import aiohttp
 from kubernetes.aio import client as kubernetes_client
 from kubernetes.aio import config as kubernetes_config
 
-from modelexport_operator.limiter import Limiter
+from modelexport_operator.limiter import Limiter, asked_pause
 from modelexport_operator.rejections import Cause, cause_of
 from modelexport_operator.settings import ApiLimits
 
@@ -171,6 +171,7 @@ class Transport:
         try:
             answer = await self._call(request)
             status, reason = answer.status, answer.reason
+            self._limiter.hold(asked_pause(status, answer.getheaders()))
             data: bytes = await answer.read()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             status = 0
@@ -188,6 +189,7 @@ class Transport:
         try:
             answer: aiohttp.ClientResponse = (await self._call(request, timeout)).response
             status = answer.status
+            self._limiter.hold(asked_pause(status, answer.headers))
             if status >= 400:  # noqa: PLR2004 - HTTP's boundary
                 raise _to_error(status, answer.reason or "", await answer.read())
         except (aiohttp.ClientError, TimeoutError, OSError) as error:

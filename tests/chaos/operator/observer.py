@@ -43,6 +43,11 @@ class Watch:
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self.histories: dict[str, History] = {}
+        """Of the exports that exist, by name."""
+        self._jobs_first: dict[str, set[str]] = {}
+        """UIDs of Jobs that were seen before their export, by its UID."""
+        self.deleted = 0
+        """Exports that were deleted, each counted once."""
         self._threads = [
             threading.Thread(target=self._follow, args=(kind,), daemon=True)
             for kind in (self._exports, self._jobs)
@@ -64,8 +69,26 @@ class Watch:
         with self._lock:
             self.histories[name].deleted_by_hand.add(job)
 
-    def _of(self, name: str) -> History:
-        return self.histories.setdefault(name, History())
+    def _saw_export(self, meta: dict[str, Any], status: dict[str, Any]) -> None:
+        name, uid = meta["name"], meta["uid"]
+        if self.histories.get(name, History()).uid != uid:
+            self.histories[name] = History(uid)
+        history = self.histories[name]
+        history.saw_status(status)
+        for job in self._jobs_first.pop(uid, ()):
+            history.jobs.setdefault(job, False)
+
+    def _saw_deletion(self, name: str, uid: str) -> None:
+        if name in self.histories and self.histories[name].uid == uid:
+            del self.histories[name]
+            self.deleted += 1
+
+    def _saw_job(self, export: str, export_uid: str, job: str) -> None:
+        history = self.histories.get(export)
+        if history is not None and history.uid == export_uid:
+            history.saw_job(job)
+        else:
+            self._jobs_first.setdefault(export_uid, set()).add(job)
 
     def _follow(self, kind: Callable[[], Iterator[None]]) -> None:
         while not self._stop.is_set():
@@ -80,10 +103,12 @@ class Watch:
         listing = self._world.custom.list_namespaced_custom_object
         where = (GROUP, VERSION, self._world.namespace, PLURAL)
         for event in _stream(listing, *where):
-            found = event["object"]
-            if event["type"] in {"ADDED", "MODIFIED"}:
-                with self._lock:
-                    self._of(found["metadata"]["name"]).saw_status(found.get("status", {}))
+            found, meta = event["object"], event["object"].get("metadata", {})
+            with self._lock:
+                if event["type"] in {"ADDED", "MODIFIED"}:
+                    self._saw_export(meta, found.get("status", {}))
+                elif event["type"] == "DELETED":
+                    self._saw_deletion(meta["name"], meta["uid"])
             yield
 
     def _jobs(self) -> Iterator[None]:
@@ -91,8 +116,9 @@ class Watch:
         for event in _stream(listing, self._world.namespace, label_selector=names.UID_LABEL):
             meta = event["raw_object"]["metadata"]
             if event["type"] == "ADDED":
+                labels = meta["labels"]
                 with self._lock:
-                    self._of(meta["labels"][names.NAME_LABEL]).saw_job(meta["uid"])
+                    self._saw_job(labels[names.NAME_LABEL], labels[names.UID_LABEL], meta["uid"])
             yield
 
 
@@ -102,6 +128,10 @@ class Node:
     def __init__(self, world: World, scripts: Mapping[str, Script], draw: random.Random) -> None:
         self._world, self._scripts, self._draw = world, scripts, draw
         self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._node, self._nodes = "nowhere", 0
+        self.lost = 0
+        """Pods that ran on nodes that vanished."""
         self._due: dict[str, float] = {}
         self._ended: dict[str, list[str]] = {}
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -113,16 +143,37 @@ class Node:
         self._stop.set()
         self._thread.join()
 
+    def join(self) -> None:
+        """Add a node to the cluster, which runs the pods that are not bound yet."""
+        self._nodes += 1
+        self._node = f"{self._world.namespace}-{self._nodes}"
+        self._world.add_node(self._node)
+
+    def vanish(self) -> None:
+        """Lose the node with its kubelet; another one joins."""
+        with self._lock:
+            lost = self._node
+            self.lost += sum(
+                pod["spec"].get("nodeName") == lost
+                and pod.get("status", {}).get("phase") == "Running"
+                for pod in self._world.all_pods()
+            )
+            self.join()
+            self._world.remove_node(lost)
+
     def _serve(self) -> None:
         while not self._stop.wait(_PAUSE):
             try:
                 for pod in self._world.all_pods():
-                    self._advance(pod)
+                    with self._lock:
+                        self._advance(pod)
             except UNREACHABLE:
                 continue
 
     def _advance(self, pod: dict[str, Any]) -> None:
         name, phase = pod["metadata"]["name"], pod.get("status", {}).get("phase")
+        if pod["spec"].get("nodeName", self._node) != self._node:
+            return  # no kubelet is left there
         due = self._due.setdefault(f"{name} {phase}", time.monotonic() + self._draw.uniform(0, 2))
         if time.monotonic() < due:
             return
@@ -130,12 +181,13 @@ class Node:
             if phase == "Running":
                 self._world.end_pod(name, KILLED)
         elif phase == "Pending":
-            self._world.run_pod(name, bound="nodeName" in pod["spec"])
+            self._world.run_pod(name, bound="nodeName" in pod["spec"], node=self._node)
         elif phase == "Running":
-            self._end(name, pod["metadata"]["labels"][names.NAME_LABEL])
+            labels = pod["metadata"]["labels"]
+            self._end(name, labels[names.NAME_LABEL], labels[names.UID_LABEL])
 
-    def _end(self, pod: str, export: str) -> None:
-        ended, script = self._ended.setdefault(export, []), self._scripts[export]
+    def _end(self, pod: str, export: str, uid: str) -> None:
+        ended, script = self._ended.setdefault(uid, []), self._scripts[export]
         if pod not in ended:
             ended.append(pod)
         code = script.pods[min(ended.index(pod), len(script.pods) - 1)]

@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from chaos.journal import Row
 from chaos.operator.place import Place
-from chaos.operator.study import Outcome, Round, Trouble
+from chaos.operator.study import Outcome, Round
+from chaos.operator.troubles import PROXIED, Trouble
 
 TITLE = "The operator"
 TEXT = """\
 The operator runs as a process with the permissions of its chart, on a real etcd, API server and
 controller manager. Exports are created one after the other; a thread in place of the kubelet runs
 their pods for 0 to 2 s each: of five exports three succeed, one of them after a pod that found the
-store busy, and two are refused, one of them after such a pod. Meanwhile the operator is killed,
-stopped or cut off, or a Job or a pod is deleted, up to 3 s after an operator began to lead, five
-times while ten exports run. A replica that ends by itself is started again, as the kubelet does.
+store busy, and two are refused, one of them after such a pod. Meanwhile one kind of trouble is made
+five times while ten exports run, up to 3 s after an operator began to lead. A replica that ends by
+itself is started again, as the kubelet does.
+
+How the trouble is made: a proxy in front of the API server, to which the operator's kubeconfig
+points, answers a third of the requests itself (a write that is answered with 500 may have been
+done; all watches expire once), or breaks off all connections. While it does, etcd is compacted to
+its newest revision and the API server is killed, so that the watches resume from a version that is
+gone. A C library that the operator is started with lets its wall clock jump. The CRDs are deleted
+and applied again with kubectl; what was deleted with them is created again, as GitOps does. The
+Node object is deleted while its kubelet is gone: Kubernetes fails and deletes its pods, which is a
+disruption and counts as no attempt.
 
 A watch keeps all that happens. Each export has to end as its pods say, with the verdict's
 condition, and with one Event of its end; it has one Job, one more for each that was deleted by
-hand while it ran, and none after its end; its phase never goes back.
+hand while it ran, and none after its end; its phase never goes back. No Job is left of an export
+that was deleted with its CRD.
 
-`make chaos PART=operator` makes 200 such troubles in 40 rounds. A round counts as lost, doubled or
-wrong with all of its instants.
+`make chaos PART=operator` makes 240 such troubles in 48 rounds. A round counts as lost, doubled,
+wrong or leaked with all of its instants. The remarks show that the trouble reached the operator:
+answers by status, replicas that ended (without a Lease, or without a CRD for 30 s), exports and
+pods that were lost.
 """
-_COUNT = 200
+_COUNT = 240
 EXPORTS, TIMES = 10, 5
 
 
@@ -36,11 +50,12 @@ def run(count: int | None, seed: int) -> Iterable[Row]:
     with beds.control_plane_running() as plane, Place.on(plane) as place:
         for number in range(max(1, (count or _COUNT) // TIMES)):
             trouble = list(Trouble)[number % len(Trouble)]
-            with place.operators() as operators:
+            with place.operators(proxied=trouble in PROXIED) as operators:
                 outcomes.append(
-                    Round(plane, operators, seed * 1000 + number).run(trouble, EXPORTS, TIMES)
+                    Round(place, operators, seed * 1000 + number).run(trouble, EXPORTS, TIMES)
                 )
-            print(f"{number} {trouble}: {outcomes[-1].broken or 'held'}", flush=True)
+            held = outcomes[-1].broken or "held"
+            print(f"{number} {trouble}: {held} {dict(outcomes[-1].seen)}", flush=True)
     yield from rows(outcomes)
 
 
@@ -59,6 +74,14 @@ def rows(outcomes: Sequence[Outcome]) -> Iterator[Row]:
             lost=sum(len(one.instants) for one in mine if one.broken.lost),
             doubled=sum(len(one.instants) for one in mine if one.broken.doubled),
             wrong=sum(len(one.instants) for one in mine if one.broken.wrong),
+            leaked=sum(len(one.instants) for one in mine if one.broken.leaked),
             remarks=f"{sum(one.exports for one in mine)} exports in {len(mine)} rounds; "
-            f"{min(instants):.2f} to {max(instants):.2f} s after it began to lead",
+            f"{min(instants):.2f} to {max(instants):.2f} s after it began to lead"
+            f"{_seen(mine)}",
         )
+
+
+def _seen(outcomes: Sequence[Outcome]) -> str:
+    total: Counter[str] = sum((one.seen for one in outcomes), Counter())
+    found = ", ".join(f"{what}: {count}" for what, count in sorted(total.items()))
+    return f"; {found}" if found else ""

@@ -24,6 +24,7 @@ class Script:
 class History:
     """What a watch saw of one export."""
 
+    uid: str = ""
     phases: list[str] = field(default_factory=list)
     """Each once for each change."""
     jobs: dict[str, bool] = field(default_factory=dict)
@@ -59,10 +60,11 @@ class Broken:
     lost: tuple[str, ...] = ()
     doubled: tuple[str, ...] = ()
     wrong: tuple[str, ...] = ()
+    leaked: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         """Return whether there is one."""
-        return bool(self.lost or self.doubled or self.wrong)
+        return bool(self.lost or self.doubled or self.wrong or self.leaked)
 
 
 def broken(name: str, script: Script, history: History) -> Broken:
@@ -80,6 +82,7 @@ def together(found: Sequence[Broken]) -> Broken:
         tuple(one for entry in found for one in entry.lost),
         tuple(one for entry in found for one in entry.doubled),
         tuple(one for entry in found for one in entry.wrong),
+        tuple(one for entry in found for one in entry.leaked),
     )
 
 

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
-import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from enum import StrEnum
 
-from bed.control_plane import ControlPlane
-from bed.processes import BedError, Child
+from bed.processes import BedError
 from chaos.operator.observer import UNREACHABLE, Node, Watch
+from chaos.operator.place import Place
 from chaos.operator.promises import Broken, Script, broken, together
-from cluster.operator.replica import Operators, Replica
+from chaos.operator.troubles import OF_REPLICAS, Maker, Trouble
+from cluster.operator.replica import LEASE, Operators, Replica
 from cluster.operator.world import World, eventually
 from modelexport_api.reasons import ExitCode, Reason
+from modelexport_operator import names
 
 SUCCEEDS = Script("Succeeded", "", (ExitCode.DONE,))
 SCRIPTS = (
@@ -31,18 +30,9 @@ SCRIPTS = (
 )
 END_SECONDS = 180
 """After the last trouble; a machine that does other things is slow."""
-
-
-class Trouble(StrEnum):
-    """What happens at an instant."""
-
-    KILL = "SIGKILL of the operator"
-    STANDBY = "SIGKILL of the leader of two replicas"
-    STOP = "SIGTERM to the operator"
-    FREEZE = "API server without answers for 0.5 to 5 s"
-    RESTART = "SIGKILL of the API server, which starts again after 0 to 3 s"
-    JOB = "a Job deleted by hand"
-    POD = "a pod deleted while it runs"
+_LONG_LEASE = {"name": LEASE, "durationSeconds": 60, "renewSeconds": 50, "retrySeconds": 0.5}
+_COLLECTED_SECONDS = 120
+"""For Kubernetes to delete what belonged to deleted exports."""
 
 
 @dataclass(frozen=True)
@@ -54,60 +44,89 @@ class Outcome:
     """In s after the operator began to lead, each."""
     exports: int
     broken: Broken
+    seen: Counter[str]
+    """What shows that the trouble reached the operator."""
 
 
 class Round:
     """Makes one kind of trouble several times while exports run, and checks what was promised."""
 
-    def __init__(self, plane: ControlPlane, operators: Operators, seed: int) -> None:
-        self._plane, self._operators = plane, operators
-        self._world = World(plane, operators.namespace)
+    def __init__(self, place: Place, operators: Operators, seed: int) -> None:
+        self._place, self._operators = place, operators
+        self._world = World(place.plane, operators.namespace)
         self._draw = random.Random(seed)
         self._watch = Watch(self._world)
         self._replicas: list[Replica] = []
+        self._settings: dict[str, object] = {}
+        self._created: list[str] = []
+        self._seen: Counter[str] = Counter()
 
     def run(self, trouble: Trouble, exports: int, times: int) -> Outcome:
         """Return how it ended."""
         scripts = {f"e-{n:03}": SCRIPTS[n % len(SCRIPTS)] for n in range(exports)}
+        if trouble is Trouble.COMPACT:  # its watches have to survive that
+            self._settings["lease"] = _LONG_LEASE
         self._watch.start()
         for _ in range(2 if trouble is Trouble.STANDBY else 1):
             self._start()
+        before = Counter(self._place.proxy.answered)
         creator = threading.Thread(target=self._create, args=(list(scripts), times), daemon=True)
-        with Node(self._world, scripts, random.Random(self._draw.random())).running():
+        node = Node(self._world, scripts, random.Random(self._draw.random()))
+        if trouble is Trouble.NODE:
+            node.join()
+        maker = self._maker(node)
+        with node.running():
             creator.start()
-            instants = tuple(self._one(trouble) for _ in range(times))
+            instants = tuple(self._one(trouble, maker) for _ in range(times))
             creator.join()
             with suppress(AssertionError):
                 eventually(lambda: self._have_ended(exports), "all end", END_SECONDS)
         self._read_events(scripts)
         self._watch.close()
         found = [broken(name, one, self._watch.histories[name]) for name, one in scripts.items()]
-        return Outcome(trouble, instants, exports, together(found))
+        if trouble is Trouble.CRDS:
+            found.append(Broken(leaked=self._leaked()))
+        self._seen += self._place.proxy.answered - before
+        self._seen["exports deleted with their CRD"] = self._watch.deleted
+        self._seen["pods on the lost nodes"] = node.lost
+        return Outcome(trouble, instants, exports, together(found), +self._seen)
+
+    def _maker(self, node: Node) -> Maker:
+        return Maker(
+            place=self._place,
+            world=self._world,
+            node=node,
+            watch=self._watch,
+            draw=self._draw,
+            tend=self._start_again,
+            create_again=self._create_again,
+        )
 
     def _create(self, names: list[str], times: int) -> None:
         """Create the exports over the time of the trouble."""
         for name in names:
-            _until_done(lambda name=name: self._world.create(name))  # type: ignore[misc]
+            self._create_one(name)
+            self._created.append(name)
             time.sleep(self._draw.uniform(0, 2 * times / len(names)))
 
-    def _one(self, trouble: Trouble) -> float:
+    def _create_again(self) -> None:
+        for name in list(self._created):
+            self._create_one(name)
+
+    def _create_one(self, name: str) -> None:
+        _until_done(lambda: self._world.create(name))
+
+    def _one(self, trouble: Trouble, maker: Maker) -> float:
         eventually(self._one_leads, "one leads", 60)
         instant = self._draw.uniform(0, 3)
         time.sleep(instant)
-        if trouble is Trouble.FREEZE:
-            with self._frozen_api_server():
-                time.sleep(self._draw.uniform(0.5, 5))
-        elif trouble is Trouble.RESTART:
-            self._restart_api_server()
-        elif trouble is Trouble.JOB:
-            self._delete_a_job()
-        elif trouble is Trouble.POD:
-            self._delete_a_pod()
-        else:
+        if trouble in OF_REPLICAS:
             leader = next((one for one in self._replicas if one.leads()), self._replicas[0])
             self._replicas.remove(leader)
             leader.terminate() if trouble is Trouble.STOP else leader.kill()
             self._start()
+        else:
+            maker.make(trouble)
         return instant
 
     def _one_leads(self) -> bool:
@@ -122,57 +141,29 @@ class Round:
         """Start a replica for each that ended, as the kubelet does: a leader without Lease ends."""
         for ended in [one for one in self._replicas if not one.child.running]:
             self._replicas.remove(ended)
+            self._seen["replicas that ended by themselves"] += 1
             self._start()
 
     def _start(self) -> None:
         name = f"operator-{self._operators.count % 2}"
-        self._replicas.append(self._operators.start(name))
+        self._replicas.append(self._operators.start(name, **self._settings))
 
-    @contextmanager
-    def _frozen_api_server(self) -> Iterator[None]:
-        server = self._api_server()
-        os.killpg(server.pid, signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            os.killpg(server.pid, signal.SIGCONT)
+    def _leaked(self) -> tuple[str, ...]:
+        """Return the Jobs whose export does not exist, once Kubernetes had time to delete them."""
+        left: list[str] = []
 
-    def _restart_api_server(self) -> None:
-        server = self._api_server()
-        assert isinstance(server.process, subprocess.Popen)
-        command = server.process.args
-        assert isinstance(command, list)
-        server.stop(grace=0)
-        self._plane.run.children.remove(server)
-        time.sleep(self._draw.uniform(0, 3))
-        self._plane.run.spawn(server.name, command)
-
-    def _api_server(self) -> Child:
-        return next(one for one in self._plane.run.children if one.name == "kube-apiserver")
-
-    def _delete_a_pod(self) -> None:
-        """Delete a pod that runs, if there is one; its Job creates another."""
-        with suppress(*UNREACHABLE):
-            running = [
-                pod["metadata"]["name"]
-                for pod in self._world.all_pods()
-                if pod.get("status", {}).get("phase") == "Running"
+        def collected() -> bool:
+            exist = {one.uid for one in self._watch.histories.values()}
+            left[:] = [
+                f"{job['metadata']['name']} is left of a deleted export"
+                for job in self._world.all_jobs()
+                if job["metadata"]["labels"][names.UID_LABEL] not in exist
             ]
-            if running:
-                self._world.delete_pod(self._draw.choice(running))
+            return not left
 
-    def _delete_a_job(self) -> None:
-        """Delete the Job of an export that runs, if there is one."""
-        running = [name for name, one in self._watch.histories.items() if not one.ended]
-        for name in self._draw.sample(running, len(running)):
-            with suppress(*UNREACHABLE):
-                if self._world.export(name).get("status", {}).get("phase") != "Running":
-                    continue
-                for job in self._world.jobs(name):
-                    if "deletionTimestamp" not in job["metadata"]:
-                        self._watch.note_deleted(name, job["metadata"]["uid"])
-                        self._world.delete_job(job["metadata"]["name"])
-                        return
+        with suppress(AssertionError):
+            eventually(collected, "Jobs of deleted exports are deleted", _COLLECTED_SECONDS)
+        return tuple(left)
 
     def _read_events(self, scripts: dict[str, Script]) -> None:
         """Count the Events of the ends, which the operator creates after the status."""

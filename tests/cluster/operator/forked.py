@@ -36,7 +36,7 @@ class Forker:
     process: subprocess.Popen[str]
 
     @classmethod
-    def start(cls, log: Path) -> Forker:
+    def start(cls, log: Path, environment: Mapping[str, str] | None = None) -> Forker:
         with log.open("wb") as output:
             process = subprocess.Popen(
                 ["setpriv", "--pdeathsig", "KILL", sys.executable, "-m", __name__],
@@ -45,7 +45,11 @@ class Forker:
                 stderr=output,
                 text=True,
                 # The packages of this process, which may be those of another checkout than .venv's.
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+                env={
+                    **os.environ,
+                    "PYTHONPATH": os.pathsep.join(sys.path),
+                    **(environment or {}),
+                },
             )
         return cls(process)
 

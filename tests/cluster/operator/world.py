@@ -214,17 +214,25 @@ class World:
         items: list[Object] = self._json(listed)
         return items
 
+    # Actions of a person, or of a cluster's autoscaler.
+
+    def add_node(self, name: str) -> None:
+        self.core.create_node({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}})
+
+    def remove_node(self, name: str) -> None:
+        self.core.delete_node(name)
+
     # Actions of the kubelet.
 
-    def bind(self, pod: str) -> None:
-        target = {"target": {"apiVersion": "v1", "kind": "Node", "name": NODE["metadata"]["name"]}}
+    def bind(self, pod: str, node: str = "nowhere") -> None:
+        target = {"target": {"apiVersion": "v1", "kind": "Node", "name": node}}
         body = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": pod}, **target}
         self.core.create_namespaced_pod_binding(pod, self.namespace, body, _preload_content=False)
 
-    def run_pod(self, pod: str, *, bound: bool = False) -> None:
+    def run_pod(self, pod: str, *, bound: bool = False, node: str = "nowhere") -> None:
         """The container runs."""
         if not bound:
-            self.bind(pod)
+            self.bind(pod, node)
         self._write(pod, "Running", {"running": {"startedAt": _now()}})
 
     def cannot_start(self, pod: str, reason: str, message: str) -> None:

@@ -188,15 +188,22 @@ def test_a_pod_that_cannot_start_has_a_grace_period(since: float, stops: bool) -
     assert isinstance(decision.action, StopJob) == stops
 
 
+NO_ACCOUNT = (
+    'pods "x" is forbidden: error looking up service account ml/nobody: '
+    'serviceaccount "nobody" not found'
+)
+
+
 @pytest.mark.parametrize(
     ("message", "seconds", "stops"),
     [
         ('pods "x" is forbidden: violates PodSecurity "restricted"', 200, True),
-        ('serviceaccount "nobody" not found', 200, True),
-        ('serviceaccount "nobody" not found', 60, False),
+        (NO_ACCOUNT, 200, True),
+        (NO_ACCOUNT, 60, False),
         ("pods is forbidden: exceeded quota: gpus", 200, False),
+        ('Error creating: Post "https://10.96.0.1/api/v1/pods": unexpected EOF', 200, False),
     ],
-    ids=["by policy", "no service account", "within the grace period", "exceeded quota"],
+    ids=["by policy", "no service account", "within the grace period", "quota", "no answer"],
 )
 def test_a_pod_that_cannot_be_created(message: str, seconds: float, stops: bool) -> None:
     seen = Observation(resource(), job(), pod_rejection=Rejection(message, cause_of(message)))

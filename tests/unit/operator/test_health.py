@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from modelexport_operator.health import Health, find_problems
-from modelexport_operator.limiter import Limiter
+from modelexport_operator.limiter import Limiter, asked_pause
 from modelexport_operator.logs import JsonFormatter, TextFormatter, about
 from unit.operator.objects import UID
 from unit.operator.objects import resource as export_resource
@@ -36,6 +36,26 @@ def test_a_burst_passes_and_then_the_rate_is_limited() -> None:
     assert [round(limiter.reserve(), 2) for _ in range(5)] == [0, 0, 0, 0.1, 0.2]
     now = 100.0
     assert [round(limiter.reserve(), 2) for _ in range(4)] == [0, 0, 0, 0.1]
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "seconds"),
+    [
+        (429, {"Retry-After": "2"}, 2),
+        (503, {"Retry-After": "7"}, 7),
+        (429, {"Retry-After": "86400"}, 30),
+        (429, {"Retry-After": "Sat, 28 Nov 2026 10:00:00 GMT"}, 0),
+        (429, {}, 0),
+        (200, {"Retry-After": "2"}, 0),
+    ],
+)
+def test_requests_pause_when_the_api_server_asks_for_it(
+    status: int, headers: dict[str, str], seconds: float
+) -> None:
+    limiter = Limiter(qps=10, burst=3, clock=lambda: 100.0)
+    limiter.hold(asked_pause(status, headers))
+    waits = [round(limiter.reserve(), 2) for _ in range(3)]
+    assert waits == ([0, 0, 0] if seconds == 0 else [seconds + n / 10 for n in (1, 2, 3)])
 
 
 def test_a_log_line_is_one_json_object() -> None:
