@@ -6,12 +6,8 @@ import threading
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 
-from modelexport_exporter.core.types import (
-    ConvertedModel,
-    ExportTask,
-    Unanswered,
-    VerificationOutcome,
-)
+from modelexport_exporter.core.outcome import Unanswered, VerificationOutcome
+from modelexport_exporter.core.types import ConvertedModel, ExportTask
 from modelexport_exporter.pipeline.verifier import needs_runtime
 from modelexport_exporter.workers.judge import Judge
 from modelexport_exporter.workers.reference import Reference

@@ -20,20 +20,21 @@ from pathlib import Path
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Exporter
 from modelexport_api.status import Stage, Verdict, VerificationResult
+from modelexport_exporter.core.comparison import (
+    OutputComparison,
+    Problem,
+    ProblemKind,
+    SampleComparison,
+)
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.outcome import Unanswered, VerificationOutcome
 from modelexport_exporter.core.types import (
     ROUTES,
     ConvertedModel,
     ExportTask,
     FactoryProgress,
-    OutputComparison,
-    Problem,
-    ProblemKind,
     ReportProgress,
     Rung,
-    SampleComparison,
-    Unanswered,
-    VerificationOutcome,
     WrittenFile,
 )
 from modelexport_exporter.isolation.messages import InvalidMessageError

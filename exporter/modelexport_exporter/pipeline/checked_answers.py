@@ -10,7 +10,8 @@ from pathlib import Path
 
 from modelexport_api.status import Stage
 from modelexport_exporter.core.blame import REPRO_NAMES
-from modelexport_exporter.core.types import ConvertedModel, VerificationOutcome, WrittenFile
+from modelexport_exporter.core.outcome import VerificationOutcome
+from modelexport_exporter.core.types import ConvertedModel, WrittenFile
 from modelexport_exporter.isolation.death import invalid_answer
 from modelexport_exporter.publish.layout import MODEL_NAME
 from modelexport_exporter.publish.written_files import check_names

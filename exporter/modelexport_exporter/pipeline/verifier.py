@@ -19,7 +19,8 @@ from modelexport_api.status import Stage
 from modelexport_exporter.core import entry_points
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.memory import MemoryWatch
-from modelexport_exporter.core.types import ConvertedModel, ExportTask, Unanswered
+from modelexport_exporter.core.outcome import Unanswered
+from modelexport_exporter.core.types import ConvertedModel, ExportTask
 from modelexport_exporter.isolation import worker
 from modelexport_exporter.isolation.death import invalid_answer
 from modelexport_exporter.isolation.resident import Call, Resident

@@ -20,13 +20,13 @@ from modelexport_exporter.core.benchmark_plan import (
 from modelexport_exporter.core.errors import ExportFailure, Incurable, NotDeterministic
 from modelexport_exporter.core.log import Log
 from modelexport_exporter.core.memory import MemoryWatch
+from modelexport_exporter.core.outcome import VerificationOutcome
 from modelexport_exporter.core.progress import ProgressReporter
 from modelexport_exporter.core.types import (
     ConvertedModel,
     ExportTask,
     ReportProgress,
     StageResult,
-    VerificationOutcome,
     WrittenFile,
 )
 from modelexport_exporter.diagnosis.enrich import enrich

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from modelexport_exporter.core.types import limit_share
+from modelexport_exporter.core.comparison import limit_share
 from modelexport_exporter.report import text
 from modelexport_exporter.report.plots import (
     Axis,

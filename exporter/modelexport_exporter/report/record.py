@@ -24,12 +24,8 @@ from modelexport_exporter.core.blame import Blame
 from modelexport_exporter.core.dependency import Dependency
 from modelexport_exporter.core.digests import SourceIdentity, installed_versions, source_digest
 from modelexport_exporter.core.inferred import Inferred
-from modelexport_exporter.core.types import (
-    ConvertedModel,
-    SourceFile,
-    VerificationOutcome,
-    WrittenFile,
-)
+from modelexport_exporter.core.outcome import VerificationOutcome
+from modelexport_exporter.core.types import ConvertedModel, SourceFile, WrittenFile
 from modelexport_exporter.publish.layout import published_name
 from modelexport_exporter.publish.manifest import (
     MANIFEST_NAME,

@@ -25,17 +25,12 @@ from modelexport_api.status import (
 )
 from modelexport_exporter.core.attempt import Attempt
 from modelexport_exporter.core.blame import REPRO_NAME, Blame
+from modelexport_exporter.core.comparison import SampleComparison
 from modelexport_exporter.core.errors import printable
 from modelexport_exporter.core.gpus import find_gpus
 from modelexport_exporter.core.inferred import Inferred
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
-from modelexport_exporter.core.types import (
-    ContractFinding,
-    ModuleScope,
-    PointedWeights,
-    Rung,
-    SampleComparison,
-)
+from modelexport_exporter.core.types import ContractFinding, ModuleScope, PointedWeights, Rung
 from modelexport_exporter.report.report_measured import Measured, ReportedInput
 from modelexport_exporter.report.unpublished import UnpublishedFile
 

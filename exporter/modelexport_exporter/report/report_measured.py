@@ -6,7 +6,7 @@ from pydantic import Field
 
 from modelexport_api.base import ApiModel
 from modelexport_exporter.core.benchmark_plan import Benchmark
-from modelexport_exporter.core.types import VerificationOutcome
+from modelexport_exporter.core.outcome import VerificationOutcome
 
 
 class ReportedLoss(ApiModel):

@@ -8,7 +8,8 @@ import sys
 from modelexport_api.isolation import IsolationInForce
 from modelexport_api.status import VerificationResult
 from modelexport_exporter.core.benchmark_plan import Benchmark
-from modelexport_exporter.core.types import VerificationOutcome, limit_share
+from modelexport_exporter.core.comparison import limit_share
+from modelexport_exporter.core.outcome import VerificationOutcome
 
 _LARGEST = sys.float_info.max
 

@@ -20,7 +20,8 @@ from modelexport_api.spec import ModelExportSpec, Provider
 from modelexport_api.status import Stage, TensorInfo
 from modelexport_exporter.core.dims import ANY_RANK, DimSizes
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.types import ConvertedModel, VerificationOutcome
+from modelexport_exporter.core.outcome import VerificationOutcome
+from modelexport_exporter.core.types import ConvertedModel
 from modelexport_exporter.publish.layout import MODEL_NAME, model_name
 
 DTYPES = {

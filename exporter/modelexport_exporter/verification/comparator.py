@@ -18,14 +18,14 @@ from typing import Any
 from numpy.typing import NDArray
 
 from modelexport_api.spec import ModelExportSpec
-from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.sample import ORDINARY, Sample, Values
-from modelexport_exporter.core.types import (
+from modelexport_exporter.core.comparison import (
     OutputComparison,
     Problem,
     ProblemKind,
     SampleComparison,
 )
+from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.sample import ORDINARY, Sample, Values
 from modelexport_exporter.precision.losses import Losses
 from modelexport_exporter.verification.flags_met import FlagsMet
 from modelexport_exporter.verification.further_runs import MAX_RUNS, may_explain

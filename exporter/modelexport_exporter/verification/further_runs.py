@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from modelexport_exporter.core.types import OutputComparison, ProblemKind
+from modelexport_exporter.core.comparison import OutputComparison, ProblemKind
 
 MAX_RUNS = 24
 RUNS_TO_FIND_UNSETTLED = 3

@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 
 from modelexport_api.spec import Input, Provider
 from modelexport_exporter.core.blame import Blame
+from modelexport_exporter.core.comparison import SampleComparison
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.outcome import NotCompared
 from modelexport_exporter.core.pitfall import Pitfall
 from modelexport_exporter.core.sample import Sample
-from modelexport_exporter.core.types import ConvertedModel, NotCompared, SampleComparison
+from modelexport_exporter.core.types import ConvertedModel
 from modelexport_exporter.sampling.lookups import Lookups
 from modelexport_exporter.verification.numerics.arithmetic import Arithmetic
 from modelexport_exporter.verification.samples.sample_source import SampleSource

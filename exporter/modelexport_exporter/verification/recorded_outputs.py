@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from modelexport_api.spec import Tolerance
-from modelexport_exporter.core.types import OutputComparison, Problem, ProblemKind
+from modelexport_exporter.core.comparison import OutputComparison, Problem, ProblemKind
 from modelexport_exporter.verification.numerics.arithmetic import Arithmetic
 from modelexport_exporter.verification.numerics.compare import compare_output
 from modelexport_exporter.verification.numerics.tolerance import choose_tolerance

@@ -8,12 +8,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from modelexport_exporter.core.blame import Blame
-from modelexport_exporter.core.types import (
-    ConvertedModel,
-    OutputComparison,
-    ProblemKind,
-    SampleComparison,
-)
+from modelexport_exporter.core.comparison import OutputComparison, ProblemKind, SampleComparison
+from modelexport_exporter.core.types import ConvertedModel
 from modelexport_exporter.verification.original import Original
 
 Array = NDArray[Any]

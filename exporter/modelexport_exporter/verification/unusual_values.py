@@ -14,8 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from modelexport_exporter.core.comparison import OutputComparison
 from modelexport_exporter.core.sample import NOT_FINITE, Sample, Values
-from modelexport_exporter.core.types import OutputComparison
 from modelexport_exporter.verification.numerics.compare import is_float
 from modelexport_exporter.verification.treatment_of_nan import TreatmentOfNan
 

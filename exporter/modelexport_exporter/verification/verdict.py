@@ -7,16 +7,10 @@ from collections.abc import Sequence
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Verdict
+from modelexport_exporter.core.comparison import NO_TOLERANCE, ProblemKind, SampleComparison
 from modelexport_exporter.core.dims import describe_sizes
+from modelexport_exporter.core.outcome import NotCompared, Unreached, VerificationOutcome
 from modelexport_exporter.core.sample import NOT_FINITE, ORDINARY
-from modelexport_exporter.core.types import (
-    NO_TOLERANCE,
-    NotCompared,
-    ProblemKind,
-    SampleComparison,
-    Unreached,
-    VerificationOutcome,
-)
 
 _LISTED = 3
 

@@ -12,13 +12,8 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 
 from modelexport_exporter.core.machine import free_large_blocks_at_once, free_unused
-from modelexport_exporter.core.types import (
-    ConvertedModel,
-    ExportTask,
-    ReportProgress,
-    Unanswered,
-    VerificationOutcome,
-)
+from modelexport_exporter.core.outcome import Unanswered, VerificationOutcome
+from modelexport_exporter.core.types import ConvertedModel, ExportTask, ReportProgress
 from modelexport_exporter.isolation.messages import InvalidMessageError
 from modelexport_exporter.isolation.peer import Asker, PeerEndedError
 from modelexport_exporter.verification.checked_facts import FactsContradictError, check_facts

@@ -12,12 +12,8 @@ from dataclasses import replace
 
 from modelexport_api.status import Stage, Verdict
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.types import (
-    ConvertedModel,
-    ExportTask,
-    ReportProgress,
-    VerificationOutcome,
-)
+from modelexport_exporter.core.outcome import VerificationOutcome
+from modelexport_exporter.core.types import ConvertedModel, ExportTask, ReportProgress
 from modelexport_exporter.verification.dependent_outputs import check_not_random
 from modelexport_exporter.verification.original import Original
 from modelexport_exporter.verification.runtime.opened import OpenFile

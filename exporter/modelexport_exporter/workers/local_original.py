@@ -17,18 +17,13 @@ from modelexport_api.spec import Mode
 from modelexport_exporter.call.module_state import ModuleState
 from modelexport_exporter.call.user_sampler import sampler_of
 from modelexport_exporter.core.blame import Blame
+from modelexport_exporter.core.comparison import SampleComparison
 from modelexport_exporter.core.errors import ExportFailure, RefusedCall
 from modelexport_exporter.core.machine import busy_seconds, peak_memory
+from modelexport_exporter.core.outcome import NotCompared
 from modelexport_exporter.core.pitfall import Pitfall
 from modelexport_exporter.core.sample import Sample
-from modelexport_exporter.core.types import (
-    ROUTES,
-    ConvertedModel,
-    ExportTask,
-    NotCompared,
-    Rung,
-    SampleComparison,
-)
+from modelexport_exporter.core.types import ROUTES, ConvertedModel, ExportTask, Rung
 from modelexport_exporter.diagnosis.explain import explain, find_pitfalls
 from modelexport_exporter.precision.noise import Simulation
 from modelexport_exporter.sampling.lookups import Lookups

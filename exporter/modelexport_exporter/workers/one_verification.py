@@ -15,19 +15,13 @@ from numpy.typing import NDArray
 
 from modelexport_api.spec import Layout, Precision
 from modelexport_api.status import Stage, Verdict, VerificationResult
+from modelexport_exporter.core.comparison import SampleComparison
 from modelexport_exporter.core.dims import describe_sizes
 from modelexport_exporter.core.machine import release_memory
+from modelexport_exporter.core.outcome import NotCompared, Unreached, VerificationOutcome
 from modelexport_exporter.core.providers import GPU, fallbacks, on_cpu
 from modelexport_exporter.core.sample import ORDINARY, Sample, Values
-from modelexport_exporter.core.types import (
-    ConvertedModel,
-    ExportTask,
-    NotCompared,
-    ReportProgress,
-    SampleComparison,
-    Unreached,
-    VerificationOutcome,
-)
+from modelexport_exporter.core.types import ConvertedModel, ExportTask, ReportProgress
 from modelexport_exporter.report.triton_config import batch_dim, with_session_shapes
 from modelexport_exporter.verification.batch_independence import is_batch_independent
 from modelexport_exporter.verification.comparator import Comparator

@@ -6,8 +6,8 @@ from typing import Any
 
 from modelexport_exporter.core.blame import Blame
 from modelexport_exporter.core.carried import Carried
+from modelexport_exporter.core.outcome import NotCompared
 from modelexport_exporter.core.pitfall import Pitfall
-from modelexport_exporter.core.types import NotCompared
 from modelexport_exporter.sampling.lookups import Lookups
 from modelexport_exporter.verification.numerics.arithmetic import Arithmetic
 from modelexport_exporter.verification.original import Facts

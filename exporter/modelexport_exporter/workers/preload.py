@@ -24,7 +24,7 @@ MODULES = (
     "onnx_ir",
     "safetensors.torch",
     "torch.onnx",
-    "modelexport_exporter.core.types",
+    "modelexport_exporter.core.outcome",
 )
 """What every worker needs. onnxscript is not among it: the verification runs without."""
 

@@ -17,6 +17,7 @@ import torch
 from numpy.typing import NDArray
 
 from modelexport_api.status import Stage
+from modelexport_exporter.core.comparison import SampleComparison
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.machine import (
     cpu_count,
@@ -25,13 +26,8 @@ from modelexport_exporter.core.machine import (
     release_memory,
     sharing_cpus,
 )
-from modelexport_exporter.core.types import (
-    ConvertedModel,
-    ExportTask,
-    NotCompared,
-    ReportProgress,
-    SampleComparison,
-)
+from modelexport_exporter.core.outcome import NotCompared
+from modelexport_exporter.core.types import ConvertedModel, ExportTask, ReportProgress
 from modelexport_exporter.isolation.peer import Answerer
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
 from modelexport_exporter.verification.original import Facts

@@ -13,12 +13,14 @@ from typing import Any
 from numpy.typing import NDArray
 
 from modelexport_exporter.core.blame import Blame
+from modelexport_exporter.core.comparison import SampleComparison
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.machine import busy_seconds, peak_memory
+from modelexport_exporter.core.outcome import NotCompared
 from modelexport_exporter.core.pitfall import Pitfall
 from modelexport_exporter.core.providers import GPU
 from modelexport_exporter.core.sample import Sample
-from modelexport_exporter.core.types import ConvertedModel, NotCompared, SampleComparison
+from modelexport_exporter.core.types import ConvertedModel
 from modelexport_exporter.isolation.peer import Asker, Handler
 from modelexport_exporter.sampling.lookups import Lookups
 from modelexport_exporter.verification.numerics.arithmetic import Arithmetic

@@ -11,12 +11,8 @@ from pathlib import Path
 from modelexport_api.spec import Provider
 from modelexport_api.status import Stage
 from modelexport_exporter.core.machine import free_large_blocks_at_once
-from modelexport_exporter.core.types import (
-    ConvertedModel,
-    ExportTask,
-    ReportProgress,
-    VerificationOutcome,
-)
+from modelexport_exporter.core.outcome import VerificationOutcome
+from modelexport_exporter.core.types import ConvertedModel, ExportTask, ReportProgress
 from modelexport_exporter.plugins.legacy.older_torch import older_torch
 from modelexport_exporter.verification.reference_model import (
     ReferenceModel,

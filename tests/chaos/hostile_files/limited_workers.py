@@ -6,12 +6,8 @@ The resident part is forked from a server that has imported torch: what it takes
 from __future__ import annotations
 
 from chaos.hostile_files.trial import limit_address_space
-from modelexport_exporter.core.types import (
-    ConvertedModel,
-    ExportTask,
-    ReportProgress,
-    VerificationOutcome,
-)
+from modelexport_exporter.core.outcome import VerificationOutcome
+from modelexport_exporter.core.types import ConvertedModel, ExportTask, ReportProgress
 from modelexport_exporter.workers.export import export_model
 from modelexport_exporter.workers.verify import verify_model
 

@@ -11,12 +11,12 @@ import small_workers
 from modelexport_api.status import Stage
 from modelexport_exporter.batch.run import run_single
 from modelexport_exporter.core.log import JsonLog
+from modelexport_exporter.core.outcome import VerificationOutcome
 from modelexport_exporter.core.types import (
     ConvertedModel,
     ExportTask,
     FactoryProgress,
     ReportProgress,
-    VerificationOutcome,
 )
 from modelexport_exporter.isolation.prctl import set_non_dumpable
 from modelexport_exporter.isolation.server import end_orphans

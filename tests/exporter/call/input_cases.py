@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import torch
 
 from modelexport_api.status import Stage
-from modelexport_exporter.core.types import ConvertedModel, ExportTask, Rung, VerificationOutcome
+from modelexport_exporter.core.outcome import VerificationOutcome
+from modelexport_exporter.core.types import ConvertedModel, ExportTask, Rung
 from modelexport_exporter.workers.export import export_model
 from modelexport_exporter.workers.verify import verify_model
 from zoo.code import kinds

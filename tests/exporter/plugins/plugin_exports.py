@@ -12,7 +12,8 @@ import torch
 
 from modelexport_api.status import Verdict
 from modelexport_exporter.checkpoint.load import silent
-from modelexport_exporter.core.types import ConvertedModel, Rung, VerificationOutcome
+from modelexport_exporter.core.outcome import VerificationOutcome
+from modelexport_exporter.core.types import ConvertedModel, Rung
 from modelexport_exporter.pipeline.verifier import needs_runtime
 from modelexport_exporter.workers.export import export_model
 from roles import judged

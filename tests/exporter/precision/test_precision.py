@@ -16,7 +16,8 @@ from modelexport_api.resource import parse
 from modelexport_api.spec import Provider
 from modelexport_api.status import Verdict
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.types import ConvertedModel, ExportTask, Rung, VerificationOutcome
+from modelexport_exporter.core.outcome import VerificationOutcome
+from modelexport_exporter.core.types import ConvertedModel, ExportTask, Rung
 from modelexport_exporter.onnx_file.inspection import inspect_file
 from modelexport_exporter.workers.export import export_model
 from modelexport_exporter.workers.verify import verify_model

@@ -9,7 +9,7 @@ import onnx
 import onnx_ir as ir
 
 from modelexport_exporter.convert.exact_kernels import Declared, avoid_inexact_kernels
-from modelexport_exporter.core.types import VerificationOutcome
+from modelexport_exporter.core.outcome import VerificationOutcome
 from modelexport_exporter.workers.verify import verify_model
 from models.catalog import CODE as ALL_CODE
 from models.catalog import RealModel

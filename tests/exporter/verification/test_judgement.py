@@ -19,8 +19,9 @@ from modelexport_api.reasons import Reason
 from modelexport_api.status import Verdict
 from modelexport_exporter.call import bind_inputs
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.outcome import VerificationOutcome
 from modelexport_exporter.core.sample import Values
-from modelexport_exporter.core.types import ExportTask, VerificationOutcome
+from modelexport_exporter.core.types import ExportTask
 from modelexport_exporter.verification.samples import time_shares
 from modelexport_exporter.verification.verdict import describe_ill_conditioned, describe_mismatch
 from modelexport_exporter.workers import one_verification

@@ -13,7 +13,7 @@ import torch
 from onnx import helper
 
 from modelexport_api.status import Verdict
-from modelexport_exporter.core.types import VerificationOutcome
+from modelexport_exporter.core.outcome import VerificationOutcome
 from modelexport_exporter.workers.verify import verify_model
 from models import catalog
 from models.catalog import RealModel, initialised

@@ -16,7 +16,7 @@ import torch
 from onnx import numpy_helper, parser
 
 from modelexport_api.status import Verdict
-from modelexport_exporter.core.types import VerificationOutcome
+from modelexport_exporter.core.outcome import VerificationOutcome
 from modelexport_exporter.verification.samples import time_shares
 from modelexport_exporter.verification.verdict import describe_mismatch
 from modelexport_exporter.workers import one_verification

@@ -18,8 +18,9 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import Provider
 from modelexport_api.status import Verdict
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.core.outcome import VerificationOutcome
 from modelexport_exporter.core.sample import NOT_FINITE, Values
-from modelexport_exporter.core.types import ConvertedModel, ExportTask, VerificationOutcome
+from modelexport_exporter.core.types import ConvertedModel, ExportTask
 from modelexport_exporter.plugins.runtime import SessionSetup
 from modelexport_exporter.sampling.draw import draw
 from modelexport_exporter.verification.runtime import prepacking

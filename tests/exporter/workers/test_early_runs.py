@@ -12,7 +12,8 @@ import torch
 
 from modelexport_api.status import Verdict
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.types import ExportTask, Unanswered, VerificationOutcome
+from modelexport_exporter.core.outcome import Unanswered, VerificationOutcome
+from modelexport_exporter.core.types import ExportTask
 from modelexport_exporter.verification.early_outputs import EarlyOutputs
 from modelexport_exporter.verification.reference_model import ReferenceModel, load_reference_model
 from modelexport_exporter.verification.samples import time_shares

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modelexport_exporter.core.types import OutputComparison, Problem, ProblemKind
+from modelexport_exporter.core.comparison import OutputComparison, Problem, ProblemKind
 from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstimate, Settled
 from modelexport_exporter.verification.numerics.slices import Slices
 from modelexport_exporter.verification.numerics.tolerance import Tolerance

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from modelexport_exporter.core.types import SampleComparison
+from modelexport_exporter.core.comparison import SampleComparison
 
 
 def empty_outputs(results: Sequence[SampleComparison]) -> list[str]:

@@ -15,7 +15,8 @@ from typing import Any
 import torch
 from numpy.typing import NDArray
 
-from modelexport_exporter.core.types import NotCompared, SampleComparison, Unreached
+from modelexport_exporter.core.comparison import SampleComparison
+from modelexport_exporter.core.outcome import NotCompared, Unreached
 from modelexport_exporter.core.user_frame import is_users
 from modelexport_exporter.verification.original import FileSides
 from modelexport_exporter.verification.reference import EagerReference

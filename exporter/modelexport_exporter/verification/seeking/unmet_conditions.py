@@ -13,9 +13,9 @@ from typing import Any
 import torch
 from numpy.typing import NDArray
 
+from modelexport_exporter.core.comparison import SampleComparison
 from modelexport_exporter.core.dims import DimSizes, distinct
 from modelexport_exporter.core.sample import Sample, Values
-from modelexport_exporter.core.types import SampleComparison
 from modelexport_exporter.sampling.draw import draw
 from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.samples.sample_source import SampleSource

@@ -13,25 +13,25 @@ import pytest
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Stage, Support, UnsupportedOp, Verdict, VerificationResult
 from modelexport_exporter.core.blame import Blame, ReproFile
+from modelexport_exporter.core.comparison import (
+    OutputComparison,
+    Problem,
+    ProblemKind,
+    SampleComparison,
+)
 from modelexport_exporter.core.errors import (
     ExportFailure,
     Incurable,
     NotDeterministic,
     RouteFallback,
 )
+from modelexport_exporter.core.outcome import NotCompared, Unreached, VerificationOutcome
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.core.types import (
     ConvertedModel,
     FactoryProgress,
-    NotCompared,
-    OutputComparison,
-    Problem,
-    ProblemKind,
-    SampleComparison,
     SizeGuard,
     StageResult,
-    Unreached,
-    VerificationOutcome,
     WrittenFile,
 )
 from modelexport_exporter.isolation import messages

@@ -11,7 +11,8 @@ from modelexport_api.reasons import Reason
 from modelexport_api.status import Verdict, VerificationResult
 from modelexport_exporter.core.blame import Blame, ReproFile
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.types import ConvertedModel, VerificationOutcome, WrittenFile
+from modelexport_exporter.core.outcome import VerificationOutcome
+from modelexport_exporter.core.types import ConvertedModel, WrittenFile
 from modelexport_exporter.pipeline.checked_answers import (
     check_export,
     check_reading,

@@ -10,13 +10,9 @@ from modelexport_api.reasons import Reason
 from modelexport_api.resource import ModelExport
 from modelexport_api.status import Failure, Stage, Verdict, VerificationResult
 from modelexport_exporter.core.attempt import Attempt
-from modelexport_exporter.core.types import (
-    ConvertedModel,
-    Rung,
-    SampleComparison,
-    VerificationOutcome,
-    WrittenFile,
-)
+from modelexport_exporter.core.comparison import SampleComparison
+from modelexport_exporter.core.outcome import VerificationOutcome
+from modelexport_exporter.core.types import ConvertedModel, Rung, WrittenFile
 from modelexport_exporter.report.record import Record
 from modelexport_exporter.storage.files import FileStore
 from modelexport_exporter.storage.store import Location, Role

@@ -3,7 +3,12 @@ from __future__ import annotations
 import math
 
 from modelexport_api.resource import ModelExport
-from modelexport_exporter.core.types import OutputComparison, Problem, ProblemKind, SampleComparison
+from modelexport_exporter.core.comparison import (
+    OutputComparison,
+    Problem,
+    ProblemKind,
+    SampleComparison,
+)
 from modelexport_exporter.report.report import public_spec, samples
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from modelexport_exporter.core.types import OutputComparison, Problem, ProblemKind
+from modelexport_exporter.core.comparison import OutputComparison, Problem, ProblemKind
 from modelexport_exporter.verification.further_runs import (
     FEW,
     HOPELESS,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from modelexport_exporter.core.comparison import OutputComparison, Problem, ProblemKind
 from modelexport_exporter.core.sample import Sample, Values
-from modelexport_exporter.core.types import OutputComparison, Problem, ProblemKind
 from modelexport_exporter.verification.reference import EagerReference
 from modelexport_exporter.verification.unusual_values import UnusualValues
 from unit.exporter.verification.test_reference import ROWS

@@ -6,17 +6,15 @@ import pytest
 
 from modelexport_api.reasons import Reason
 from modelexport_api.status import Verdict, VerificationResult
-from modelexport_exporter.core.sample import Values
-from modelexport_exporter.core.types import (
-    NotCompared,
+from modelexport_exporter.core.comparison import (
     OutputComparison,
     Problem,
     ProblemKind,
     SampleComparison,
-    SizeGuard,
-    Unreached,
-    VerificationOutcome,
 )
+from modelexport_exporter.core.outcome import NotCompared, Unreached, VerificationOutcome
+from modelexport_exporter.core.sample import Values
+from modelexport_exporter.core.types import SizeGuard
 from modelexport_exporter.verification.verdict import (
     describe_ill_conditioned,
     describe_incomplete,

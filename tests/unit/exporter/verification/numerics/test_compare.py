@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
-from modelexport_exporter.core.types import OutputComparison, ProblemKind
+from modelexport_exporter.core.comparison import OutputComparison, ProblemKind
 from modelexport_exporter.verification.numerics import compare
 from modelexport_exporter.verification.numerics.compare import compare_output, peak_of
 from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstimate
