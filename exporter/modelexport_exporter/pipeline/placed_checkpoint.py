@@ -1,8 +1,8 @@
 """The checkpoint next to a model that points into it, as both are published.
 
 Guarantees that it is the checkpoint that was fetched: a worker names the file, by its digest, and
-this process's own digests decide. Workers of the model's code may write in the directory of the
-model, so a checkpoint that is used in place is copied, and only a downloaded one is linked.
+this process's own digests decide. It is copied: workers of the model's code may write in the
+directory of the model, and not the checkpoint.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ def place_checkpoint(
     for file, number in pointed_sources(converted, checkpoint.digests()).items():
         found, source = identity.files[number], checkpoint.paths[number]
         try:
-            digest = place(source, directory / file.name, may_link=not checkpoint.in_place)
+            digest = place(source, directory / file.name)
         except OSError as error:
             raise from_os_error(error, Role.DESTINATION, str(directory)) from error
-        if digest not in {None, file.sha256}:
+        if digest != file.sha256:
             raise replaced(store.uri(found.key))
         origins[file.name] = Origin(store, found)
     return origins

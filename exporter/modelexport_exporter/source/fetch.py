@@ -39,8 +39,6 @@ class Fetched:
     """Waits for them so many seconds; returns none if they are not known then."""
     paths: tuple[Path, ...] = ()
     """The files, in the order of the identity's."""
-    in_place: bool = False
-    """Whether they are the user's own, and no copies for this run."""
 
 
 @dataclass(frozen=True)
@@ -154,9 +152,7 @@ def fetch(
         done, _ = wait([digests], seconds)
         return digests.result() if done else ()
 
-    return Fetched(
-        checkpoint, digests.result, digests_within, tuple(paths), in_place=in_place is not None
-    )
+    return Fetched(checkpoint, digests.result, digests_within, tuple(paths))
 
 
 def _download(

@@ -71,19 +71,15 @@ def link(source: Path, target: Path, on_bytes: OnBytes = lambda _count: None) ->
     return None
 
 
-def place(source: Path, target: Path, *, may_link: bool) -> str | None:
-    """Put a file in the place of one that a worker wrote; return its SHA-256 if it was copied.
+def place(source: Path, target: Path) -> str:
+    """Copy a file to the place of one that a worker wrote; return its SHA-256. Raises OSError.
 
-    In a directory that is no link. `may_link`: whether who may write the directory may also write
-    the file itself. Raises OSError.
+    In a directory that is no link. Not a second name: onnx and onnx_ir refuse external data that
+    has several.
     """
     with _directory(target.parent) as above:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(target.name, dir_fd=above)
-        if may_link:
-            with contextlib.suppress(OSError):
-                os.link(source, target.name, dst_dir_fd=above, follow_symlinks=False)
-                return None
         made = os.open(target.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=above)
         with os.fdopen(made, "wb") as writer, source.open("rb") as reader:
             return copy_into(reader.fileno(), writer)

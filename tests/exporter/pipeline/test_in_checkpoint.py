@@ -37,6 +37,10 @@ def build():
     return torch.nn.Sequential(
         torch.nn.Linear(256, 2048), torch.nn.ReLU(), torch.nn.Linear(2048, 256)
     )
+
+
+def words():
+    return torch.nn.Sequential(torch.nn.Embedding(1000, 256), torch.nn.Linear(256, 1000))
 """
 At = Callable[[str], Location]
 
@@ -162,6 +166,29 @@ def test_a_checkpoint_of_safetensors(
         "tensors": 3,  # the bias of 1,024 bytes stays in the model's file
         "pointedBytes": 4 * (2 * 256 * 2048 + 2048),
     }
+
+
+def test_a_table_whose_rows_are_looked_up(
+    root: str, storage: Storage, place: At, tmp_path: Path
+) -> None:
+    # Its values are read by the verification itself, which seeks rows that differ.
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Embedding(1000, 256), torch.nn.Linear(256, 1000))
+    result = run(
+        place,
+        storage,
+        tmp_path,
+        torch_save(net.state_dict()),
+        model={"factory": "pointed_net:words", "code": {"uri": place("code/").uri}},
+        inputs=[{"name": "ids", "dtype": "int64", "shape": ["batch", "n"], "range": [0, 999]}],
+        dims={"batch": {"max": 4}, "n": {"max": 8}},
+    )
+    assert result.artifact is not None, (tmp_path / "log").read_text()
+    assert "attempt 2" not in (tmp_path / "log").read_text()
+    session = onnxruntime.InferenceSession(get(place, tmp_path / "consumer"))
+    ids = np.array([[0, 999, 7]])
+    (found,) = session.run(["y"], {"ids": ids})
+    np.testing.assert_allclose(found, net(torch.from_numpy(ids)).detach(), atol=1e-5)
 
 
 def test_what_is_published_is_no_link_to_the_source(tmp_path: Path) -> None:
