@@ -10,7 +10,7 @@ import abc
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.storage.s3_codes import UPLOAD_GONE, error_code, required
@@ -18,7 +18,10 @@ from modelexport_exporter.storage.store import OnBytes
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
-    from types_boto3_s3.type_defs import CompletedPartTypeDef
+    from types_boto3_s3.type_defs import (
+        CompletedPartTypeDef,
+        CreateMultipartUploadRequestTypeDef,
+    )
 
 Guard = Callable[[str], AbstractContextManager[None]]
 """Converts the errors of a request for a key to failures."""
@@ -49,6 +52,8 @@ class PendingMultipart(abc.ABC):
     content_type: str
     metadata: dict[str, str]
     guard: Guard
+    checksums: ClassVar[bool] = True
+    """Whether the parts have checksums of ours, which the server compares."""
     upload_id: str = field(default="", init=False)
     parts: list[CompletedPartTypeDef] = field(default_factory=list, init=False)
 
@@ -85,13 +90,15 @@ class PendingMultipart(abc.ABC):
 
     def _begin(self, on_bytes: OnBytes = _ignore) -> None:
         with self.guard(self.key):
-            begun = self.client.create_multipart_upload(
-                Bucket=self.bucket,
-                Key=self.key,
-                ChecksumAlgorithm="CRC32",
-                ContentType=self.content_type,
-                Metadata=self.metadata,
-            )
+            request: CreateMultipartUploadRequestTypeDef = {
+                "Bucket": self.bucket,
+                "Key": self.key,
+                "ContentType": self.content_type,
+                "Metadata": self.metadata,
+            }
+            if self.checksums:
+                request["ChecksumAlgorithm"] = "CRC32"
+            begun = self.client.create_multipart_upload(**request)
             self.upload_id = required(begun, "UploadId")
         self.parts = self._send_parts(on_bytes)
 

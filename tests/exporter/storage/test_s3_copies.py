@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from boto3.s3.transfer import TransferConfig
 
 from bed.s3 import S3Server
 from modelexport_api.reasons import Reason
@@ -80,6 +81,19 @@ def test_the_server_copies_and_nobody_sees_it_before(
     ]
     assert proxy.sent_bytes < 4096, "what completes the upload, and nothing of the content"
     assert sum(moved) == len(CONTENT)
+
+
+def test_a_source_that_was_uploaded_in_parts_is_copied_in_parts(
+    at: At, s3: S3Server, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Its checksum is one of the checksums of its parts, as training jobs upload checkpoints.
+    monkeypatch.setattr(s3_copy, "COPY_PART_BYTES", 5 << 20)
+    (tmp_path / "model.pt").write_bytes(CONTENT)
+    in_parts = TransferConfig(multipart_threshold=5 << 20, multipart_chunksize=5 << 20)
+    s3.client().upload_file(str(tmp_path / "model.pt"), bucket, "model.pt", Config=in_parts)
+    source, target = at("model.pt", Role.SOURCE), at("copy.data")
+    staged(found(source), target).publish()
+    assert target.store.read(target.key) == (CONTENT, target.store.stat(target.key))
 
 
 def test_another_bucket_of_the_server_is_a_source(at: At, s3: S3Server) -> None:
