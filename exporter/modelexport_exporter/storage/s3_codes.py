@@ -48,7 +48,23 @@ def required(answer: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401
 def is_incomplete(operation: str, answer: Mapping[str, Any]) -> bool:
     """Return whether an answer that reports success lacks what every one has."""
     success = _OK <= status_in(answer) < _REDIRECT and not code_in(answer)
-    return success and any(name not in answer for name in REQUIRED.get(operation, ()))
+    lacks = any(name not in answer for name in REQUIRED.get(operation, ()))
+    endless = operation == "GetObject" and not states_its_end(answer)
+    return success and (lacks or endless or _is_cut(answer.get("ETag", "")))
+
+
+def _is_cut(etag: str) -> bool:
+    """Return whether the end of an ETag is missing. Some servers send it without quotes."""
+    return etag.removeprefix("W/").startswith('"') and etag.count('"') == 1
+
+
+def states_its_end(answer: Mapping[str, Any]) -> bool:
+    """Return whether the length of the body is known: of half a header it ends with the connection.
+
+    Servers behind a proxy may send chunks instead of a length.
+    """
+    headers = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {})
+    return "ContentLength" in answer or "chunked" in headers.get("transfer-encoding", "").lower()
 
 
 def error_code(error: BaseException | None) -> str:

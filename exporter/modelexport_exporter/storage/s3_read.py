@@ -17,6 +17,7 @@ from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.storage import errors as storage_errors
 from modelexport_exporter.storage.checksums import HASHES, Checksum, checksum_of
 from modelexport_exporter.storage.errors import Access
+from modelexport_exporter.storage.s3_codes import IncompleteAnswerError, states_its_end
 from modelexport_exporter.storage.s3_stream import blocks
 
 ATTEMPTS = 5
@@ -111,6 +112,8 @@ def _comparable(found: Checksum | None) -> Checksum | None:
 
 def _take(answer: Answer, taker: Taker[T], expected: Checksum | None) -> tuple[T, bytes | None]:
     """Return what came of the body, and its checksum; None if it was not read to its end."""
+    if not states_its_end(answer):
+        raise IncompleteAnswerError("the answer has no length")
     running = HASHES[expected.algorithm]() if expected else None
     whole = True
     for block in blocks(answer["Body"]):

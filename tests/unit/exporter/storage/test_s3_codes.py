@@ -16,8 +16,13 @@ from modelexport_exporter.storage.s3_codes import (
 from modelexport_exporter.storage.s3_retries import is_repeated
 
 
-def answer(status: int = 200, **parts: Any) -> dict[str, Any]:  # noqa: ANN401
-    return {"ResponseMetadata": {"HTTPStatusCode": status}, **parts}
+def answer(
+    status: int = 200,
+    headers: dict[str, str] | None = None,
+    **parts: Any,  # noqa: ANN401
+) -> dict[str, Any]:
+    about = {"HTTPStatusCode": status, "HTTPHeaders": headers or {}}
+    return {"ResponseMetadata": about, **parts}
 
 
 def test_an_error_of_a_connection_has_no_code() -> None:
@@ -29,11 +34,15 @@ def test_an_error_of_a_connection_has_no_code() -> None:
 @pytest.mark.parametrize(
     ("operation", "given", "incomplete"),
     [
-        ("GetObject", answer(ETag="e"), False),
+        ("GetObject", answer(ETag="e", ContentLength=0), False),
+        ("GetObject", answer(ETag="e"), True),
+        ("GetObject", answer(ETag="e", headers={"transfer-encoding": "Chunked"}), False),
         ("GetObject", answer(), True),
         ("GetObject", answer(206), True),
         ("GetObject", answer(404), False),
         ("GetObject", answer(Error={"Code": "InternalError"}), False),
+        ("PutObject", answer(ETag='"0123"'), False),
+        ("PutObject", answer(ETag='"01'), True),
         ("HeadObject", answer(ETag="e", ContentLength=1), True),
         ("ListObjectsV2", answer(), True),
         ("ListObjectsV2", answer(IsTruncated=False), False),
