@@ -44,19 +44,28 @@ def _remainder(g: Value, x: Value, y: Value) -> Value:
 
 
 def _floor_divide(g: Value, x: Value, y: Value) -> Value:
-    """Divide what is left without the rest: an integer, but for its rounding.
-
-    Integers are cut towards zero without it: the smallest one less a rest has an overflow.
-    """
+    """Divide what is left without the rest: an integer, but for its rounding."""
+    if _is_integer(x) and _is_integer(y):
+        return _floor_divide_integers(g, x, y)
     rest, opposite = _rest(g, x, y)
-    integers = _is_integer(x) and _is_integer(y)
-    quotient = g.op("Div", x if integers else g.op("Sub", x, rest), y)
+    quotient = g.op("Div", g.op("Sub", x, rest), y)
     floats = is_float(x) or is_float(y)
     quotient = g.op("Round", quotient) if floats else quotient
     down = g.op("Where", opposite, g.op("Sub", quotient, _number(g, 1)), quotient)
     if not floats:
         return down
     return g.op("Where", g.op("Equal", y, _number(g, 0)), g.op("Div", x, y), down)
+
+
+def _floor_divide_integers(g: Value, x: Value, y: Value) -> Value:
+    """Divide towards zero, and one lower where the rest of that is not Mod's, of the sign of y.
+
+    The smallest integer less a rest has an overflow, and Mod with fmod computes in float64.
+    """
+    cut = g.op("Div", x, y)
+    rest = g.op("Sub", x, g.op("Mul", cut, y))
+    same = g.op("Equal", rest, g.op("Mod", x, y))
+    return g.op("Where", same, cut, g.op("Sub", cut, _number(g, 1)))
 
 
 def _add_product(operator: str) -> Callable[..., Value]:

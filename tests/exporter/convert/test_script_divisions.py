@@ -12,7 +12,7 @@ from torch import nn
 from exporter.convert.scripted import computed
 
 FLOATS = torch.tensor([1.0, 0.7, -1.3, 2.6, -7.0, 5.5, 331.5, 0.0, -0.1, 12.0])
-INTEGERS = torch.tensor([-7, -3, 0, 3, 7, 2**53 + 1, -(2**40) - 1])
+INTEGERS = torch.tensor([-7, -3, 0, 3, 7, 2**53 + 1, -(2**40) - 1, -(2**63), 2**63 - 1])
 
 
 class ByNumber(nn.Module):
