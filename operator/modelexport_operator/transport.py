@@ -171,7 +171,6 @@ class Transport:
         try:
             answer = await self._call(request)
             status, reason = answer.status, answer.reason
-            self._limiter.hold(asked_pause(status, answer.getheaders()))
             data: bytes = await answer.read()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             status = 0
@@ -189,7 +188,6 @@ class Transport:
         try:
             answer: aiohttp.ClientResponse = (await self._call(request, timeout)).response
             status = answer.status
-            self._limiter.hold(asked_pause(status, answer.headers))
             if status >= 400:  # noqa: PLR2004 - HTTP's boundary
                 raise _to_error(status, answer.reason or "", await answer.read())
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
@@ -199,7 +197,7 @@ class Transport:
         return answer
 
     async def _call(self, request: Request, timeout: object = _TIMEOUT) -> Any:  # noqa: ANN401, ASYNC109
-        """Send the request. The library has no types."""
+        """Send the request, and pause as the answer asks. The library has no types."""
         headers = {"Content-Type": request.content_type, "Accept": "application/json"}
         _, url, headers, _, _ = await self._client.param_serialize(
             request.method,
@@ -208,9 +206,11 @@ class Transport:
             header_params=headers,
             auth_settings=["BearerToken"],
         )
-        return await self._client.call_api(
+        answer: Any = await self._client.call_api(
             request.method, url, headers, request.body, _request_timeout=timeout
         )
+        self._limiter.hold(asked_pause(answer.status, answer.getheaders()))
+        return answer
 
 
 async def _load_credentials() -> None:

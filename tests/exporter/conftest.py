@@ -15,6 +15,7 @@ from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Storage
 from modelexport_exporter.storage.locate import locate
 from modelexport_exporter.storage.store import Location, Role
+from throttling import Throttle, throttling
 
 Place = Callable[[str, Role], Location]
 
@@ -98,3 +99,12 @@ def resource(root: str, storage: Storage) -> Callable[..., ModelExport]:
         )
 
     return made
+
+
+@pytest.fixture
+def proxy(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Throttle]:
+    """A proxy in front of the S3 server, whose keys the environment has."""
+    for name, value in s3.environment().items():
+        monkeypatch.setenv(name, value)
+    with throttling(s3.endpoint) as throttle:
+        yield throttle

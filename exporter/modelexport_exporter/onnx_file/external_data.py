@@ -47,9 +47,14 @@ def write_external_data(
             assert value.const_value is not None
             places[value.name] = writer.write(value.const_value)
     digest = writer.sha256.hexdigest()
-    name = f"model.{digest[:12]}.data"
-    partial.rename(directory / name)
-    return WrittenFile(name=name, size_bytes=writer.position, sha256=digest), places
+    written = data_file(digest, writer.position)
+    partial.rename(directory / written.name)
+    return written, places
+
+
+def data_file(sha256: str, size_bytes: int) -> WrittenFile:
+    """Return a file of external data, which its digest names."""
+    return WrittenFile(f"model.{sha256[:12]}.data", size_bytes, sha256)
 
 
 def external_tensor(

@@ -8,13 +8,13 @@ added to a file without touching one byte that was verified, and without reading
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
 from modelexport_api.reasons import Reason
+from modelexport_exporter.core.digests import sha256_file
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import WrittenFile
 
@@ -35,9 +35,7 @@ def append_metadata(path: Path, facts: Mapping[str, str]) -> WrittenFile:
     """Append facts to the metadata of a serialized ModelProto; return the file as it is now."""
     with path.open("ab") as file:
         file.write(encode_metadata(facts))
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return WrittenFile(path.name, path.stat().st_size, digest)
+    return WrittenFile(path.name, path.stat().st_size, sha256_file(path))
 
 
 def check_states_nothing(path: Path) -> None:

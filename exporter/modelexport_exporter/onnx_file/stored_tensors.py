@@ -7,7 +7,6 @@ sides are mapped, and an unchanged weight is the same memory twice.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,8 +18,9 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
+from modelexport_exporter.core.digests import sha256_file
 from modelexport_exporter.core.types import WrittenFile
-from modelexport_exporter.onnx_file.external_data import BLOCK_BYTES, Placed
+from modelexport_exporter.onnx_file.external_data import BLOCK_BYTES, Placed, data_file
 
 _FIRST_BYTES = 4096
 """Compared first: layers of one shape mostly differ there."""
@@ -57,7 +57,7 @@ class StoredTensors:
                 self._by_length.setdefault(place.length, []).append(Pointer(number, place))
         self._found: dict[int, tuple[ir.TensorProtocol, Pointer | None]] = {}
         pool = ThreadPoolExecutor(1, thread_name_prefix="checkpoint-digest")
-        self._digests: list[Future[str]] = [pool.submit(_sha256, file.path) for file in files]
+        self._digests: list[Future[str]] = [pool.submit(sha256_file, file.path) for file in files]
         pool.shutdown(wait=False)
 
     def find(self, tensor: ir.TensorProtocol) -> Pointer | None:
@@ -85,9 +85,7 @@ class StoredTensors:
 
         Waits for the digest.
         """
-        digest = self._digests[number].result()
-        size = self.files[number].path.stat().st_size
-        return WrittenFile(f"model.{digest[:12]}.data", size, digest)
+        return data_file(self._digests[number].result(), self.files[number].path.stat().st_size)
 
     def _is_at(self, pointer: Pointer, own: Bytes) -> bool:
         begin, end = pointer.place.offset, pointer.place.offset + pointer.place.length
@@ -119,8 +117,3 @@ def _bytes_of(array: NDArray[Any]) -> Bytes | None:
     if not array.flags.c_contiguous:
         return None
     return array.reshape(-1).view(np.uint8)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

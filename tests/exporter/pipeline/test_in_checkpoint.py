@@ -5,10 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +16,15 @@ import safetensors.torch
 import torch
 
 from bed.s3 import S3Server
-from modelexport_api.pod import MANIFEST_ENV, PodResult
+from exporter.pipeline.pod_process import run_pod
+from modelexport_api.pod import PodResult
 from modelexport_api.reasons import Reason
 from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Storage
-from modelexport_exporter.pod import TERMINATION_LOG_ENV, WORK_DIR_ENV
 from modelexport_exporter.publish.manifest import MANIFEST_NAME, Manifest
 from modelexport_exporter.storage.locate import locate
 from modelexport_exporter.storage.store import Location, Role
-from throttling import Throttle, throttling
+from throttling import Throttle
 
 CODE = b"""\
 import torch
@@ -84,20 +81,9 @@ def run(at: At, storage: Storage, tmp_path: Path, content: bytes, **spec: Any) -
             },
         }
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "modelexport_exporter"],
-        env={
-            **os.environ,
-            MANIFEST_ENV: json.dumps(resource.to_wire()),
-            WORK_DIR_ENV: str(tmp_path / "work"),
-            TERMINATION_LOG_ENV: str(tmp_path / "termination-log"),
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done, result = run_pod(resource.to_wire(), tmp_path)
     (tmp_path / "log").write_text(done.stderr)
-    return PodResult.model_validate_json((tmp_path / "termination-log").read_text())
+    return result
 
 
 def manifest(at: At) -> Manifest:
@@ -201,14 +187,6 @@ def test_what_is_published_is_no_link_to_the_source(tmp_path: Path) -> None:
     source = tmp_path / "store" / "run" / "model"
     source.write_bytes(b"training goes on")  # into the same inode
     assert published(at, checkpoint_name(content)) == content
-
-
-@pytest.fixture
-def proxy(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Throttle]:
-    for name, value in s3.environment().items():
-        monkeypatch.setenv(name, value)
-    with throttling(s3.endpoint) as throttle:
-        yield throttle
 
 
 @pytest.fixture

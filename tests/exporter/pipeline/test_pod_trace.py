@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import os
 import socket
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import torch
 
 from bed.processes import free_port
-from modelexport_api.pod import MANIFEST_ENV, PodResult, parse_log_line
+from exporter.pipeline.pod_process import run_pod
+from modelexport_api.pod import PodResult, parse_log_line
 from modelexport_api.status import Stage
 from modelexport_api.tracing import TRACEPARENT_ENV, context_of_export
-from modelexport_exporter.pod import TERMINATION_LOG_ENV, WORK_DIR_ENV
 from otlp_receiver import receiving
 
 UID = "0f4b7c1e-5f0c-4a51-b1f6-1d8f7c9a0d11"
@@ -52,23 +48,13 @@ def _export(tmp_path: Path, endpoint: str) -> tuple[PodResult, str]:
             "destination": {"uri": f"file://{tmp_path}/out"},
         },
     }
-    done = subprocess.run(
-        [sys.executable, "-m", "modelexport_exporter"],
-        env={
-            **os.environ,
-            MANIFEST_ENV: json.dumps(resource),
-            WORK_DIR_ENV: str(tmp_path / "work"),
-            TERMINATION_LOG_ENV: str(tmp_path / "termination-log"),
-            TRACEPARENT_ENV: PARENT.traceparent,
-            "OTEL_EXPORTER_OTLP_ENDPOINT": endpoint,
-            "OTEL_EXPORTER_OTLP_HEADERS": "authorization=hidden-token",
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    variables = {
+        TRACEPARENT_ENV: PARENT.traceparent,
+        "OTEL_EXPORTER_OTLP_ENDPOINT": endpoint,
+        "OTEL_EXPORTER_OTLP_HEADERS": "authorization=hidden-token",
+    }
+    done, result = run_pod(resource, tmp_path, **variables)
     assert done.returncode == 0, done.stderr
-    result = PodResult.model_validate_json((tmp_path / "termination-log").read_text())
     return result, done.stderr
 
 

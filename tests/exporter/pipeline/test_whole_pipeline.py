@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,12 +10,12 @@ import onnxruntime
 import pytest
 import torch
 
+from exporter.pipeline.pod_process import run_pod
 from modelexport_api.isolation import Network
-from modelexport_api.pod import MANIFEST_ENV, PodResult, parse_log_line
+from modelexport_api.pod import parse_log_line
 from modelexport_api.resource import ModelExport
 from modelexport_api.spec import Storage
 from modelexport_api.status import Stage
-from modelexport_exporter.pod import TERMINATION_LOG_ENV, WORK_DIR_ENV
 from modelexport_exporter.storage.store import Location
 
 CODE = b"""\
@@ -63,18 +59,7 @@ def test_a_small_model(
             },
         }
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "modelexport_exporter"],
-        env={
-            **os.environ,
-            MANIFEST_ENV: json.dumps(resource.to_wire()),
-            WORK_DIR_ENV: str(tmp_path / "work"),
-            TERMINATION_LOG_ENV: str(tmp_path / "termination-log"),
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done, result = run_pod(resource.to_wire(), tmp_path)
 
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""
@@ -82,7 +67,6 @@ def test_a_small_model(
     assert all(lines), "every line of the log is structured, whatever user code prints"
     stages = [line.progress.stage for line in lines if line and line.progress]
     assert list(dict.fromkeys(stages)) == list(Stage)
-    result = PodResult.model_validate_json((tmp_path / "termination-log").read_text())
     assert result.artifact is not None
     assert result.artifact.uri == f"{root}out/model.onnx"
     assert result.verification is not None

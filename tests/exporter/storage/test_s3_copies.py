@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,21 +17,13 @@ from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.storage import s3_copy
 from modelexport_exporter.storage.locate import locate
 from modelexport_exporter.storage.store import Location, Origin, Pending, Role
-from throttling import Throttle, answer_of, throttling
+from throttling import Throttle, answer_of
 
 pytestmark = pytest.mark.s3
 
 At = Callable[..., Location]
 CONTENT = os.urandom(12 << 20)
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
-
-
-@pytest.fixture
-def proxy(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Throttle]:
-    for name, value in s3.environment().items():
-        monkeypatch.setenv(name, value)
-    with throttling(s3.endpoint) as throttle:
-        yield throttle
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,7 @@ from modelexport_exporter.storage import s3_download, s3_retries, s3_stream
 from modelexport_exporter.storage.locate import locate
 from modelexport_exporter.storage.s3 import SMALL_UPLOAD_BYTES
 from modelexport_exporter.storage.store import Location, Role
-from throttling import Throttle, answer_of, throttling
+from throttling import Throttle, answer_of
 
 pytestmark = pytest.mark.s3
 
@@ -27,13 +27,10 @@ At = Callable[[str], Location]
 
 
 @pytest.fixture
-def proxy(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Throttle]:
-    """A proxy in front of the server; repeats do not wait."""
-    for name, value in s3.environment().items():
-        monkeypatch.setenv(name, value)
+def proxy(proxy: Throttle, monkeypatch: pytest.MonkeyPatch) -> Throttle:
+    """The proxy; repeats do not wait."""
     monkeypatch.setattr(s3_retries, "_LONGEST_WAIT", 0.01)
-    with throttling(s3.endpoint) as throttle:
-        yield throttle
+    return proxy
 
 
 @pytest.fixture
