@@ -142,6 +142,8 @@ def against(server: object, replica: object, seeds: Iterable[int]) -> Iterator[R
 
 def report(seed: int, problems: Iterable[str]) -> None:
     """Keep what was not as promised, to be read."""
+    line = json.dumps({"seed": seed, "problems": [*problems]})
+    print(line)
     JOURNALS.mkdir(parents=True, exist_ok=True)
     with (JOURNALS / f"{PART}_wrong.jsonl").open("a") as file:
-        file.write(json.dumps({"seed": seed, "problems": [*problems]}) + "\n")
+        file.write(line + "\n")
