@@ -98,9 +98,7 @@ def _create(seen: Observation, now: datetime, settings: Settings, run: int) -> D
         manifest = build(export, settings, run)
     except JobError as error:
         return _invalid(seen, str(error), now)
-    name = manifest["metadata"]["name"]
-    created = Event("Normal", "JobCreated", f"created Job {name}", f"{name}{_run_suffix(seen)}")
-    return Decision(action=CreateJob(manifest), events=(*_recreation_events(seen), created))
+    return Decision(action=CreateJob(manifest), events=_recreation_events(seen))
 
 
 def _evaluate(seen: Observation, job: ObservedJob, now: datetime, settings: Settings) -> Decision:
@@ -209,13 +207,8 @@ def _result(seen: Observation) -> PodResult | None:
     return ends[-1].result if ends else None
 
 
-def _run_suffix(seen: Observation) -> str:
-    """Return what distinguishes a Job from the one of the same name before a suspension."""
-    return f"/{seen.resource.generation}" if seen.resource.generation > 1 else ""
-
-
 def _recreation_events(seen: Observation) -> tuple[Event, ...]:
-    """Return the Event that explains why a Job is created again."""
+    """Return the Event that explains why a Job is created again; the first is in the status."""
     if seen.job is not None:
         message = f"no result of Job {seen.job.name} could be read; the Job runs again"
         return (Event("Warning", Reason.RESULT_LOST, message, seen.job.uid),)

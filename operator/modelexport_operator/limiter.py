@@ -37,9 +37,14 @@ class Limiter:
         if seconds > 0:
             self._next = max(self._next, self._clock() + seconds)
 
+    @property
+    def is_empty(self) -> bool:
+        """Return whether a request would have to wait."""
+        return self._next + self._interval > self._clock()
+
     def try_take(self) -> bool:
         """Take a token if there is one now; return whether there was."""
-        free = self._next + self._interval <= self._clock()
+        free = not self.is_empty
         if free:
             self.reserve()
         return free

@@ -33,6 +33,7 @@ class ObservedResource:
     generation: int
     resource_version: str
     export: ModelExport | None
+    """None after the end, when nothing depends on it, and if there is an error."""
     error: str | None
     """Why this version of the operator cannot read the spec, if it cannot."""
     status: ModelExportStatus
@@ -104,10 +105,7 @@ def resource(body: Object) -> ObservedResource:
     meta = body.get("metadata") or {}
     spec, stored = body.get("spec") or {}, body.get("status") or {}
     ended = _end_condition(body)
-    try:
-        export, error = parse(dict(body)), None
-    except ManifestError as invalid:
-        export, error = None, str(invalid)
+    export, error = _read(body) if ended is None else (None, None)
     return ObservedResource(
         namespace=meta.get("namespace", ""),
         name=meta.get("name", ""),
@@ -117,13 +115,20 @@ def resource(body: Object) -> ObservedResource:
         export=export,
         error=error,
         status=_status(stored),
-        terminal=is_terminal(body),
+        terminal=ended is not None,
         deleting="deletionTimestamp" in meta,
         suspend=spec.get("suspend") is True,
         ttl_seconds=spec.get("ttlSecondsAfterFinished"),
         ended_at=clock.parse(ended.get("lastTransitionTime")) if ended else None,
         created=clock.parse(meta.get("creationTimestamp")),
     )
+
+
+def _read(body: Object) -> tuple[ModelExport | None, str | None]:
+    try:
+        return parse(dict(body)), None
+    except ManifestError as error:
+        return None, str(error)
 
 
 def is_terminal(body: Object) -> bool:

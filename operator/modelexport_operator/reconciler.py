@@ -13,7 +13,17 @@ from datetime import timedelta
 
 from modelexport_api.conditions import find_condition
 from modelexport_api.status import ConditionType, ModelExportStatus, Phase
-from modelexport_operator import actions, clock, events, indexed, logs, observe, pods, starting
+from modelexport_operator import (
+    actions,
+    clock,
+    events,
+    good_news,
+    indexed,
+    logs,
+    observe,
+    pods,
+    starting,
+)
 from modelexport_operator.cache import Cache
 from modelexport_operator.client import Api
 from modelexport_operator.decide import decide
@@ -169,6 +179,9 @@ class Reconciler:
         if not held_back:
             self._follow(seen)
         if decision.status is None:
+            return
+        if self._api.busy and good_news.can_wait(seen, decision, clock.now()):
+            self._queue.add(resource.uid, good_news.PAUSE.total_seconds())
             return
         try:
             written, body = await actions.write_end(self._api, seen, decision.status, clock.now())

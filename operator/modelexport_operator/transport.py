@@ -17,6 +17,7 @@ from kubernetes.aio import client as kubernetes_client
 from kubernetes.aio import config as kubernetes_config
 
 from modelexport_operator.limiter import Limiter, asked_pause
+from modelexport_operator.proxies import proxy_of
 from modelexport_operator.rejections import Cause, cause_of
 from modelexport_operator.settings import ApiLimits
 
@@ -97,11 +98,19 @@ class Transport:
         await _load_credentials()
         configuration = kubernetes_client.Configuration.get_default_copy()
         configuration.connection_pool_maxsize = 0  # each watch has its own connection
+        configuration.proxy = configuration.proxy or proxy_of(configuration.host)
+        # Otherwise a thread reads the environment and a .netrc file for every request.
+        configuration.client_session_kwargs = {"trust_env": False}
         return cls(kubernetes_client.ApiClient(configuration), limits, counted)
 
     async def close(self) -> None:
         """Close the session."""
         await self._client.close()  # type: ignore[no-untyped-call]
+
+    @property
+    def busy(self) -> bool:
+        """Return whether requests wait for others."""
+        return self._limiter.is_empty
 
     async def pages(
         self, root: str, namespace: str | None, plural: str, selector: str = "", limit: int = PAGE

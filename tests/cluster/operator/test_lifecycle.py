@@ -31,7 +31,7 @@ def test_success_is_read_from_the_termination_message(world: World, operator: Re
     assert {c["type"]: c["status"] for c in status["conditions"]} == dict.fromkeys(
         ["Scheduled", "Exported", "Verified", "Published", "Complete", "Ready", "Finished"], "True"
     )
-    assert {e["reason"] for e in world.events("digits")} == {"JobCreated", "Complete"}
+    assert {e["reason"] for e in world.events("digits")} == {"Complete"}
     assert operator.read("/healthz") == "ok"
     assert 'modelexport_finished_total{phase="Succeeded",reason="Published"} 1.0' in operator.read(
         "/metrics"

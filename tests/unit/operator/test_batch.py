@@ -162,7 +162,7 @@ def test_after_a_lost_result_the_job_runs_again(found: ObservedJob) -> None:
     decision = decided(found, (KILLED,))
     assert isinstance(decision.action, CreateJob)
     assert decision.action.manifest["metadata"]["name"].endswith("-2")
-    assert [event.reason for event in decision.events] == ["ResultLost", "JobCreated"]
+    assert [event.reason for event in decision.events] == ["ResultLost"]
 
 
 def test_a_result_lost_twice_is_a_failure() -> None:

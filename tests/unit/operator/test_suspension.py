@@ -92,7 +92,7 @@ def test_resume_creates_the_job_again() -> None:
     decision = decided(None, stored("Suspended"), suspend=False)
     assert isinstance(decision.action, CreateJob)
     assert "suspend" not in decision.action.manifest["spec"]
-    assert [event.reason for event in decision.events] == ["Resumed", "JobCreated"]
+    assert [event.reason for event in decision.events] == ["Resumed"]
 
 
 def test_resume_waits_until_the_old_job_is_deleted() -> None:

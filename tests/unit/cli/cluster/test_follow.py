@@ -36,10 +36,10 @@ def event(name: str, reason: str) -> dict[str, Any]:
 def test_progress_and_events_are_shown_once() -> None:
     found, text = follower()
     running = export({"phase": "Running", "progress": progress("Load", 22, "reading")})
-    for entry in (event("e1", "JobCreated"), event("e1", "JobCreated"), read(running)):
+    for entry in (event("e1", "JobDeleted"), event("e1", "JobDeleted"), read(running)):
         found.take(entry)
     found.take(read(running))
-    assert text.getvalue().splitlines() == ["JobCreated: m", " 22 %  Load     reading"]
+    assert text.getvalue().splitlines() == ["JobDeleted: m", " 22 %  Load     reading"]
 
 
 def test_an_outage_is_shown_once_until_the_server_answers_again() -> None:

@@ -125,7 +125,7 @@ def test_a_log_gets_a_line_for_each_tenth_of_a_batch(
 @pytest.mark.parametrize(
     ("event", "expected"),
     [
-        ({"reason": "JobCreated", "message": "m", "type": "Normal"}, Line("info", "JobCreated: m")),
+        ({"reason": "Resumed", "message": "m", "type": "Normal"}, Line("info", "Resumed: m")),
         ({"reason": "JobDeleted", "type": "Warning"}, Line("warning", "JobDeleted")),
         ({"reason": "Retrying", "message": "m", "type": "Warning"}, None),
         ({"reason": "Complete", "message": "m", "type": "Normal"}, None),
