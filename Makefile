@@ -105,8 +105,9 @@ bench-latency: setup ## Measure published files against those of bare torch.onnx
 bench-batch: testbed ## Measure batches against that script in a loop; takes an hour and 20 GB of disk
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.batch --write
 
-bench-operator: testbed ## Measure 300 exports at once against a client that creates bare Jobs
+bench-operator: testbed ## Measure 300 exports at once against bare Jobs, and starts beside 10,000
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.control_plane --write
+	PYTHONPATH=tests $(BIN)/python -m benchmarks.ended_exports --write
 
 coverage: setup ## Export everything the documents name, nightly cases too, and write docs/coverage.md
 	MODELEXPORT_COVERAGE=all $(PYTEST) tests/seeds -m "nightly or not nightly"

@@ -96,14 +96,14 @@ def _exports(operators: Operators, limits: ApiLimits, count: int) -> Run:
     try:
         _until(replica.leads, "the operator leads")
         time.sleep(2)
-        cpu, written = _cpu(replica), _writes(operators.plane)
+        cpu, written = operator_cpu(replica), count_writes(operators.plane)
         began = time.monotonic()
         with _kubelet(world):
-            _in_parallel(lambda n: world.create(f"e-{n:04}"), count)
+            in_parallel(lambda n: world.create(f"e-{n:04}"), count)
             _until(lambda: world.phases() == {"Succeeded": count}, "all exports succeed")
         seconds = time.monotonic() - began
-        writes = (_writes(operators.plane) - written) / count - 1  # the client created it
-        return Run(seconds, writes, (_cpu(replica) - cpu) / count, replica.memory())
+        writes = (count_writes(operators.plane) - written) / count - 1  # the client created it
+        return Run(seconds, writes, (operator_cpu(replica) - cpu) / count, replica.memory())
     finally:
         replica.terminate()
 
@@ -111,7 +111,7 @@ def _exports(operators: Operators, limits: ApiLimits, count: int) -> Run:
 def _jobs(world: World, count: int) -> Run:
     """Create the same Jobs without an operator."""
     manifest = _manifest(world)
-    written, began = _writes(world.plane), time.monotonic()
+    written, began = count_writes(world.plane), time.monotonic()
 
     def create(number: int) -> None:
         body = copy.deepcopy(manifest)
@@ -123,9 +123,9 @@ def _jobs(world: World, count: int) -> Run:
         return found == count
 
     with _kubelet(world):
-        _in_parallel(create, count)
+        in_parallel(create, count)
         _until(complete, "all Jobs are complete")
-    return Run(time.monotonic() - began, (_writes(world.plane) - written) / count)
+    return Run(time.monotonic() - began, (count_writes(world.plane) - written) / count)
 
 
 def _manifest(world: World) -> Object:
@@ -136,7 +136,7 @@ def _manifest(world: World) -> Object:
     return manifest
 
 
-def _in_parallel(act: Callable[[int], object], count: int) -> None:
+def in_parallel(act: Callable[[int], object], count: int) -> None:
     with ThreadPoolExecutor(CLIENTS) as pool:
         list(pool.map(act, range(count)))
 
@@ -177,12 +177,12 @@ def _until(holds: Callable[[], bool], what: str) -> None:
         time.sleep(0.5)
 
 
-def _cpu(replica: Replica) -> float:
+def operator_cpu(replica: Replica) -> float:
     fields = Path(f"/proc/{replica.child.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
-def _writes(plane: ControlPlane) -> int:
+def count_writes(plane: ControlPlane) -> int:
     """Return the writes of Jobs, ModelExports, their status and Events, by the API server's count.
 
     The controllers of Kubernetes write other resources: the Job's status, pods, Events of core/v1.
