@@ -45,8 +45,8 @@ def bounds_of(size: torch.SymInt) -> tuple[int, int | None]:
     """Return the smallest size, at least 0, and the largest, None if it has no bound."""
     environment = size.node.shape_env
     bounds = None if environment is None else environment.bound_sympy(size.node.expr)
-    known = bounds is not None and isinstance(bounds.lower, sympy.Integer)
-    return max(int(bounds.lower), 0) if known else 0, largest(size)
+    lower = None if bounds is None else bounds.lower
+    return max(int(lower), 0) if isinstance(lower, sympy.Integer) else 0, largest(size)
 
 
 def condition_of(asserted: object) -> tuple[str, tuple[str, ...]] | None:

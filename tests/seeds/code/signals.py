@@ -125,7 +125,7 @@ class Resampled(nn.Module):
     def accepted(self, length: int) -> int:
         length = math.ceil(length * 2)
         windows = max(math.ceil((length - 8) / 4) + 1, 1)
-        return int(math.ceil(((windows - 1) * 4 + 8) / 2))
+        return math.ceil(((windows - 1) * 4 + 8) / 2)
 
     def forward(self, x: Tensor) -> Tensor:
         n = x.shape[-1]
