@@ -121,6 +121,27 @@ CASES = (
         tensor("heads", "b", 30),
         dims={"b": (1, 4), "n": (16, 100)},
     ),
+    case(
+        "R4",
+        "streamed",
+        "signals:Streamed",
+        tensor("x", "b", 1, "n"),
+        dims={"b": (1, 4), "n": (1, 100)},
+    ),
+    case(
+        "R4",
+        "resampled",
+        "signals:Resampled",
+        tensor("x", "b", 1, "n"),
+        dims={"b": (1, 4), "n": (1, 100)},
+    ),
+    case(
+        "R4",
+        "few_keys",
+        "signals:FewKeys",
+        tensor("x", "b", "n", 4),
+        dims={"b": (1, 4), "n": (1, 100)},
+    ),
     case("R5", "fixed_point", "quantizing:FixedPoint", tensor("x", "n", 4), dims=ROWS),
     case(
         "R5",

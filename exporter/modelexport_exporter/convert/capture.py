@@ -34,6 +34,7 @@ from modelexport_exporter.torch_internals.derived_dims import both_bounds_known
 from modelexport_exporter.torch_internals.export_flags import set_onnx_export_flags
 from modelexport_exporter.torch_internals.forced_decisions import ForcedDecisions
 from modelexport_exporter.torch_internals.known_conditions import conditions_at_all_sizes
+from modelexport_exporter.torch_internals.slice_bounds import slices_of_known_sizes
 from modelexport_exporter.torch_internals.symbolic_numbers import sizes_stay_symbolic
 from modelexport_exporter.user_code.caches import bypassing_caches, modules_of
 
@@ -102,6 +103,7 @@ def _exported(
         accept_masks_as_given(),
         conditions_at_all_sizes(at_all_sizes),
         quotients_are_asserted(),
+        slices_of_known_sizes(),
         both_bounds_known() if has_derived_sizes(spec.inputs) else nullcontext(),
         mode.decisions or nullcontext(),
         nullcontext() if mode.strict else capturing_calls(spec.export.rewrites.disabled),

@@ -163,6 +163,12 @@ def _count_nonzero_of_dims(x: Tensor, dim: List[int]) -> Tensor:  # noqa: UP006
     return (x != 0).to(torch.int64).sum(dim)
 
 
+def _bilinear(x: Tensor, y: Tensor, weight: Tensor, bias: Optional[Tensor]) -> Tensor:  # noqa: UP045
+    rows = torch.matmul(x.unsqueeze(-2).unsqueeze(-2), weight).squeeze(-2)
+    found = (rows * y.unsqueeze(-2)).sum(-1)
+    return found if bias is None else found + bias
+
+
 def _bincount(x: Tensor, weights: Optional[Tensor], minlength: int) -> Tensor:  # noqa: UP045
     places = x.to(torch.int64)
     size = int(torch.cat([places + 1, torch.full([1], minlength, dtype=torch.int64)]).max())
@@ -246,6 +252,7 @@ DEFINITIONS: dict[str, Callable[..., Any]] = {
     "addmv": _addmv,
     "argwhere": _argwhere,
     "copysign.Tensor": _copysign,
+    "bilinear": _bilinear,
     "bincount": _bincount,
     "count_nonzero": _count_nonzero,
     "count_nonzero.dim_IntList": _count_nonzero_of_dims,

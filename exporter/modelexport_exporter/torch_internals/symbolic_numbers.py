@@ -13,8 +13,10 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import torch
 
+from modelexport_exporter.torch_internals.functions_of_sizes import FunctionOfSize, of_sizes
 from modelexport_exporter.torch_internals.symbolic_sizes import largest
 
 _SYMBOLIC = (torch.SymInt, torch.SymFloat)
@@ -24,7 +26,7 @@ class _NumberType(type):
     """A built-in type by another name: whatever is asked of it, that type answers."""
 
     plain: type
-    symbolic: type
+    symbolic: type | tuple[type, ...]
     of_size: Callable[[Any], Any]
     dtype: torch.dtype
     of_tensors = False
@@ -35,14 +37,16 @@ class _NumberType(type):
             return args[0].reshape(()).to(cls.dtype)
         if len(args) == 1 and isinstance(args[0], _SYMBOLIC):
             return cls.of_size(args[0])
-        if len(args) == 1 and isinstance(args[0], LogOfSize) and cls.plain is int:
+        if len(args) == 1 and isinstance(args[0], FunctionOfSize) and cls.plain is int:
             return math.trunc(args[0])
+        if len(args) == 1 and isinstance(args[0], FunctionOfSize):
+            return args[0]
         if len(args) == 1 and isinstance(args[0], torch.SymBool):
             return cls.plain(bool(args[0]))
         return cls.plain(*args, **options)
 
     def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, cls.plain | cls.symbolic)
+        return isinstance(value, (cls.plain, cls.symbolic))
 
     def __subclasscheck__(cls, other: type) -> bool:
         return issubclass(other, cls.plain)
@@ -69,7 +73,7 @@ class _SizeInt(metaclass=_NumberType):
 
 class _SizeFloat(metaclass=_NumberType):
     plain = float
-    symbolic = torch.SymFloat
+    symbolic = (torch.SymFloat, FunctionOfSize)
     of_size = staticmethod(torch.sym_float)
     dtype = torch.float64
 
@@ -108,11 +112,11 @@ _MOST_BITS = 40
 """Of a size without a bound."""
 
 
-class LogOfSize:
-    """The logarithm of a size to base 2, of which torch.export holds the whole part only."""
+class LogOfSize(FunctionOfSize):
+    """The logarithm of a size to base 2, whose whole part needs no bound of the size."""
 
     def __init__(self, size: torch.SymInt) -> None:
-        self._size = size
+        super().__init__(size, lambda x: x.log2() if isinstance(x, torch.Tensor) else _log2(x))
 
     def __floor__(self) -> Any:  # noqa: ANN401
         return bit_length(self._size) - 1
@@ -124,7 +128,35 @@ class LogOfSize:
         return bit_length(self._size) - 1
 
 
-_FUNCTIONS_OF_SIZES = [(_square_root, _size_square_root), (_log2, _size_log2)]
+_FUNCTIONS_OF_SIZES = [
+    (_square_root, _size_square_root),
+    (_log2, _size_log2),
+    *(of_sizes(name) for name in ("log", "log10", "log1p")),
+]
+
+
+def _same(size: torch.SymInt) -> torch.SymInt:
+    return size
+
+
+def _as_type(size: torch.SymInt, dtype: Any) -> Any:  # noqa: ANN401
+    plain = getattr(dtype, "plain", dtype)
+    return size if np.dtype(plain).kind in "iu" else torch.sym_float(size)
+
+
+_METHODS_OF_SIZES: dict[str, Callable[..., Any]] = {
+    "__divmod__": lambda one, other: (one // other, one % other),
+    "__rdivmod__": lambda one, other: (other // one, other % one),
+    "bit_length": bit_length,
+    # torch would record the rounding of an integer, which ONNX lacks.
+    **dict.fromkeys(("__ceil__", "__floor__", "__trunc__"), _same),
+    # What numpy asks its operands for, and what is asked of its results.
+    "log2": _size_log2,
+    "sqrt": _size_square_root,
+    **{name: of_sizes(name)[1] for name in ("log", "log10", "log1p")},
+    "item": _same,
+    "astype": _as_type,
+}
 _OF_NUMBERS = ("exp", "log", "sin", "cos", "tan", "tanh", "atan", "atan2", "hypot")
 _OF_TRUTH = ("isnan", "isinf")
 
@@ -161,14 +193,12 @@ def sizes_stay_symbolic(modules: Sequence[ModuleType], *, tensors: bool = False)
         changed.append((owner, name, vars(owner).get(name)))
         setattr(owner, name, value)
 
-    set_name(torch.SymInt, "__divmod__", lambda one, other: (one // other, one % other))
-    set_name(torch.SymInt, "__rdivmod__", lambda one, other: (other // one, other % one))
-    set_name(torch.SymInt, "bit_length", bit_length)
+    for name, method in _METHODS_OF_SIZES.items():
+        set_name(torch.SymInt, name, method)
 
     for module in modules:
-        for name, kind in kinds:
-            if name not in vars(module):
-                set_name(module, name, kind)
+        for name, kind in (kind for kind in kinds if kind[0] not in vars(module)):
+            set_name(module, name, kind)
     for module in (*modules, math):
         for plain, compute in functions:
             for name in [name for name, value in vars(module).items() if value is plain]:

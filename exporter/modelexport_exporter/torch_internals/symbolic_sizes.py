@@ -41,6 +41,14 @@ def largest(size: torch.SymInt) -> int | None:
     return int(upper) if isinstance(upper, sympy.Integer) else None
 
 
+def bounds_of(size: torch.SymInt) -> tuple[int, int | None]:
+    """Return the smallest size, at least 0, and the largest, None if it has no bound."""
+    environment = size.node.shape_env
+    bounds = None if environment is None else environment.bound_sympy(size.node.expr)
+    lower = None if bounds is None else bounds.lower
+    return max(int(lower), 0) if isinstance(lower, sympy.Integer) else 0, largest(size)
+
+
 def condition_of(asserted: object) -> tuple[str, tuple[str, ...]] | None:
     """Return a condition on sizes as Python, with its symbols; None for one that is known."""
     return as_python(asserted.node.expr) if isinstance(asserted, torch.SymBool) else None

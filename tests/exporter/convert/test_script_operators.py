@@ -24,6 +24,7 @@ EXPRESSIONS = {
     "addcdiv": "torch.addcdiv(x, x, y, value=0.5)",
     "addmv": "torch.addmv(x[:, 0], x, y[0], beta=0.5, alpha=2)",
     "argwhere": "torch.argwhere(x > 0)",
+    "bilinear": "torch.nn.functional.bilinear(x, y, x[:3, :, None] * y[0], x[:3, 0])",
     "bincount": "torch.bincount((x[0] > 0).long(), y[0].abs(), 3)",
     "copysign.Tensor": "torch.copysign(y, x)",
     "count_nonzero": "torch.count_nonzero(x > 0, 1)",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -89,3 +90,57 @@ class Denoised(nn.Module):
             torch.fft.irfft(spectrum * 0.5, n=30),
             torch.fft.fft2(heads).abs(),
         )
+
+
+class Streamed(nn.Module):
+    """A convolution of an audio codec: padded so that its last window is full, mirrored at ends.
+
+    What is shorter than the mirror is filled with zeros first, and cut again.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.filter = nn.Conv1d(1, 4, 8, stride=4)
+
+    def forward(self, x: Tensor) -> Tensor:
+        n = x.shape[-1]
+        windows = math.ceil((n - 8 + 4) / 4 + 1)
+        missing = (windows - 1) * 4 + 4 - n
+        short = 0
+        if n <= max(4, missing):
+            short = max(4, missing) - n + 1
+            x = F.pad(x, (0, short))
+        padded = F.pad(x, (4, missing), mode="reflect")
+        return F.elu(self.filter(padded[..., : padded.shape[-1] - short]))
+
+
+class Resampled(nn.Module):
+    """The next length that all layers accept, found as Demucs does, at twice the rate."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.down = nn.Conv1d(1, 4, 8, 4)
+        self.up = nn.ConvTranspose1d(4, 1, 8, 4)
+
+    def accepted(self, length: int) -> int:
+        length = math.ceil(length * 2)
+        windows = max(math.ceil((length - 8) / 4) + 1, 1)
+        return math.ceil(((windows - 1) * 4 + 8) / 2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        n = x.shape[-1]
+        x = F.pad(x, (0, self.accepted(n) - n))
+        x = F.interpolate(x, scale_factor=2, mode="linear")
+        return self.up(F.relu(self.down(x)))[..., ::2][..., :n]
+
+
+class FewKeys(nn.Module):
+    """Attention to as many keys as the logarithm of their number, scaled by it, as Informer has."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        n = x.shape[1]
+        scores = x @ x.transpose(1, 2) * (math.log(n, 16) / 2)
+        count = int(2 * math.log1p(n))
+        top = scores.amax(1).topk(min(count, n), -1).values
+        kept = np.ceil(np.log(n)).astype("int").item()
+        return top.softmax(-1), x[:, : kept + 1].mean(1), scores / (1 + math.log(n))

@@ -78,6 +78,7 @@ def far_places(node: ir.Node, sizes: Magnitudes, write: Writer) -> tuple[ir.Valu
     sampled = write.outputs(ir.Node("", node.op_type, [x, near], attributes))
     if wanted is not Treatment.NAN:
         return tuple(sampled)
-    # A product with 0 is NaN for both, and the sum over the coordinates of a place is, too.
-    nothing = write.reduce("ReduceSum", write.op("Mul", grid, number(0)), -1, 0)
+    # A product with 0 is NaN for both, and the sum over the coordinates of a place is, too. The
+    # axis is counted from the first: of no images, onnxruntime takes a negative one for another.
+    nothing = write.reduce("ReduceSum", write.op("Mul", grid, number(0)), rank - 1, 0)
     return (write.op("Add", sampled[0], write.op("Unsqueeze", nothing, write.numbers([1]))),)

@@ -9,6 +9,7 @@ import pytest
 import sympy
 import torch
 from onnxscript.rewriter import _matcher
+from torch._subclasses import fake_impls
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimConstraints, ShapeEnv
 from torch.onnx._internal.exporter import _building, _flags, _registration
@@ -128,6 +129,10 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
         parameters(evaluate)[:2] == ["self", "expr"] and bool(evaluate.cache_clear)
     ),
     "'_process_derived_dim_roots'": lambda name: hasattr(DimConstraints, name),
+    "torch._subclasses.fake_impls._compute_slice_index": lambda bound: (
+        parameters(bound) == ["size", "index"] and bound(7, -2) == 5 and bound(7, 9) == 7
+    ),
+    "'_compute_slice_index'": lambda name: hasattr(fake_impls, name),
     "'_maybe_evaluate_static'": lambda name: hasattr(ShapeEnv, name),
     "torch.utils._sympy.reference.PythonReferenceAnalysis.int_truediv": lambda quotient: (
         parameters(quotient) == ["a", "b"] and float(quotient(sympy.Integer(3), 2)) == 1.5

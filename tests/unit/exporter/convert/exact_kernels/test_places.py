@@ -70,3 +70,10 @@ def test_images_by_reflection_stay() -> None:
     model = graph_of("GridSample", [image, grid], mode="linear", padding_mode="reflection")
     avoid_inexact_kernels(model, Declared({}, ()))
     assert operators(model) == ["GridSample"]
+
+
+@pytest.mark.parametrize("mode", ["linear", "cubic"])
+def test_no_images(mode: str) -> None:
+    image, grid = np.zeros((0, 3, 7, 6), np.float32), np.zeros((0, 8, 9, 2), np.float32)
+    model = graph_of("GridSample", [image, grid], mode=mode, padding_mode="zeros")
+    assert rewritten(model, [image, grid]).shape == (0, 3, 8, 9)
