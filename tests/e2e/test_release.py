@@ -39,9 +39,12 @@ def test_two_builds_of_an_image_have_the_same_digest(tmp_path: Path) -> None:
     snapshot.git(tmp_path, "clone", "--quiet", str(repository), str(clone))
     # The base is the same one elsewhere.
     processes.call(["cp", "--recursive", tmp_path / "base", tmp_path / "moved"])
-    for place, base, dist in ((repository, "base", "one"), (clone, "moved", "two")):
-        base = str(tmp_path / base)
-        build(place, tmp_path / dist, ["images", "sbom"], base=base, targets=["operator"])
+    for place, base, made in ((repository, "base", "one"), (clone, "moved", "two")):
+        build(
+            *(place, tmp_path / made, ["images", "sbom"]),
+            base=str(tmp_path / base),
+            targets=["operator"],
+        )
     assert sums.of(tmp_path / "one") == sums.of(tmp_path / "two")
 
     dist = tmp_path / "one"
@@ -53,8 +56,8 @@ def test_two_builds_of_an_image_have_the_same_digest(tmp_path: Path) -> None:
     assert f"sha256:{content['content']}" == digest
     said = json.loads((dist / statement.NAME).read_text())
     dependencies = said["predicate"]["buildDefinition"]["resolvedDependencies"]
-    (base,) = [entry for entry in dependencies if entry["name"] == statement.BASE]
-    assert f"sha256:{base['digest']['sha256']}" == layouts.digest(tmp_path / "base")
+    (named,) = [entry for entry in dependencies if entry["name"] == statement.BASE]
+    assert f"sha256:{named['digest']['sha256']}" == layouts.digest(tmp_path / "base")
     below = len(_layers(tmp_path / "base"))
     for layer in _layers(dist / "oci/operator")[below:]:
         _depends_on_no_time(

@@ -73,19 +73,17 @@ def build(
 
 def build_words(source: Source, base: Base, target: str, image: str) -> list[str]:
     """How buildah is asked for TARGET: nothing of it depends on the machine, but the paths."""
-    about = [
-        f"--annotation={name}={value}" for name, value in annotations(source, base, target).items()
-    ]
+    said = [f"--annotation={name}={value}" for name, value in about(source, base, target).items()]
     return [
         *("--layers", "--force-rm", "--isolation", "chroot", "--format", "oci", "--pull-never"),
         # Its label has the version of buildah, which the provenance names anyway.
         *("--identity-label=false", "--timestamp", str(source.epoch)),
-        *("--build-arg", f"BASE={base.name}", "--target", target, *about, "--tag", image),
+        *("--build-arg", f"BASE={base.name}", "--target", target, *said, "--tag", image),
         *("--file", str(source.root / "Dockerfile"), str(source.root)),
     ]
 
 
-def annotations(source: Source, base: Base, target: str) -> dict[str, str]:
+def about(source: Source, base: Base, target: str) -> dict[str, str]:
     """What the image says about itself."""
     created = datetime.fromtimestamp(source.epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {

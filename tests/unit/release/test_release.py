@@ -138,7 +138,7 @@ def test_a_statement_about_a_commit_that_is_not_here(repository: Path, copied: P
 def test_what_cannot_be_released(repository: Path, tmp_path: Path) -> None:
     with pytest.raises(ReleaseError, match="PartUnknown: wheel; expected some of: wheels, chart"):
         build(repository, tmp_path / "dist", ["wheel"])
-    with pytest.raises(ReleaseError, match="BaseMissing: .* Give BASE=NAME@sha256:…"):
+    with pytest.raises(ReleaseError, match=r"BaseMissing: .* Give BASE=NAME@sha256:…"):
         build(repository, tmp_path / "dist", list(PARTS))
     assert not (tmp_path / "dist").exists()
     with pytest.raises(ReleaseError, match="ImageUnknown: exporter-gpu; expected some of: oper"):
