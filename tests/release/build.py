@@ -63,7 +63,10 @@ def build(
     # Before anything is built, since that takes minutes.
     chosen = _images_of(base, targets) if "images" in parts else None
     with places.appearing(dist) as made:
-        with tempfile.TemporaryDirectory(prefix="modelexport-release-") as work:
+        # What a killed buildah leaves mounted must not hide why a part was not built.
+        with tempfile.TemporaryDirectory(
+            prefix="modelexport-release-", ignore_cleanup_errors=True
+        ) as work:
             checkout = source.export(repository, Path(work) / "source", revision)
             for part in PARTS:
                 if part in parts:
@@ -82,7 +85,10 @@ def _images_of(base: str, targets: Sequence[str]) -> Images:
     if unknown := sorted(set(targets) - set(images.TARGETS)):
         known = ", ".join(images.TARGETS)
         raise ReleaseError("ImageUnknown", f"{', '.join(unknown)}; expected some of: {known}")
-    return Images(bases.of(base), targets, images.version())
+    chosen = Images(bases.of(base), targets, images.version())
+    place = Path(tempfile.gettempdir())
+    images.check_disk(targets, places.free_bytes(place), place)
+    return chosen
 
 
 def _wheels(place: Place) -> None:

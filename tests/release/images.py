@@ -6,6 +6,7 @@ nothing of an earlier build, nor of the machine, has a part in it.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -26,6 +27,9 @@ VALUES = {
     "exporter": ("exporter", "image"),
 }
 """Where the chart's values have the digest of each."""
+DISK_GIB = {"operator": 3, "exporter-cpu": 12, "exporter": 30}
+"""What a build takes at its peak: buildah's layers, and two copies of the one in the making."""
+_GIB = 1024**3
 _SAID = 20
 """How many lines of a failed command are shown."""
 
@@ -61,14 +65,31 @@ def build(
 ) -> dict[str, str]:
     """Write the layout of each of TARGETS to DIST/oci; return their digests."""
     buildah = Buildah(storage)
-    _pull(buildah, base)
-    for target in targets:
-        image = f"localhost/modelexport-{target}:{source.version}"
-        buildah("build", *build_words(source, base, target, image))
-        layout = dist / "oci" / target
-        layout.parent.mkdir(exist_ok=True)
-        buildah("push", "--quiet", "--format", "oci", image, f"oci:{layout}:{source.version}")
+    (dist / "oci").mkdir(exist_ok=True)
+    try:
+        _pull(buildah, base)
+        for target in targets:
+            image = f"localhost/modelexport-{target}:{source.version}"
+            buildah("build", *build_words(source, base, target, image))
+            layout = f"oci:{dist / 'oci' / target}:{source.version}"
+            buildah("push", "--quiet", "--format", "oci", image, layout)
+            buildah("rmi", image)
+    finally:
+        # What a killed buildah left mounted could not be removed.
+        with contextlib.suppress(ReleaseError):
+            buildah("rm", "--all")
     return {target: layouts.digest(dist / "oci" / target) for target in targets}
+
+
+def check_disk(targets: Sequence[str], free: int, place: Path) -> None:
+    """Raise unless FREE bytes in PLACE are enough for each of TARGETS."""
+    for target in targets:
+        if free < DISK_GIB[target] * _GIB:
+            raise ReleaseError(
+                "DiskTooSmall",
+                f"{place} has {free / _GIB:.1f} GiB free, the build of {target} needs "
+                f"{DISK_GIB[target]}. Set TMPDIR to a larger disk, or choose other IMAGES.",
+            )
 
 
 def build_words(source: Source, base: Base, target: str, image: str) -> list[str]:

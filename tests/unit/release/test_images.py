@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import jsonschema
@@ -103,6 +104,22 @@ def test_what_buildah_is_asked_for() -> None:
     assert f"--annotation=org.opencontainers.image.revision={'c' * 40}" in words
     assert "--annotation=org.opencontainers.image.created=1970-01-02T00:00:00Z" in words
     assert words[-1] == str(ROOT)
+
+
+@pytest.mark.parametrize(
+    ("targets", "gibibytes", "missing"),
+    [
+        (["operator"], 3, None),
+        (["operator", "exporter-cpu"], 12, None),
+        (["operator", "exporter-cpu"], 11, "exporter-cpu needs 12"),
+        (["exporter"], 29.9, r"/scratch has 29\.9 GiB free, the build of exporter needs 30"),
+    ],
+)
+def test_the_disk_that_a_build_needs(
+    targets: Sequence[str], gibibytes: float, missing: str | None
+) -> None:
+    with pytest.raises(ReleaseError, match=missing) if missing else nullcontext():
+        images.check_disk(targets, int(gibibytes * 1024**3), Path("/scratch"))
 
 
 @pytest.mark.parametrize(
