@@ -30,6 +30,7 @@ def test_helm_test_finds_a_replica_that_leads(installed: NodeCluster, helm: Path
     assert "Succeeded" in said
 
 
+@pytest.mark.nightly
 def test_two_builds_of_an_image_have_the_same_digest(tmp_path: Path) -> None:
     fixtures.require("node")
     images.write_layout(images.base_image(), tmp_path / "base")
