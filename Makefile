@@ -87,6 +87,7 @@ lock: ## Resolve the dependencies again (requirements/*.txt)
 	$(COMPILE) pyproject.toml --extra exporter-cpu --extra models --extra tracing -c requirements/dev.txt \
 		--excludes requirements/cuda-packages.txt -o requirements/exporter-cpu.txt
 	$(COMPILE) pyproject.toml --extra without-cuda -c requirements/dev.txt -o requirements/without-cuda.txt
+	$(COMPILE) --group build -c requirements/dev.txt -o requirements/build.txt
 	$(COMPILE) pyproject.toml --extra audit -o requirements/audit.txt
 	$(COMPILE) pyproject.toml --extra mlflow -o requirements/mlflow.txt
 
@@ -144,8 +145,9 @@ chaos: setup ## Kill, cut and attack (PART of the suite, COUNT cases, SEED); wri
 operators: setup ## Export every sample of torch's database of operators; write docs/operators.md (3 hours)
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python -m operators --page
 
-release: setup ## Build dist/ of HEAD, or PARTS of it (wheels chart sbom notices), and check it
-	PYTHONPATH=tests $(BIN)/python -m release build $(PARTS)
+release: setup ## Build dist/ of HEAD, or PARTS (wheels chart images sbom notices), images on BASE; check it
+	PYTHONPATH=tests $(BIN)/python -m release build $(PARTS) --base "$(BASE)" \
+		$(if $(IMAGES),--images $(IMAGES))
 
 release-check: setup ## Compare dist/ with its sums, its provenance and the commit that it names
 	PYTHONPATH=tests $(BIN)/python -m release check

@@ -7,7 +7,7 @@ set -eu
 requirements=$1
 shift
 python3 -m venv /opt/uv
-/opt/uv/bin/python -m pip install --quiet --no-cache-dir "uv==0.13.8"
+/opt/uv/bin/python -m pip install --quiet --no-cache-dir --require-hashes -r "$(dirname "$0")/build.txt"
 python3 -m venv --without-pip /opt/modelexport
 /opt/uv/bin/uv pip install --quiet --no-cache --python /opt/modelexport/bin/python \
   --require-hashes -r "$requirements" "$@"

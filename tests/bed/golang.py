@@ -106,6 +106,15 @@ GITOPS = GoPart(
         "github.com/yuin/gopher-lua": versions.LUA,
     },
 )
+ARGO_EVENTS = GoPart(
+    name="argoevents",
+    version=f"1-{versions.ARGO_EVENTS}",
+    module="argoevents",
+    commands={"argoevents": "argoevents"},
+    source=Path(__file__).parent / "argoevents",
+    libraries={"github.com/argoproj/argo-events": versions.ARGO_EVENTS},
+)
+"""Not among PARTS: a nightly test alone needs it, and builds it."""
 REGISTRY = GoPart(
     name="registry",
     version=versions.REGISTRY,

@@ -86,6 +86,11 @@ def push(image: str, registry: Registry) -> None:
     _buildah(*words, image, f"docker://{registry.reference(image)}")
 
 
+def write_layout(image: str, directory: Path) -> None:
+    """Write IMAGE to DIRECTORY as an OCI image layout."""
+    _buildah("push", "--quiet", "--format", "oci", image, f"oci:{directory}:test")
+
+
 def dependencies_digest() -> str:
     """Names what the large layers of the project's images are made of."""
     return files_digest(places.repository(), _DEPENDENCIES, salt=_base_digest())

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from bed import places
+from release import images
 from release.build import PARTS, build
 from release.check import check
 from release.errors import ReleaseError
@@ -18,13 +19,19 @@ def main() -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     builds = commands.add_parser("build", help="build the parts of a release of HEAD")
     builds.add_argument("parts", nargs="*", help=f"of: {', '.join(PARTS)} (default: all)")
+    builds.add_argument("--base", default="", help="image that images are built on, by digest")
+    builds.add_argument("--images", nargs="+", default=images.TARGETS, help="default: all")
     commands.add_parser("check", help="compare a release with its sums and its provenance")
     for command in commands.choices.values():
         command.add_argument("--dist", type=Path, default=places.repository() / "dist")
     arguments = parser.parse_args()
     try:
         if arguments.command == "build":
-            build(places.repository(), arguments.dist, arguments.parts or list(PARTS))
+            build(
+                *(places.repository(), arguments.dist, arguments.parts or list(PARTS)),
+                base=arguments.base,
+                targets=arguments.images,
+            )
         commit = check(places.repository(), arguments.dist)
     except ReleaseError as error:
         print(error, file=sys.stderr)

@@ -15,9 +15,15 @@ from release.locks import Pin
 
 
 def document(
-    name: str, version: str, pins: Sequence[Pin], *, commit: str, epoch: int
+    name: str,
+    version: str,
+    pins: Sequence[Pin],
+    *,
+    commit: str,
+    epoch: int,
+    digest: str | None = None,
 ) -> dict[str, Any]:
-    """The bill of the image NAME, whose lock has PINS."""
+    """The bill of the image NAME, whose lock has PINS; DIGEST is that of its manifest, if built."""
     root = f"pkg:generic/{name}@{version}"
     return {
         "bomFormat": "CycloneDX",
@@ -33,10 +39,20 @@ def document(
                 "name": name,
                 "version": version,
                 "licenses": [{"license": {"id": "Apache-2.0"}}],
+                **(_image(name, digest) if digest else {}),
             },
         },
         "components": [_component(pin) for pin in pins],
         "dependencies": [{"ref": root, "dependsOn": sorted({_purl(pin) for pin in pins})}],
+    }
+
+
+def _image(name: str, digest: str) -> dict[str, Any]:
+    """Which image the bill is of."""
+    algorithm, _, content = digest.partition(":")
+    return {
+        "purl": f"pkg:oci/{name}@{algorithm}%3A{content}",
+        "hashes": [{"alg": "SHA-256", "content": content}],
     }
 
 

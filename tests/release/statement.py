@@ -11,6 +11,7 @@ from typing import Any
 
 NAME = "provenance.intoto.json"
 BUILD_TYPE = "https://modelexport.dev/release/v1"
+BASE = "base image"
 BUILDER = "https://modelexport.dev/release/make"
 
 
@@ -21,9 +22,15 @@ def document(
     parts: Sequence[str],
     inputs: Mapping[str, str],
     versions: Mapping[str, str],
+    base: str | None = None,
 ) -> dict[str, Any]:
-    """The statement that SUBJECTS (sha256 by name) were built of COMMIT and INPUTS (likewise)."""
+    """The statement that SUBJECTS (sha256 by name) were built of COMMIT and INPUTS (likewise).
+
+    BASE is the digest of the image that images were built on.
+    """
     materials = [{"name": name, "digest": {"sha256": inputs[name]}} for name in sorted(inputs)]
+    if base:
+        materials.append({"name": BASE, "digest": {"sha256": base.removeprefix("sha256:")}})
     return {
         "_type": "https://in-toto.io/Statement/v1",
         "subject": [{"name": n, "digest": {"sha256": subjects[n]}} for n in sorted(subjects)],
@@ -48,9 +55,10 @@ def subjects(statement: Mapping[str, Any]) -> dict[str, str]:
 
 
 def materials(statement: Mapping[str, Any]) -> dict[str, str]:
-    """The sha256 of each input by its name, without the commit."""
+    """The sha256 of each input in the commit by its name."""
     entries = statement["predicate"]["buildDefinition"]["resolvedDependencies"]
-    return {e["name"]: e["digest"]["sha256"] for e in entries if "sha256" in e["digest"]}
+    files = [e for e in entries if "sha256" in e["digest"] and e["name"] != BASE]
+    return {e["name"]: e["digest"]["sha256"] for e in files}
 
 
 def commit(statement: Mapping[str, Any]) -> str:

@@ -89,7 +89,16 @@ def test_every_reference_is_defined(page: Path) -> None:
 
 @cache
 def _endings() -> frozenset[str]:
-    folders = ("api", "operator", "exporter", "cli", "tests", "benchmarks", "examples")
+    folders = (
+        "api",
+        "operator",
+        "exporter",
+        "cli",
+        "tests",
+        "benchmarks",
+        "examples",
+        "requirements",
+    )
     paths = [path.relative_to(ROOT) for folder in folders for path in (ROOT / folder).rglob("*.py")]
     return frozenset("/".join(path.parts[cut:]) for path in paths for cut in range(len(path.parts)))
 

@@ -14,35 +14,22 @@ from pathlib import Path
 import pytest
 
 from bed import golang
-from release import statement, sums
+from release import snapshot, statement, sums
 from release.build import PARTS, build
 from release.chart import CONFIG, CONTENT
 from release.check import check
 from release.errors import ReleaseError
+from release.snapshot import git
 
 ROOT = Path(__file__).parents[3]
 
 needs_helm = pytest.mark.skipif(golang.HELM.missing, reason="needs helm: make testbed")
 
 
-def git(repository: Path, *arguments: str) -> str:
-    words = ["git", "-C", str(repository), "-c", "user.name=t", "-c", "user.email=t@t", *arguments]
-    return subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()
-
-
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository whose only commit has what git does not ignore here."""
-    place = tmp_path_factory.mktemp("repository")
-    names = git(ROOT, "ls-files", "--cached", "--others", "--exclude-standard").splitlines()
-    for name in names:
-        if (ROOT / name).is_file():
-            (place / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, place / name)
-    git(place, "init", "--quiet")
-    git(place, "add", "--all", "--force")
-    git(place, "commit", "--quiet", "--message", "all")
-    return place
+    return snapshot.commit(ROOT, tmp_path_factory.mktemp("repository"))
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +60,8 @@ def test_a_release_is_what_it_says(repository: Path, released: Path) -> None:
 
 @needs_helm
 def test_two_runs_give_the_same_bytes_from_any_work_tree(repository: Path, tmp_path: Path) -> None:
-    parts = [part for part in PARTS if part != "notices"]
+    # Images are in e2e/test_release.py.
+    parts = [part for part in PARTS if part not in {"notices", "images"}]
     build(repository, tmp_path / "one", parts)
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "--quiet", str(repository), str(clone))
@@ -150,6 +138,11 @@ def test_a_statement_about_a_commit_that_is_not_here(repository: Path, copied: P
 def test_what_cannot_be_released(repository: Path, tmp_path: Path) -> None:
     with pytest.raises(ReleaseError, match="PartUnknown: wheel; expected some of: wheels, chart"):
         build(repository, tmp_path / "dist", ["wheel"])
+    with pytest.raises(ReleaseError, match=r"BaseMissing: .* Give BASE=NAME@sha256:…"):
+        build(repository, tmp_path / "dist", list(PARTS))
+    assert not (tmp_path / "dist").exists()
+    with pytest.raises(ReleaseError, match="ImageUnknown: exporter-gpu; expected some of: oper"):
+        build(repository, tmp_path / "dist", ["images"], targets=["exporter-gpu"])
     (tmp_path / "thesis.txt").write_text("mine")
     with pytest.raises(ReleaseError, match="NotARelease"):
         build(repository, tmp_path, ["sbom"])
