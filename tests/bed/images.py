@@ -7,6 +7,7 @@ next to it the digest of everything that went into it; layers make a change of c
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -196,6 +197,10 @@ def _build_target(target: Target) -> None:
         *("--build-arg", f"BASE={base_name()}", "--target", target),
         *("--tag", name(target), "--file", source / "Dockerfile", source),
     )
+    # What the name meant before: each change of code would keep 4 GB on the disk. An image that a
+    # container still uses stays, with an error, until the next build.
+    with contextlib.suppress(processes.BedError):
+        _buildah("rmi", "--prune")
 
 
 def _images() -> Path:
