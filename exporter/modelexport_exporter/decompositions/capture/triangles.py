@@ -21,6 +21,7 @@ from modelexport_exporter.decompositions.capture.registry import (
 from modelexport_exporter.decompositions.ops.linalg import distance
 from modelexport_exporter.decompositions.ordered_places import ordered_places
 from modelexport_exporter.decompositions.sizes import Size
+from modelexport_exporter.torch_internals.symbolic_sizes import check
 
 CALLS = Replacements()
 
@@ -100,7 +101,7 @@ def _places(
 
 def _first(places: Tensor, count: Size) -> Tensor:
     """Return the places, which are that many, with a size that torch.export can reckon with."""
-    torch._check(places.shape[0] >= count)  # noqa: SLF001 - torch documents it
+    check(places.shape[0] >= count)
     return places.narrow(0, 0, count)
 
 
