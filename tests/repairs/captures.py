@@ -86,6 +86,8 @@ _OF_ROWS: dict[str, Function] = {
     "tensor_split": lambda x: x.tensor_split(2, 0),
     "tril_indices": lambda x: torch.tril_indices(x.shape[0], 4),
     "triu_indices": lambda x: torch.triu_indices(x.shape[0], 4),
+    "pdist": lambda x: torch.pdist(x, 1.0),
+    "combinations": lambda x: torch.combinations(x[:, 0], 3),
     "take_along_dim": lambda x: torch.take_along_dim(x, x.argsort(1), 1),
     "cdist": lambda x: torch.cdist(x, x + 1, p=3.0),
     "cov": torch.cov,

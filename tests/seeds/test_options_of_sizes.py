@@ -47,6 +47,14 @@ CASES = (
         [tensor("x", "b", "n")],
         dims={"b": (1, 4), "n": (4, 60)},
     ),
+    Case(
+        "R4",
+        "pairs_of_rows",
+        "options_of_sizes:PairsOfRows",
+        [tensor("x", "n", 4)],
+        dims={"n": (2, 12)},
+        edges=(),
+    ),
 )
 
 

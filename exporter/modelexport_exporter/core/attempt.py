@@ -66,6 +66,8 @@ class Attempt:
     """Lines of the model that led to the failure."""
     holds_for_some_sizes: bool = False
     """Whether torch.export assumed conditions that some declared sizes do not fulfil."""
+    differs_at_any_size: bool = False
+    """Whether its file differs at the sizes of the capture too: no fixed size explains it."""
     blame: Blame | None = None
     """The node of its file that computes something else, after a mismatch."""
 
@@ -106,7 +108,8 @@ def _rank(
 
     torch.export's route only says that it does not write an opset that is too old for it. The
     compiler speaks of its own subset of Python. An operator that TorchScript's exporter lacks is
-    no news where the other route translates it.
+    no news where the other route translates it. A size that one rung of torch.export fixes is no
+    obstacle where another one kept it open, and failed for something else.
     """
     route = ROUTES[attempt.rung]
     old = spec.export.opset < OLDEST_OF_DYNAMO
@@ -117,9 +120,17 @@ def _rank(
         for other in failed
     )
     lacking = route is Exporter.TORCH_SCRIPT and attempt.reason is Reason.UNSUPPORTED_OPERATOR
+    kept_open = attempt.reason is Reason.DYNAMIC_DIM_SPECIALIZED and any(map(_keeps_sizes, failed))
     rank = _BY_REASON.index(attempt.reason or Reason.INTERNAL_ERROR)
     only_age = old and route is Exporter.DYNAMO
-    return only_age, attempt.rung is Rung.SCRIPT, lacking and translated, rank
+    return only_age, attempt.rung is Rung.SCRIPT, (lacking and translated) or kept_open, rank
+
+
+def _keeps_sizes(attempt: Attempt) -> bool:
+    """Return whether torch.export kept all sizes open: its file fails for another reason."""
+    if attempt.rung not in _WHOLE_GRAPHS or attempt.holds_for_some_sizes:
+        return False
+    return attempt.differs_at_any_size or attempt.reason in _NOT_OF_SIZES
 
 
 _TRANSLATED = frozenset(
@@ -130,3 +141,7 @@ _TRANSLATED = frozenset(
         Reason.VERIFICATION_FAILED,
     }
 )
+
+_WHOLE_GRAPHS = (Rung.DYNAMO, Rung.DYNAMO_STRICT, Rung.DYNAMO_UNOPTIMIZED)
+_NOT_OF_SIZES = frozenset({Reason.CONTRACT_VIOLATED, Reason.CONVERSION_FAILED})
+"""After the capture, which refuses sizes that it cannot keep open."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -102,6 +103,14 @@ class VerificationOutcome:
         """Return whether the first difference is one between two eager runs."""
         found = self.first_problem
         return found is not None and found[2].kind is ProblemKind.NOT_DETERMINISTIC
+
+    def differs_at(self, sizes: Mapping[str, int]) -> bool:
+        """Return whether a sample of these sizes differs, or one of any sizes in its dtype."""
+        return any(
+            output.problem and (entry.dims == sizes or output.problem.kind is ProblemKind.DTYPE)
+            for entry in self.samples
+            for output in entry.outputs
+        )
 
     @property
     def first_problem(self) -> tuple[SampleComparison, OutputComparison, Problem] | None:

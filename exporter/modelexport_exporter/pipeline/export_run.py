@@ -18,6 +18,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.spec import Format, Layout
 from modelexport_api.status import Failure, Stage
 from modelexport_exporter.core.attempt import Attempt, most_informative
+from modelexport_exporter.core.dims import DimSizes
 from modelexport_exporter.core.errors import (
     ExportFailure,
     Incurable,
@@ -171,6 +172,9 @@ class ExportRun:
                 deferred=isinstance(failure, RouteFallback),
                 pitfalls=failure.pitfalls if failure else (),
                 holds_for_some_sizes=made is not None and bool(made.guards),
+                differs_at_any_size=outcome is not None
+                and differs
+                and outcome.differs_at(DimSizes.of(self.context.spec).captured),
                 blame=outcome.blame if outcome and differs else None,
             )
         )

@@ -92,3 +92,24 @@ class PartsBySize(nn.Module):
             torch.diag(near, -(n // 3)),
             torch.diag_embed(x, n // 4),
         )
+
+
+class PairsOfRows(nn.Module):
+    """Interactions of all pairs, a loss over them, distances, triples, both triangles."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.score = nn.Bilinear(4, 4, 3)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        n = x.shape[0]
+        later, earlier = torch.tril_indices(n, n, offset=-1, device=x.device)
+        square = torch.zeros(n, n)
+        rows, columns = torch.triu_indices(n, n, dtype=torch.int32).long()
+        square[columns, rows] = (x @ x.T)[rows, columns]
+        return (
+            self.score(x[later], x[earlier]),
+            F.pdist(x, p=1).view(n * (n - 1) // 2, 1),
+            torch.combinations(x[:, 0], 3).prod(1),
+            square,
+        )

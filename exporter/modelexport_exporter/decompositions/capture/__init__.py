@@ -13,6 +13,7 @@ from modelexport_exporter.decompositions.capture import (
     resizing,
     signal_windows,
     transforms,
+    triangles,
 )
 
 _MODULES = (
@@ -26,6 +27,7 @@ _MODULES = (
     resizing,
     signal_windows,
     transforms,
+    triangles,
 )
 CALLS = {name: entry for module in _MODULES for name, entry in module.CALLS.items()}
 """From a function of torch to its operator's name and what is called in its place."""

@@ -7,7 +7,6 @@ torch.export captures that one correctly.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -113,43 +112,6 @@ def tensor_split(
 
 def _cut_at(x: Tensor, dim: int, places: list[Any]) -> Result:
     return tuple(x.narrow(dim, begin, end - begin) for begin, end in pairwise(places))
-
-
-@CALLS.replaces("tril_indices", torch.tril_indices)
-def tril_indices(
-    row: int | SymInt,
-    col: int | SymInt,
-    offset: int = 0,
-    *,
-    device: Any = None,  # noqa: ANN401
-    **_: object,
-) -> Result:
-    return _triangle(row, col, device, lambda i, j: j - i <= offset)
-
-
-@CALLS.replaces("triu_indices", torch.triu_indices)
-def triu_indices(
-    row: int | SymInt,
-    col: int | SymInt,
-    offset: int = 0,
-    *,
-    device: Any = None,  # noqa: ANN401
-    **_: object,
-) -> Result:
-    return _triangle(row, col, device, lambda i, j: j - i >= offset)
-
-
-def _triangle(
-    rows: int | SymInt,
-    columns: int | SymInt,
-    device: Any,  # noqa: ANN401
-    inside: Callable[[Tensor, Tensor], Tensor],
-) -> Result:
-    if not is_open(rows) and not is_open(columns):
-        return NotImplemented
-    i = torch.arange(rows, device=device).unsqueeze(1)
-    j = torch.arange(columns, device=device).unsqueeze(0)
-    return inside(i, j).nonzero().mT
 
 
 @CALLS.replaces("take_along_dim", torch.take_along_dim, Tensor.take_along_dim)

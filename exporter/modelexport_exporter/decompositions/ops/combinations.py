@@ -7,6 +7,7 @@ import itertools
 import torch
 from torch import Tensor
 
+from modelexport_exporter.decompositions.ordered_places import ordered_places
 from modelexport_exporter.decompositions.registry import Family
 
 FAMILY = Family("Combinations", __doc__)
@@ -14,23 +15,15 @@ FAMILY = Family("Combinations", __doc__)
 _PAIR = 2
 
 
-def _is_known(x: Tensor, r: int = _PAIR, with_replacement: bool = False) -> bool:
-    """Return whether the places can be listed; of a size that is open, only those of pairs."""
-    return r == _PAIR or type(x.shape[0]) is int
-
-
 @FAMILY.decomposes(
     "aten::combinations",
     method="elements by the places of each combination, in lexicographic order",
-    applies=_is_known,
+    applies=lambda x, r=_PAIR, *_: r > 0 or type(x.shape[0]) is int,
 )
 def combinations(x: Tensor, r: int = _PAIR, with_replacement: bool = False) -> Tensor:
     size = x.shape[0]
-    if r == _PAIR:
-        places = torch.arange(size, device=x.device)
-        first, second = places[:, None], places[None, :]
-        kept = first <= second if with_replacement else first < second
-        return x[torch.nonzero(kept)]
+    if r == _PAIR or type(size) is not int:
+        return x[ordered_places(size, r, with_replacement, x.device)]
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     listed = list(choose(range(size), r))
     return x[torch.tensor(listed, dtype=torch.int64, device=x.device).reshape(-1, r)]

@@ -52,9 +52,9 @@ def remainder(x: Tensor, y: Tensor | float) -> Tensor:
 
 @FAMILY.decomposes(
     "aten::remainder.Scalar_Tensor",
-    defect="the quotient is rounded before floor: 1.0 % 0.1 is 0",
+    defect="the quotient is rounded before floor: 1.0 % 0.1 is 0; a size that is divided fails",
     method=_REMAINDER,
-    applies=_is_float,
+    applies=lambda x, y: _is_float(x, y) or isinstance(x, torch.SymInt),
 )
 def remainder_of(x: float, y: Tensor) -> Tensor:
     dtype = torch.result_type(x, y)

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from modelexport_exporter.decompositions.ops.factorizations import packed_lu, unrolls
+from modelexport_exporter.decompositions.ordered_places import ordered_places
 from modelexport_exporter.decompositions.registry import Family
 from modelexport_exporter.decompositions.sizes import largest
 
@@ -241,11 +242,10 @@ def distance(difference: Tensor, p: float) -> Tensor:
 
 @FAMILY.decomposes(
     "aten::pdist",
-    method="norm of the differences of all pairs of rows; the number of rows is static",
-    applies=lambda x, *_: isinstance(x.shape[0], int),
+    method="norm of the differences of all pairs of rows",
 )
 def pdist(x: Tensor, p: float = 2.0) -> Tensor:
-    rows, columns = torch.triu_indices(x.shape[0], x.shape[0], 1, device=x.device)
+    rows, columns = ordered_places(x.shape[0], 2, False, x.device).unbind(1)
     return distance(x.index_select(0, rows) - x.index_select(0, columns), p)
 
 

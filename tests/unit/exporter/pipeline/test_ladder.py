@@ -192,6 +192,30 @@ def test_the_most_informative_failure_is_reported() -> None:
         pytest.param(
             [failed(D, MISMATCH), failed(T, UNSUPPORTED)], 0, id="an operator that Dynamo has"
         ),
+        pytest.param(
+            [failed(D, MISMATCH), failed(S, NARROWED)], 1, id="wrong at sizes that were fixed"
+        ),
+        pytest.param(
+            [failed(D, MISMATCH, differs_at_any_size=True), failed(S, NARROWED)],
+            0,
+            id="wrong whatever the sizes",
+        ),
+        pytest.param(
+            [
+                failed(D, MISMATCH, differs_at_any_size=True, holds_for_some_sizes=True),
+                failed(S, NARROWED),
+            ],
+            1,
+            id="wrong, and for a part of the sizes",
+        ),
+        pytest.param(
+            [failed(D, Reason.CONVERSION_FAILED), failed(S, NARROWED)], 0, id="captured, as open"
+        ),
+        pytest.param(
+            [failed(T, MISMATCH, differs_at_any_size=True), failed(D, NARROWED)],
+            1,
+            id="a trace fixes sizes silently",
+        ),
     ],
 )
 def test_what_is_more_informative(attempts: list[Attempt], expected: int) -> None:

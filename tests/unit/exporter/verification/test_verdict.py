@@ -53,6 +53,21 @@ def outcome(*samples: tuple[int, OutputComparison]) -> VerificationOutcome:
     return VerificationOutcome(summary, tuple(compared), 1.0)
 
 
+@pytest.mark.parametrize(
+    ("samples", "expected"),
+    [
+        ([(3, RIGHT), (7, WRONG)], False),
+        ([(3, WRONG), (7, RIGHT)], True),
+        ([(1, WRONG), (7, WRONG)], False),
+        ([(1, RIGHT), (7, OTHER_DTYPE)], True),
+    ],
+)
+def test_what_differs_at_the_sizes_of_the_capture(
+    samples: list[tuple[int, OutputComparison]], expected: bool
+) -> None:
+    assert outcome(*samples).differs_at({"batch": 3}) is expected
+
+
 def test_mismatch_message_names_output_sizes_values_and_error() -> None:
     message, _ = describe_mismatch(outcome((1, RIGHT), (7, WRONG), (64, WRONG)))
     assert message == (
