@@ -160,10 +160,6 @@ OF_CODE = [
         "CachesByValue", [*ROWS, ids("ids", "b", most=9)], B, R.CAPTURE_FAILED, ["int(i)"],
         "tensor", line="weight_of(int(i))",
     ),
-    Case(
-        "PowerOfTwo", [tensor("x", "b", "n")], {**B, "n": (1, 32)}, R.DYNAMIC_DIM_SPECIALIZED,
-        ["dim 1 (n)"], "size", line="bit_length()",
-    ),
 ]  # fmt: skip
 OF_STATE_AND_CHANCE = [
     Case(

@@ -302,12 +302,6 @@ class Cancels(nn.Module):
         return 1 / ((y * y).mean(-1) - y.mean(-1) ** 2)
 
 
-class PowerOfTwo(nn.Module):
-    def forward(self, x):
-        length = 1 << (x.shape[1] - 1).bit_length()
-        return F.pad(x, (0, length - x.shape[1]))
-
-
 class DecidesAndReturnsOne(nn.Module):
     def forward(self, x):
         return x if float(x.sum()) > 0 else -x
