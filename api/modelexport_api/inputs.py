@@ -69,7 +69,7 @@ class Input(ApiModel):
     shape: Shape = Field(
         default_factory=list,
         description="Shape of a tensor: a number for each constant dim, a name from `dims` for "
-        "each dynamic dim, or an expression of one: `n - 1`, `2 * n`. [] is a scalar or, with "
+        "each dynamic dim, or an expression: `n - 1`, `2 * n`, `past + n`. [] is a scalar or, with "
         "model.exampleInputs, the example's shape.",
     )
     length: Annotated[int, Field(ge=1, le=64)] | None = Field(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from modelexport_api.nearest import did_you_mean, nearest
 from modelexport_api.problem import field_of
 from modelexport_api.rule import Explained
-from modelexport_api.sizes import dim_of
+from modelexport_api.sizes import dims_of
 from modelexport_api.spec import Input, ModelExportSpec
 from modelexport_api.yaml_text import inline
 
@@ -16,9 +16,8 @@ def undeclared_dims(spec: ModelExportSpec) -> Iterator[Explained]:
     """Yield each dim that a shape names and `dims` does not, once."""
     seen: set[str] = set()
     for index, entry in enumerate(spec.inputs):
-        for size in entry.shape:
-            dim = dim_of(size) if isinstance(size, str) else None
-            if dim is None or dim in spec.dims or dim in seen:
+        for dim in (dim for size in entry.shape for dim in dims_of(size)):
+            if dim in spec.dims or dim in seen:
                 continue
             seen.add(dim)
             near = nearest(dim, spec.dims)
@@ -32,7 +31,7 @@ def undeclared_dims(spec: ModelExportSpec) -> Iterator[Explained]:
 
 def unused_dims(spec: ModelExportSpec) -> Iterator[Explained]:
     """Yield each dim that no shape names."""
-    used = {dim_of(size) for entry in spec.inputs for size in entry.shape if isinstance(size, str)}
+    used = {dim for entry in spec.inputs for size in entry.shape for dim in dims_of(size)}
     for dim in spec.dims:
         if dim not in used:
             meant = did_you_mean(dim, used - set(spec.dims))

@@ -11,7 +11,7 @@ import re
 from modelexport_api import rule_explanations as explanations
 from modelexport_api.rule import Rule, find_violations
 from modelexport_api.rules_batch import BATCH_RULES, PLACEHOLDER
-from modelexport_api.sizes import dim_of
+from modelexport_api.sizes import dims_of
 from modelexport_api.spec import (
     DType,
     Exporter,
@@ -35,8 +35,8 @@ MASKS = (InputKind.ATTENTION_MASK, InputKind.PADDING_MASK)
 NOT_TENSORS = (InputKind.SEQUENCE, InputKind.OPTIONAL)
 TRITON_URI = rf"^((s3|pvc)://[^/]+|file://)/(.*/)?([A-Za-z0-9_]|{PLACEHOLDER})([A-Za-z0-9_.-]|{PLACEHOLDER})*/?$"
 """A directory whose name is valid as a model name in Triton's URLs."""
-_DIM_OF = r"string(d).find('[^\\d *]\\w*')"
-"""The dim of an entry of `shape`, which may be an expression such as `2 * n - 1`.
+_DIMS_OF = r"string(d).findAll('[^\\d *+-]\\w*')"
+"""The dims of an entry of `shape`, which may be an expression such as `2 * n - 1` or `p + t`.
 
 The API server estimates what a rule costs by the length of its regular expressions.
 """
@@ -44,7 +44,7 @@ NOT_IN_ONNX = (DType.COMPLEX64, DType.COMPLEX128, DType.STRING)
 
 
 def _dim_names(spec: ModelExportSpec) -> set[str]:
-    return {dim_of(dim) for entry in spec.inputs for dim in entry.shape if isinstance(dim, str)}
+    return {dim for entry in spec.inputs for size in entry.shape for dim in dims_of(size)}
 
 
 def _unique(names: list[str]) -> bool:
@@ -144,15 +144,16 @@ RULES: tuple[Rule[ModelExportSpec], ...] = (
     Rule(
         path=(),
         cel="self.inputs.all(i, i.shape.all(d, "
-        f"type(d) == int || (has(self.dims) && {_DIM_OF} in self.dims)))",
+        f"type(d) == int || (has(self.dims) && {_DIMS_OF}.all(n, n in self.dims))))",
         message="every name in inputs[].shape must be defined in dims, with its max (and min)",
         holds=lambda spec: _dim_names(spec) <= set(spec.dims),
         explain=explanations.undeclared_dims,
     ),
     Rule(
         path=(),
-        cel="!has(self.dims) || self.dims.all(n, self.inputs.exists(i, "
-        f"i.shape.exists(d, type(d) == string && {_DIM_OF} == n)))",
+        # [x].all(used, …) gives x a name: it is computed once, not for each dim.
+        cel="!has(self.dims) || [self.inputs.map(i, i.shape.map(d, "
+        f"{_DIMS_OF}))].all(used, self.dims.all(n, used.exists(l, l.exists(m, n in m))))",
         message="every dim in dims must be used in the shape of an input",
         holds=lambda spec: set(spec.dims) <= _dim_names(spec),
         explain=explanations.unused_dims,

@@ -112,7 +112,7 @@ FORMS: Mapping[str, Form] = {
     r"^[A-Za-z_][A-Za-z0-9_.]*$": Form(f"a name of {_LETTERS}; dots may separate parts", _name),
     r"^[A-Za-z_][A-Za-z0-9_]*$": Form(f"a name of {_LETTERS}", _dim),
     FORM: Form(
-        "a number, a name from dims, or an expression of one such as n - 1 or 2 * n + 1",
+        "a number, a name from dims, or an expression such as n - 1, 2 * n + 1 or past + n",
         _size,
         _unfit_size,
     ),

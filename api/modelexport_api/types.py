@@ -22,7 +22,7 @@ DimName = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", min_length=1, max_length=63)
 ]
 SizeOfDim = Annotated[str, StringConstraints(pattern=FORM, min_length=1, max_length=63)]
-"""A dim's name, or an expression of it: `n - 1`."""
+"""A dim's name, or an expression: `n - 1`, `past + n`."""
 DimSize = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Shape = Annotated[list[DimSize | SizeOfDim], Field(max_length=16)]
 ModuleName = Annotated[

@@ -82,14 +82,14 @@ def _fixed(entry: Mapping[str, Any], file: FileInput, dims: Dims) -> Iterator[tu
     for axis, size in zip(shape, file.shape, strict=True):
         if size is None or not isinstance(axis, str):
             continue
-        expression = DimExpression.parse(axis)
-        found, limits = expression.dim_at(size), dims.get(expression.dim)
-        if found is not None and limits and limits.get("min", 1) <= found <= limits["max"]:
-            yield expression.dim, found
+        dim, found = DimExpression.parse(axis).solved_at(size, {}) or ("", 0)
+        limits = dims.get(dim)
+        if limits and limits.get("min", 1) <= found <= limits["max"]:
+            yield dim, found
 
 
 def _size(axis: int | str, fixed: Mapping[str, int]) -> int | str:
     if isinstance(axis, int):
         return axis
-    expression = DimExpression.parse(axis)
-    return expression.at(fixed[expression.dim]) if expression.dim in fixed else axis
+    left = DimExpression.parse(axis).with_sizes(fixed)
+    return left if isinstance(left, int) else str(left)

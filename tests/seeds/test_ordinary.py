@@ -68,6 +68,16 @@ CASES = (
         dims=ROWS,
     ),
     case(
+        "R1 R4",
+        "cached_step",
+        "steps_with_cache:CachedStep",
+        tensor("x", "n", "tokens", 16),
+        {**tensor("attention_mask", "n", "past + tokens", dtype="int64"), "kind": "AttentionMask"},
+        tensor("past_keys", "n", 2, "past", 8),
+        tensor("past_values", "n", 2, "past", 8),
+        dims={"n": (1, 4), "tokens": (1, 8), "past": (0, 16)},
+    ),
+    case(
         "R4", "whole_weeks", "WholeWeeks", tensor("x", "n", "days"), dims={**ROWS, "days": (1, 30)}
     ),
     case("R2", "rare_labels", "RareLabels", X, dims=ROWS, rtol=1e-3),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -13,17 +13,18 @@ from typing import Any
 import torch
 from torch.export import Dim as TorchDim
 
-from modelexport_api.sizes import DimExpression, dim_of
+from modelexport_api.sizes import DimExpression
 from modelexport_api.spec import Dim, Input, InputKind
 from modelexport_exporter.call.tensors import to_tensor
 from modelexport_exporter.call.user_sampler import Sampler, call_sampler
-from modelexport_exporter.core.dims import is_dynamic
+from modelexport_exporter.core.dims import dynamic_size, is_dynamic
 from modelexport_exporter.core.input_kinds import NUMBERS
 from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.sampling.draw import draw, integer_range
 from modelexport_exporter.torch_internals import pytree
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+_Hint = Callable[..., TorchDim]
 _SMALLEST_SYMBOLIC = 2
 """torch.export writes the integers 0 and 1 into the graph."""
 _TRIED = 64
@@ -163,7 +164,7 @@ class Call:
         shapes = (
             None
             if isinstance(slot, Leaf) and slot.entry.name in self.chosen
-            else _shape(slot, dims)
+            else _shape(slot, self.dims, dims, TorchDim.AUTO if any_range else TorchDim.DYNAMIC)
             for slot in self.slots
         )
         args, kwargs = _like(self.structure, shapes)
@@ -175,7 +176,8 @@ class Call:
             entry.name: {
                 axis: size
                 for axis, size in enumerate(entry.shape)
-                if isinstance(size, str) and is_dynamic(self.dims[dim_of(size)])
+                if isinstance(size, str)
+                and isinstance(dynamic_size(size, self.dims), DimExpression)
             }
             for entry in self.inputs
         }
@@ -189,17 +191,27 @@ def _filled(entry: Input, value: torch.Tensor, numbers: Numbers) -> Any:  # noqa
     return value.item()
 
 
-def _shape(slot: Leaf | Constant, dims: Mapping[str, TorchDim]) -> Any:  # noqa: ANN401
+def _shape(
+    slot: Leaf | Constant, declared: Mapping[str, Dim], dims: Mapping[str, TorchDim], hint: _Hint
+) -> Any:  # noqa: ANN401
     if isinstance(slot, Constant):
         return pytree.tree_map(lambda _: None, slot.value)
     if slot.entry.kind is InputKind.INT:
         return TorchDim.DYNAMIC
+    sizes = {axis: dynamic_size(size, declared) for axis, size in enumerate(slot.entry.shape)}
     axes = {
-        axis: _derived(DimExpression.parse(size), dims)
-        for axis, size in enumerate(slot.entry.shape)
-        if isinstance(size, str) and dim_of(size) in dims
+        axis: _sum(size, declared, hint) if size.is_sum else _derived(size, dims)
+        for axis, size in sizes.items()
+        if isinstance(size, DimExpression)
     }
     return axes or None
+
+
+def _sum(size: DimExpression, declared: Mapping[str, Dim], hint: _Hint) -> TorchDim:
+    """Return any size of the sum's range: torch has no Dim for a sum, and finds what it equals."""
+    least = {name: dim.min for name, dim in declared.items()}
+    most = {name: dim.max for name, dim in declared.items()}
+    return hint(min=size.at(least), max=size.at(most))
 
 
 def _derived(size: DimExpression, dims: Mapping[str, TorchDim]) -> TorchDim:

@@ -19,7 +19,7 @@ from modelexport_exporter.call.signature import Signature, signature_of
 from modelexport_exporter.call.state_entries import outputs_with_state, state_inputs
 from modelexport_exporter.call.user_example import call_by_example
 from modelexport_exporter.call.user_sampler import find_sampler
-from modelexport_exporter.core.dims import DimSizes
+from modelexport_exporter.core.dims import DimSizes, describe_sizes
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.sampling.masks import is_mask
 from modelexport_exporter.torch_internals.pytree import captured_structure, tree_leaves
@@ -88,13 +88,13 @@ def _check_values(spec: ModelExportSpec) -> None:
 def _check_size(entry: Input, size: int | str, spec: ModelExportSpec) -> None:
     if isinstance(size, int):
         return
-    dim = DimExpression.parse(size)
-    least = spec.dims[dim.dim].min
-    if dim.at(least) < 0:
+    expression = DimExpression.parse(size)
+    least = {name: spec.dims[name].min for name in expression.dims}
+    if expression.at(least) < 0:
         raise ExportFailure(
             Reason.INVALID_MANIFEST,
-            f"input {entry.name}: {size} is {dim.at(least)} at {dim.dim} = {least}",
-            f"Set dims.{dim.dim}.min: {-dim.offset} or more.",
+            f"input {entry.name}: {size} is {expression.at(least)} at {describe_sizes(least)}",
+            f"Set dims.{expression.dim}.min: {-expression.offset} or more.",
         )
 
 

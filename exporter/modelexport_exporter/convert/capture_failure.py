@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 
 from modelexport_api.reasons import Reason
-from modelexport_api.sizes import dim_of
+from modelexport_api.sizes import dims_of
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.call import BoundInputs, flatten
 from modelexport_exporter.call.raised_errors import way_out
@@ -165,7 +165,7 @@ def inputs_mismatch(
             error,
             "inputs must list every tensor that forward needs, in its order or by the names of its "
             "parameters, with the dtype, shape and range that it expects; dims that depend on each "
-            "other must share one name.",
+            "other share one name, or are an expression such as n - 1 or past + n.",
         ),
     )
 
@@ -199,7 +199,7 @@ def dim_label(name: str, spec: ModelExportSpec) -> str:
     """Return `input x dim 0 (batch)` for the first place where the dim is used."""
     for entry in spec.inputs:
         for axis, size in enumerate(entry.shape):
-            if isinstance(size, str) and dim_of(size) == name:
+            if name in dims_of(size):
                 return f"input {entry.name} dim {axis} ({size})"
     return f"dim {name}"
 

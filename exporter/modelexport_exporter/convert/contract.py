@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from modelexport_api.reasons import Reason
-from modelexport_api.sizes import dim_of, is_same_size, size_at
+from modelexport_api.sizes import is_same_size
 from modelexport_api.spec import Input, InputKind, ModelExportSpec
 from modelexport_api.status import TensorInfo
 from modelexport_exporter.convert.capture_failure import dim_label, requested_range
-from modelexport_exporter.core.dims import DimSizes
+from modelexport_exporter.core.dims import dynamic_size
 from modelexport_exporter.core.errors import ExportFailure, Incurable
 from modelexport_exporter.core.types import ContractFinding
 from modelexport_exporter.onnx_file.checker import checker_error
@@ -101,15 +101,11 @@ def _check_input(
             f"{tensor.dtype} with {len(tensor.shape)}",
             "Declare the input as the model takes it.",
         )
-    sizes = DimSizes.of(spec)
     for axis, (size, got) in enumerate(zip(entry.shape, tensor.shape, strict=True)):
-        if isinstance(size, str) and sizes.is_dynamic(dim_of(size)):
-            if isinstance(got, int):
-                raise _specialized(entry, axis, dim_of(size), got, spec)
-            wanted: int | str = size
-        else:
-            wanted = size_at(size, sizes.lowest)
-        if not is_same_size(got, wanted):
+        wanted = dynamic_size(size, spec.dims)
+        if isinstance(got, int) and not isinstance(wanted, int):
+            raise _specialized(entry, axis, wanted.dim, got, spec)
+        if not is_same_size(got, wanted if isinstance(wanted, int) else str(wanted)):
             yield ContractFinding(
                 subject=f"input {entry.name} dim {axis}", requested=str(wanted), obtained=str(got)
             )

@@ -7,7 +7,7 @@ the program's symbols to the declared names.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -16,13 +16,13 @@ from torch.export.graph_signature import ConstantArgument
 from torch.export.graph_signature import InputKind as InputOfProgram
 
 from modelexport_api.reasons import Reason
-from modelexport_api.sizes import DimExpression, dim_of, size_at
+from modelexport_api.sizes import DimExpression, is_same_size
 from modelexport_api.spec import Input, InputKind, ModelExportSpec
 from modelexport_exporter.call.tensors import TORCH_DTYPES
 from modelexport_exporter.checkpoint.bind_weights import describe_dtype
-from modelexport_exporter.core.dims import DimSizes
+from modelexport_exporter.core.dims import dynamic_size
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.torch_internals.symbolic_sizes import size_expression
+from modelexport_exporter.torch_internals.symbolic_sizes import rename_size, size_expression
 
 
 @dataclass(frozen=True)
@@ -41,38 +41,61 @@ def symbol_names(program: ExportedProgram, spec: ModelExportSpec) -> dict[str, s
     Of sizes `n` and `n - 1` torch.export takes one for a symbol, and writes the other with it.
     """
     names: dict[str, str] = {}
-    dims = DimSizes.of(spec)
+    sums: list[tuple[SizeInProgram, DimExpression]] = []
     for size in sizes_in_program(program, spec):
-        if isinstance(size.declared, str) and dims.is_dynamic(dim_of(size.declared)):
-            symbol, meaning = _meaning(size, program, spec)
-            if names.setdefault(symbol, meaning) != meaning:
-                raise _specialized(size, f"always equal to {names[symbol]}", spec)
-        elif not isinstance(size.obtained, torch.SymInt):
-            _check_constant(size, dims)
+        declared = dynamic_size(size.declared, spec.dims)
+        if isinstance(declared, int):
+            _check_constant(size, declared)
+        elif declared.is_sum:
+            sums.append((size, declared))
+        else:
+            _add_name(names, size, declared, program, spec)
+    for size, declared in sums:
+        if not _is_sum_of(names, size, declared):
+            _add_name(names, size, declared, program, spec)
     return names
 
 
-def _meaning(
-    size: SizeInProgram, program: ExportedProgram, spec: ModelExportSpec
-) -> tuple[str, str]:
-    """Return the symbol of a size, and what it stands for. Raises ExportFailure."""
-    assert isinstance(size.declared, str)
+def _is_sum_of(names: Mapping[str, str], size: SizeInProgram, declared: DimExpression) -> bool:
+    """Return whether the program itself has the size as the sum of its dims."""
+    if not isinstance(size.obtained, torch.SymInt):
+        return False
+    return is_same_size(rename_size(size_expression(size.obtained), names), str(declared))
+
+
+def _add_name(
+    names: dict[str, str],
+    size: SizeInProgram,
+    declared: DimExpression,
+    program: ExportedProgram,
+    spec: ModelExportSpec,
+) -> None:
+    """Add what the symbol of a size stands for. Raises ExportFailure."""
     if not isinstance(size.obtained, torch.SymInt):
         raise _specialized(size, str(size.obtained), spec)
-    declared, dim = DimExpression.parse(size.declared), spec.dims[dim_of(size.declared)]
     obtained = size_expression(size.obtained)
-    for known, values in program.range_constraints.items():
-        narrower = values.lower > declared.at(dim.min) or values.upper < declared.at(dim.max)
-        if str(known) == obtained and narrower:
-            raise _specialized(size, f"{values.lower}..{values.upper}", spec)
     try:
         written = DimExpression.parse(obtained)
     except ValueError:
         written = None
+    least, most = _range_of(declared, spec)
+    for known, values in program.range_constraints.items():
+        narrower = values.lower > least or values.upper < most
+        if str(known) == obtained and narrower and not (written and written.is_sum):
+            raise _specialized(size, f"{values.lower}..{values.upper}", spec)
     meaning = declared.solved_for(written) if written is not None else None
     if written is None or meaning is None:
-        raise _specialized(size, f"only sizes of the form {obtained}", spec)
-    return written.dim, str(meaning)
+        raise _specialized(size, f"only sizes of the form {rename_size(obtained, names)}", spec)
+    if names.setdefault(written.dim, str(meaning)) != str(meaning):
+        raise _specialized(size, f"always equal to {names[written.dim]}", spec)
+
+
+def _range_of(declared: DimExpression, spec: ModelExportSpec) -> tuple[int, int]:
+    dims = spec.dims.items()
+    return (
+        declared.at({name: dim.min for name, dim in dims}),
+        declared.at({name: dim.max for name, dim in dims}),
+    )
 
 
 def sizes_in_program(program: ExportedProgram, spec: ModelExportSpec) -> Iterator[SizeInProgram]:
@@ -129,10 +152,8 @@ def check_numbers_kept(program: ExportedProgram, spec: ModelExportSpec) -> None:
             )
 
 
-def _check_constant(size: SizeInProgram, dims: DimSizes) -> None:
-    declared = size.declared
-    wanted = size_at(declared, dims.lowest)
-    if size.obtained != wanted:
+def _check_constant(size: SizeInProgram, wanted: int) -> None:
+    if not isinstance(size.obtained, torch.SymInt) and size.obtained != wanted:
         raise _mismatch(
             f"input {size.entry.name} dim {size.axis}: declared {wanted}, the program takes "
             f"{size.obtained}"
@@ -140,12 +161,11 @@ def _check_constant(size: SizeInProgram, dims: DimSizes) -> None:
 
 
 def _specialized(size: SizeInProgram, obtained: str, spec: ModelExportSpec) -> ExportFailure:
-    assert isinstance(size.declared, str)
-    declared, dim = DimExpression.parse(size.declared), spec.dims[dim_of(size.declared)]
+    least, most = _range_of(DimExpression.parse(str(size.declared)), spec)
     return ExportFailure(
         Reason.DYNAMIC_DIM_SPECIALIZED,
-        f"input {size.entry.name} dim {size.axis} ({size.declared}): requested "
-        f"{declared.at(dim.min)}..{declared.at(dim.max)}, got {obtained}",
+        f"input {size.entry.name} dim {size.axis} ({size.declared}): requested {least}..{most}, "
+        f"got {obtained}",
         "Declare in dims only the sizes that the program was captured for, or capture it again "
         "with torch.export.Dim for this dim.",
     )

@@ -18,7 +18,7 @@ import torch
 from torch.export import ExportedProgram
 
 from modelexport_api.reasons import Reason
-from modelexport_api.sizes import dim_of, is_derived
+from modelexport_api.sizes import dims_of, is_derived
 from modelexport_api.spec import Dim, ModelExportSpec
 from modelexport_exporter.convert.failing_sizes import failing_sizes
 from modelexport_exporter.convert.size_expressions import FUNCTIONS
@@ -87,7 +87,7 @@ class Condition:
         dims = tuple(names[symbol] for symbol in symbols)
         if any(is_derived(dim) for dim in dims):
             expression = rename_symbols(expression, dict(zip(symbols, dims, strict=True)))
-            dims = symbols = tuple(dict.fromkeys(map(dim_of, dims)))
+            dims = symbols = tuple(dict.fromkeys(name for dim in dims for name in dims_of(dim)))
         return Condition(expression, tuple(symbols), dims, line)
 
     @staticmethod

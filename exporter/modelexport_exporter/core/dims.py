@@ -12,8 +12,9 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Protocol
 
-from modelexport_api.sizes import DimExpression, dim_of, is_derived, size_at
+from modelexport_api.sizes import DimExpression, dims_of, is_derived, size_at
 from modelexport_api.spec import Dim, Input, ModelExportSpec
 
 ANY_RANK = "..."
@@ -23,6 +24,14 @@ _PRIMES = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 
 _SMALL = 2
 """Up to this min a dim takes any size, and odd ones detect more; above, multiples of min are used:
 a dim that begins at 32 is often one of multiples of 32."""
+
+
+class HasShape(Protocol):
+    """An array of any library."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return its sizes."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +77,38 @@ def is_dynamic(dim: Dim) -> bool:
 
 def used_dims(inputs: Sequence[Input]) -> list[str]:
     """Return the names of the dims, each once, in the order of their first use."""
-    names = (dim_of(size) for entry in inputs for size in entry.shape if isinstance(size, str))
+    names = (name for entry in inputs for size in entry.shape for name in dims_of(size))
     return list(dict.fromkeys(names))
+
+
+def dynamic_size(size: int | str, dims: Mapping[str, Dim]) -> DimExpression | int:
+    """Return an entry of `shape` where the dims of one size are numbers."""
+    if isinstance(size, int):
+        return size
+    fixed = {name: dim.min for name, dim in dims.items() if not is_dynamic(dim)}
+    return DimExpression.parse(size).with_sizes(fixed)
 
 
 def concrete_shape(entry: Input, sizes: Mapping[str, int]) -> tuple[int, ...]:
     """Return the input's shape at the given sizes."""
     return tuple(size_at(size, sizes) for size in entry.shape)
+
+
+def sizes_of(inputs: Iterable[Input], arrays: Mapping[str, HasShape]) -> dict[str, int]:
+    """Return the sizes of the dims, as the arrays have them."""
+    found = [
+        (DimExpression.parse(declared), size)
+        for entry in inputs
+        if entry.name in arrays and len(arrays[entry.name].shape) == len(entry.shape)
+        for declared, size in zip(entry.shape, arrays[entry.name].shape, strict=True)
+        if isinstance(declared, str)
+    ]
+    sizes: dict[str, int] = {}
+    for declared, size in sorted(found, key=lambda one: len(one[0].dims)):  # others solve sums
+        solved = declared.solved_at(size, sizes)
+        if solved is not None:
+            sizes |= [solved]
+    return sizes
 
 
 def sizes_between(dims: Mapping[str, Dim], avoided: Iterable[int] = ()) -> dict[str, int]:
@@ -128,17 +162,18 @@ def _capture_sizes(spec: ModelExportSpec) -> dict[str, int]:
     taken = {size for entry in spec.inputs for size in entry.shape if isinstance(size, int)}
     sizes: dict[str, int] = {}
     for name in used_dims(spec.inputs):
-        derived = derived_sizes(spec.inputs, name)
-        sizes[name] = _capture_size(spec.dims[name], taken, derived)
-        taken |= {sizes[name], *(own.at(sizes[name]) for own in derived)}
+        derived = [own.with_sizes(sizes) for own in _derived_sizes(spec.inputs)]
+        own = [size for size in derived if not isinstance(size, int) and size.dims == (name,)]
+        sizes[name] = _capture_size(spec.dims[name], taken, own)
+        taken |= {sizes[name], *(size.at(sizes) for size in own)}
     return sizes
 
 
-def derived_sizes(inputs: Sequence[Input], dim: str) -> list[DimExpression]:
-    """Return the expressions of a dim, such as `n - 1`, that occur in the shapes of inputs."""
+def _derived_sizes(inputs: Sequence[Input]) -> list[DimExpression]:
+    """Return the expressions, such as `n - 1`, that occur in the shapes of inputs."""
     sizes = (size for entry in inputs for size in entry.shape if isinstance(size, str))
     found = dict.fromkeys(DimExpression.parse(size) for size in sizes)
-    return [own for own in found if own.dim == dim and not own.is_plain]
+    return [own for own in found if not own.is_plain]
 
 
 def has_derived_sizes(inputs: Sequence[Input]) -> bool:
@@ -148,7 +183,7 @@ def has_derived_sizes(inputs: Sequence[Input]) -> bool:
 
 def _capture_size(dim: Dim, taken: set[int], derived: Sequence[DimExpression]) -> int:
     def is_free(size: int) -> bool:
-        further = [own.at(size) for own in derived]
+        further = [own.at({own.dim: size}) for own in derived]
         return taken.isdisjoint([size, *further]) and min(further, default=_SMALL) >= _SMALL
 
     allowed = [size for size in _candidates(dim) if dim.min <= size <= dim.max]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from modelexport_api.sizes import dim_of
+from modelexport_api.sizes import dims_of
 from modelexport_api.spec import Dim, Input, InputKind
 from modelexport_exporter.core.inferred import Inferred
 from modelexport_exporter.core.proposal import Stated
 from modelexport_exporter.inference.extents import Extents
-from modelexport_exporter.inference.guess import Guess, is_expression
+from modelexport_exporter.inference.guess import Guess, dims_in
 from modelexport_exporter.inference.names import dim_names
 
 
@@ -52,7 +52,7 @@ def assemble(extents: Extents, ranges: Mapping[str, Range], stated: Stated, orig
     def size(axis: str) -> int | str:
         if axis in names:
             return f"{steps[axis]} * {names[axis]}" if steps[axis] > 1 else names[axis]
-        if (dim_of(axis) if is_expression(axis) else axis) in dims:
+        if {*dims_in(axis)} <= {*dims}:
             return axis
         return guesses.sizes[axis]
 
@@ -61,7 +61,7 @@ def assemble(extents: Extents, ranges: Mapping[str, Range], stated: Stated, orig
         entry = _input(guess, size, ranges.get(guess.name))
         inputs.append(entry)
         inferred += _inferred(place, entry, stated, origin, ranges.get(guess.name))
-    used = {dim_of(size) for entry in inputs for size in entry.shape if isinstance(size, str)}
+    used = {dim for entry in inputs for size in entry.shape for dim in dims_of(size)}
     return Inputs(
         tuple(inputs), {name: dims[name] for name in dims if name in used}, tuple(inferred)
     )

@@ -10,7 +10,6 @@ from typing import Any, get_args, get_origin
 
 import torch
 
-from modelexport_api.sizes import dim_of
 from modelexport_api.spec import Dim, DType, InputKind
 from modelexport_exporter.call.lowering import NUMBER_DTYPES
 from modelexport_exporter.call.signature import Signature
@@ -19,6 +18,7 @@ from modelexport_exporter.inference.guess import (
     BATCH,
     Guess,
     Guesses,
+    dims_in,
     is_expression,
     new_axes,
     unused_size,
@@ -185,8 +185,7 @@ def _as_stated(
 
 def _with_stated_sizes(guesses: Guesses, axes: Sequence[str], dims: Mapping[str, Dim]) -> Guesses:
     """Return the guesses with a size from the range of each dim that the user declares."""
-    for axis in axes:
-        name = dim_of(axis) if is_expression(axis) else axis
+    for name in (dim for axis in axes for dim in dims_in(axis)):
         dim = dims.get(name)
         if dim is not None and name not in guesses.sizes:
             size = min(max(dim.min, unused_size(guesses.sizes.values())), dim.max)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from modelexport_api.sizes import dim_of, size_at
+from modelexport_api.sizes import dims_of, size_at
 from modelexport_api.spec import DType, InputKind
 
 BATCH = "batch"
@@ -76,9 +76,9 @@ class Guesses:
     def with_sizes_of(self, axes: Iterable[str]) -> Guesses:
         """Return these guesses with a size for each axis that has none."""
         sizes = dict(self.sizes)
-        for axis in (dim_of(axis) if is_expression(axis) else axis for axis in axes):
-            if axis not in sizes:
-                sizes[axis] = BATCH_SIZE if axis == BATCH else unused_size(sizes.values())
+        for dim in (dim for axis in axes for dim in dims_in(axis)):
+            if dim not in sizes:
+                sizes[dim] = BATCH_SIZE if dim == BATCH else unused_size(sizes.values())
         return replace(self, sizes=sizes)
 
     def renamed(self, old: str, new: str) -> Guesses:
@@ -141,6 +141,11 @@ def unused_size(taken: Iterable[int]) -> int:
     """Return a size that no other axis has."""
     used = set(taken)
     return next((prime for prime in _PRIMES if prime not in used), max(used, default=0) + 2)
+
+
+def dims_in(axis: str) -> tuple[str, ...]:
+    """Return the dims of an axis: its own name, or those of an expression."""
+    return dims_of(axis) if is_expression(axis) else (axis,)
 
 
 def is_expression(axis: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from modelexport_api.sizes import dim_of
+from modelexport_api.sizes import dims_of
 from modelexport_api.spec import InputKind
 from modelexport_api.status import Artifact, TensorInfo
 from modelexport_exporter.report.report import Report
@@ -121,7 +121,11 @@ def _sizes(spec: dict[str, Any], inputs: Sequence[TensorInfo]) -> dict[str, int]
     """Return a size for each dynamic dim that can be a variable."""
     dims: dict[str, Any] = spec.get("dims", {})
     names = dict.fromkeys(
-        _name_in(length) for tensor in inputs for length in tensor.shape if isinstance(length, str)
+        name
+        for tensor in inputs
+        for length in tensor.shape
+        if isinstance(length, str)
+        for name in _names_in(length)
     )
     return {
         name: max(1, int(dims.get(name, {}).get("min", 1)))
@@ -136,15 +140,15 @@ _TAKEN = frozenset({"np", "ort", "session", "feed", "outputs", "name", "value", 
 def _length(length: int | str, sizes: dict[str, int]) -> str:
     if isinstance(length, int):
         return str(length)
-    return length if _name_in(length) in sizes else "1"
+    return length if {*_names_in(length)} <= {*sizes} else "1"
 
 
-def _name_in(length: str) -> str:
-    """Return the dim of `n` and of `n - 1`; other text as it is."""
+def _names_in(length: str) -> tuple[str, ...]:
+    """Return the dims of `n`, `n - 1` and `p + t`; other text as it is."""
     try:
-        return dim_of(length)
+        return dims_of(length)
     except ValueError:
-        return length
+        return (length,)
 
 
 def _lowest(spec: dict[str, Any]) -> dict[str, float | int]:

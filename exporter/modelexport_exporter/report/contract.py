@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from modelexport_api.sizes import DimExpression, dim_of, is_same_size
+from modelexport_api.sizes import dims_of, is_same_size, size_at
 from modelexport_api.spec import Weights
 from modelexport_api.status import Artifact, TensorInfo
 from modelexport_exporter.core.inferred import Inferred
@@ -156,10 +156,10 @@ def _fits(asked: list[int | str], obtained: list[int | str], dims: dict[str, Any
 
 
 def _only_size(size: str, dims: dict[str, Any]) -> int | None:
-    dim = dims.get(dim_of(size))
-    if dim is None or dim.get("min", 1) != dim.get("max"):
+    limits = {name: dims.get(name, {}) for name in dims_of(size)}
+    if any(dim.get("min", 1) != dim.get("max") for dim in limits.values()):
         return None
-    return DimExpression.parse(size).at(int(dim["max"]))
+    return size_at(size, {name: int(dim["max"]) for name, dim in limits.items()})
 
 
 def _outputs(asked: list[str], artifact: File | None) -> Iterator[Term]:

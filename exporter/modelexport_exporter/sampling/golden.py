@@ -23,6 +23,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.sizes import DimExpression
 from modelexport_api.spec import Input, ModelExportSpec
 from modelexport_exporter.core.archives import check_archive
+from modelexport_exporter.core.dims import sizes_of
 from modelexport_exporter.core.errors import ExportFailure
 
 Array = NDArray[Any]
@@ -118,7 +119,7 @@ def _sample(name: str, arrays: dict[str, Array], spec: ModelExportSpec) -> Golde
             f"{label} has no array for {_list(missing)}; it has {_list(sorted(arrays))}",
             f"Store an array for each input: {_list(declared)}.",
         )
-    dims: dict[str, int] = {}
+    dims = sizes_of(spec.inputs, arrays)
     inputs = {
         entry.name: _fitting(entry, arrays[entry.name], spec, dims, label) for entry in spec.inputs
     }
@@ -133,9 +134,9 @@ def _sample(name: str, arrays: dict[str, Array], spec: ModelExportSpec) -> Golde
 
 
 def _fitting(
-    entry: Input, array: Array, spec: ModelExportSpec, dims: dict[str, int], label: str
+    entry: Input, array: Array, spec: ModelExportSpec, dims: Mapping[str, int], label: str
 ) -> Array:
-    """Return the array if it is what the input is declared to be; note the sizes of its dims."""
+    """Return the array if it is what the input is declared to be. `dims`: the array's sizes."""
     shape = ", ".join(str(size) for size in entry.shape)
     found = f"{label}: {entry.name} is {array.dtype.name} {list(array.shape)}"
     if array.dtype.name != entry.dtype.value or array.ndim != len(entry.shape):
@@ -144,18 +145,27 @@ def _fitting(
         if isinstance(size, int):
             fits, wanted = got == size, str(size)
         else:
-            expression = DimExpression.parse(size)
-            dim, own = spec.dims[expression.dim], expression.dim_at(got)
-            known = dims.setdefault(expression.dim, -1 if own is None else own)
-            fits = known == own and dim.min <= own <= dim.max
-            wanted = f"{size}, {expression.at(dim.min)}..{expression.at(dim.max)}" + (
-                f" ({expression.at(known)} before)" if known != own else ""
-            )
+            fits, wanted = _fits(DimExpression.parse(size), got, spec, dims)
         if not fits:
             raise _invalid(
                 f"{found}; dim {axis} is declared as {wanted}", "Correct the array or dims."
             )
     return array
+
+
+def _fits(
+    expression: DimExpression, got: int, spec: ModelExportSpec, dims: Mapping[str, int]
+) -> tuple[bool, str]:
+    """Return whether a size is in range and fits the others, and what is declared."""
+    limits = {name: spec.dims[name] for name in expression.dims}
+    least = expression.at({name: dim.min for name, dim in limits.items()})
+    most = expression.at({name: dim.max for name, dim in limits.items()})
+    wanted = f"{expression}, {least}..{most}"
+    if not {*limits} <= {*dims}:
+        return False, wanted
+    if expression.at(dims) != got:
+        return False, f"{wanted} ({expression.at(dims)} elsewhere)"
+    return all(dim.min <= dims[name] <= dim.max for name, dim in limits.items()), wanted
 
 
 def _list(names: list[str]) -> str:

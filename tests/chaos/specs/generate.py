@@ -54,7 +54,7 @@ def _value(draw: random.Random, schema: Schema, name: str) -> Any:  # noqa: ANN4
     if schema.get("x-kubernetes-preserve-unknown-fields"):
         return _pod_template(draw) if name == "podTemplate" else _free(draw, schema)
     if schema.get("x-kubernetes-int-or-string"):
-        return draw.choice(["n", "m", 1, 3, 8, 0, "2 * n", "n + 1"])
+        return draw.choice(["n", "m", 1, 3, 8, 0, "2 * n", "n + 1", "n + m"])
     if "enum" in schema:
         return draw.choice(schema["enum"])
     kinds: dict[str, Callable[..., Any]] = {

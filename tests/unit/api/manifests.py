@@ -50,6 +50,16 @@ ACCEPTED: list[tuple[str, dict[str, Any]]] = [
             destination={"uri": "pvc://training/repository/net-{parent}/", "layout": "Triton"},
         ),
     ),
+    (
+        "a sum of dims",
+        changed(
+            inputs=[
+                {"name": "ids", "shape": ["t"]},
+                {"name": "mask", "shape": ["2*past +t+ b - 1"]},
+            ],
+            dims={"t": {"max": 8}, "past": {"max": 8}, "b": {"max": 8}},
+        ),
+    ),
     ("weights in the checkpoint", changed(export={"weights": "InCheckpoint"})),
     ("a list", changed(source={"uris": ["s3://m/a?.pt", "s3://m/b.pt"]}, destination=EACH)),
     (
@@ -101,6 +111,21 @@ INVALID: list[tuple[str, dict[str, Any], str, str]] = [
         changed(inputs=[{"name": "image", "shape": ["batch", "n - 1"]}]),
         "spec",
         "must be defined in dims",
+    ),
+    (
+        "sum with an undefined dim",
+        changed(inputs=[{"name": "image", "shape": ["batch", "batch + n"]}]),
+        "spec",
+        "must be defined in dims",
+    ),
+    (
+        "dim that is a part of a used name",
+        changed(
+            inputs=[{"name": "image", "shape": ["batch + n1"]}],
+            dims={"batch": {"max": 8}, "n1": {"max": 8}, "n": {"max": 8}},
+        ),
+        "spec",
+        "must be used in the shape of an input",
     ),
     (
         "unused dim",

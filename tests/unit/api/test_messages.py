@@ -88,7 +88,7 @@ def test_a_misspelled_field_comes_first_and_is_not_also_missing() -> None:
         (
             changed(inputs=[{**X, "shape": ["n/2", 8]}]),
             'spec.inputs[0].shape[0]: found "n/2"; expected a number, a name from dims, or an '
-            "expression of one such as n - 1 or 2 * n + 1; declare the smaller size as the dim, "
+            "expression such as n - 1, 2 * n + 1 or past + n; declare the smaller size as the dim, "
             "and write the larger one as 2 * n",
         ),
         (
@@ -99,8 +99,8 @@ def test_a_misspelled_field_comes_first_and_is_not_also_missing() -> None:
         (
             changed(inputs=[{**X, "shape": "batch, 8"}]),
             'spec.inputs[0].shape: found "batch, 8" (text); expected a list of entries, at most '
-            "16, each a number, a name from dims, or an expression of one such as n - 1 or 2 * n "
-            "+ 1; write shape: [batch, 8]",
+            "16, each a number, a name from dims, or an expression such as n - 1, 2 * n + 1 or "
+            "past + n; write shape: [batch, 8]",
         ),
         (
             changed(dims={"bach": {"max": 8}}),

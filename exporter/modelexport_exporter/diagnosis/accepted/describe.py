@@ -11,10 +11,11 @@ import torch
 from modelexport_api.status import FAILURE_HINT_LIMIT, FAILURE_MESSAGE_LIMIT
 from modelexport_exporter.call import BoundInputs
 from modelexport_exporter.call.tensors import to_array, to_tensor
+from modelexport_exporter.core.dims import sizes_of
 from modelexport_exporter.core.errors import ExportFailure, RefusedCall
-from modelexport_exporter.diagnosis.accepted.sizes import Limit, limits_of_sizes
+from modelexport_exporter.diagnosis.accepted.limits import Limit
+from modelexport_exporter.diagnosis.accepted.sizes import limits_of_sizes
 from modelexport_exporter.diagnosis.accepted.values import Arrays, limits_of_values
-from modelexport_exporter.verification.shapes.observed import sizes_of
 
 _SECONDS = 30.0
 """For the whole search; a model that takes longer is refused without more words."""

@@ -9,32 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from modelexport_api.spec import Dim
-from modelexport_exporter.core.dims import in_spread_order, is_dynamic
+from modelexport_exporter.core.dims import is_dynamic
+from modelexport_exporter.diagnosis.accepted.limits import Accepts, Limit, Sizes, spread
+from modelexport_exporter.diagnosis.accepted.ties import ties
 
-Sizes = Mapping[str, int]
-Accepts = Callable[[Sizes], bool]
-
-_MOST_SIZES = 40
-"""Tried of one dim: all of a small range, a spread of a large one."""
 _MOST_DIMS = 6
 _LISTED = 5
 _ENOUGH = 3
 """So many accepted sizes show a step between them."""
-_CONFIRMED = 2
-"""So many pairs of sizes confirm that two dims change together."""
-
-
-@dataclass(frozen=True)
-class Limit:
-    """A condition on sizes that forward sets, and how the spec says so."""
-
-    condition: str
-    """`n from 9 on`"""
-    advice: str
-    """`Set dims.n.min: 9.`"""
 
 
 def limits_of_sizes(accepts: Accepts, dims: Mapping[str, Dim], refused: Sizes) -> list[Limit]:
@@ -49,7 +33,7 @@ def limits_of_sizes(accepts: Accepts, dims: Mapping[str, Dim], refused: Sizes) -
         return []
     alone = {name: _taken_alone(accepts, name, dynamic[name], accepted) for name in names}
     fixed = [name for name in names if len(alone[name].taken) == 1 and alone[name].left]
-    tied = list(_ties(accepts, fixed, dynamic, accepted))
+    tied = list(ties(accepts, fixed, dynamic, accepted))
     in_ties = {name for tie in tied for name in tie.names}
     own = (_limit(name, alone[name]) for name in names if name not in in_ties)
     return [*(tie.limit for tie in tied), *(limit for limit in own if limit)]
@@ -60,17 +44,13 @@ def _others(dims: Mapping[str, Dim], refused: Sizes) -> Iterator[Sizes]:
     if not dims:
         return
     for name, dim in dims.items():
-        for size in _spread(dim):
+        for size in spread(dim):
             yield {**refused, name: size}
     yield {**refused, **{name: dim.max for name, dim in dims.items()}}
     low, high = max(dim.min for dim in dims.values()), min(dim.max for dim in dims.values())
     for size in {high, (low + high) // 2, low}:
         if low <= size <= high:
             yield {**refused, **dict.fromkeys(dims, size)}
-
-
-def _spread(dim: Dim) -> list[int]:
-    return in_spread_order(dim)[:_MOST_SIZES]
 
 
 @dataclass(frozen=True)
@@ -89,7 +69,7 @@ def _taken_alone(accepts: Accepts, name: str, dim: Dim, accepted: Sizes) -> _Tak
             outcome[size] = accepts({**accepted, name: size})
         return outcome[size]
 
-    for size in _spread(dim):
+    for size in spread(dim):
         takes(size)
     _find_neighbour(takes, outcome, dim)
     step = _step(outcome)
@@ -178,77 +158,3 @@ def _of_step(name: str, first: int, step: int) -> str:
 def _listed(sizes: Sequence[int]) -> str:
     shown = ", ".join(map(str, sizes[:_LISTED]))
     return shown if len(sizes) <= _LISTED else f"{shown}, …"
-
-
-@dataclass(frozen=True)
-class _Tie:
-    """Dims that change together only."""
-
-    names: Sequence[str]
-    limit: Limit
-
-
-def _ties(
-    accepts: Accepts, fixed: Sequence[str], dims: Mapping[str, Dim], accepted: Sizes
-) -> Iterator[_Tie]:
-    """Yield the dims that change together only: equal, or two by a constant or a factor."""
-    left = list(fixed)
-    for count in range(len(left), 1, -1):
-        for names in combinations(left, count):
-            rule = next(
-                (rule for rule in _rules(names, accepted) if _holds(accepts, rule, dims, accepted)),
-                None,
-            )
-            if rule is not None and set(names) <= set(left):
-                left = [name for name in left if name not in names]
-                yield _Tie(names, _described(rule))
-
-
-@dataclass(frozen=True)
-class _Rule:
-    """Each of the others = factor * the first + more."""
-
-    first: str
-    others: Sequence[str]
-    factor: int
-    more: int
-
-    def sizes(self, first: int) -> dict[str, int]:
-        """Return all sizes for one of the first."""
-        return {self.first: first, **dict.fromkeys(self.others, self.factor * first + self.more)}
-
-
-def _rules(names: Sequence[str], accepted: Sizes) -> Iterator[_Rule]:
-    sizes = [accepted[name] for name in names]
-    first, others = names[0], names[1:]
-    if len(set(sizes)) == 1:
-        yield _Rule(first, others, 1, 0)
-    elif len(others) == 1:
-        yield _Rule(first, others, 1, sizes[1] - sizes[0])
-        if sizes[0] and sizes[1] % sizes[0] == 0:
-            yield _Rule(first, others, sizes[1] // sizes[0], 0)
-
-
-def _holds(accepts: Accepts, rule: _Rule, dims: Mapping[str, Dim], accepted: Sizes) -> bool:
-    """Return whether other sizes that follow the rule are accepted."""
-    changed = (rule.sizes(size) for size in _spread(dims[rule.first]))
-    within = [
-        sizes
-        for sizes in changed
-        if sizes[rule.first] != accepted[rule.first]
-        and all(dims[name].min <= size <= dims[name].max for name, size in sizes.items())
-    ]
-    tried = within[:_CONFIRMED]
-    return bool(tried) and all(accepts({**accepted, **sizes}) for sizes in tried)
-
-
-def _described(rule: _Rule) -> Limit:
-    names = [rule.first, *rule.others]
-    listed = f"{', '.join(names[:-1])} and {names[-1]}"
-    if rule.factor == 1 and not rule.more:
-        return Limit(f"{listed} equal", f"Give {listed} one name in inputs[].shape.")
-    (other,) = rule.others
-    sign = "+" if rule.more > 0 else "-"
-    by_sum = f"{rule.first} {sign} {abs(rule.more)}"
-    text = f"{rule.factor} * {rule.first}" if rule.factor != 1 else by_sum
-    return Limit(f"{other} = {text}", f"Write {text} for {other} in inputs[].shape.")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modelexport_exporter.diagnosis.accepted.sizes import Limit
+from modelexport_exporter.diagnosis.accepted.limits import Limit
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from modelexport_exporter.call.tensors import to_array
-from modelexport_exporter.core.dims import DimSizes, distinct
+from modelexport_exporter.core.dims import DimSizes, distinct, sizes_of
 from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.sampling.draw import draw
 from modelexport_exporter.verification.reference import EagerReference
@@ -23,7 +23,6 @@ from modelexport_exporter.verification.seeking.beside import beside
 from modelexport_exporter.verification.seeking.candidates import candidates
 from modelexport_exporter.verification.seeking.found import Found
 from modelexport_exporter.verification.seeking.goals import Goal
-from modelexport_exporter.verification.shapes.observed import sizes_of
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]

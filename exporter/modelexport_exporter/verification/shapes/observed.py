@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from numpy.typing import NDArray
 
-from modelexport_api.sizes import DimExpression
 from modelexport_api.spec import Input
+from modelexport_exporter.core.dims import sizes_of
 
 Array = NDArray[Any]
 Shape = tuple[int, ...]
@@ -58,21 +58,6 @@ class ObservedShapes:
         self._runs[tuple(sizes.items()), tuple(shapes.items())] = Observed(sizes, shapes)
         if self.smallest is None or _elements(arrays) < _elements(self.smallest[0]):
             self.smallest = dict(arrays), outputs
-
-
-def sizes_of(inputs: Iterable[Input], arrays: Mapping[str, Array]) -> dict[str, int]:
-    """Return the sizes of the dims, as the arrays have them."""
-    sizes: dict[str, int] = {}
-    for entry in inputs:
-        array = arrays.get(entry.name)
-        if array is None or array.ndim != len(entry.shape):
-            continue
-        for declared, size in zip(entry.shape, array.shape, strict=True):
-            expression = DimExpression.parse(declared) if isinstance(declared, str) else None
-            own = expression.dim_at(size) if expression is not None else None
-            if expression is not None and own is not None:
-                sizes[expression.dim] = own
-    return sizes
 
 
 def _elements(arrays: Mapping[str, Array]) -> int:

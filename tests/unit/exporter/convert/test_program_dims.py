@@ -94,6 +94,45 @@ def test_a_size_that_follows_otherwise() -> None:
 
 
 def test_a_size_below_zero_is_refused() -> None:
-    with pytest.raises(ExportFailure, match=r"gaps: n - 3 is -1 at n = 2") as raised:
+    with pytest.raises(ExportFailure, match=r"gaps: n - 3 is -1 at n=2") as raised:
         bind_inputs(with_dims(N, {"name": "gaps", "shape": ["n - 3"]}), Gaps(), None)
     assert raised.value.hint == "Set dims.n.min: 3 or more."
+
+
+class Masked(nn.Module):
+    def forward(self, past: torch.Tensor, new: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        return torch.cat([past, new]) * mask
+
+
+class Apart(nn.Module):
+    def forward(self, past: torch.Tensor, new: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        return past.sum() + new.sum() + mask.sum()
+
+
+def sums(mask: str = "past + new", past: int = 9) -> ModelExportSpec:
+    shapes = {"past": "past", "new": "new", "mask": mask}
+    wire = spec_with(*({"name": name, "shape": [size]} for name, size in shapes.items())).to_wire()
+    dims = {"past": {"min": 1, "max": past}, "new": {"min": 1, "max": 9}}
+    return ModelExportSpec.model_validate({**wire, "dims": dims})
+
+
+def named(module: nn.Module, spec: ModelExportSpec, other: ModelExportSpec | None = None) -> object:
+    bound = bind_inputs(spec, module, None)
+    args, _ = bound.call.example(bound.sizes.captured)
+    shapes = bound.call.dynamic_shapes(module.forward)
+    program = torch.export.export(module, tuple(args), dynamic_shapes=shapes)
+    return sorted(symbol_names(program, other or bound.spec).values())
+
+
+def test_a_sum_of_dims() -> None:
+    """The program has it as a sum, or a symbol of its own where it never meets the others."""
+    assert named(Masked(), sums()) == ["new", "past"]
+    assert named(Apart(), sums()) == ["new", "past", "past + new"]
+    assert named(Masked(), sums(past=1)) == ["new"]
+
+
+def test_a_sum_that_is_another() -> None:
+    with pytest.raises(
+        ExportFailure, match=r"got only sizes of the form .*(past \+ new|new \+ past)"
+    ):
+        named(Masked(), sums(), sums("past + new + 1"))

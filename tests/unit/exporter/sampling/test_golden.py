@@ -74,7 +74,7 @@ def test_safetensors_hold_bfloat16(tmp_path: Path) -> None:
             "dim 0 is declared as batch, 1..8",
             id="beyond the declared sizes",
         ),
-        pytest.param({"x": X, "mask": MASK[:1]}, r"batch, 1..8 \\(2 before\\)", id="two sizes"),
+        pytest.param({"x": X, "mask": MASK[:1]}, r"batch, 1..8 \(2 elsewhere\)", id="two sizes"),
         pytest.param({"x": X, "mask": MASK, "z": Y}, "neither inputs nor outputs: z", id="unknown"),
     ],
 )
@@ -112,7 +112,7 @@ def test_pickles_are_not_read(tmp_path: Path) -> None:
     ("x", "gaps", "said"),
     [
         pytest.param((4,), (3,), "", id="fits"),
-        pytest.param((4,), (4,), "dim 0 is declared as n - 1, 0..7 (3 before)", id="another n"),
+        pytest.param((4,), (4,), "dim 0 is declared as n - 1, 0..7 (3 elsewhere)", id="another n"),
         pytest.param((9,), (8,), "dim 0 is declared as n, 1..8", id="outside of the range"),
     ],
 )
@@ -126,6 +126,27 @@ def test_a_size_that_follows_from_a_dim(
     path = npz(tmp_path, x=np.zeros(x, np.float32), gaps=np.zeros(gaps, np.float32))
     if not said:
         assert read_golden(path, spec)[0].dims == {"n": 4}
+        return
+    with pytest.raises(ExportFailure) as raised:
+        read_golden(path, spec)
+    assert said in raised.value.message
+
+
+@pytest.mark.parametrize(
+    ("both", "said"),
+    [((7,), ""), ((6,), "dim 0 is declared as past + new, 1..16 (7 elsewhere)")],
+    ids=["fits", "another sum"],
+)
+def test_a_sum_of_dims(both: tuple[int], said: str, tmp_path: Path) -> None:
+    wire = SPEC.to_wire()
+    shapes = {"mask": "past + new", "x": "past", "y": "new"}  # before its parts, too
+    wire["inputs"] = [{"name": name, "shape": [size]} for name, size in shapes.items()]
+    wire["dims"] = {"past": {"min": 0, "max": 8}, "new": {"min": 1, "max": 8}}
+    spec = ModelExportSpec.model_validate(wire)
+    sizes = {"mask": both, "x": (4,), "y": (3,)}
+    path = npz(tmp_path, **{name: np.zeros(size, np.float32) for name, size in sizes.items()})
+    if not said:
+        assert read_golden(path, spec)[0].dims == {"past": 4, "new": 3}
         return
     with pytest.raises(ExportFailure) as raised:
         read_golden(path, spec)
