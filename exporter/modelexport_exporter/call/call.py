@@ -17,7 +17,7 @@ from modelexport_api.sizes import DimExpression
 from modelexport_api.spec import Dim, Input, InputKind
 from modelexport_exporter.call.tensors import to_tensor
 from modelexport_exporter.call.user_sampler import Sampler, call_sampler
-from modelexport_exporter.core.dims import dynamic_size, is_dynamic
+from modelexport_exporter.core.dims import dynamic_size, is_dynamic, range_of
 from modelexport_exporter.core.input_kinds import NUMBERS
 from modelexport_exporter.core.sample import Sample, Values
 from modelexport_exporter.sampling.draw import draw, integer_range
@@ -209,9 +209,8 @@ def _shape(
 
 def _sum(size: DimExpression, declared: Mapping[str, Dim], hint: _Hint) -> TorchDim:
     """Return any size of the sum's range: torch has no Dim for a sum, and finds what it equals."""
-    least = {name: dim.min for name, dim in declared.items()}
-    most = {name: dim.max for name, dim in declared.items()}
-    return hint(min=size.at(least), max=size.at(most))
+    least, most = range_of(size, declared)
+    return hint(min=least, max=most)
 
 
 def _derived(size: DimExpression, dims: Mapping[str, TorchDim]) -> TorchDim:

@@ -20,7 +20,7 @@ from modelexport_api.sizes import DimExpression, is_same_size
 from modelexport_api.spec import Input, InputKind, ModelExportSpec
 from modelexport_exporter.call.tensors import TORCH_DTYPES
 from modelexport_exporter.checkpoint.bind_weights import describe_dtype
-from modelexport_exporter.core.dims import dynamic_size
+from modelexport_exporter.core.dims import dynamic_size, range_of
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.torch_internals.symbolic_sizes import rename_size, size_expression
 
@@ -78,7 +78,7 @@ def _add_name(
         written = DimExpression.parse(obtained)
     except ValueError:
         written = None
-    least, most = _range_of(declared, spec)
+    least, most = range_of(declared, spec.dims)
     for known, values in program.range_constraints.items():
         narrower = values.lower > least or values.upper < most
         if str(known) == obtained and narrower and not (written and written.is_sum):
@@ -88,14 +88,6 @@ def _add_name(
         raise _specialized(size, f"only sizes of the form {rename_size(obtained, names)}", spec)
     if names.setdefault(written.dim, str(meaning)) != str(meaning):
         raise _specialized(size, f"always equal to {names[written.dim]}", spec)
-
-
-def _range_of(declared: DimExpression, spec: ModelExportSpec) -> tuple[int, int]:
-    dims = spec.dims.items()
-    return (
-        declared.at({name: dim.min for name, dim in dims}),
-        declared.at({name: dim.max for name, dim in dims}),
-    )
 
 
 def sizes_in_program(program: ExportedProgram, spec: ModelExportSpec) -> Iterator[SizeInProgram]:
@@ -161,7 +153,7 @@ def _check_constant(size: SizeInProgram, wanted: int) -> None:
 
 
 def _specialized(size: SizeInProgram, obtained: str, spec: ModelExportSpec) -> ExportFailure:
-    least, most = _range_of(DimExpression.parse(str(size.declared)), spec)
+    least, most = range_of(DimExpression.parse(str(size.declared)), spec.dims)
     return ExportFailure(
         Reason.DYNAMIC_DIM_SPECIALIZED,
         f"input {size.entry.name} dim {size.axis} ({size.declared}): requested {least}..{most}, "

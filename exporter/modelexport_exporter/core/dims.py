@@ -89,6 +89,14 @@ def dynamic_size(size: int | str, dims: Mapping[str, Dim]) -> DimExpression | in
     return DimExpression.parse(size).with_sizes(fixed)
 
 
+def range_of(size: DimExpression, dims: Mapping[str, Dim]) -> tuple[int, int]:
+    """Return the smallest and the largest size of an expression."""
+    return (
+        size.at({name: dims[name].min for name in size.dims}),
+        size.at({name: dims[name].max for name in size.dims}),
+    )
+
+
 def concrete_shape(entry: Input, sizes: Mapping[str, int]) -> tuple[int, ...]:
     """Return the input's shape at the given sizes."""
     return tuple(size_at(size, sizes) for size in entry.shape)

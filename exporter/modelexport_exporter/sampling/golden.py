@@ -23,7 +23,7 @@ from modelexport_api.reasons import Reason
 from modelexport_api.sizes import DimExpression
 from modelexport_api.spec import Input, ModelExportSpec
 from modelexport_exporter.core.archives import check_archive
-from modelexport_exporter.core.dims import sizes_of
+from modelexport_exporter.core.dims import range_of, sizes_of
 from modelexport_exporter.core.errors import ExportFailure
 
 Array = NDArray[Any]
@@ -157,15 +157,14 @@ def _fits(
     expression: DimExpression, got: int, spec: ModelExportSpec, dims: Mapping[str, int]
 ) -> tuple[bool, str]:
     """Return whether a size is in range and fits the others, and what is declared."""
-    limits = {name: spec.dims[name] for name in expression.dims}
-    least = expression.at({name: dim.min for name, dim in limits.items()})
-    most = expression.at({name: dim.max for name, dim in limits.items()})
+    least, most = range_of(expression, spec.dims)
     wanted = f"{expression}, {least}..{most}"
-    if not {*limits} <= {*dims}:
+    if not {*expression.dims} <= {*dims}:
         return False, wanted
     if expression.at(dims) != got:
         return False, f"{wanted} ({expression.at(dims)} elsewhere)"
-    return all(dim.min <= dims[name] <= dim.max for name, dim in limits.items()), wanted
+    limits = ((dims[name], spec.dims[name]) for name in expression.dims)
+    return all(dim.min <= size <= dim.max for size, dim in limits), wanted
 
 
 def _list(names: list[str]) -> str:

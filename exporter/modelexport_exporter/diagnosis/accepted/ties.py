@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 
+from modelexport_api.sizes import DimExpression
 from modelexport_api.spec import Dim
 from modelexport_exporter.diagnosis.accepted.limits import Accepts, Limit, Sizes, spread
 
@@ -85,9 +86,7 @@ def _described(rule: _Rule) -> Limit:
     if rule.factor == 1 and not rule.more:
         return Limit(f"{listed} equal", f"Give {listed} one name in inputs[].shape.")
     (other,) = rule.others
-    sign = "+" if rule.more > 0 else "-"
-    by_sum = f"{rule.first} {sign} {abs(rule.more)}"
-    text = f"{rule.factor} * {rule.first}" if rule.factor != 1 else by_sum
+    text = str(DimExpression(rule.first, rule.factor, rule.more))
     return Limit(f"{other} = {text}", f"Write {text} for {other} in inputs[].shape.")
 
 
@@ -125,5 +124,5 @@ def _changes(
 
 def _described_sum(total: str, parts: Sequence[str], accepted: Sizes) -> Limit:
     more = accepted[total] - sum(accepted[part] for part in parts)
-    text = " + ".join(parts) + (f" {'+' if more > 0 else '-'} {abs(more)}" if more else "")
+    text = str(DimExpression(parts[0], 1, more, (*parts[1:],)))
     return Limit(f"{total} = {text}", f"Write {text} for {total} in inputs[].shape.")
