@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from modelexport_api.nearest import did_you_mean, nearest
 from modelexport_api.problem import field_of
 from modelexport_api.rule import Explained
-from modelexport_api.sizes import dims_of
+from modelexport_api.sizes import dims_of_shapes
 from modelexport_api.spec import Input, ModelExportSpec
 from modelexport_api.yaml_text import inline
 
@@ -16,7 +16,7 @@ def undeclared_dims(spec: ModelExportSpec) -> Iterator[Explained]:
     """Yield each dim that a shape names and `dims` does not, once."""
     seen: set[str] = set()
     for index, entry in enumerate(spec.inputs):
-        for dim in (dim for size in entry.shape for dim in dims_of(size)):
+        for dim in dims_of_shapes([entry.shape]):
             if dim in spec.dims or dim in seen:
                 continue
             seen.add(dim)
@@ -31,7 +31,7 @@ def undeclared_dims(spec: ModelExportSpec) -> Iterator[Explained]:
 
 def unused_dims(spec: ModelExportSpec) -> Iterator[Explained]:
     """Yield each dim that no shape names."""
-    used = {dim for entry in spec.inputs for size in entry.shape for dim in dims_of(size)}
+    used = set(dims_of_shapes(entry.shape for entry in spec.inputs))
     for dim in spec.dims:
         if dim not in used:
             meant = did_you_mean(dim, used - set(spec.dims))

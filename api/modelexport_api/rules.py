@@ -11,7 +11,7 @@ import re
 from modelexport_api import rule_explanations as explanations
 from modelexport_api.rule import Rule, find_violations
 from modelexport_api.rules_batch import BATCH_RULES, PLACEHOLDER
-from modelexport_api.sizes import dims_of
+from modelexport_api.sizes import dims_of_shapes
 from modelexport_api.spec import (
     DType,
     Exporter,
@@ -44,7 +44,7 @@ NOT_IN_ONNX = (DType.COMPLEX64, DType.COMPLEX128, DType.STRING)
 
 
 def _dim_names(spec: ModelExportSpec) -> set[str]:
-    return {dim for entry in spec.inputs for size in entry.shape for dim in dims_of(size)}
+    return set(dims_of_shapes(entry.shape for entry in spec.inputs))
 
 
 def _unique(names: list[str]) -> bool:

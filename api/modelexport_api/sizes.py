@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -108,6 +108,12 @@ class DimExpression:
 def dims_of(size: int | str) -> tuple[str, ...]:
     """Return the names of the dims that an entry of `shape` follows from; none of a number."""
     return DimExpression.parse(size).dims if isinstance(size, str) else ()
+
+
+def dims_of_shapes(shapes: Iterable[Iterable[int | str]]) -> list[str]:
+    """Return the names of the dims in shapes, each once, in the order of their first use."""
+    names = (name for shape in shapes for size in shape for name in dims_of(size))
+    return list(dict.fromkeys(names))
 
 
 def is_derived(size: int | str) -> bool:

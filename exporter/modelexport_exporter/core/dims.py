@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Protocol
 
-from modelexport_api.sizes import DimExpression, dims_of, is_derived, size_at
+from modelexport_api.sizes import DimExpression, dims_of_shapes, is_derived, size_at
 from modelexport_api.spec import Dim, Input, ModelExportSpec
 
 ANY_RANK = "..."
@@ -77,8 +77,7 @@ def is_dynamic(dim: Dim) -> bool:
 
 def used_dims(inputs: Sequence[Input]) -> list[str]:
     """Return the names of the dims, each once, in the order of their first use."""
-    names = (name for entry in inputs for size in entry.shape for name in dims_of(size))
-    return list(dict.fromkeys(names))
+    return dims_of_shapes(entry.shape for entry in inputs)
 
 
 def dynamic_size(size: int | str, dims: Mapping[str, Dim]) -> DimExpression | int:

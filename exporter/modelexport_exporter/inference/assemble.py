@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from modelexport_api.sizes import dims_of
+from modelexport_api.sizes import dims_of_shapes
 from modelexport_api.spec import Dim, Input, InputKind
 from modelexport_exporter.core.inferred import Inferred
 from modelexport_exporter.core.proposal import Stated
@@ -61,7 +61,7 @@ def assemble(extents: Extents, ranges: Mapping[str, Range], stated: Stated, orig
         entry = _input(guess, size, ranges.get(guess.name))
         inputs.append(entry)
         inferred += _inferred(place, entry, stated, origin, ranges.get(guess.name))
-    used = {dim for entry in inputs for size in entry.shape for dim in dims_of(size)}
+    used = dims_of_shapes(entry.shape for entry in inputs)
     return Inputs(
         tuple(inputs), {name: dims[name] for name in dims if name in used}, tuple(inferred)
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from modelexport_api.sizes import dims_of
+from modelexport_api.sizes import dims_of_shapes
 from modelexport_api.spec import Input, ModelExportSpec
 from modelexport_exporter.core.input_kinds import NUMBERS
 from modelexport_exporter.sampling.masks import is_mask
@@ -27,7 +27,7 @@ def check_facts(spec: ModelExportSpec, facts: Facts) -> None:
 
 
 def _check_dims(entry: Input, spec: ModelExportSpec) -> None:
-    unknown = {dim for size in entry.shape for dim in dims_of(size)} - {*spec.dims}
+    unknown = {*dims_of_shapes([entry.shape])} - {*spec.dims}
     if unknown:
         raise FactsContradictError(f"input {entry.name[:80]} has dims that the spec has not")
 
