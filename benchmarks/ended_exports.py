@@ -1,4 +1,4 @@
-"""An operator that starts beside ten thousand ended exports.
+"""The start of an operator in a cluster with ten thousand ended exports.
 
     make bench-operator                            both tables of docs/performance.md
     python -m benchmarks.ended_exports --count 1000
@@ -106,7 +106,7 @@ def table(count: int, one: Start) -> str:
     """Return the figures as a table."""
     return "\n".join(
         [
-            "| started beside | all known, nothing due | CPU | peak memory | writes |",
+            "| in the cluster | all known, nothing due | CPU | peak memory | writes |",
             "|---|---|---|---|---|",
             f"| {count:,} ended exports | {one.seconds:.1f} s | {one.cpu:.1f} s "
             f"| {one.memory / 2**20:.0f} MiB | {one.writes} |",

@@ -74,11 +74,11 @@ class FunctionOfSize:
             return of_both(float(self), other)
         return NotImplemented
 
-    def _tensor(self, beside: torch.dtype) -> torch.Tensor:
-        """Return the number as a tensor [], which leaves its dtype to the tensor beside it."""
+    def _tensor(self, other: torch.dtype) -> torch.Tensor:
+        """Return the number as a tensor []; `other`: the dtype of the other operand."""
         size = torch.scalar_tensor(self._size, dtype=torch.float64)
         number: torch.Tensor = self._compute(size)
-        return number.to(beside if beside.is_floating_point else torch.get_default_dtype())
+        return number.to(other if other.is_floating_point else torch.get_default_dtype())
 
     def compared(self, other: Any, compare: Callable[[Any, Any], bool]) -> Any:  # noqa: ANN401
         """Return whether a comparison holds: a condition on the size."""
