@@ -51,6 +51,7 @@ from modelexport_exporter.torch_internals.symbolic_sizes import (
     rename_size,
     sizes_read_as_numbers,
 )
+from modelexport_exporter.torch_internals.translation import reading_no_sources
 
 _NODE = re.compile(r"%(\w+) .*?target=([\w.]+)", re.DOTALL)
 
@@ -114,7 +115,7 @@ def translate(
 def _converted(
     program: ExportedProgram, spec: ModelExportSpec, plugins: Plugins
 ) -> torch.onnx.ONNXProgram:
-    with quiet(), python_floats_are_double():
+    with quiet(), python_floats_are_double(), reading_no_sources():
         converted = torch.onnx.export(
             program,
             dynamo=True,

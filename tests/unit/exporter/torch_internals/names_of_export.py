@@ -89,6 +89,9 @@ PROPERTIES: dict[str, Callable[[Any], object]] = {
     ),
     "'torch.export._trace'": imports,
     "matcher._match_constant": lambda match: takes(match, 1, 2, 3),
+    "onnxscript._internal.values.TracedOnnxFunction": lambda function: isinstance(
+        vars(function)["function_ir"], property
+    ),
     "onnxscript.rewriter._basics.MatchResult": lambda result: not result().fail("why"),
     "onnxscript.rewriter._matcher.SimplePatternMatcher": lambda matcher: (
         takes(matcher.match, matcher, 1, 2, 3, tracer=None)
