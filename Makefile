@@ -108,7 +108,7 @@ bench-batch: testbed ## Measure batches against that script in a loop; takes an 
 
 bench-operator: testbed ## Measure 300 exports at once against bare Jobs, and starts beside 10,000
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.control_plane --write
-	PYTHONPATH=tests $(BIN)/python -m benchmarks.ended_exports --write
+	PYTHONPATH=tests $(BIN)/python -m benchmarks.many_exports --write
 
 coverage: setup ## Export everything the documents name, nightly cases too, and write docs/coverage.md
 	MODELEXPORT_COVERAGE=all $(PYTEST) tests/seeds -m "nightly or not nightly"

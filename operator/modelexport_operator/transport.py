@@ -26,7 +26,7 @@ CountRequest = Callable[[str, str, int], None]
 """Called with verb, resource and HTTP status (0: no response) of each request."""
 
 NOT_FOUND, CONFLICT = 404, 409
-PAGE = 500
+PAGE = 200
 _FIRST_PAGE = 25
 _PAGE_BYTES = 8 * 2**20
 _TIMEOUT = 30.0

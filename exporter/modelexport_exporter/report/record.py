@@ -35,8 +35,8 @@ from modelexport_exporter.publish.manifest import (
     Work,
     superseded,
 )
-from modelexport_exporter.report import report as reports
-from modelexport_exporter.report.report import Report, ReportSource
+from modelexport_exporter.report import as_reported
+from modelexport_exporter.report.report import Report, ReportSource, public_spec
 from modelexport_exporter.report.report_measured import measured, tried_inputs
 from modelexport_exporter.report.summary import summary_of
 from modelexport_exporter.report.unpublished import unpublished
@@ -253,28 +253,28 @@ class Record:
             name=metadata.name,
             namespace=metadata.namespace,
             uid=metadata.uid,
-            spec=reports.public_spec(self.resource),
+            spec=public_spec(self.resource),
             inferred=list(self.inferred),
             spec_sha256=self.spec_sha256,
             code_sha256=self.code_sha256,
             source=self._source(),
             started=self.started,
             finished=datetime.now(UTC),
-            stages=reports.stage_times(self.seconds),
+            stages=as_reported.stage_times(self.seconds),
             artifact=self.artifact(destination) if has_artifact else None,
             unpublished=unpublished(converted) if converted and not has_artifact else None,
             operators=converted.op_counts if converted else {},
-            modules=reports.modules(converted.modules) if converted else [],
-            findings=reports.findings(converted.findings) if converted else [],
-            in_checkpoint=reports.in_checkpoint(converted.pointed) if converted else None,
-            attempts=reports.attempts(self.attempts),
+            modules=as_reported.modules(converted.modules) if converted else [],
+            findings=as_reported.findings(converted.findings) if converted else [],
+            in_checkpoint=as_reported.in_checkpoint(converted.pointed) if converted else None,
+            attempts=as_reported.attempts(self.attempts),
             verification=summary_of(outcome, self.benchmark, self.isolation),
             tried=tried_inputs(outcome),
-            samples=reports.samples(outcome.samples) if outcome else [],
-            blame=reports.blame(self.blame) if failure and self.blame else None,
+            samples=as_reported.samples(outcome.samples) if outcome else [],
+            blame=as_reported.blame(self.blame) if failure and self.blame else None,
             left_out=list(outcome.left_out) if outcome else [],
             measured=measured(outcome, self.benchmark),
-            environment=reports.environment(self.versions),
+            environment=as_reported.environment(self.versions),
             peak_memory_bytes=self.peak_memory_bytes,
             failure=failure,
         )

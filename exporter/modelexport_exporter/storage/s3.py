@@ -11,13 +11,13 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from modelexport_api.spec import Storage
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.stored_object import StoredObject
+from modelexport_exporter.storage import s3_listing
 from modelexport_exporter.storage.errors import Access
 from modelexport_exporter.storage.regular_files import check_digest, opened
 from modelexport_exporter.storage.s3_client import client_for
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
 
 T = TypeVar("T")
-Page = Mapping[str, Any]
 
 MIB = 1024 * 1024
 UPLOAD_PART_BYTES = 8 * MIB
@@ -57,8 +56,6 @@ SMALL_UPLOAD_BYTES = MIB
 
 _DIGEST = "sha256"
 """The entry in an object's metadata that its copies keep."""
-_PAGE = 1000
-"""Names in an answer of S3, at most."""
 
 
 def content_type(key: str) -> str:
@@ -103,30 +100,12 @@ class S3Store:
     def list_all(self, prefix: str, depth: int | None = None) -> list[StoredObject]:
         """Return every object whose key starts with the prefix, in order of the keys."""
         with self._typed_errors(prefix):
-            pages = self._client.get_paginator("list_objects_v2").paginate(
-                Bucket=self.bucket, Prefix=prefix
-            )
-            found = (
-                StoredObject(item["Key"], item["Size"], required(item, "ETag"))
-                for page in map(_checked, pages)
-                for item in page.get("Contents", [])
-                if not item["Key"].endswith("/")
-                and (depth is None or item["Key"].count("/", len(prefix)) <= depth)
-            )
-            # A server that sends a page twice has no key twice.
-            return list({entry.key: entry for entry in found}.values())
+            return s3_listing.objects(self._client, self.bucket, prefix, depth)
 
     def names(self, prefix: str, limit: int | None = None) -> list[str]:
         """Return the first names directly below a directory; directories end in a slash."""
         with self._typed_errors(prefix):
-            pages = self._client.get_paginator("list_objects_v2").paginate(
-                Bucket=self.bucket,
-                Prefix=prefix,
-                Delimiter="/",
-                PaginationConfig={"PageSize": min(limit or _PAGE, _PAGE)},
-            )
-            keys = (key for page in map(_checked, pages) for key in _keys_of(page) if key != prefix)
-            return [key.removeprefix(prefix) for key in islice(_unique(keys), limit)]
+            return s3_listing.names(self._client, self.bucket, prefix, limit)
 
     def read(self, key: str) -> tuple[bytes, StoredObject] | None:
         """Return a small object's content, or None where there is none."""
@@ -325,28 +304,6 @@ def _sent(pending: M, on_bytes: OnBytes) -> M:
             pending.discard()
         raise
     return pending
-
-
-def _checked(page: Page) -> Page:
-    """Return a page of a listing. Raises IncompleteAnswerError for what is none."""
-    required(page, "IsTruncated")
-    return page
-
-
-def _unique(keys: Iterable[str]) -> Iterator[str]:
-    """Yield keys once, in order, as they come."""
-    seen = set[str]()
-    for key in keys:
-        if key not in seen:
-            seen.add(key)
-            yield key
-
-
-def _keys_of(page: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the objects and directories of a listing's page, in order."""
-    keys = [item["Key"] for item in page.get("Contents", [])]
-    keys += [item["Prefix"] for item in page.get("CommonPrefixes", [])]
-    yield from sorted(keys)
 
 
 def _or_none(request: Callable[[], T]) -> T | None:

@@ -9,7 +9,8 @@ from modelexport_exporter.core.comparison import (
     ProblemKind,
     SampleComparison,
 )
-from modelexport_exporter.report.report import public_spec, samples
+from modelexport_exporter.report.as_reported import samples
+from modelexport_exporter.report.report import public_spec
 
 
 def test_the_pod_template_may_hold_secrets_and_is_left_out() -> None:
