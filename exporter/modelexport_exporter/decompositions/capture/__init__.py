@@ -12,6 +12,7 @@ from modelexport_exporter.decompositions.capture import (
     recurrent,
     resizing,
     signal_windows,
+    tensors_of_sizes,
     transforms,
     triangles,
 )
@@ -26,6 +27,7 @@ _MODULES = (
     recurrent,
     resizing,
     signal_windows,
+    tensors_of_sizes,
     transforms,
     triangles,
 )
