@@ -30,6 +30,12 @@ def _crop(x: Tensor, rows: Tensor) -> Tensor:
     return F.interpolate(x[:, :, :count], (4, 4), mode="bilinear", antialias=True)
 
 
+def _windows(x: Tensor) -> Tensor:
+    padded = F.pad(x, (0, 0, 0, -x.shape[0] % 4))
+    count = torch.div(padded.shape[0], 4, rounding_mode="trunc")
+    return padded.view(count, 4, -1).sum(1)
+
+
 def _repacked(total: int | None) -> Function:
     def repack(x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         return pad_packed_sequence(pack_padded_sequence(x, lengths), total_length=total)
@@ -84,6 +90,11 @@ _OF_ROWS: dict[str, Function] = {
     "logspace": lambda x: torch.logspace(0, 1, x.shape[0]) + x[:, 0],
     "chunk": lambda x: x.chunk(2, 0),
     "tensor_split": lambda x: x.tensor_split(2, 0),
+    "as_tensor": lambda x: torch.as_tensor([[*x.shape], (x.shape[0] // 2, 1)], dtype=torch.int32),
+    "asarray": lambda x: torch.asarray([x.shape[0] / 3, 1.5], dtype=torch.float64),
+    "new_tensor": lambda x: x.new_tensor([x.shape[0] / 2, x.shape[1]]) / x.new_tensor(x.shape[0]),
+    "div": _windows,
+    "floor_divide": lambda x: x[: torch.floor_divide(x.shape[0], 2).item()] * 2,
     "tril_indices": lambda x: torch.tril_indices(x.shape[0], 4),
     "triu_indices": lambda x: torch.triu_indices(x.shape[0], 4),
     "pdist": lambda x: torch.pdist(x, 1.0),

@@ -11,6 +11,7 @@ from repairs.check import Call
 torch.manual_seed(0)
 Z = torch.randn(3, 4, dtype=torch.complex64)
 ZERO = torch.zeros(3, 1, 4, dtype=torch.complex64)
+SQUARE = torch.randn(4, 4, dtype=torch.complex64) + 2 * torch.eye(4)
 X = torch.randn(3, 4)
 MASK = X > 0
 PICK = torch.tensor([2, 0])
@@ -44,6 +45,17 @@ SHAPES: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("aten::where.self", (MASK[:, :1], Z, torch.tensor(0j)), {}),
     ("aten::masked_fill.Scalar", (Z, MASK, 2.0), {}),
     ("aten::masked_fill.Tensor", (Z, MASK, torch.tensor(1 - 2j)), {}),
+    ("aten::diagonal", (Z,), {}),
+    ("aten::diagonal", (Z.expand(2, 3, 4), 1, -1, 1), {}),
+    ("aten::diagonal", (Z.expand(2, 3, 4), -1, 1, 2), {}),
+    ("aten::linalg_solve", (SQUARE, Z.mT), {}),
+    ("aten::linalg_solve", (SQUARE, Z[0]), {}),
+    ("aten::linalg_solve", (SQUARE.expand(3, 4, 4), Z), {}),
+    ("aten::linalg_solve", (SQUARE, Z), {"left": False}),
+    ("aten::linalg_solve_ex", (SQUARE, Z.mT), {}),
+    ("aten::linalg_inv", (SQUARE,), {}),
+    ("aten::inverse", (SQUARE.expand(2, 4, 4),), {}),
+    ("aten::linalg_inv_ex", (SQUARE,), {}),
     ("aten::tril", (Z, -1), {}),
     ("aten::triu", (Z,), {}),
     ("aten::unfold", (Z, -1, 2, 1), {}),

@@ -152,6 +152,27 @@ CASES = (
         tensor("x", "b", "n", 4),
         dims={"b": (1, 4), "n": (1, 100)},
     ),
+    case(
+        "R4",
+        "sampled_levels",
+        "detectors:SampledLevels",
+        tensor("x", "b", 3, "h", "w"),
+        dims={"b": (1, 4), "h": (1, 20), "w": (1, 20)},
+    ),
+    case(
+        "R4",
+        "deformable_convolution",
+        "detectors:DeformableConvolution",
+        tensor("x", "b", 4, "h", "w"),
+        dims={"b": (1, 4), "h": (1, 12), "w": (1, 12)},
+    ),
+    case(
+        "R4",
+        "beamformer",
+        "detectors:Beamformer",
+        tensor("x", "b", 3, "n"),
+        dims={"b": (1, 3), "n": (16, 100)},
+    ),
     case("R5", "fixed_point", "quantizing:FixedPoint", tensor("x", "n", 4), dims=ROWS),
     case(
         "R5",

@@ -39,7 +39,8 @@ def functional(target: Any) -> Any:  # noqa: ANN401
 
 def decompose(program: ExportedProgram, table: Table) -> ExportedProgram:
     """Return the program decomposed by the table."""
-    result: ExportedProgram = with_any_strides(program).run_decompositions(table)
+    ready = with_tensors_for_numbers(with_any_strides(program))
+    result: ExportedProgram = ready.run_decompositions(table)
     return result
 
 
@@ -49,6 +50,32 @@ def with_any_strides(program: ExportedProgram) -> ExportedProgram:
         if node.target is torch.ops.aten.view.default:
             node.target = torch.ops.aten.reshape.default
     return program
+
+
+def with_tensors_for_numbers(program: ExportedProgram) -> ExportedProgram:
+    """Return the program, in which no operator is given a number for a tensor.
+
+    torch captures `1.0 / array` of NumPy so, and its kernels take it; the library's do not.
+    """
+    for node in calls(program):
+        if isinstance(node.target, OpOverload):
+            given = zip(node.args, schema_of(node.target).arguments, strict=False)
+            for place, (value, argument) in enumerate(given):
+                if type(value) in {bool, int, float} and str(argument.type) == "Tensor":
+                    node.update_arg(place, _tensor_before(node, value))
+    return program
+
+
+def _tensor_before(node: torch.fx.Node, number: Any) -> torch.fx.Node:  # noqa: ANN401
+    """Return the number as a tensor without dims, in the dtype that it takes beside the others."""
+    tensors = [value for value in arguments(node)[0] if isinstance(value, torch.Tensor)]
+    dtype = torch.result_type(tensors[0], number) if tensors else torch.tensor(number).dtype
+    with node.graph.inserting_before(node):
+        made = node.graph.call_function(
+            torch.ops.aten.scalar_tensor.default, (number,), {"dtype": dtype}
+        )
+    made.meta = {key: value for key, value in node.meta.items() if key != "val"}
+    return made
 
 
 def decline_unless(

@@ -7,6 +7,7 @@ torch.onnx translates correctly. It is registered under the operator's name with
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -59,13 +60,33 @@ class Family:
         """Register the function as the decomposition of these overloads."""
 
         def register(function: Function) -> Function:
+            needed = _always if applies is None else _taking_names_of(function, applies)
             for name in names:
                 self.decompositions[name] = Decomposition(
-                    name, function, defect, report, method, accuracy, applies or _always
+                    name, function, defect, report, method, accuracy, needed
                 )
             return function
 
         return register
+
+
+def _taking_names_of(function: Callable[..., Any], applies: Applies) -> Applies:
+    """Return `applies` for calls that name arguments as the function does: `pdist(x, p=1)`.
+
+    A call whose names it does not have, it gets by position.
+    """
+    own, named = inspect.signature(applies), inspect.signature(function)
+
+    def applies_to(*args: Any, **kwargs: Any) -> bool:  # noqa: ANN401
+        try:
+            own.bind(*args, **kwargs)
+        except TypeError:
+            bound = named.bind(*args, **kwargs)
+            bound.apply_defaults()
+            return applies(*bound.args, **bound.kwargs)
+        return applies(*args, **kwargs)
+
+    return applies_to
 
 
 def _always(*_: object, **__: object) -> bool:

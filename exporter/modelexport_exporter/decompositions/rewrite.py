@@ -9,7 +9,12 @@ from torch.export import ExportedProgram
 
 from modelexport_exporter.decompositions.complex.programs import complex_as_pairs
 from modelexport_exporter.decompositions.library import COMPOSITES, DECOMPOSITIONS
-from modelexport_exporter.decompositions.programs import Table, decline_unless, with_any_strides
+from modelexport_exporter.decompositions.programs import (
+    Table,
+    decline_unless,
+    with_any_strides,
+    with_tensors_for_numbers,
+)
 from modelexport_exporter.decompositions.registry import Decomposition, enabled
 from modelexport_exporter.torch_internals.operators import (
     OpOverload,
@@ -21,7 +26,7 @@ from modelexport_exporter.torch_internals.translation import decomposing_first_b
 
 def prepared(program: ExportedProgram, disabled: Collection[str]) -> ExportedProgram:
     """Return the program without complex numbers, for a translation while `decomposing`."""
-    return with_any_strides(complex_as_pairs(program, disabled))
+    return with_any_strides(complex_as_pairs(with_tensors_for_numbers(program), disabled))
 
 
 def decomposing(disabled: Collection[str]) -> AbstractContextManager[None]:

@@ -104,6 +104,9 @@ def likely_causes(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> list[P
     possible = [pitfall for pitfall in pitfalls if pitfall.kind in CAUSES[failure.reason]]
     seen = {pitfall.source for pitfall in possible if pitfall.kind in CERTAIN and pitfall.source}
     certain = [pitfall for pitfall in possible if pitfall.source in seen]
+    if failure.reason is Reason.DYNAMIC_DIM_SPECIALIZED and failure.sources:
+        # torch named the line that fixed the size: other code only looks as if it could.
+        return _one_a_line(certain)[:_MOST]
     return _one_a_line(certain or possible)[:_MOST]
 
 

@@ -22,11 +22,14 @@ __all__ = [
     "find_overload",
     "has_fake_kernel",
     "is_composite",
+    "is_of_other_library",
     "resolve_overload",
     "scan",
     "schema_of",
     "schemas_of_kind",
 ]
+
+_OF_TORCH = frozenset({"aten", "prim", "prims", "quantized"})
 
 
 def schema_of(operator: OpOverload) -> torch.FunctionSchema:
@@ -69,6 +72,11 @@ def schemas_of_kind(kind: str) -> list[torch.FunctionSchema]:
 def is_composite(operator: OpOverload) -> bool:
     """Return whether torch defines the operator by others in C++."""
     return _has_kernel(operator, "CompositeImplicitAutograd")
+
+
+def is_of_other_library(operator: OpOverload) -> bool:
+    """Return whether the operator's kernel was compiled by another library than torch."""
+    return operator.namespace not in _OF_TORCH and _has_kernel(operator, "CPU")
 
 
 def composite_definition(operator: OpOverload) -> Callable[..., Any]:

@@ -10,6 +10,7 @@ import torch
 
 from modelexport_exporter.torch_internals.aten_mode import AtenMode, op_name
 from modelexport_exporter.torch_internals.call_mode import CallMode, call_name
+from modelexport_exporter.torch_internals.operators import is_of_other_library
 
 NAN_OPS = frozenset(
     {"isnan", "nan_to_num", "nansum", "nanmedian", "isfinite", "isinf", "isposinf", "isneginf"}
@@ -67,6 +68,9 @@ class LooksForNan(AtenMode):
         """Whether floats become integers: which one an infinity becomes is not defined."""
         self.has_own_way = False
         """Whether an op of OWN_WAY runs."""
+        self.may_crash = False
+        """Whether a kernel of another library runs: deform_conv2d of torchvision reads foreign
+        memory where an offset is NaN."""
         self._calls = _OwnTests()
 
     def __enter__(self) -> Self:
@@ -84,6 +88,7 @@ class LooksForNan(AtenMode):
         self.reads_values = self.reads_values or name in READING
         makes_integers = "quantize" in name or _makes_integers(func, args, kwargs)
         self.has_own_way = self.has_own_way or name.startswith(OWN_WAY)
+        self.may_crash = self.may_crash or is_of_other_library(func)
         compares = name in COMPARING and _is_test(*args[:2])
         if not self._calls.inside:
             self.found = self.found or name in NAN_OPS or compares

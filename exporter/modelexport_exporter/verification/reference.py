@@ -130,7 +130,7 @@ class EagerReference:
             self.call(values)
         if looking.found or any(tests_for_nan(site.code) for site in reads.read):
             return TreatmentOfNan.TESTED
-        if looking.reads_values or (looking.rounds and looking.has_own_way):
+        if looking.may_crash or looking.reads_values or (looking.rounds and looking.has_own_way):
             return TreatmentOfNan.UNDEFINED
         if looking.rounds:
             return TreatmentOfNan.ROUNDED

@@ -17,4 +17,5 @@ class TreatmentOfNan(Enum):
     ROUNDED = "rounded"
     """It makes integers of them, which are not specified, and computes with them elsewhere."""
     UNDEFINED = "undefined"
-    """It reads values, which may halve an infinity for ever: nobody expects it."""
+    """It reads values, which may halve an infinity for ever, or calls kernels of other libraries,
+    which may crash: nobody expects it."""

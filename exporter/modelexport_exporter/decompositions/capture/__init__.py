@@ -9,9 +9,11 @@ from modelexport_exporter.decompositions.capture import (
     open_options,
     packed,
     pools,
+    quotients_of_sizes,
     recurrent,
     resizing,
     signal_windows,
+    tensors_of_sizes,
     transforms,
     triangles,
 )
@@ -23,9 +25,11 @@ _MODULES = (
     open_options,
     packed,
     pools,
+    quotients_of_sizes,
     recurrent,
     resizing,
     signal_windows,
+    tensors_of_sizes,
     transforms,
     triangles,
 )

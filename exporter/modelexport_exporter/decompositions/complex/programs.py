@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch.export import ExportedProgram
 
-from modelexport_exporter.decompositions.complex import functions, shapes
+from modelexport_exporter.decompositions.complex import functions, matrices, shapes
 from modelexport_exporter.decompositions.library import DECOMPOSITIONS
 from modelexport_exporter.decompositions.programs import (
     Table,
@@ -31,7 +31,7 @@ from modelexport_exporter.torch_internals.operators import (
 )
 from modelexport_exporter.torch_internals.translation import has_complex_function
 
-FORMS = {**functions.FORMS, **shapes.FORMS}
+FORMS = {**functions.FORMS, **matrices.FORMS, **shapes.FORMS}
 """Operators that are computed on pairs, by their names with overloads."""
 _DEEPEST = 8
 """The maximum depth of composite operators."""

@@ -63,7 +63,7 @@ def _is_captured(*_: object, **__: object) -> bool:
 def diagonal(x: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     moved = x.movedim((dim1, dim2), (-2, -1))
     rows, columns = moved.shape[-2:]
-    length = max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
+    length = torch.sym_max(torch.sym_min(rows + min(offset, 0), columns - max(offset, 0)), 0)
     start = offset if offset >= 0 else -offset * columns
     places = torch.arange(length, device=x.device) * (columns + 1) + start
     return moved.flatten(-2).index_select(-1, places)

@@ -70,8 +70,8 @@ def _provided(base: str, disabled: Collection[str]) -> WayOut:
     return WayOut(
         Support.DECOMPOSABLE,
         f"This exporter computes {base} with operators that ONNX has, but not for these "
-        "arguments: most such operators need matrices of a constant size, or other defaults "
-        "(docs/decompositions.md).",
+        "arguments: most such operators need real numbers, matrices of a constant size, or other "
+        "defaults (docs/decompositions.md).",
     )
 
 

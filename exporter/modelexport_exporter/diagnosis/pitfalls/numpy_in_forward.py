@@ -18,9 +18,17 @@ def find(code: ForwardCode) -> Iterator[Pitfall]:
             replacement = f"torch.{name.removeprefix('numpy.')}"
             yield _pitfall(code, call, f"use {replacement} or its like on tensors")
         elif name == "torch.from_numpy":
-            yield _pitfall(code, call, "make it once in __init__ with register_buffer")
+            yield _pitfall(code, call, _instead_of_array(code, call))
         elif _is_numpy_method(call) and code.names.kind_of(call.func.value) is Kind.TENSOR:
             yield _pitfall(code, call, "stay with tensors: use torch's own operators")
+
+
+def _instead_of_array(code: ForwardCode, call: ast.Call) -> str:
+    names = (node for node in ast.walk(call) if isinstance(node, ast.Name))
+    kinds = {code.names.kind_of(name) for name in names}
+    if kinds & {Kind.SIZE, Kind.SHAPE}:
+        return "make it of the sizes with torch: torch.tensor, torch.arange, torch.linspace, …"
+    return "make it once in __init__ with register_buffer"
 
 
 def _is_numpy_method(call: ast.Call) -> bool:

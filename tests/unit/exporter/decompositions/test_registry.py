@@ -12,7 +12,7 @@ import transformers.integrations.moe  # noqa: F401 (defines an operator)
 from modelexport_exporter.decompositions import provided
 from modelexport_exporter.decompositions.documentation import page
 from modelexport_exporter.decompositions.library import COMPOSITES, DECOMPOSITIONS, FAMILIES
-from modelexport_exporter.decompositions.registry import enabled
+from modelexport_exporter.decompositions.registry import Family, enabled
 from modelexport_exporter.torch_internals.operators import find_overload
 
 PAGE = Path(__file__).parents[4] / "docs" / "decompositions.md"
@@ -63,3 +63,19 @@ def test_a_decomposition_takes_every_argument_of_its_operator(name: str) -> None
 
 def test_the_page_describes_the_catalogue() -> None:
     assert PAGE.read_text() == page(), "write it again: python -c 'print(page(), end=\"\")'"
+
+
+def test_what_a_decomposition_applies_to_may_be_named_as_its_arguments_are() -> None:
+    family = Family("Distances", None)
+
+    @family.decomposes("aten::pdist", method="", applies=lambda _, order=2: order != 2)
+    def pdist(x: torch.Tensor, p: float = 2) -> torch.Tensor:
+        return x * p
+
+    applies = family.decompositions["aten::pdist"].applies
+    assert applies(None, p=1)
+    assert applies(None, 1)
+    assert not applies(None, p=2)
+    assert not applies(None)
+    with pytest.raises(TypeError):
+        applies(None, power=1)

@@ -6,6 +6,7 @@ import inspect
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -59,3 +60,22 @@ def test_a_script_has_no_code_to_read() -> None:
 def test_a_module_that_is_used_twice_is_reported_once() -> None:
     twice = nn.Sequential(zoo_of_pitfalls.Item(), zoo_of_pitfalls.Item())
     assert len(static_pitfalls(twice, CODE)) == 1
+
+
+class OfSizes(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        height, width = x.shape[-2:]
+        return x * torch.from_numpy(np.array([width, height])).sum()
+
+
+class OfNothing(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * torch.from_numpy(np.array([3, 4])).sum()
+
+
+@pytest.mark.parametrize(
+    ("model", "advice"), [(OfSizes, "of the sizes with torch"), (OfNothing, "in __init__")]
+)
+def test_what_takes_the_place_of_an_array(model: type[nn.Module], advice: str) -> None:
+    found = static_pitfalls(model(), Path(__file__).parent)
+    assert any(advice in pitfall.suggestion for pitfall in found)

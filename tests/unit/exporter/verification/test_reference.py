@@ -7,6 +7,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 import torch
+from torchvision import ops
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Input
@@ -183,6 +184,14 @@ def test_whether_a_module_looks_for_nan(function: Any, expected: bool) -> None: 
         (
             lambda x: torch.nn.functional.scaled_dot_product_attention(x, x, x),
             TreatmentOfNan.FUSED,
+        ),
+        (
+            lambda x: ops.roi_align(x[None], torch.zeros(1, 5), 1),
+            TreatmentOfNan.UNDEFINED,
+        ),
+        (
+            lambda x: ops.roi_align(torch.nan_to_num(x[None]), torch.zeros(1, 5), 1),
+            TreatmentOfNan.TESTED,
         ),
     ],
 )
