@@ -22,7 +22,7 @@ def divided(model: ir.Model, *between: str) -> ir.Model:
         node = ir.node(operator, [value])
         model.graph.append(node)
         node.outputs[0].name = f"further{place}"
-        node.outputs[0].dtype, node.outputs[0].shape = value.dtype, value.shape
+        node.outputs[0].type, node.outputs[0].shape = value.type, value.shape
         value = node.outputs[0]
     model.graph.outputs[0] = value
     return model
