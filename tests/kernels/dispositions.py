@@ -24,6 +24,10 @@ _WINDOWS = (
     "with it"
 )
 _ZERO = "harmless: zeros are equal; only a division by it or its sign shows the difference"
+_SIGN = (
+    "rewritten where a number is divided by it, or by what is computed of it, in float32 and "
+    "float64: Where returns 0 for -0"
+)
 _LARGEST = "harmless: beyond 1e38, where sums overflow or not by their order"
 _LOUD = "refused: the file does not run"
 _TINY = "harmless: below the roundoff of 1; samples of tiny values meet it"
@@ -42,10 +46,11 @@ DISPOSITIONS: dict[tuple[str, str], str] = {
         for operator in (
             "Attention", "Celu", "CumSum", "Einsum", "Gemm", "GridSample", "LSTM",
             "LayerNormalization", "MatMul",
-            "Max", "MaxPool", "Min", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum", "Resize",
+            "Max", "MaxPool", "Min", "ReduceMax", "ReduceMin", "Resize",
             "ScatterElements", "Selu", "Unique", "Where",
         )
     },
+    **{(operator, "sign of zero"): _SIGN for operator in ("ReduceMean", "ReduceSum")},
     **{
         (operator, "NaN or infinity"): _NAN_FOUND for operator in ("ReduceMax", "ReduceMin")
     },

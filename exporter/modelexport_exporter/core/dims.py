@@ -75,6 +75,11 @@ def is_dynamic(dim: Dim) -> bool:
     return dim.min < dim.max
 
 
+def part_of_dim(low: int, high: int) -> Dim:
+    """Return the sizes of a part of a dim, which may be 0 alone: no spec declares that."""
+    return Dim.model_construct(min=low, max=high)
+
+
 def used_dims(inputs: Sequence[Input]) -> list[str]:
     """Return the names of the dims, each once, in the order of their first use."""
     return dims_of_shapes(entry.shape for entry in inputs)

@@ -92,6 +92,14 @@ def test_conditions_that_few_of_millions_of_sizes_fail(tmp_path: Path) -> None:
     assert not all(ran)
 
 
+def test_conditions_that_few_rows_meet(tmp_path: Path) -> None:
+    dims = {"b": {"min": 1, "max": 5}, "t": {"min": 1, "max": 6}, "p": {"min": 0, "max": 8}}
+    inputs = [{"name": "x", "shape": ["b", "t", 8]}, {"name": "past", "shape": ["b", 2, "p", 4]}]
+    task, converted = exported(sized.KeptWindow, tmp_path, dims=dims, inputs=inputs)
+    outcome = verify_model(task, converted, silent)
+    assert outcome.summary.verdict is Verdict.VERIFIED, outcome
+
+
 def test_a_model_that_uses_int_as_a_type_is_captured_as_before(tmp_path: Path) -> None:
     _, converted = exported(sized.OfTypes, tmp_path, rung=Rung.DYNAMO)
     assert any("trunc" in guard.condition for guard in converted.guards)

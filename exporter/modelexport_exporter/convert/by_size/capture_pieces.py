@@ -10,6 +10,7 @@ from torch.export import ExportedProgram
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import ModelExportSpec
+from modelexport_exporter.call import BoundInputs
 from modelexport_exporter.convert.branches import ModelToCapture, PartialGraph, SeveralGraphs
 from modelexport_exporter.convert.by_size.condition_nodes import Unsupported
 from modelexport_exporter.convert.by_size.join import Piece, joined
@@ -25,7 +26,7 @@ from modelexport_exporter.convert.size_guards import (
     guard_of,
     spread,
 )
-from modelexport_exporter.core.dims import is_dynamic
+from modelexport_exporter.core.dims import is_dynamic, part_of_dim
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.types import SizeGuard
 from modelexport_exporter.torch_internals.forced_decisions import ForcedDecisions
@@ -124,8 +125,31 @@ class Captured:
 
 def captured_at(subject: ModelToCapture, decisions: ForcedDecisions | None = None) -> Captured:
     """Return torch.export's program at the sizes of the capture."""
-    program = _program(subject, decisions, any_range=True)
+    try:
+        program = _program(subject, decisions, any_range=True)
+    except ExportFailure as failure:
+        fixed = _smallest_fixed(subject.bound_inputs)
+        if failure.reason is not Reason.CAPTURE_FAILED or fixed is None:
+            raise
+        program = _program(replace(subject, bound_inputs=fixed), decisions, any_range=True)
     return Captured(program, region_of(program, subject.bound_inputs.spec))
+
+
+def _smallest_fixed(bound_inputs: BoundInputs) -> BoundInputs | None:
+    """Return the inputs with dims of 0 and 1 as numbers; None if there are none.
+
+    As symbols they meet most conditions, and torch.export fails on some that have one solution:
+    `t + p == 1` where t is 1 or 2.
+    """
+    call, captured = bound_inputs.call, bound_inputs.sizes.captured
+    fixed = {
+        name: part_of_dim(captured[name], captured[name])
+        for name, dim in call.dims.items()
+        if is_dynamic(dim) and captured[name] <= 1
+    }
+    if not fixed:
+        return None
+    return replace(bound_inputs, call=replace(call, dims={**call.dims, **fixed}))
 
 
 def captured_for_all(subject: ModelToCapture, decisions: ForcedDecisions) -> Captured:

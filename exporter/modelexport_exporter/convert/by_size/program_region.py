@@ -11,7 +11,7 @@ from torch.export import ExportedProgram
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Dim, ModelExportSpec
 from modelexport_exporter.convert.program_dims import sizes_in_program
-from modelexport_exporter.core.dims import is_dynamic
+from modelexport_exporter.core.dims import is_dynamic, part_of_dim
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.torch_internals.symbolic_sizes import size_expression
 
@@ -52,7 +52,7 @@ def region_of(program: ExportedProgram, spec: ModelExportSpec) -> ProgramRegion:
                 high = high if values.upper > high else int(values.upper)
         else:
             low = high = size.obtained
-        dims[declared] = Dim(min=low, max=high)
+        dims[declared] = part_of_dim(low, high)
     for name, dim in dims.items():
         conditions |= dict.fromkeys(_narrower(name, dim, spec.dims[name]))
     return ProgramRegion(names, dims, tuple(conditions))

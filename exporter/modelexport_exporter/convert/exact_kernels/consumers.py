@@ -6,6 +6,8 @@ a denominator, a rank and a comparison. A tanh of 1.0000002 has no arccosine.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+
 import onnx_ir as ir
 
 _MAGNIFYING = frozenset(
@@ -36,6 +38,8 @@ _MOVING = frozenset(
     }
 )  # fmt: skip
 """What keeps the numbers as they are."""
+_KEEPING_SIGN = _MOVING | {"Mul", "Div", "Neg", "Sqrt"}
+"""What makes zeros of zeros, with a sign that depends on theirs."""
 
 
 def is_returned(value: ir.Value) -> bool:
@@ -56,17 +60,37 @@ def is_returned(value: ir.Value) -> bool:
 
 def is_magnified(value: ir.Value) -> bool:
     """Return whether an operator magnifies the error of a value, or of what is computed of it."""
+    return _meets(value, _magnifies, _PASSING)
+
+
+def shows_sign_of_zero(value: ir.Value) -> bool:
+    """Return whether a number is divided by a value that may be -0, or by what is computed of it.
+
+    So are the signs of zeros found: 1 / -0 is -inf.
+    """
+    return _meets(value, _divides_number, _KEEPING_SIGN)
+
+
+def _meets(
+    value: ir.Value, sought: Callable[[ir.Node, int], bool], passing: Collection[str]
+) -> bool:
     waiting, met = [value], {value}
     while waiting:
         current = waiting.pop()
         for user, place in current.uses():
-            if _magnifies(user, place):
+            if sought(user, place):
                 return True
-            if not user.domain and (user.op_type in _PASSING or _casts_to_float(user)):
+            if not user.domain and (user.op_type in passing or _casts_to_float(user)):
                 further = [output for output in user.outputs if output not in met]
                 met.update(further)
                 waiting.extend(further)
     return False
+
+
+def _divides_number(node: ir.Node, place: int) -> bool:
+    if node.domain or node.op_type != "Div":
+        return not node.domain and node.op_type == "Reciprocal"
+    return place == 1 and _number(node.inputs[0]) is not None
 
 
 def _magnifies(node: ir.Node, place: int) -> bool:

@@ -23,6 +23,7 @@ from modelexport_exporter.convert.exact_kernels import (
     not_a_number,
     places,
     scaled_products,
+    signs_of_zeros,
     vector_products,
 )
 from modelexport_exporter.convert.exact_kernels.declared import Declared
@@ -67,6 +68,9 @@ OF_FLOATS: Mapping[str, Rewrite] = {
     "ArgMin": not_a_number.place_of_extreme,
     "TopK": not_a_number.rank,
 }
+OF_SIGNS: Mapping[str, Rewrite] = dict.fromkeys(
+    ("ReduceSum", "ReduceMean"), signs_of_zeros.sum_or_mean
+)
 OF_NARROW_INTEGERS: Mapping[str, Rewrite] = dict.fromkeys(
     narrow_integers.LACKING, narrow_integers.compute_as_int32
 )
@@ -165,7 +169,7 @@ def _rewrites(node: ir.Node, of_any: Sequence[Mapping[str, Rewrite]]) -> list[Re
     tables = [OF_FLOATS]
     if not floats_only:
         tables = [OF_NARROW_INTEGERS, OF_BOOLEANS, OF_INTEGERS, OF_FLOATS]
-    found = [table[node.op_type] for table in (*tables, *of_any) if node.op_type in table]
+    found = [table[node.op_type] for table in (*tables, OF_SIGNS, *of_any) if node.op_type in table]
     if scaled_products.place_of_factor(node) is not None:
         found.append(scaled_products.keep_factor)
     if vector_products.is_of_vector(node):

@@ -43,7 +43,8 @@ def linspace(
         return NotImplemented
     position = torch.arange(steps, **_options(dtype, device))
     last = torch.clamp(torch.ones_like(position) * (steps - 1), min=1.0)  # type: ignore[arg-type]
-    step = (end - start) / last
+    # A number over a tensor is its reciprocal times the number, with an error of its own.
+    step = torch.ones_like(last) * (end - start) / last
     # From both ends, as eager does: both ends are exact.
     low, high = start + step * position, end - step * (last - position)
     return torch.where(position < steps // 2, low, torch.where(position == 0, low, high))
