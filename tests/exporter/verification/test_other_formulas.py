@@ -60,6 +60,7 @@ FORMULAS = (
     Formula("Unbiased", SERIES, (2, 40)),
     Formula("RemainderOfFloats"),
     Formula("RarelyNegative"),
+    Formula("FarThreshold"),
     Formula("Quantised"),
     Formula("SumOfExponentials"),
     Formula("LogOfSoftmax"),

@@ -114,6 +114,18 @@ class RarelyNegative(Alike):
         return torch.sqrt(margin.abs() if self.wrong else margin.clamp(min=0))
 
 
+class FarThreshold(Alike):
+    """Another slope beyond a number that no random value reaches, and that no code names."""
+
+    def __init__(self, wrong: bool = False) -> None:
+        super().__init__(wrong)
+        self.register_buffer("threshold", torch.tensor(123457.0))
+
+    def forward(self, x: Tensor) -> Tensor:
+        beyond = functional.relu(x - self.get_buffer("threshold"))
+        return x * 1.5 if self.wrong else x * 1.5 + beyond
+
+
 class Quantised(Alike):
     """The lowest of 256 levels lost."""
 
