@@ -152,3 +152,20 @@ def test_what_the_process_says_is_short_and_printable() -> None:
     assert said[0] == r"\x1b[2Jall sizes"
     assert len(said[1]) == LONGEST_SENTENCE
     assert len(said) == MOST_SENTENCES
+
+
+def test_buffers_that_are_inputs_have_the_shapes_of_the_module() -> None:
+    model = spec().model
+    assert model is not None
+    declared = spec().model_copy(
+        update={"model": model.model_copy(update={"state": ["cell.memory"]})}
+    )
+    buffer = Input.model_validate({"name": "cell_memory", "dtype": "int64", "shape": [3]})
+    searched = buffer.model_copy(update={"range": [0.0, 9.0]})
+    honest = facts()
+    for entry in (buffer, searched):
+        own = replace(honest, inputs=(*honest.inputs, entry))
+        check_facts(declared, own)
+        with pytest.raises(FactsContradictError):
+            check_facts(spec(), own)
+    assert len(inferred_ranges(declared.inputs, [searched])) == 1
