@@ -117,5 +117,12 @@ def _operators(path: Path) -> dict[str, int]:
 
 def forget_user_code() -> None:
     """Drop modules of user code from this process; in production each worker has its own."""
-    for name in ("model", "minilm_encoder", "wrongly_converted", "misbehaving", "fixed_size"):
+    for name in (
+        "model",
+        "minilm_encoder",
+        "wrongly_converted",
+        "misbehaving",
+        "fixed_size",
+        "alike",
+    ):
         sys.modules.pop(name, None)

@@ -167,7 +167,7 @@ class Asker:
             room -= size
             if room < 0:
                 raise messages.InvalidMessageError(f"an array of {size:,} bytes: no memory is left")
-            arrays.append(np.frombuffer(_read(self._fd, size), dtype).reshape(shape))
+            arrays.append(_shaped(_read(self._fd, size), dtype, shape))
         return arrays
 
 
@@ -238,6 +238,14 @@ class Answerer:
         parts.extend(np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in arrays)  # type: ignore[misc]
         for part in parts:
             _write(self._fd, part)
+
+
+def _shaped(data: bytearray, dtype: np.dtype[Any], shape: list[int]) -> Array:
+    """Return the array; an empty one may state sizes that NumPy refuses."""
+    try:
+        return np.frombuffer(data, dtype).reshape(shape)
+    except ValueError as error:
+        raise messages.InvalidMessageError(f"an array {shape[:8]}: {error}"[:200]) from None
 
 
 def _send_trusted(fd: int, value: object) -> None:

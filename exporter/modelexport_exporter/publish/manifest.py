@@ -8,18 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import Enum
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from modelexport_api.base import ApiModel
 from modelexport_api.spec import Layout, Overwrite
-from modelexport_api.status import Artifact, ArtifactFile, VerificationResult
+from modelexport_api.status import Artifact, ArtifactFile, Verdict, VerificationResult
 from modelexport_exporter.publish.layout import content_name, is_ours
 
 MANIFEST_NAME = "manifest.json"
+
+
+def _in_utc(moment: datetime) -> datetime:
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+Moment = Annotated[datetime, AfterValidator(_in_utc)]
+"""A time that can be compared with others, also where a manifest states no zone."""
 
 
 class ManifestSource(ApiModel):
@@ -51,7 +59,7 @@ class Content(ApiModel):
 class SupersededFile(ArtifactFile):
     """A file of an earlier artifact that may still be there."""
 
-    since: datetime | None = None
+    since: Moment | None = None
     """When another content took its place; readers of the earlier manifest have a while."""
 
 
@@ -59,7 +67,7 @@ class Manifest(ApiModel):
     """The content of manifest.json."""
 
     manifest_version: Literal[1] = 1
-    created: datetime
+    created: Moment
     resource: ManifestResource
     source: ManifestSource
     spec_sha256: str
@@ -113,12 +121,13 @@ class Decision(Enum):
 
 
 def parse(content: bytes) -> Manifest | None:
-    """Return the manifest in a file, None where it is none of ours."""
+    """Return the manifest in a file, None where it is none of ours: those are of verified files."""
     try:
         manifest = Manifest.model_validate_json(content)
     except ValueError:
         return None
-    return manifest if _names_only_ours(manifest) else None
+    is_verified = manifest.verification.verdict is Verdict.VERIFIED
+    return manifest if is_verified and _names_only_ours(manifest) else None
 
 
 def _names_only_ours(manifest: Manifest) -> bool:

@@ -27,6 +27,7 @@ from modelexport_exporter.core.comparison import (
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.sample import ORDINARY, Sample, Values
 from modelexport_exporter.precision.losses import Losses
+from modelexport_exporter.verification.checked_facts import FactsContradictError
 from modelexport_exporter.verification.flags_met import FlagsMet
 from modelexport_exporter.verification.further_runs import MAX_RUNS, may_explain
 from modelexport_exporter.verification.numerics.arithmetic import EXACT, Arithmetic
@@ -252,6 +253,8 @@ class Comparator:
     def _compare_all(
         self, sample: Sample, expected: list[Array], got: Named, estimates: list[NoiseEstimate]
     ) -> list[OutputComparison]:
+        if len(self._computed_in) < len(expected):
+            raise FactsContradictError(f"arithmetic of {len(self._computed_in)} outputs")
         return [
             self._compare_one(sample, position, want, got[position], estimate)
             for position, (want, estimate) in enumerate(zip(expected, estimates, strict=True))

@@ -41,8 +41,6 @@ class Facts:
     inputs: tuple[Input, ...]
     """Those of the graph, with ranges that were searched for."""
     outputs: tuple[str, ...]
-    inferred: tuple[str, ...] = ()
-    """A sentence on each input whose range was searched for."""
     named: tuple[int | float, ...] = ()
     """The numbers in the model's code."""
     float_dtypes: frozenset[str] = frozenset()

@@ -37,8 +37,6 @@ class ReferenceModel:
     reference: EagerReference
     before: ModuleState
     """That of the module before its first call."""
-    inferred: tuple[str, ...] = ()
-    """A sentence on each input whose range was searched for."""
     eager_shapes: EagerShapes | None = None
     """The shapes that the module returns; None: not prepared."""
 
@@ -59,10 +57,10 @@ def load_reference_model(task: ExportTask, progress: ReportProgress) -> Referenc
     plugins = load_plugins(task, progress)
     module = load_module(task, progress).module
     before = ModuleState(module)
-    bound_inputs, inferred = _with_ranges(bind_inputs(task.spec, module, task.code_dir), module)
+    bound_inputs = _with_ranges(bind_inputs(task.spec, module, task.code_dir), module)
     device = "cuda" if provider in GPU else "cpu"
     reference = EagerReference(module, bound_inputs.call, device=device, code_dir=task.code_dir)
-    return ReferenceModel(provider, plugins, module, bound_inputs, reference, before, inferred)
+    return ReferenceModel(provider, plugins, module, bound_inputs, reference, before)
 
 
 def prepare_shapes(model: ReferenceModel) -> ReferenceModel:
@@ -80,18 +78,16 @@ def prepare_shapes(model: ReferenceModel) -> ReferenceModel:
     return replace(model, eager_shapes=shapes)
 
 
-def _with_ranges(
-    bound: BoundInputs, module: torch.nn.Module
-) -> tuple[BoundInputs, tuple[str, ...]]:
-    """Return the inputs, with ranges that were searched for, and sentences on these.
+def _with_ranges(bound: BoundInputs, module: torch.nn.Module) -> BoundInputs:
+    """Return the inputs, with ranges that were searched for.
 
     Searched on the CPU: an index that a GPU refuses ends the process.
     """
     if bound.spec.verification.sampler is not None or not needs_ranges(bound.spec):
-        return bound, ()
+        return bound
     reference = EagerReference(module, bound.call)
     found = infer_ranges(bound.spec, reference.accepts, reference.integers_only)
-    return replace(bound, spec=found.spec), found.sentences
+    return replace(bound, spec=found)
 
 
 def as_verification(progress: ReportProgress) -> ReportProgress:

@@ -7,13 +7,14 @@ original model returns.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from modelexport_api.status import Stage, Verdict
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.outcome import VerificationOutcome
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, ReportProgress
+from modelexport_exporter.verification.checked_facts import inferred_ranges
 from modelexport_exporter.verification.dependent_outputs import check_not_random
 from modelexport_exporter.verification.original import Original
 from modelexport_exporter.verification.runtime.opened import OpenFile
@@ -51,6 +52,8 @@ def judge_file(  # noqa: PLR0917 - what a judgement needs
     except ExportFailure as failure:
         raise original.explained(failure) from failure.__cause__
     outcome = run.outcome(time.monotonic() - started)
+    if sampler is None:
+        outcome = _saying(outcome, inferred_ranges(task.spec.inputs, facts.inputs))
     if outcome.summary.verdict is Verdict.VERIFIED:
         check_not_random(converted.model_path, converted.op_counts)
         return outcome
@@ -60,6 +63,12 @@ def judge_file(  # noqa: PLR0917 - what a judgement needs
     progress(Stage.VERIFY, 1.0, "searching for the first node that differs")
     blame = run.smallest_failure.blame(original, converted)
     return replace(outcome, pitfalls=pitfalls, blame=blame)
+
+
+def _saying(outcome: VerificationOutcome, sentences: Sequence[str]) -> VerificationOutcome:
+    """Return the outcome with further sentences on what its samples covered."""
+    coverage = [*outcome.summary.coverage, *sentences]
+    return replace(outcome, summary=outcome.summary.model_copy(update={"coverage": coverage}))
 
 
 def _judged(  # noqa: PLR0917

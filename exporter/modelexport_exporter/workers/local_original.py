@@ -73,7 +73,6 @@ class LocalOriginal:
             provider=model.provider,
             inputs=tuple(spec.inputs),
             outputs=tuple(spec.outputs),
-            inferred=model.inferred,
             named=code_constants(model.module, task.code_dir),
             float_dtypes=self._reference.float_dtypes,
         )

@@ -24,6 +24,7 @@ from modelexport_exporter.core.sample import ORDINARY, Sample, Values
 from modelexport_exporter.core.types import ConvertedModel, ExportTask, ReportProgress
 from modelexport_exporter.report.triton_config import batch_dim, with_session_shapes
 from modelexport_exporter.verification.batch_independence import is_batch_independent
+from modelexport_exporter.verification.checked_facts import check_found, sentences
 from modelexport_exporter.verification.comparator import Comparator
 from modelexport_exporter.verification.dependent_outputs import (
     RANKING,
@@ -276,8 +277,8 @@ class Verification:
         sizes = describe_coverage(self._spec, ran, self.shapes.coverage())
         ties = describe_reordered(self._results)
         rows = self._lookups.coverage()
-        values = [*ties, *rows, *self._comparator.coverage(), *self._original.facts.inferred]
-        return [*sizes, *self._original.coverage(), *values]
+        values = [*ties, *rows, *self._comparator.coverage()]
+        return [*sizes, *sentences(self._original.coverage()), *values]
 
     def _rows_are_independent(self) -> bool | None:
         """Return whether a server may batch requests; None unless the layout is Triton's."""
@@ -294,6 +295,7 @@ class Verification:
 
     def _run_found(self, found: Found) -> None:
         """Compare inputs that a search found, if they fit into the budget."""
+        check_found(self._spec, found)
         values = Values.SAMPLER if self._samples.sampler is not None else Values.SOUGHT
         sample = Sample(found.dims, values, self._found)
         self._found += 1

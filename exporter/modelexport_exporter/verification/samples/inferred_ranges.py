@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -36,14 +35,6 @@ TRIED = (Values.NORMAL, Values.LARGE, Values.MAGNITUDES, Values.REPEATED)
 _UNKNOWN = frozenset({DType.BOOL, DType.STRING}) | FLOATS
 
 
-@dataclass(frozen=True)
-class Inferred:
-    """A spec whose integer inputs have ranges, and a sentence on each that was inferred."""
-
-    spec: ModelExportSpec
-    sentences: tuple[str, ...] = ()
-
-
 def needs_ranges(spec: ModelExportSpec) -> bool:
     """Return whether an integer input declares no range."""
     return any(_is_open(entry) for entry in spec.inputs)
@@ -54,30 +45,18 @@ def infer_ranges(
     accepts: Accepts,
     integers_only: Callable[[Mapping[str, Array]], Collection[str]] = lambda _arrays: (),
     clock: Callable[[], float] = time.monotonic,
-) -> Inferred:
+) -> ModelExportSpec:
     """Return the spec with a range for each integer input that declares none.
 
     `integers_only`: returns the inputs that lead to integers only, of a run on these arrays.
     """
     search = _Search(spec, accepts, integers_only, clock)
     found = {entry.name: search.range_of(entry) for entry in spec.inputs if _is_open(entry)}
-    shrunk = search.shrink_until_accepted(found)
-    inferred = _with_ranges(spec, shrunk)
-    return Inferred(
-        inferred,
-        tuple(_describe(entry, shrunk[entry.name]) for entry in spec.inputs if _is_open(entry)),
-    )
+    return _with_ranges(spec, search.shrink_until_accepted(found))
 
 
 def _is_open(entry: Input) -> bool:
     return entry.range is None and entry.dtype not in _UNKNOWN
-
-
-def _describe(entry: Input, found: tuple[float, float] | None) -> str:
-    if found is None:
-        return f"0 and 1 only for {entry.name}, which declares no range"
-    low, high = found
-    return f"{low:.0f}..{high:.0f} for {entry.name}, which declares no range and accepts these"
 
 
 def _with_ranges(

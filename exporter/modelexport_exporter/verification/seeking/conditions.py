@@ -75,6 +75,8 @@ class Seen:
     sides: dict[tuple[int, str], set[Side]] = field(default_factory=dict)
     columns: dict[tuple[int, str], torch.Tensor] = field(default_factory=dict)
     """Which elements of a list something was equal to."""
+    kinks: set[int] = field(default_factory=set)
+    """Places of conditions that are wished for last: a network has one for each layer."""
 
     def add(self, conditions: Sequence[Condition]) -> None:
         """Note the conditions of one run, where they decide."""
@@ -85,6 +87,8 @@ class Seen:
             found = self.sides.setdefault((place, condition.op), set())
             if len(found) < len(Side):
                 found |= _sides_of(condition, masks[place])
+            if isinstance(condition, Comparison) and condition.is_kink:
+                self.kinks.add(place)
             if isinstance(condition, Comparison) and condition.columns:
                 self._add_columns(place, condition)
 
@@ -99,8 +103,9 @@ class Seen:
 
         `near`: also what is a little below and above an edge.
         """
+        sides = [*self._missing(Side.TRUE, Side.FALSE)]
         return [
-            *self._missing(Side.TRUE, Side.FALSE),
+            *(wish for wish in sides if wish.place not in self.kinks),
             *(
                 Wish(place, name, Side.TRUE, column)
                 for (place, name), equal in sorted(self.columns.items())
@@ -108,6 +113,7 @@ class Seen:
             ),
             *self._missing(Side.EDGE),
             *(self._missing(Side.BELOW, Side.ABOVE) if near else ()),
+            *(wish for wish in sides if wish.place in self.kinks),
         ]
 
     def _missing(self, *sides: Side) -> Iterator[Wish]:
@@ -118,7 +124,7 @@ class Seen:
 def _sides_of(condition: Condition, mask: torch.Tensor) -> set[Side]:
     found = {Side.TRUE} if (condition.result & mask).any() else set()
     found |= {Side.FALSE} if (~condition.result & mask).any() else set()
-    if not isinstance(condition, Comparison) or condition.op not in ORDERING:
+    if not isinstance(condition, Comparison) or condition.op not in ORDERING or condition.is_kink:
         return {*found, *EDGES}
     apart = condition.apart
     near = np.abs(apart) <= 2 * MARGIN * condition.magnitudes

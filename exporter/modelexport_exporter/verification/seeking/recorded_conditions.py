@@ -31,6 +31,8 @@ OVER = frozenset({"all", "any"})
 """Ops that combine the elements along a dim, or all of them."""
 COUNTING = frozenset({"sum", "count_nonzero"})
 """Ops that count the true elements along a dim, or all of them."""
+KINKS = frozenset({"relu", "leaky_relu"})
+"""Ops with another slope below zero: a file may lack the side on which no value was."""
 MARGIN = 1e-3
 """How far from a comparison's edge is near, relative to its operands."""
 LONGEST_LIST = 64
@@ -59,6 +61,8 @@ class Comparison:
     result: torch.Tensor
     count: Count | None = None
     """If the left operand is a count."""
+    is_kink: bool = False
+    """Whether both sides meet at the edge: nothing can be wrong there alone."""
 
     @cached_property
     def apart(self) -> NDArray[np.float64]:
@@ -134,7 +138,8 @@ class Recording(AtenMode):
         for op, left, right in IMPLICIT[name](*given):
             result = getattr(torch, op)(left, right)
             if result.numel() <= LARGEST:
-                self.conditions.append(Comparison(op, left, right, result))
+                kink = name in KINKS
+                self.conditions.append(Comparison(op, left, right, result, is_kink=kink))
 
     def _note_number(self, name: str, args: tuple[Any, ...], result: torch.Tensor) -> None:
         """Note a condition that becomes a number, and a count of it."""
@@ -233,6 +238,10 @@ def _multiple(x: torch.Tensor, divisor: torch.Tensor | None, *_: object) -> Iter
         yield "eq", torch.minimum(rest.abs(), (by - rest).abs()), rest.new_zeros(())
 
 
+def _kink(x: torch.Tensor, *_: object) -> Iterator[Operands]:
+    yield "gt", x, x.new_zeros(())
+
+
 def _members(x: torch.Tensor, others: torch.Tensor | None, *_: object) -> Iterator[Operands]:
     if others is not None:
         yield "eq", x.reshape(-1, 1), others.reshape(-1)
@@ -263,6 +272,7 @@ def _ties(
 
 
 IMPLICIT: Mapping[str, Callable[..., Iterator[Operands]]] = {
+    **dict.fromkeys(KINKS, _kink),
     "clamp": _bounds,
     "hardtanh": _bounds,
     "clamp_min": _bounds,

@@ -174,6 +174,8 @@ HOSTILE = {
     "a negative size": message(head(value={"x": 0}, arrays=[["int8", [-1]]])),
     "more than there is": message(head(value={"x": 0}, arrays=[["float64", [1 << 50]]])),
     "as much by two": message(head(value={"x": 0}, arrays=[["int8", [1 << 45]]] * 2)),
+    "empty, and too large": message(head(value={"x": 0}, arrays=[["int8", [0, 1 << 62, 1 << 62]]])),
+    "empty, and beyond int64": message(head(value={"x": 0}, arrays=[["int8", [0, 1 << 80]]])),
     "65 dims": message(head(value={"x": 0}, arrays=[["int8", [1] * 65]]), b"1"),
     "an endless clock": message(head(busy=math.inf)),
     "the word of the supervisor": message(

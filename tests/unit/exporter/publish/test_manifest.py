@@ -1,11 +1,12 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from modelexport_api.spec import Layout, Overwrite
 from modelexport_api.status import Artifact, ArtifactFile, Verdict, VerificationResult
+from modelexport_exporter.publish.clean_up import is_due
 from modelexport_exporter.publish.layout import content_name
 from modelexport_exporter.publish.manifest import (
     Content,
@@ -168,3 +169,19 @@ def test_a_manifest_survives_being_written() -> None:
 @pytest.mark.parametrize("content", [b"", b"{}", b"not json", b'{"manifestVersion": 2}', b"\xff"])
 def test_anything_else_is_foreign(content: bytes) -> None:
     assert parse(content) is None
+
+
+@pytest.mark.parametrize("verdict", [own for own in Verdict if own is not Verdict.VERIFIED])
+def test_a_manifest_of_what_did_not_verify_is_foreign(verdict: Verdict) -> None:
+    """It would be the answer to the same work."""
+    forged = manifest()
+    wrong = forged.verification.model_copy(update={"verdict": verdict})
+    text = forged.model_copy(update={"verification": wrong}).model_dump_json(by_alias=True)
+    assert parse(text.encode()) is None
+
+
+def test_times_without_a_zone_can_be_compared() -> None:
+    text = '{"name": "model.onnx", "sha256": "d", "sizeBytes": 1, "since": "2026-01-01T00:00:00"}'
+    old = SupersededFile.model_validate_json(text)
+    assert is_due(old, NOW + timedelta(days=9999))
+    assert not is_due(old, datetime(2026, 1, 1, 0, 30, tzinfo=UTC))

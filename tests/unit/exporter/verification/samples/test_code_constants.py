@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -87,6 +88,14 @@ def test_numbers_of_sets_and_lists_of_an_instance(net: ModuleType, tmp_path: Pat
     model.special = {5003, 6007}
     model.listed = [7001]
     assert {5003, 6007, 7001} <= set(code_constants(model, tmp_path))
+
+
+def test_numbers_that_no_float_holds_are_left_out(net: ModuleType, tmp_path: Path) -> None:
+    model = net.Net()
+    model.numbers = [10**400, math.inf, math.nan, 8009]
+    found = code_constants(model, tmp_path)
+    assert 8009 in found
+    assert all(abs(number) < 10**8 for number in found)
 
 
 def test_number_of_an_instance(net: ModuleType, tmp_path: Path) -> None:

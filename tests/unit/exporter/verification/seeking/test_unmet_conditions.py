@@ -340,3 +340,19 @@ def test_elements_that_a_slice_leaves_out(name: str) -> None:
             for element in range(condition.result.numel()):
                 ways_to(conditions, wish, element)
             elements_near(conditions, wish)
+
+
+def test_kinks_are_wished_for_last_and_have_no_edges() -> None:
+    """A network has one for each layer."""
+
+    def rule(values: Tensors) -> torch.Tensor:
+        return torch.relu(values["x"] - 9e4) + torch.where(values["x"] > 5e4, 1, 0)
+
+    seen = Seen()
+    seen.add(runner(rule)(START))
+    wishes = seen.missing()
+    assert [wish.side for wish in wishes if wish.place == 0] == [Side.TRUE]
+    assert wishes[-1].place == 0
+    found = sought(lambda values: torch.relu(values["x"] - 9e4))
+    assert found is not None
+    assert found["x"].max() > 9e4
