@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
@@ -32,8 +34,9 @@ def _crop(x: Tensor, rows: Tensor) -> Tensor:
 
 def _windows(x: Tensor) -> Tensor:
     padded = F.pad(x, (0, 0, 0, -x.shape[0] % 4))
-    count = torch.div(padded.shape[0], 4, rounding_mode="trunc")
-    return padded.view(count, 4, -1).sum(1)
+    count: Any = torch.div(padded.shape[0], 4, rounding_mode="trunc")
+    windows: Tensor = padded.view(count, 4, -1)
+    return windows.sum(1)
 
 
 def _repacked(total: int | None) -> Function:

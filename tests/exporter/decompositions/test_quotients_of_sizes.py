@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -13,8 +15,8 @@ from modelexport_exporter.decompositions import capturing_calls
 class Quotients(nn.Module):
     def forward(self, x: Tensor) -> tuple[Tensor, ...]:
         n = x.shape[0]
-        half = torch.div(n, 2, rounding_mode="floor")
-        third = torch.floor_divide(n, 3)
+        half: Any = torch.div(n, 2, rounding_mode="floor")
+        third: Any = torch.floor_divide(n, 3)
         below = torch.div(n - 9, 2, rounding_mode="trunc")
         return (
             x * half.float(),
