@@ -29,6 +29,8 @@ _PASSING = frozenset(
     }
 )  # fmt: skip
 """What the error passes through unchanged. Layers with weights end the search: theirs is larger."""
+_MULTIPLYING = frozenset({"MatMul", "Einsum"})
+"""They pass it on where no operand is a weight: a product of probabilities may be as small."""
 
 
 _MOVING = frozenset(
@@ -80,11 +82,24 @@ def _meets(
         for user, place in current.uses():
             if sought(user, place):
                 return True
-            if not user.domain and (user.op_type in passing or _casts_to_float(user)):
+            if _passes(user, place, passing):
                 further = [output for output in user.outputs if output not in met]
                 met.update(further)
                 waiting.extend(further)
     return False
+
+
+def _passes(node: ir.Node, place: int, passing: Collection[str]) -> bool:
+    if node.domain:
+        return False
+    if node.op_type in _MULTIPLYING:
+        others = (own for other, own in enumerate(node.inputs) if other != place)
+        return passing is _PASSING and not any(map(_is_weight, others))
+    return node.op_type in passing or _casts_to_float(node)
+
+
+def _is_weight(value: ir.Value | None) -> bool:
+    return value is not None and ir.convenience.get_const_tensor(value) is not None
 
 
 def _divides_number(node: ir.Node, place: int) -> bool:

@@ -91,6 +91,22 @@ def test_sigmoids_that_something_magnifies(operator: str, other: float | None) -
     close(rewritten(model, [x]), want[operator])
 
 
+def test_sigmoids_in_a_product_whose_largest_element_is_sought() -> None:
+    """Masks and class probabilities of a segmentation: both of them may be nearly 0."""
+    x: Array = np.array([[-30.0, -20.0], [-20.0, -30.0]], np.float32)
+    y: Array = np.array([[0.9, 1e-3], [1e-3, 0.9]], np.float32)
+    model = ir.from_onnx_text(
+        """<ir_version: 10, opset_import: ["": 20]>
+        both (float[2, 2] x0, float[2, 2] x1) => (int64[2] largest) {
+            masks = Sigmoid(x0)
+            scores = MatMul(masks, x1)
+            largest = ArgMax<axis: int = 1, keepdims: int = 0>(scores)
+        }"""
+    )
+    want = (torch.from_numpy(x).sigmoid() @ torch.from_numpy(y)).argmax(1)
+    close(rewritten(model, [x, y]), want)
+
+
 def test_cosine_of_a_tanh() -> None:
     """Tanh of these is 1.0000001 or more in onnxruntime, which has no cosine."""
     x: Array = np.linspace(-20, 20, 4001).astype(np.float32)
