@@ -13,6 +13,7 @@ import time
 import numpy as np
 import torch
 from torch import nn
+from torch.func import hessian
 from torch.nn import functional as F  # noqa: N812
 
 
@@ -239,6 +240,20 @@ class TakesGradient(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         y = x.detach().requires_grad_(True)
         return torch.autograd.grad(y.sin().sum(), y)[0]  # Gradient
+
+
+class TakesDerivative(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.net = nn.Linear(3, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows = torch.func.vmap(self.net)(x)
+        return rows + torch.func.vmap(hessian(self._energy))(x)  # Gradient
+
+    def _energy(self, row: torch.Tensor) -> torch.Tensor:
+        energy: torch.Tensor = self.net(row)[0]
+        return energy
 
 
 class GoesBackward(nn.Module):

@@ -10,14 +10,30 @@ from modelexport_exporter.diagnosis.pitfalls.forward_code import ForwardCode
 from modelexport_exporter.diagnosis.pitfalls.names import Kind
 
 _FUNCTIONS = ("torch.autograd.grad", "torch.autograd.backward", "torch.autograd.functional.")
+_TRANSFORMS = frozenset(
+    {"grad", "grad_and_value", "vjp", "jvp", "jacrev", "jacfwd", "hessian", "linearize"}
+)
+_MODULES_OF_TRANSFORMS = ("torch.func.", "torch._functorch.", "functorch.")
 
 
 def find(code: ForwardCode) -> Iterator[Pitfall]:
-    """Yield calls of torch.autograd, and `loss.backward()`."""
+    """Yield calls of torch.autograd, `loss.backward()`, and derivatives by torch.func."""
     for call in code.walk(ast.Call):
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        function = code.dotted(call.func)
+        if (
+            function.startswith(_MODULES_OF_TRANSFORMS)
+            and function.rpartition(".")[2] in _TRANSFORMS
+        ):
+            yield Pitfall(
+                PitfallKind.GRADIENT,
+                f"`{code.text(call)}` takes a derivative in forward, which torch.export captures "
+                "of few functions",
+                code.place(call),
+                "Write the derivative as a formula of tensors.",
+            )
         backward = method == "backward" and code.names.kind_of(call.func.value) is Kind.TENSOR
-        if backward or code.dotted(call.func).startswith(_FUNCTIONS):
+        if backward or function.startswith(_FUNCTIONS):
             yield Pitfall(
                 PitfallKind.GRADIENT,
                 f"`{code.text(call)}` takes a gradient in forward, which no route captures",
