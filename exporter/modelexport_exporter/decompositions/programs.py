@@ -53,16 +53,17 @@ def with_any_strides(program: ExportedProgram) -> ExportedProgram:
 
 
 def with_tensors_for_numbers(program: ExportedProgram) -> ExportedProgram:
-    """Return the program, in which no operator is given a number for a tensor.
+    """Return the program, in which the first operand of no operator is a number for a tensor.
 
-    torch captures `1.0 / array` of NumPy so, and its kernels take it; the library's do not.
+    torch captures `1.0 / array` of NumPy so, and its kernels take it; the library's do not. The
+    number of `x + 1` is left to them: it is not rounded to the dtype of x.
     """
     for node in calls(program):
-        if isinstance(node.target, OpOverload):
-            given = zip(node.args, schema_of(node.target).arguments, strict=False)
-            for place, (value, argument) in enumerate(given):
-                if type(value) in {bool, int, float} and str(argument.type) == "Tensor":
-                    node.update_arg(place, _tensor_before(node, value))
+        if not isinstance(node.target, OpOverload) or not node.args:
+            continue
+        first, operand = node.args[0], schema_of(node.target).arguments[0]
+        if type(first) in {bool, int, float} and str(operand.type) == "Tensor":
+            node.update_arg(0, _tensor_before(node, first))
     return program
 
 

@@ -10,7 +10,11 @@ import pytest
 import torch
 from torch import nn
 
-from modelexport_exporter.decompositions.programs import decompose
+from modelexport_exporter.decompositions.programs import (
+    calls,
+    decompose,
+    with_tensors_for_numbers,
+)
 from modelexport_exporter.decompositions.rewrite import whole_table
 
 
@@ -66,3 +70,13 @@ def test_a_diagonal_is_as_long_as_the_shorter_side_at_any_size(offset: int) -> N
     for shape in ((7, 4), (4, 8), (5, 5)):
         x = torch.randn(shape)
         assert torch.equal(decomposed(x), x.diagonal(offset))
+
+
+def test_a_number_beside_a_tensor_stays_one_that_is_not_rounded() -> None:
+    class Scaled(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * 0.1 + 3
+
+    program = torch.export.export(Scaled(), (torch.ones(2, dtype=torch.float16),))
+    numbers = [node.args[1] for node in calls(with_tensors_for_numbers(program))]
+    assert numbers == [0.1, 3]
