@@ -114,8 +114,12 @@ class Source(ApiModel):
 class Storage(ApiModel):
     """How to access source, code and destination."""
 
-    endpoint: Annotated[str, StringConstraints(pattern=r"^https?://", max_length=2048)] | None = (
-        Field(default=None, description="URL of an S3-compatible server. If not set: AWS.")
+    endpoint: (
+        Annotated[str, StringConstraints(pattern=r"^https?://[^/@]+(/.*)?$", max_length=2048)]
+        | None
+    ) = Field(
+        default=None,
+        description="URL of an S3-compatible server, without credentials. If not set: AWS.",
     )
     region: Annotated[str, StringConstraints(min_length=1, max_length=64)] | None = Field(
         default=None, description="Region of the buckets."

@@ -89,8 +89,11 @@ def _unfit_digest(text: str) -> str:
 
 
 def _endpoint(text: str) -> str | None:
-    bare = text.strip()
-    return f"https://{bare}" if re.fullmatch(r"[A-Za-z0-9.-]+(:\d+)?(/.*)?", bare) else None
+    parts = re.match(r"(https?://)?(?:[^/@]*@)?", text.strip())
+    assert parts is not None  # it matches every text
+    scheme, bare = parts[1], text.strip()[parts.end() :]
+    fits = re.fullmatch(r"[A-Za-z0-9.-]+(:\d+)?(/.*)?", bare)
+    return f"{scheme or 'https://'}{bare}" if fits else None
 
 
 def _domain(text: str) -> str | None:
@@ -120,7 +123,9 @@ FORMS: Mapping[str, Form] = {
         "package.module:callable, such as model:build", _callable, _unfit_callable
     ),
     r"^[0-9a-f]{64}$": Form("64 hexadecimal digits in lower case", _digest, _unfit_digest),
-    r"^https?://": Form("a URL that begins with https:// or http://", _endpoint),
+    r"^https?://[^/@]+(/.*)?$": Form(
+        "a URL that begins with https:// or http:// and has no credentials", _endpoint
+    ),
     r"^[A-Za-z0-9_.-]+$": Form("an operator domain of letters, digits, _, . and -", _domain),
     r"^[A-Z][A-Za-z0-9]*$": Form(
         "a kind: letters and digits that begin with a capital letter, such as Job", _kind

@@ -97,7 +97,7 @@ def _string(draw: random.Random, schema: Schema, name: str) -> str:
         return draw.choice(["net:build", "a.b:Net.make"])
     if pattern == "^[0-9a-f]{64}$":
         return f"{draw.getrandbits(256):064x}"
-    if pattern == "^https?://":
+    if pattern == r"^https?://[^/@]+(/.*)?$":
         return draw.choice(["http://s3:9000", "https://[::1]:9000/x"])
     if pattern:
         return draw.choice(_NAMES)

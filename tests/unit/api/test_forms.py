@@ -15,6 +15,7 @@ from modelexport_api.uri_forms import meant_uri, why_not
 CALLABLE = r"^[A-Za-z_][A-Za-z0-9_.]*:[A-Za-z_][A-Za-z0-9_.]*$"
 NAME = r"^[A-Za-z_][A-Za-z0-9_.]*$"
 DIGEST = r"^[0-9a-f]{64}$"
+URL = r"^https?://[^/@]+(/.*)?$"
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,10 @@ def test_why_an_address_is_no_uri(text: str, words: str) -> None:
         (FORM, "?", None),
         (DIGEST, "SHA256:" + "A" * 64, "a" * 64),
         (DIGEST, "abc", None),
-        (r"^https?://", "s3.example.com:9000", "https://s3.example.com:9000"),
+        (URL, "s3.example.com:9000", "https://s3.example.com:9000"),
+        (URL, "http://me:secret@s3.example.com/x", "http://s3.example.com/x"),
+        (URL, "me@s3.example.com", "https://s3.example.com"),
+        (URL, "ftp://s3.example.com", None),
     ],
 )
 def test_what_was_meant(pattern: str, text: str, meant: str | int | None) -> None:
