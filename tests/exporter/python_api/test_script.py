@@ -164,13 +164,14 @@ def _left_of_session(pid: int, *, seconds: float) -> list[str]:
 
 
 def _of_session(pid: int) -> list[str]:
-    """Return the processes of a session."""
+    """Return the processes of a session that run."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = stat.read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        if int(fields[3]) == pid:
+        # One that has ended stays for its new parent: this worker, if a test made it a subreaper.
+        if int(fields[3]) == pid and fields[0] != "Z":
             found.append(stat.parent.name)
     return found
