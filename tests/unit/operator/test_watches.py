@@ -159,7 +159,7 @@ def test_a_fatal_error_says_what_to_check(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize(
     ("size", "objects", "limit"),
-    [(50_000, 25, 500), (25 * 2**20, 25, 8), (20 * 2**20, 1, 1), (200, 0, 500)],
+    [(50_000, 25, PAGE), (25 * 2**20, 25, 8), (20 * 2**20, 1, 1), (200, 0, PAGE)],
     ids=["small objects", "1 MiB each", "larger than a chunk", "none"],
 )
 def test_chunks_of_a_list_are_limited_by_the_size_of_its_objects(
