@@ -5,15 +5,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+import torch
+
 from modelexport_exporter.core.pitfall import Pitfall, PitfallKind
 from modelexport_exporter.diagnosis.pitfalls.forward_code import ForwardCode
 from modelexport_exporter.diagnosis.pitfalls.names import Kind
 
 _FUNCTIONS = ("torch.autograd.grad", "torch.autograd.backward", "torch.autograd.functional.")
 _TRANSFORMS = frozenset(
-    {"grad", "grad_and_value", "vjp", "jvp", "jacrev", "jacfwd", "hessian", "linearize"}
+    f"{module}.{name}"
+    for name in (
+        *("grad", "grad_and_value", "vjp", "jvp"),
+        *("jacrev", "jacfwd", "hessian", "linearize"),
+    )
+    for module in ("torch.func", "functorch", getattr(torch.func, name).__module__)
 )
-_MODULES_OF_TRANSFORMS = ("torch.func.", "torch._functorch.", "functorch.")
 
 
 def find(code: ForwardCode) -> Iterator[Pitfall]:
@@ -21,10 +27,7 @@ def find(code: ForwardCode) -> Iterator[Pitfall]:
     for call in code.walk(ast.Call):
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         function = code.dotted(call.func)
-        if (
-            function.startswith(_MODULES_OF_TRANSFORMS)
-            and function.rpartition(".")[2] in _TRANSFORMS
-        ):
+        if function in _TRANSFORMS:
             yield Pitfall(
                 PitfallKind.GRADIENT,
                 f"`{code.text(call)}` takes a derivative in forward, which torch.export captures "
