@@ -68,7 +68,7 @@ def with_tensors_for_numbers(program: ExportedProgram) -> ExportedProgram:
 
 
 def _tensor_before(node: torch.fx.Node, number: Any) -> torch.fx.Node:  # noqa: ANN401
-    """Return the number as a tensor without dims, in the dtype that it takes beside the others."""
+    """Return the number as a tensor [], in the dtype that torch promotes it to with the others."""
     tensors = [value for value in arguments(node)[0] if isinstance(value, torch.Tensor)]
     dtype = torch.result_type(tensors[0], number) if tensors else torch.tensor(number).dtype
     with node.graph.inserting_before(node):

@@ -44,6 +44,10 @@ _KEEPING_SIGN = _MOVING | {"Mul", "Div", "Neg", "Sqrt"}
 """What makes zeros of zeros, with a sign that depends on theirs."""
 
 
+_OfUse = Callable[[ir.Node, int], bool]
+"""Of a node, and of the place of a value among its inputs."""
+
+
 def is_returned(value: ir.Value) -> bool:
     """Return whether the graph returns a value, moved or scaled: nobody knows what follows."""
     waiting, met = [value], {value}
@@ -62,7 +66,7 @@ def is_returned(value: ir.Value) -> bool:
 
 def is_magnified(value: ir.Value) -> bool:
     """Return whether an operator magnifies the error of a value, or of what is computed of it."""
-    return _meets(value, _magnifies, _PASSING)
+    return _meets(value, _magnifies, _passes_error)
 
 
 def shows_sign_of_zero(value: ir.Value) -> bool:
@@ -70,32 +74,37 @@ def shows_sign_of_zero(value: ir.Value) -> bool:
 
     So are the signs of zeros found: 1 / -0 is -inf.
     """
-    return _meets(value, _divides_number, _KEEPING_SIGN)
+    return _meets(value, _divides_number, _keeps_sign)
 
 
-def _meets(
-    value: ir.Value, sought: Callable[[ir.Node, int], bool], passing: Collection[str]
-) -> bool:
+def _meets(value: ir.Value, sought: _OfUse, passes: _OfUse) -> bool:
+    """Return whether a node is met that is sought, on paths of nodes that pass."""
     waiting, met = [value], {value}
     while waiting:
         current = waiting.pop()
         for user, place in current.uses():
             if sought(user, place):
                 return True
-            if _passes(user, place, passing):
+            if passes(user, place):
                 further = [output for output in user.outputs if output not in met]
                 met.update(further)
                 waiting.extend(further)
     return False
 
 
-def _passes(node: ir.Node, place: int, passing: Collection[str]) -> bool:
-    if node.domain:
-        return False
-    if node.op_type in _MULTIPLYING:
+def _passes_error(node: ir.Node, place: int) -> bool:
+    if not node.domain and node.op_type in _MULTIPLYING:
         others = (own for other, own in enumerate(node.inputs) if other != place)
-        return passing is _PASSING and not any(map(_is_weight, others))
-    return node.op_type in passing or _casts_to_float(node)
+        return not any(map(_is_weight, others))
+    return _is_among(node, _PASSING)
+
+
+def _keeps_sign(node: ir.Node, _place: int) -> bool:
+    return _is_among(node, _KEEPING_SIGN)
+
+
+def _is_among(node: ir.Node, operators: Collection[str]) -> bool:
+    return not node.domain and (node.op_type in operators or _casts_to_float(node))
 
 
 def _is_weight(value: ir.Value | None) -> bool:
@@ -103,9 +112,11 @@ def _is_weight(value: ir.Value | None) -> bool:
 
 
 def _divides_number(node: ir.Node, place: int) -> bool:
-    if node.domain or node.op_type != "Div":
-        return not node.domain and node.op_type == "Reciprocal"
-    return place == 1 and _number(node.inputs[0]) is not None
+    if node.domain:
+        return False
+    if node.op_type == "Reciprocal":
+        return True
+    return node.op_type == "Div" and place == 1 and _number(node.inputs[0]) is not None
 
 
 def _magnifies(node: ir.Node, place: int) -> bool:

@@ -12,12 +12,10 @@ from modelexport_exporter.diagnosis.pitfalls.forward_code import ForwardCode
 from modelexport_exporter.diagnosis.pitfalls.names import Kind
 
 _FUNCTIONS = ("torch.autograd.grad", "torch.autograd.backward", "torch.autograd.functional.")
-_TRANSFORMS = frozenset(
+_TRANSFORMS = ("grad", "grad_and_value", "vjp", "jvp", "jacrev", "jacfwd", "hessian", "linearize")
+_DERIVATIVES = frozenset(
     f"{module}.{name}"
-    for name in (
-        *("grad", "grad_and_value", "vjp", "jvp"),
-        *("jacrev", "jacfwd", "hessian", "linearize"),
-    )
+    for name in _TRANSFORMS
     for module in ("torch.func", "functorch", getattr(torch.func, name).__module__)
 )
 
@@ -27,7 +25,7 @@ def find(code: ForwardCode) -> Iterator[Pitfall]:
     for call in code.walk(ast.Call):
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         function = code.dotted(call.func)
-        if function in _TRANSFORMS:
+        if function in _DERIVATIVES:
             yield Pitfall(
                 PitfallKind.GRADIENT,
                 f"`{code.text(call)}` takes a derivative in forward, which torch.export captures "
