@@ -7,6 +7,7 @@ torch.onnx translates correctly. It is registered under the operator's name with
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -70,18 +71,21 @@ class Family:
         return register
 
 
+_signature = functools.cache(inspect.signature)
+"""Read when it is needed: few decompositions are, and each worker imports all."""
+
+
 def _taking_names_of(function: Callable[..., Any], applies: Applies) -> Applies:
     """Return `applies` for calls that name arguments as the function does: `pdist(x, p=1)`.
 
     A call whose names it does not have, it gets by position.
     """
-    own, named = inspect.signature(applies), inspect.signature(function)
 
     def applies_to(*args: Any, **kwargs: Any) -> bool:  # noqa: ANN401
         try:
-            own.bind(*args, **kwargs)
+            _signature(applies).bind(*args, **kwargs)
         except TypeError:
-            bound = named.bind(*args, **kwargs)
+            bound = _signature(function).bind(*args, **kwargs)
             bound.apply_defaults()
             return applies(*bound.args, **bound.kwargs)
         return applies(*args, **kwargs)
