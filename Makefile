@@ -106,9 +106,10 @@ bench-latency: setup ## Measure published files against those of bare torch.onnx
 bench-batch: testbed ## Measure batches against that script in a loop; takes an hour and 20 GB of disk
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.batch --write
 
-bench-operator: testbed ## Measure 300 exports at once against bare Jobs, and starts beside 10,000
+bench-operator: testbed ## Measure 300 exports at once against bare Jobs, starts beside 10,000, and half an hour of churn
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.control_plane --write
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.many_exports --write
+	PYTHONPATH=tests $(BIN)/python -m benchmarks.churn --write
 
 coverage: setup ## Export everything the documents name, nightly cases too, and write docs/coverage.md
 	MODELEXPORT_COVERAGE=all $(PYTEST) tests/seeds -m "nightly or not nightly"

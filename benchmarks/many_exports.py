@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bed import beds
-from benchmarks.control_plane import FAST, count_writes, in_parallel, operator_cpu
+from benchmarks.control_plane import FAST, count_writes, cpu_of, in_parallel
 from benchmarks.page import put_table
 from cluster.operator.forked import Forker
 from cluster.operator.kueue import QUEUE_LABEL, install_webhook
@@ -93,7 +93,7 @@ def _start(operators: Operators, count: int, phase: Phase, limits: ApiLimits) ->
     try:
         eventually(replica.leads, "the operator leads", _START_SECONDS)
         eventually(knows_all, f"the operator knows all as {phase}", _START_SECONDS)
-        seconds, cpu = time.monotonic() - began, operator_cpu(replica)
+        seconds, cpu = time.monotonic() - began, cpu_of(replica.child)
         time.sleep(QUIET_SECONDS)
         written = count_writes(operators.plane) - before
         return Start(seconds, cpu, replica.memory(), written)

@@ -100,9 +100,14 @@ class Replica:
 
     def memory(self) -> int:
         """Peak resident memory in bytes."""
-        status = Path(f"/proc/{self.child.pid}/status").read_text()
-        line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
-        return int(line.split()[1]) * 1024
+        return peak_memory(self.child)
+
+
+def peak_memory(process: Child) -> int:
+    """Return the peak of the resident memory of a process in bytes."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) * 1024
 
 
 @dataclass
