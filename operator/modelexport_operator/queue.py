@@ -192,7 +192,12 @@ class WorkQueue:
         return self._schedule.failures(key)
 
     async def take(self) -> str:
-        """Wait for a key. Call `done` after processing it."""
+        """Wait for a key. Call `done` after processing it.
+
+        The other tasks run first: ten thousand keys with nothing to do, as after a start, must not
+        hold up the answers to probes, or the Lease.
+        """
+        await asyncio.sleep(0)
         while True:
             key = self._schedule.take(self._clock())
             if key is not None:

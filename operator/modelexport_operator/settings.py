@@ -52,8 +52,8 @@ class LeaseSettings(ApiModel):
 class ApiLimits(ApiModel):
     """Limits on requests to the API server; reading logs has its own limit."""
 
-    qps: Annotated[float, Field(gt=0)] = 50
-    burst: Annotated[int, Field(ge=1)] = 100
+    qps: Annotated[float, Field(gt=0)] = 100
+    burst: Annotated[int, Field(ge=1)] = 200
     log_qps: Annotated[float, Field(gt=0)] = Field(
         default=20, description="Maximum number of log reads per second, for all pods."
     )

@@ -150,3 +150,25 @@ def test_a_worker_sleeps_until_a_key_is_due() -> None:
         return [first, await queue.take()]
 
     assert asyncio.run(scenario()) == ["a", "b"]
+
+
+def test_probes_are_answered_between_due_keys() -> None:
+    async def scenario() -> int:
+        queue, taken = WorkQueue(lambda: 0.0), 0
+
+        async def work() -> None:
+            nonlocal taken
+            while True:
+                queue.done(await queue.take())
+                taken += 1
+
+        for number in range(1_000):
+            queue.add(str(number))
+        workers = [asyncio.create_task(work()) for _ in range(4)]
+        for _ in range(3):  # a probe suspends a few times
+            await asyncio.sleep(0)
+        for worker in workers:
+            worker.cancel()
+        return taken
+
+    assert asyncio.run(scenario()) < 20
