@@ -30,7 +30,7 @@ _LOCAL = "127.0.0.1"
 def start(plane: ControlPlane, checkout: Path) -> Child:
     """Install JobSet's CRD and webhooks, and start its controller; it lives as long as the run."""
     plane.kubectl("apply", "--server-side", "--filename", checkout / _CRD)
-    plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+    plane.wait_for_crds()
     directory = plane.run.subdirectory("jobset")
     port, health = free_port(), free_port()
     certificate = plane.authority.issue("jobset", user="jobset", hosts=[_LOCAL])

@@ -55,6 +55,17 @@ class ControlPlane:
         """A kubeconfig with which USER reaches this API server."""
         return write_kubeconfig(self.run.directory, self.url, self.authority, user, pair)
 
+    def wait_for_crds(self) -> None:
+        """Wait until all CRDs are served; `kubectl wait` fails if one has no conditions yet."""
+
+        def served(crd: dict[str, Any]) -> bool:
+            conditions = crd.get("status", {}).get("conditions") or []
+            return any((c["type"], c["status"]) == ("Established", "True") for c in conditions)
+
+        processes.wait_until(
+            lambda: all(served(crd) for crd in self.get("crd")["items"]), "all CRDs are served"
+        )
+
     def create_namespace(self, name: str) -> None:
         """Create a namespace that is ready for pods: it has its service account."""
         self.kubectl("create", "namespace", name)

@@ -15,6 +15,6 @@ CRDS = Path(__file__).resolve().parents[2] / "crds"
 @pytest.fixture(scope="module")
 def cluster(control_plane: ControlPlane) -> Iterator[ControlPlane]:
     control_plane.kubectl("apply", "-f", str(CRDS))
-    control_plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+    control_plane.wait_for_crds()
     yield control_plane
     control_plane.kubectl("delete", "modelexporttriggers,modelexports", "--all", "-A")

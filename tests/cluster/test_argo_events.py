@@ -148,9 +148,7 @@ def argo() -> None:
 def workflows(cluster: ControlPlane) -> Iterator[None]:
     """The kind that the example creates."""
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(WORKFLOWS))
-    cluster.kubectl(
-        "wait", "--for=condition=Established", "crd/workflows.argoproj.io", "--timeout=30s"
-    )
+    cluster.wait_for_crds()
     yield
     cluster.kubectl("delete", "crd", "workflows.argoproj.io")
 

@@ -32,7 +32,7 @@ FILES = sorted((CHART / "ci").glob("*.yaml"))
 def platform(control_plane: ControlPlane) -> Iterator[ControlPlane]:
     """A cluster with the namespaces of teams, and the kinds of the Prometheus operator."""
     control_plane.kubectl("create", "-f", "-", stdin=MONITORING.read_text())
-    control_plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+    control_plane.wait_for_crds()
     for team in TEAMS:
         control_plane.create_namespace(team)
         label = "pod-security.kubernetes.io/enforce=restricted"

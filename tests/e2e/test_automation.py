@@ -126,7 +126,7 @@ def test_trainings_of_other_kinds_are_exported_when_they_succeed(user: User) -> 
     kinds = [kind for name, kind in KINDS.items() if name != "Job"]
     for kind in kinds:
         user.cluster.kubectl("apply", "--filename", "-", stdin=json.dumps(crd(kind)))
-    user.cluster.kubectl("wait", "crd", "--all", "--for=condition=Established", "--timeout=30s")
+    user.cluster.wait_for_crds()
     user.put("trained/model.pt", digits.checkpoint_bytes())
     for kind in kinds:
         template = trainings.spec(user, "trained/model.pt", "onnx/$(metadata.name)/")

@@ -25,7 +25,7 @@ Object = Mapping[str, Any]
 def install(plane: ControlPlane) -> None:
     """Create the kinds and the operator's permissions."""
     plane.kubectl("apply", "--filename", CRDS)
-    plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+    plane.wait_for_crds()
     plane.apply(NODE)
     grant(plane)
 

@@ -117,7 +117,7 @@ class Maker:
         # One in three is longer than the operator waits for them.
         self._pass(self.draw.choice([self.draw.uniform(0, 5), self.draw.uniform(5, 20), 40]))
         plane.kubectl("apply", "--filename", CRDS)
-        plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+        plane.wait_for_crds()
         self.create_again()
 
     def lose_node(self) -> None:

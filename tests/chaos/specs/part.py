@@ -44,7 +44,7 @@ def run(count: int | None, seed: int) -> Iterable[Row]:
 
     with beds.control_plane_running() as plane:
         plane.kubectl("apply", "--filename", CRDS)
-        plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+        plane.wait_for_crds()
         yield from against(Admission(plane), range(seed, seed + (count or COUNT)))
 
 

@@ -86,7 +86,7 @@ def test_a_wrong_decision_is_noticed(
 @pytest.mark.control_plane
 def test_specs_through_a_real_admission(control_plane: ControlPlane) -> None:
     control_plane.kubectl("apply", "--filename", CRDS)
-    control_plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+    control_plane.wait_for_crds()
     rows = list(against(Admission(control_plane), range(100)))
     assert [row.held for row in rows] == [row.tried for row in rows]
     assert rows[0].tried == 100

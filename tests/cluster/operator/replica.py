@@ -50,7 +50,7 @@ def grant(plane: ControlPlane) -> None:
 def prepare(plane: ControlPlane) -> Path:
     """Give a control plane what an operator needs; return the kubeconfig of USER."""
     plane.kubectl("apply", "--filename", CRDS)
-    plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+    plane.wait_for_crds()
     plane.apply(NODE)
     grant(plane)
     return plane.kubeconfig_for(USER, plane.authority.issue("operator", user=USER))

@@ -191,7 +191,7 @@ def workloads(control_plane: ControlPlane) -> None:
             "subjects": [{"apiGroup": group, "kind": "User", "name": USER}],
         },
     )
-    control_plane.kubectl("wait", "--for=condition=Established", f"crd/workloads.{KUEUE}")
+    control_plane.wait_for_crds()
 
 
 def workload(world: World, job: Object, active: bool, *conditions: Object) -> None:

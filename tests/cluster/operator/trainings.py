@@ -56,8 +56,7 @@ def crd(kind: WatchedKind) -> Object:
 def install(plane: ControlPlane, *kinds: WatchedKind) -> None:
     """Install kinds and wait until they are served."""
     plane.apply(*(crd(kind) for kind in kinds))
-    names = [f"crd/{kind.resource}.{kind.group}" for kind in kinds]
-    plane.kubectl("wait", "--for=condition=Established", *names, "--timeout=30s")
+    plane.wait_for_crds()
 
 
 def now(seconds: int = 0) -> str:
