@@ -23,7 +23,7 @@ PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 PYTEST = $(BIN)/python -m pytest --numprocesses $(PROCESSES) --maxprocesses 4
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-nightly lint format lock crds testbed docs reference pictures bench bench-latency bench-batch bench-operator profile coverage coverage-nightly nightly-torch mutants kernels fuzz operators chaos release release-check audit clean
+.PHONY: help setup demo test test-fast test-nightly lint format lock crds testbed docs reference pictures bench bench-latency bench-batch bench-operator profile coverage coverage-nightly nightly-torch mutants kernels fuzz operators chaos release release-check scan audit clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -152,6 +152,9 @@ release: setup ## Build dist/ of HEAD, or PARTS (wheels chart images sbom notice
 
 release-check: setup ## Compare dist/ with its sums, its provenance and the commit that it names
 	PYTHONPATH=tests $(BIN)/python -m release check
+
+scan: setup ## Ask the distribution of BASE which of its packages have security updates
+	PYTHONPATH=tests $(BIN)/python -m release scan --base "$(BASE)"
 
 audit: setup ## Ask pip-audit, in an environment of its own, about known vulnerabilities of what LOCKS pin
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(AUDIT)

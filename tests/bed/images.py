@@ -74,22 +74,22 @@ def built(target: Target) -> bool:
 
 def run(target: Target, *command: str) -> str:
     """Run a command in the image of TARGET, without a cluster; return what it writes."""
-    container = _buildah("from", "--pull-never", build(target)).strip()
+    container = buildah("from", "--pull-never", build(target)).strip()
     try:
-        return _buildah("run", "--isolation", "chroot", container, "--", *command)
+        return buildah("run", "--isolation", "chroot", container, "--", *command)
     finally:
-        _buildah("rm", container)
+        buildah("rm", container)
 
 
 def push(image: str, registry: Registry) -> None:
     """Copy an image to the registry; layers that are there already are not read again."""
     words = ("push", "--quiet", "--tls-verify=false", *_COMPRESSION)
-    _buildah(*words, image, f"docker://{registry.reference(image)}")
+    buildah(*words, image, f"docker://{registry.reference(image)}")
 
 
 def write_layout(image: str, directory: Path) -> None:
     """Write IMAGE to DIRECTORY as an OCI image layout."""
-    _buildah("push", "--quiet", "--format", "oci", image, f"oci:{directory}:test")
+    buildah("push", "--quiet", "--format", "oci", image, f"oci:{directory}:test")
 
 
 def dependencies_digest() -> str:
@@ -100,7 +100,7 @@ def dependencies_digest() -> str:
 def size_bytes(target: Target) -> int:
     """The size of the image of TARGET, unpacked, to the three digits that buildah prints."""
     build(target)
-    (image,) = json.loads(_buildah("images", "--json", name(target)))
+    (image,) = json.loads(buildah("images", "--json", name(target)))
     return bytes_of(image["size"])
 
 
@@ -179,20 +179,20 @@ def _build_base() -> None:
         root = Path(work) / "root"
         debian.bootstrap(root, versions.DEBIAN_RELEASE, BASE_PACKAGES)
         shutil.copy(_BUNDLE, root / _BUNDLE[1:])
-        container = _buildah("from", "scratch").strip()
+        container = buildah("from", "scratch").strip()
         try:
-            _buildah("add", "--quiet", container, root, "/")
+            buildah("add", "--quiet", container, root, "/")
             settings = {"PATH": _PATH, **installer_settings(os.environ)}
             variables = [f"--env={variable}={value}" for variable, value in settings.items()]
-            _buildah("config", *variables, container)
-            _buildah("commit", "--quiet", container, base_name())
+            buildah("config", *variables, container)
+            buildah("commit", "--quiet", container, base_name())
         finally:
-            _buildah("rm", container)
+            buildah("rm", container)
 
 
 def _build_target(target: Target) -> None:
     source = places.repository()
-    _buildah(
+    buildah(
         *("build", "--layers", "--force-rm", "--isolation", "chroot", "--format", "oci"),
         *("--build-arg", f"BASE={base_name()}", "--target", target),
         *("--tag", name(target), "--file", source / "Dockerfile", source),
@@ -200,7 +200,7 @@ def _build_target(target: Target) -> None:
     # What the name meant before: each change of code would keep 4 GB on the disk. An image that a
     # container still uses stays, with an error, until the next build.
     with contextlib.suppress(processes.BedError):
-        _buildah("rmi", "--prune")
+        buildah("rmi", "--prune")
 
 
 def _images() -> Path:
@@ -215,7 +215,7 @@ def _storage() -> Path:
     return path
 
 
-def _buildah(*arguments: str | Path) -> str:
+def buildah(*arguments: str | Path) -> str:
     command, *rest = arguments
     storage: list[str | Path] = ["--root", _storage() / "storage", "--runroot", _storage() / "run"]
     return processes.call(["buildah", *storage, "--storage-driver", "overlay", command, *rest])

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 import tarfile
 from pathlib import Path
 
@@ -64,6 +67,32 @@ def test_two_builds_of_an_image_have_the_same_digest(tmp_path: Path) -> None:
         _depends_on_no_time(
             layer, epoch=int(snapshot.git(repository, "show", "-s", "--format=%ct"))
         )
+
+
+@pytest.mark.nightly
+def test_a_scan_names_packages_that_the_distribution_has_mended(tmp_path: Path) -> None:
+    """Of a base whose dpkg says that old certificates are installed."""
+    images.base_image()
+    container = images.buildah("from", "--pull-never", images.base_name()).strip()
+    old = r"/^Package: ca-certificates$/,/^$/ s/^Version: .*/Version: 20200101/"
+    try:
+        words = ("run", "--isolation", "chroot", container, "--")
+        images.buildah(*words, "sed", "-i", old, "/var/lib/dpkg/status")
+        images.buildah("commit", "--quiet", container, "localhost/old:test")
+    finally:
+        images.buildah("rm", container)
+    images.write_layout("localhost/old:test", tmp_path / "old")
+    images.buildah("rmi", "localhost/old:test")
+    command = [sys.executable, "-m", "release", "scan", "--base", str(tmp_path / "old")]
+    done = subprocess.run(
+        command, cwd=places.repository() / "tests", capture_output=True, text=True, check=False
+    )
+    if "Failed to fetch" in done.stderr:
+        pytest.skip(f"Debian's package sources do not answer here: {done.stderr.splitlines()[-1]}")
+    assert done.returncode == 1, done.stderr
+    assert re.search(r"^ca-certificates +20200101 is mended by 202", done.stdout, re.MULTILINE), (
+        done.stdout
+    )
 
 
 def _layers(layout: Path) -> list[Path]:

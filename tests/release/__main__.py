@@ -1,4 +1,4 @@
-"""`python -m release build | check`."""
+"""`python -m release build | check | scan`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from bed import places
-from release import images
+from release import base, images, scan
 from release.build import PARTS, build
 from release.check import check
 from release.errors import ReleaseError
@@ -24,8 +24,12 @@ def main() -> int:
     commands.add_parser("check", help="compare a release with its sums and its provenance")
     for command in commands.choices.values():
         command.add_argument("--dist", type=Path, default=places.repository() / "dist")
+    scans = commands.add_parser("scan", help="ask a base's distribution for security updates")
+    scans.add_argument("--base", default="", help="image that images are built on, by digest")
     arguments = parser.parse_args()
     try:
+        if arguments.command == "scan":
+            return _scan(arguments.base)
         if arguments.command == "build":
             build(
                 *(places.repository(), arguments.dist, arguments.parts or list(PARTS)),
@@ -38,6 +42,12 @@ def main() -> int:
         return 1
     print(f"{arguments.dist} is as its sums and its provenance say, of commit {commit}")
     return 0
+
+
+def _scan(text: str) -> int:
+    found = scan.scan(base.of(text))
+    print(scan.table(found) or "its distribution has no security update for a package of this base")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":
