@@ -2,7 +2,7 @@
 
 The imports take seconds and hundreds of megabytes; forked workers share both. They run while the
 checkpoint is being downloaded, as do those of the libraries that the user's code imports. Nothing
-here may start a thread or touch CUDA: neither survives a fork. onnxruntime starts a thread when it
+here may leave a thread or touch CUDA: neither survives a fork. onnxruntime starts a thread when it
 is imported, so it is left to the workers.
 """
 
@@ -13,18 +13,21 @@ import gc
 import importlib
 import os
 
-import torch
-
 from modelexport_exporter.isolation.shared_libraries import import_shared_libraries
+from modelexport_exporter.torch_internals import shared_objects
 from modelexport_exporter.torch_internals.late_modules import LATE_MODULES
 
-MODULES = (
+WITHOUT_TORCH = (
     "numpy",
     "onnx",
     "onnx_ir",
+    "sympy",
+    "modelexport_exporter.core.outcome",
+)
+"""Imported while torch's shared objects are loaded."""
+MODULES = (
     "safetensors.torch",
     "torch.onnx",
-    "modelexport_exporter.core.outcome",
 )
 """What every worker needs. onnxscript is not among it: the verification runs without."""
 
@@ -36,6 +39,9 @@ def import_all() -> None:
     threads = os.environ.get("OPENBLAS_NUM_THREADS")
     # OpenBLAS would start its threads when numpy is imported.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    with shared_objects.loading():
+        for name in WITHOUT_TORCH:
+            importlib.import_module(name)
     for name in MODULES:
         importlib.import_module(name)
     for name in LATE_MODULES:
@@ -45,6 +51,8 @@ def import_all() -> None:
     del os.environ["OPENBLAS_NUM_THREADS"]
     if threads is not None:
         os.environ["OPENBLAS_NUM_THREADS"] = threads
+    import torch  # not before its shared objects are loaded
+
     # The fast path of nn.TransformerEncoder is one op that ONNX has not, fails where a mask hides
     # all of a row, and writes zeros at masked places: what is exported is the ordinary path.
     torch.backends.mha.set_fastpath_enabled(False)
