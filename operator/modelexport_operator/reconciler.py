@@ -180,7 +180,7 @@ class Reconciler:
             self._follow(seen)
         if decision.status is None:
             return
-        if self._api.busy and good_news.can_wait(seen, decision, clock.now()):
+        if good_news.can_wait(seen, decision, clock.now(), busy=self._api.busy):
             self._queue.add(resource.uid, good_news.PAUSE.total_seconds())
             return
         try:

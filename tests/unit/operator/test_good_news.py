@@ -1,4 +1,4 @@
-"""Which status waits while the operator is at its rate limit."""
+"""Which status waits for a moment, and for longer while the operator is at its rate limit."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ RUNNING = running()  # since the fifth second
 PENDING = {"phase": "Pending", "jobName": "digits-1a2b3c4d"}
 
 
-def waits(seen: Observation, seconds: float) -> bool:
-    return good_news.can_wait(seen, decide(seen, at(seconds), SETTINGS), at(seconds))
+def waits(seen: Observation, seconds: float, *, busy: bool = True) -> bool:
+    return good_news.can_wait(seen, decide(seen, at(seconds), SETTINGS), at(seconds), busy=busy)
 
 
 @pytest.mark.parametrize(
@@ -47,6 +47,12 @@ def test_what_can_wait(
     status: dict[str, str], pods: tuple[ObservedPod, ...], seconds: float, expected: bool
 ) -> None:
     assert waits(Observation(resource(status=status), job(), pods), seconds) is expected
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(4, False), (5, True), (6.9, True), (7, False)])
+def test_it_waits_two_seconds_for_a_pod_that_ends_at_once(seconds: float, expected: bool) -> None:
+    seen = Observation(resource(status=PENDING), job(), (RUNNING,))
+    assert waits(seen, seconds, busy=False) is expected
 
 
 def test_problems_and_ends_do_not_wait() -> None:
