@@ -47,4 +47,28 @@ def _group_norm(
     return y if bias is None else y + bias.view(shape)
 
 
-_OWN: dict[object, Callable[..., Any]] = {_aten.native_group_norm.default: _group_norm}
+def _variance(
+    x: torch.Tensor,
+    dim: list[int] | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool = False,
+) -> torch.Tensor:
+    """Average the squares of the distances from the mean, as exporters write it."""
+    own = list(dim) if dim else list(range(x.dim()))
+    distances = x - x.mean(own, keepdim=True)
+    average = (distances * distances).mean(own, keepdim)
+    count = x.numel() / max(average.numel(), 1)
+    freedom = count - (1.0 if correction is None else correction)
+    return average * count / freedom
+
+
+def _deviation(x: torch.Tensor, dim: list[int] | None = None, **options: Any) -> torch.Tensor:  # noqa: ANN401
+    return _variance(x, dim, **options).sqrt()
+
+
+_OWN: dict[object, Callable[..., Any]] = {
+    _aten.native_group_norm.default: _group_norm,
+    _aten.var.correction: _variance,
+    _aten.std.correction: _deviation,
+}

@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 PLACES = 256
 _BLOCK = 1 << 20
+_FEWEST_CONDITIONS, _FEWEST_INTEGERS = 32, 6
+"""Of which another array is hardly equal by chance."""
 _SLACK = 4.0
 """Largest ratio of the sum of a block's rounding errors to that of a random walk."""
 
@@ -43,6 +45,14 @@ class Fingerprint:
     def is_float(self) -> bool:
         """Return whether the dtype is floating-point or complex."""
         return self.dtype.startswith(("float", "bfloat", "complex"))
+
+    @property
+    def may_match_by_chance(self) -> bool:
+        """Return whether a few conditions or integers, or constant ones, may equal others."""
+        if self.is_float:
+            return False
+        fewest = _FEWEST_CONDITIONS if self.dtype == "bool" else _FEWEST_INTEGERS
+        return self.size < fewest or self.low == self.high
 
     @property
     def is_distinctive(self) -> bool:

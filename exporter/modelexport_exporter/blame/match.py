@@ -16,7 +16,13 @@ import numpy as np
 from modelexport_exporter.blame.fingerprint import Fingerprint, distance
 from modelexport_exporter.blame.trace import Step, Trace
 
-SHAPES_ONLY = frozenset({"Shape", "Size"})
+SHAPES_ONLY = frozenset(
+    {
+        *("Shape", "Size", "new_zeros", "new_ones", "new_full", "new_empty"),
+        *("zeros_like", "ones_like", "full_like", "empty_like"),
+    }
+)
+"""Operators that read the size of a value, and not its elements."""
 MOVES = frozenset(
     {
         *("Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Cast", "Expand"),
@@ -168,7 +174,7 @@ def _harmless(trace: Trace, right: Collection[int]) -> set[int]:
     for step in reversed(trace.steps):
         sizes = [trace.prints[value].size for value in step.outputs if value in trace.prints]
         for value in step.inputs:
-            if harmless.isdisjoint(step.outputs):
+            if harmless.isdisjoint(step.outputs) or _plain(step.op) in SHAPES_ONLY:
                 continue
             if not _is_part(step) or value not in trace.prints:
                 harmless.add(value)
@@ -188,7 +194,7 @@ def shape_arithmetic(trace: Trace) -> set[int]:
     """Return the values that depend on sizes and constants alone."""
     found: set[int] = set()
     for step in trace.steps:
-        if step.op in SHAPES_ONLY or all(value in found for value in step.inputs):
+        if _plain(step.op) in SHAPES_ONLY or all(value in found for value in step.inputs):
             found.update(step.outputs)
     return found
 

@@ -17,6 +17,8 @@ from modelexport_exporter.blame.trace import Step, Trace
 
 _CONSIDERED = 64
 """Number of suspected values of each side that are paired."""
+_OTHER_OPERATOR = 0.5
+"""The cost of a pair whose operators differ by name: of two that explain the same, the last."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,21 @@ class View:
         theirs = [eager.outputs[at] for at in self.wrong if at < len(eager.outputs)]
         inner = {value for step in eager.steps if step.inner for value in step.outputs}
         self.right = set(self.matched) - set(mine)
-        self.maybe = {value for value in self.right if self.matched[value][0] in inner}
-        """Matches of a part of an op only: the rest of the op may be missing after it."""
+        weak = {value for value in self.right if self._is_weak(value)}
+        self.maybe = {value for value in self.right if self.matched[value][0] in inner} | weak
+        """Matches of a part of an op only, as the rest of the op may be missing after it; and
+        matches that chance explains."""
         self.mine = match.suspects(file, self.right - self.maybe, mine, strict=strict)
-        known = {value for value, _ in self.matched.values()} - set(theirs)
+        known = {value for own, (value, _) in self.matched.items() if own not in weak} - set(theirs)
         self.theirs = match.suspects(eager, known, theirs, strict=strict)
+        self._computed_from: dict[int, set[int]] = {}
         self._mine_ranked = match.rank(file, self.mine)
         self._theirs_ranked = match.rank(eager, self.theirs)
+
+    def _is_weak(self, value: int) -> bool:
+        """Return whether a match may be chance: of two conditions one in two is, of one row."""
+        print_ = self.file.prints.get(value)
+        return print_ is not None and print_.may_match_by_chance
 
     def pairs(self, most: int, before: Pair | None = None) -> list[Pair]:
         """Return pairs that may correspond, those that blame the fewest steps first.
@@ -96,7 +106,8 @@ class View:
 
     def _may_be_one(self, mine: int, theirs: int) -> bool:
         one, other = self.file.prints[mine], self.eager.prints[theirs]
-        return one.size == other.size and one.is_float == other.is_float
+        alike = one.is_float == other.is_float and (one.dtype == "bool") == (other.dtype == "bool")
+        return one.size == other.size and alike
 
     def _cost(self, mine: int, theirs: int, i: int, j: int) -> float:
         here, there = self._my_step(mine), self._their_step(theirs)
@@ -105,6 +116,8 @@ class View:
             cost += 4
         if self.file.prints[mine].shape != self.eager.prints[theirs].shape:
             cost += 2
+        if not corresponds(here.op, there.op):
+            cost += _OTHER_OPERATOR
         return cost
 
     def behind(self, value: int, most: int) -> list[int]:
@@ -132,14 +145,29 @@ class View:
     def confirms(self, pair: Pair, value: int, found: Fingerprint) -> bool:
         """Return whether a wrong value equals eager's once the pair's value is replaced.
 
-        A value with the pair's own elements proves nothing, unless it is the output.
+        A value with the pair's own elements proves nothing, unless it is the output; nor does one
+        that stays as it was, or equals what eager computes before the pair's value.
         """
+        before = self.file.prints.get(value)
+        if before is not None and distance(before, found) <= self.tolerance:
+            return False
         if value in self._wrong_values:
             return self._same(self._wrong_values[value], found)
         own = self.eager.prints[pair.theirs]
         if not found.is_distinctive or distance(own, found) <= self.tolerance:
             return False
-        return any(self._same(there, found) for there in self.theirs)
+        later = self.theirs.intersection(self._read_from(pair.theirs))
+        return any(self._same(there, found) for there in later)
+
+    def _read_from(self, theirs: int) -> set[int]:
+        """Return the values that eager computes from one."""
+        if theirs not in self._computed_from:
+            reached = {theirs}
+            for step in self.eager.steps:
+                if not reached.isdisjoint(step.inputs):
+                    reached.update(step.outputs)
+            self._computed_from[theirs] = reached - {theirs}
+        return self._computed_from[theirs]
 
     def _same(self, theirs: int, print_: Fingerprint) -> bool:
         known = self.eager.prints.get(theirs)
@@ -165,10 +193,24 @@ class View:
         """Return the file's steps that may have the fault: one in the best case."""
         producers = self.file.producers()
         if pair is None:
-            certain = [value for value in self._mine_ranked if value not in self.maybe]
-            return [producers[value] for value in [*certain, *self._mine_ranked][:1]]
+            reached = self._reaching_outputs()
+            ranked = [value for value in self._mine_ranked if producers[value] in reached]
+            certain = [value for value in ranked if value not in self.maybe]
+            return [producers[value] for value in [*certain, *ranked, *self._mine_ranked][:1]]
         steps = match.region(self.file, self.mine, pair.mine)
         return [at for at in steps if at == producers[pair.mine] or not self._is_maybe(at)]
+
+    def _reaching_outputs(self) -> set[int]:
+        """Return the suspected steps with no value that is right between them and a wrong output.
+
+        What is wrong behind a right value does not reach the output through it.
+        """
+        doubtful = self.mine - self.maybe
+        return {
+            at
+            for output in self.wrong
+            for at in match.region(self.file, doubtful, self.file.outputs[output])
+        }
 
     def _is_maybe(self, at: int) -> bool:
         return self.maybe.issuperset(self.file.steps[at].outputs)

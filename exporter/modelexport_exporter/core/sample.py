@@ -42,6 +42,9 @@ class Values(StrEnum):
     FAR = "far"
     """Normal floats, half of them replaced by ones up to 1e4 and down to 1e-7, or whole rows of one
     such scale, of floats without a range; compared only if the model returns finite numbers."""
+    SCALED = "scaled"
+    """Normal floats, many replaced by ones of the scales that large numbers of the model name, of
+    floats without a range; compared as FAR is."""
     ALIKE = "alike"
     """All inputs of one dtype are equal, nearly so, or of opposite sign."""
     COPIES = "copies"
@@ -92,6 +95,8 @@ DEGENERATE = frozenset(
 """Constant or tiny inputs: what is centred vanishes, and x - tanh(x) is rounding error only."""
 NOT_FINITE = frozenset({Values.WITH_NAN, Values.WITH_INFINITY})
 """Inputs that most models do not expect."""
+FAR_NUMBERS = frozenset({Values.FAR, Values.SCALED})
+"""Inputs that are far larger than a network is trained on."""
 ORDINARY = frozenset({Values.NORMAL, Values.GOLDEN, Values.SAMPLER})
 """Inputs as in production: the model's noise is measured on them, and most must be conclusive."""
 

@@ -16,12 +16,12 @@ import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, FiniteFloat, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.machine import busy_seconds, free_memory, peak_memory
@@ -41,6 +41,9 @@ _DTYPES = {
     )
 }
 _MOST_DIMS = 64
+_MOST = 2**63 - 1
+"""Of a size or a number of bytes: larger ones are not even written out in a message."""
+Count = Annotated[int, Field(ge=0, le=_MOST)]
 _END = ""
 """In place of a method: nothing more is asked."""
 
@@ -58,11 +61,11 @@ class _Head(BaseModel):
     name: str = ""
     """Of the function that is called back."""
     value: Any = None
-    arrays: list[tuple[str, list[int]]] = []
+    arrays: list[tuple[str, list[Count]]] = []
     """dtype and shape of each array that follows."""
-    busy: FiniteFloat
+    busy: Annotated[FiniteFloat, Field(ge=0)]
     """CPU seconds of its process, for each CPU that it may use."""
-    peak: int
+    peak: Count
     """The largest resident size of its process, in bytes."""
 
 
@@ -161,7 +164,7 @@ class Asker:
         arrays: list[Array] = []
         for name, shape in head.arrays:
             dtype = _DTYPES.get(name)
-            if dtype is None or len(shape) > _MOST_DIMS or min(shape, default=0) < 0:
+            if dtype is None or len(shape) > _MOST_DIMS:
                 raise messages.InvalidMessageError(f"an array {name[:40]!r} {shape[:8]}")
             size = math.prod(shape) * dtype.itemsize
             room -= size
@@ -242,6 +245,9 @@ class Answerer:
 
 def _shaped(data: bytearray, dtype: np.dtype[Any], shape: list[int]) -> Array:
     """Return the array; an empty one may state sizes that NumPy refuses."""
+    if dtype.kind == "b" and data.translate(None, b"\0\1"):
+        # NumPy and a runtime take such a byte for true, and differ in whether it equals true.
+        raise messages.InvalidMessageError("booleans that are neither 0 nor 1")
     try:
         return np.frombuffer(data, dtype).reshape(shape)
     except ValueError as error:

@@ -64,6 +64,11 @@ class InjectedValues:
     column that is read; None where it is not known."""
 
     @property
+    def scales(self) -> tuple[float, ...]:
+        """Return the numbers of the code and of the file that may scale floats."""
+        return tuple(dict.fromkeys((*self.named, *self.constants, *self.periods)))
+
+    @property
     def integers(self) -> tuple[int, ...]:
         """Return all integers that the model names, each once."""
         own = (int(number) for number in self.named if float(number).is_integer())

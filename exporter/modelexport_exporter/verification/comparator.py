@@ -25,7 +25,7 @@ from modelexport_exporter.core.comparison import (
     SampleComparison,
 )
 from modelexport_exporter.core.errors import ExportFailure
-from modelexport_exporter.core.sample import ORDINARY, Sample, Values
+from modelexport_exporter.core.sample import FAR_NUMBERS, ORDINARY, Sample
 from modelexport_exporter.precision.losses import Losses
 from modelexport_exporter.verification.checked_facts import FactsContradictError
 from modelexport_exporter.verification.flags_met import FlagsMet
@@ -153,7 +153,7 @@ class Comparator:
             excused = self._unusual.excused(outputs)
             self._mismatched -= excused
             outputs = [excuse_kernel(own) if own.output in excused else own for own in outputs]
-        if sample.values is Values.FAR and _is_unsettled(outputs):
+        if sample.values in FAR_NUMBERS and _is_unsettled(outputs):
             return None  # far from where the model is well-conditioned: it shows nothing
         if recorded:
             declared = self._spec.verification.tolerance
@@ -291,7 +291,7 @@ class Comparator:
             precision=self._spec.export.precision,
         )
         known = tolerance.multiple * self._noise.get(name, 0.0)
-        if sample.values is Values.FAR and tolerance.source == "Calibrated":
+        if sample.values in FAR_NUMBERS and tolerance.source == "Calibrated":
             # Far numbers amplify rounding inside of fused layers: only gross errors count.
             known = max(known, tolerance.unsettled_from)
         return replace(tolerance, rtol=max(tolerance.rtol, known))

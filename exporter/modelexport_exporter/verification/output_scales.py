@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.core.dims import is_dynamic
-from modelexport_exporter.core.sample import DEGENERATE, ORDINARY, Sample, Values
+from modelexport_exporter.core.sample import DEGENERATE, FAR_NUMBERS, ORDINARY, Sample, Values
 from modelexport_exporter.verification.numerics.compare import is_float, peak_of
 from modelexport_exporter.verification.numerics.noise_estimate import NoiseEstimate
 from modelexport_exporter.verification.numerics.slices import SlicePeaks, Slices
 
 Array = NDArray[Any]
 
-UNSLICED = DEGENERATE | {Values.FAR}
+UNSLICED = DEGENERATE | FAR_NUMBERS
 """Values on which all of an output has one limit."""
 
 

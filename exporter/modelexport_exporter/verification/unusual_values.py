@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelexport_exporter.core.comparison import OutputComparison
-from modelexport_exporter.core.sample import NOT_FINITE, Sample, Values
+from modelexport_exporter.core.sample import FAR_NUMBERS, NOT_FINITE, Sample, Values
 from modelexport_exporter.verification.numerics.compare import is_float
 from modelexport_exporter.verification.treatment_of_nan import TreatmentOfNan
 
 Array = NDArray[Any]
 
-UNUSUAL = NOT_FINITE | {Values.FAR}
+UNUSUAL = NOT_FINITE | FAR_NUMBERS
 
 
 class TakesNumbers(Protocol):
@@ -72,7 +72,7 @@ class UnusualValues:
             return True
         floats = [array for array in returned if is_float(array.dtype)]
         finite = all(np.isfinite(array.astype(np.float64)).all() for array in floats)
-        if sample.values is Values.FAR:
+        if sample.values in FAR_NUMBERS:
             return finite
         treatment = self._treatment_of_nan(arrays)
         if treatment is TreatmentOfNan.ROUNDED:

@@ -53,6 +53,17 @@ def halves_up(proto: onnx.ModelProto) -> None:
     node.op_type, node.input[0] = "Floor", "raised"
 
 
+def lost_steps(proto: onnx.ModelProto) -> None:
+    """Replace what is rounded by zeros, and with it the number that it was divided by."""
+    nodes = proto.graph.node
+    rounded = next(node for node in nodes if node.op_type == "Round")
+    divided = next(node for node in nodes if rounded.input[0] in node.output)
+    assert divided.op_type == "Div"
+    rounded.op_type, rounded.input[:] = "Sub", [divided.input[0]] * 2
+    nodes.remove(divided)
+    del proto.graph.initializer[:]
+
+
 def doubled_where_size_is(size: int) -> Damage:
     """Double the output where the dim is of one size, which a constant beside Shape names."""
 
@@ -81,6 +92,8 @@ MASKED = small_model(CODE, "Masked", ids("n", high=30_521), n=(1, 40))
 LONG = small_model(CODE, "Masked", ids("n", high=30_521), n=(1, 4000))
 RULES = small_model(CODE, "Rules", entry("x", "n", 2, dtype="int64", range=[0, 249]), n=(1, 40))
 POOLS = small_model(CODE, "PoolsAtEnd", ids("n", 9, high=49_999), n=(1, 40))
+FAR_STEPS = small_model(CODE, "FarSteps", entry("x", "n", 3), n=(1, 40))
+HALF_STEPS = small_model(CODE, "HalfSteps", entry("x", "n", 3, dtype="float16"), n=(1, 40))
 STEPS = small_model(CODE, "Steps", entry("x", "n", 3, range=[-100, 100]), n=(1, 40))
 
 DAMAGES: dict[str, tuple[RealModel, Callable[[onnx.ModelProto], None]]] = {
@@ -88,6 +101,8 @@ DAMAGES: dict[str, tuple[RealModel, Callable[[onnx.ModelProto], None]]] = {
     "a rule for country 118": (RULES, other_constant(117, 118)),
     "a rule for device 4": (RULES, other_constant(3, 4)),
     "another end of sequence": (POOLS, other_constant(49_407, 49_406)),
+    "steps of 123,457": (FAR_STEPS, lost_steps),
+    "steps of 5,000 in half precision": (HALF_STEPS, lost_steps),
     "halves per column": (STEPS, halves_up),
     "a size beside Shape": (LONG, doubled_where_size_is(2_731)),
 }

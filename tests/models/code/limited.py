@@ -88,6 +88,24 @@ class PoolsAtEnd(nn.Module):
         return pooled
 
 
+class FarSteps(nn.Module):
+    """Whole steps of a size that no ordinary number reaches."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.round(x / 123_457)
+
+
+class HalfSteps(nn.Module):
+    """The same for a dtype that ends at 65,504; the size of a step is a buffer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("step", torch.tensor(5000.0, dtype=torch.float16))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.round(x / self.step)
+
+
 class Steps(nn.Module):
     """Columns that are rounded to steps of their own; halves go to the even one."""
 

@@ -41,7 +41,7 @@ def code_constants(module: torch.nn.Module, code_dir: Path | None) -> tuple[floa
         own = sys.modules.get(type(part).__module__)
         if own is None or not _is_own(own, code_dir):
             continue
-        found |= dict.fromkeys(_numbers(_own_values(part)))
+        found |= dict.fromkeys(_numbers((*_own_values(part), *_scalars(part))))
         if own.__name__ not in files:
             files[own.__name__] = own
             found |= _numbers_of_file(own)
@@ -90,6 +90,13 @@ def _numbers_of_file(module: ModuleType) -> dict[float, None]:
             found |= dict.fromkeys(_numbers(defaults))
             found |= dict.fromkeys(numbers_of_code(function.__code__))
     return found
+
+
+def _scalars(part: torch.nn.Module) -> Iterator[float]:
+    """Yield the floats among the buffers and parameters of one element: scales, thresholds."""
+    for tensor in (*part.buffers(recurse=False), *part.parameters(recurse=False)):
+        if tensor.numel() == 1 and tensor.is_floating_point() and not tensor.is_meta:
+            yield float(tensor.detach())
 
 
 def _own_values(holder: object) -> Iterator[object]:

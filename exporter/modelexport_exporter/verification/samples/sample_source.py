@@ -37,6 +37,7 @@ from modelexport_exporter.sampling.inject import (
 from modelexport_exporter.sampling.lookups import Lookups, look_up
 from modelexport_exporter.sampling.masks import is_mask
 from modelexport_exporter.sampling.not_finite import inject_not_finite, takes_nan
+from modelexport_exporter.sampling.scales import draw_at_scales, has_scales
 from modelexport_exporter.verification.samples.every_size import (
     every_size,
     likely_alone,
@@ -59,7 +60,9 @@ NAMED_SAMPLES = 4
 """Samples of nothing but numbers that the model names."""
 MOST_NAMED = 64
 """The same after all other samples."""
-FIRST = FEW + NAMED_SAMPLES
+SCALED_SAMPLES = 2
+"""Samples of the scales that the model names."""
+FIRST = FEW + NAMED_SAMPLES + SCALED_SAMPLES
 """Of these samples, those that run before other values."""
 LARGEST_VOLUME = 1 << 16
 """Elements of the inputs of such samples."""
@@ -213,6 +216,11 @@ class SampleSource:
             sizes = dims.highest if large else dims.between
             named = [Sample(sizes, Values.NAMED, number) for number in range(NAMED_SAMPLES)]
             samples[FEW:FEW] = named
+        if has_scales(inputs, self.injected.scales):
+            scaled = [
+                Sample(dims.between, Values.SCALED, number) for number in range(SCALED_SAMPLES)
+            ]
+            samples = [*scaled, *samples]
         return tuple(samples)
 
     def _smallest_injected(self) -> tuple[Sample, ...]:
@@ -223,6 +231,8 @@ class SampleSource:
             samples += [Sample(lowest, Values.INJECTED, number) for number in (0, 1)]
         if has_named(self.spec.inputs, self.injected):
             samples.append(Sample(lowest, Values.NAMED, NAMED_SAMPLES))
+        if has_scales(self.spec.inputs, self.injected.scales):
+            samples.append(Sample(lowest, Values.SCALED, 0))
         return tuple(samples)
 
     def _takes_nan(self) -> bool:
@@ -247,6 +257,8 @@ class SampleSource:
             case Values.LOOKUPS:
                 part, table = divmod(sample.seed, len(self.lookups))
                 return look_up(inputs, arrays, self.lookups[table], part)
+            case Values.SCALED:
+                return draw_at_scales(inputs, arrays, self.injected.scales, sample.seed)
             case Values.NAMED:
                 return inject_named(inputs, arrays, self.injected, sample.seed)
         if sample.values not in NOT_FINITE:

@@ -64,6 +64,13 @@ CASES = {
         {"x": 0, "a": 1, "c": 3},
         {"a", "b", "c"},
     ),
+    "a right value that has only the size of it does not speak for it": Case(
+        "x\nConv: x -> a\nShape: a -> s\nExpand: x s -> e\nAdd: a e -> c",
+        "x\nconvolution: x -> a\nexpand: x -> e\nadd: a e -> c",
+        {"x": 0, "a": 9, "e": 2, "c": 8},
+        {"x": 0, "a": 1, "e": 2, "c": 3},
+        {"a", "c"},
+    ),
     "an addition of nothing in the place of a bias": Case(
         "x\nMatMul: x -> a\nAdd: a -> b\nRelu: b -> c",
         "x\nmm: x -> a\nadd: a -> b\nrelu: b -> c",
@@ -122,3 +129,11 @@ def test_whole_ops_are_matched_before_their_parts() -> None:
     found = match.matches(file, eager, 1e-4)
     assert found[names["a"]][0] == theirs["p"]
     assert found[names["b"]][0] == theirs["b"]
+
+
+def test_ones_of_a_size_do_not_speak_for_the_value_whose_size_they_have() -> None:
+    eager, names = trace(
+        "x\naddmm: x -> a\naten.new_ones.default: a -> n\nmul: a -> c",
+        {"x": 0, "a": 1, "n": 2, "c": 3},
+    )
+    assert match.suspects(eager, {names["n"]}, eager.outputs) == {names["a"], names["c"]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from modelexport_exporter.blame.correspondence import corresponds
@@ -93,3 +94,56 @@ def test_error_before_is_that_of_matching_inputs() -> None:
 )
 def test_correspondence(node: str, aten: str, kin: bool) -> None:
     assert corresponds(node, aten) is kin
+
+
+def test_what_eager_computes_before_or_what_stays_as_it_was_proves_nothing() -> None:
+    """With the sum for the product, a file that subtracts the bias returns the product again."""
+    file, here = trace(
+        "x\nMatMul: x -> a\nSub: a -> b\nTanh: b -> c", {"x": 0, "a": 7, "b": 8, "c": 9}
+    )
+    eager, there = trace(
+        "x\nmm: x -> a\nadd: a -> b\ntanh: b -> c", {"x": 0, "a": 1, "b": 2, "c": 3}
+    )
+    view = View(file, eager, 1e-4, [0])
+    pair = Pair(here["a"], there["b"])
+    assert not view.confirms(pair, here["b"], fingerprint(contents(1)))
+    assert view.confirms(Pair(here["b"], there["b"]), here["c"], fingerprint(contents(3)))
+    file.prints[here["b"]] = fingerprint(contents(3))
+    assert not view.confirms(Pair(here["a"], there["a"]), here["b"], fingerprint(contents(3)))
+
+
+def test_one_condition_that_agrees_is_chance() -> None:
+    """Of three conditions on one row two are equal: the wrong one has a right one's value."""
+    file, here = trace("x\nLess: x -> a\nLess: x -> b\nConcat: a b -> c", {"x": 0, "c": 9})
+    eager, there = trace("x\nlt: x -> a\nge: x -> b\nstack: a b -> c", {"x": 0, "c": 3})
+    for name, (mine, theirs) in {"a": (True, False), "b": (True, True)}.items():
+        file.prints[here[name]] = fingerprint(np.array([mine]))
+        eager.prints[there[name]] = fingerprint(np.array([theirs]))
+    view = View(file, eager, 1e-4, [0])
+    assert Pair(here["a"], there["a"]) in view.pairs(8)
+
+
+def test_places_are_no_conditions() -> None:
+    file, here = trace("x\nIsNaN: x -> a\nWhere: a -> c", {"x": 0, "c": 9})
+    eager, there = trace("x\nsort: x -> a\ngather: a -> c", {"x": 0, "c": 3})
+    file.prints[here["a"]] = fingerprint(np.arange(16) > 3)
+    eager.prints[there["a"]] = fingerprint(np.arange(16))
+    pairs = View(file, eager, 1e-4, [0]).pairs(8)
+    assert pairs
+    assert Pair(here["a"], there["a"]) not in pairs
+
+
+def test_without_a_proof_the_node_that_reads_right_values_is_named() -> None:
+    """Nothing in eager has the size of the wrong output; the first node has no counterpart."""
+    file, _ = trace(
+        "x\nIsNaN: x -> m\nTopK: x m -> a\nSlice: a -> c", {"x": 0, "m": 7, "a": 1, "c": 9}
+    )
+    eager, _ = trace("x\ntopk: x -> a\nslice: a -> c", {"x": 0, "a": 1, "c": 3})
+    for step, mine in zip(
+        file.steps, (np.arange(16) > 3, np.arange(16), np.arange(15)), strict=True
+    ):
+        file.prints[step.outputs[0]] = fingerprint(mine)
+    for step, theirs in zip(eager.steps, (np.arange(16), np.arange(14)), strict=True):
+        eager.prints[step.outputs[0]] = fingerprint(theirs)
+    view = View(file, eager, 1e-4, [0])
+    assert [file.steps[at].op for at in view.nodes(None)] == ["Slice"]

@@ -176,6 +176,13 @@ HOSTILE = {
     "as much by two": message(head(value={"x": 0}, arrays=[["int8", [1 << 45]]] * 2)),
     "empty, and too large": message(head(value={"x": 0}, arrays=[["int8", [0, 1 << 62, 1 << 62]]])),
     "empty, and beyond int64": message(head(value={"x": 0}, arrays=[["int8", [0, 1 << 80]]])),
+    "sizes too long to write": message(head(value={"x": 0}, arrays=[["int8", [10**4000] * 3]])),
+    "booleans that are neither": message(
+        head(value={"x": 0}, arrays=[["bool", [3]]]), b"\x00\x01\x02"
+    ),
+    "a memory of less than nothing": message(head(peak=-1)),
+    "a memory of any size": message(head(peak=1 << 80)),
+    "a clock that runs back": message(head(busy=-1.0)),
     "65 dims": message(head(value={"x": 0}, arrays=[["int8", [1] * 65]]), b"1"),
     "an endless clock": message(head(busy=math.inf)),
     "the word of the supervisor": message(

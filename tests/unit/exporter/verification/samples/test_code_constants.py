@@ -90,6 +90,16 @@ def test_numbers_of_sets_and_lists_of_an_instance(net: ModuleType, tmp_path: Pat
     assert {5003, 6007, 7001} <= set(code_constants(model, tmp_path))
 
 
+def test_scalars_of_the_state(net: ModuleType, tmp_path: Path) -> None:
+    model = net.Net()
+    model.register_buffer("scale", torch.tensor(123456.0))
+    model.temperature = torch.nn.Parameter(torch.tensor([14.5]))
+    model.register_buffer("steps_trained", torch.tensor(9901))
+    found = set(code_constants(model, tmp_path))
+    assert {123456.0, 14.5} <= found
+    assert 9901 not in found
+
+
 def test_numbers_that_no_float_holds_are_left_out(net: ModuleType, tmp_path: Path) -> None:
     model = net.Net()
     model.numbers = [10**400, math.inf, math.nan, 8009]

@@ -55,7 +55,7 @@ def specs(draw_from: st.DrawFn) -> ModelExportSpec:
 
 NOT_PLANNED = {
     *(Values.GOLDEN, Values.SAMPLER, Values.SOUGHT),
-    *(Values.INJECTED, Values.NAMED, Values.EACH, Values.LOOKUPS),
+    *(Values.INJECTED, Values.NAMED, Values.SCALED, Values.EACH, Values.LOOKUPS),
 }
 """Values from the user or from the ONNX file."""
 
