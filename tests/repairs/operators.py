@@ -227,6 +227,7 @@ CALLS: dict[str, list[Call]] = {
     **of("max.dim min.dim sort argsort", call(BOOLS, 1)),
     **of("amax amin", call(X), call(torch.tensor(2.0))),
     **of("any all", call(BYTES)),
+    **of("_is_all_true _is_any_true", call(X > 0)),
     **of("any.dim all.dim", call(BYTES, 1)),
     # Exponentials
     **of("expm1 log1p", call(SMALL)),

@@ -28,6 +28,7 @@ from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.foreign_messages import OUTPUT_NOT_FLATTENED
 from modelexport_exporter.core.user_frame import UserLine, message_of
 from modelexport_exporter.decompositions import capturing_calls
+from modelexport_exporter.decompositions.capture.tensors_of_sizes import as_tensor
 from modelexport_exporter.torch_internals.asserted_quotients import quotients_are_asserted
 from modelexport_exporter.torch_internals.attention_masks import accept_masks_as_given
 from modelexport_exporter.torch_internals.derived_dims import both_bounds_known
@@ -36,6 +37,7 @@ from modelexport_exporter.torch_internals.forced_decisions import ForcedDecision
 from modelexport_exporter.torch_internals.known_conditions import conditions_at_all_sizes
 from modelexport_exporter.torch_internals.slice_bounds import slices_of_known_sizes
 from modelexport_exporter.torch_internals.symbolic_numbers import sizes_stay_symbolic
+from modelexport_exporter.torch_internals.typed_tensors import typed_tensors_of_sizes
 from modelexport_exporter.user_code.caches import bypassing_caches, modules_of
 
 
@@ -107,6 +109,7 @@ def _exported(
         both_bounds_known() if has_derived_sizes(spec.inputs) else nullcontext(),
         mode.decisions or nullcontext(),
         nullcontext() if mode.strict else capturing_calls(spec.export.rewrites.disabled),
+        nullcontext() if mode.strict else typed_tensors_of_sizes(modules, as_tensor),
         nullcontext() if mode.strict else wrapped_forward(module, returning_tensors),
         nullcontext()
         if mode.strict

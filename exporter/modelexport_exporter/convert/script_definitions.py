@@ -13,6 +13,7 @@ from typing import Any, List, Optional  # noqa: UP035 - torch.jit.script reads t
 import torch
 from torch import Tensor
 
+from modelexport_exporter.convert.script_matrices import OF_MATRICES
 from modelexport_exporter.convert.script_scans import ALONG_A_DIM
 
 
@@ -248,6 +249,7 @@ def _reduced(loss: Tensor, reduction: int) -> Tensor:
 
 DEFINITIONS: dict[str, Callable[..., Any]] = {
     **ALONG_A_DIM,
+    **OF_MATRICES,
     "addcdiv": _addcdiv,
     "addmv": _addmv,
     "argwhere": _argwhere,

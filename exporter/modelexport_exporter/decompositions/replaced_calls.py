@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from modelexport_exporter.decompositions.capture import CALLS
+from modelexport_exporter.decompositions.capture.adaptive_softmax import adaptive_softmax
 from modelexport_exporter.decompositions.capture.packed import packed_layers
 from modelexport_exporter.decompositions.registry import enabled
 from modelexport_exporter.decompositions.torchscript.calls import TracedCalls
@@ -29,7 +30,7 @@ def capturing_calls(disabled: Collection[str]) -> Iterator[None]:
         for function, (name, replacement) in CALLS.items()
         if enabled(name, disabled)
     }
-    with _Replacing(table.get), packed_layers():
+    with _Replacing(table.get), packed_layers(), adaptive_softmax():
         yield
 
 

@@ -81,7 +81,9 @@ def enrich(failure: ExportFailure, pitfalls: Sequence[Pitfall]) -> ExportFailure
     enriched.pitfalls = tuple(causes)
     enriched.message = f"{text}; {message}" if leads else f"{message}. Cause: {text}"
     suggestions = list(dict.fromkeys(_suggested(cause) for cause in causes))
-    general = "" if unlike_itself else failure.hint
+    # A derivative is made of torch's operators already.
+    told_all = unlike_itself or causes[0].kind is PitfallKind.GRADIENT
+    general = "" if told_all else failure.hint
     enriched.hint = " ".join([*suggestions, general]).strip()[:FAILURE_HINT_LIMIT]
     enriched.args = (enriched.reason, enriched.message, enriched.hint)
     return enriched

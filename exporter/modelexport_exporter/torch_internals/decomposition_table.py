@@ -8,9 +8,15 @@ from __future__ import annotations
 
 from torch._decomp import decomposition_table
 
-from modelexport_exporter.torch_internals.operators import find_overload
+from modelexport_exporter.torch_internals.operators import find_overload, is_composite
 
-__all__ = ["decomposition_table", "has_aten_decomposition"]
+__all__ = ["decomposition_table", "has_aten_decomposition", "is_made_of_others"]
+
+
+def is_made_of_others(name: str) -> bool:
+    """Return whether torch.export never sees an operator: torch defines it by others in C++."""
+    overload = find_overload(name)
+    return overload is not None and is_composite(overload)
 
 
 def has_aten_decomposition(name: str) -> bool:

@@ -16,3 +16,4 @@ adaptive_max_pool2d = torch._C._nn.adaptive_max_pool2d  # noqa: SLF001
 adaptive_max_pool3d = torch._C._nn.adaptive_max_pool3d  # noqa: SLF001
 pack_padded_sequence = torch._VF._pack_padded_sequence  # noqa: SLF001
 pad_packed_sequence = torch._VF._pad_packed_sequence  # noqa: SLF001
+AdaptiveSoftmaxResult = torch.nn.modules.adaptive._ASMoutput  # noqa: SLF001

@@ -1,4 +1,4 @@
-"""`for x in reversed(parts)` and `parts.reverse()`, which torch.jit.script does not compile.
+"""`reversed(parts)` and `parts.reverse()`, which torch.jit.script does not compile.
 
 They are compiled as a loop over places, from the last one down.
 """
@@ -26,8 +26,11 @@ class _Places(ast.NodeTransformer):
         self._count = 0
 
     def visit_For(self, loop: ast.For) -> ast.AST:
-        self.generic_visit(loop)
         parts = _reversed(loop.iter)
+        if parts is None and not _changes_what_it_takes(loop):
+            loop.iter = self.visit(loop.iter)
+        for statements in (loop.body, loop.orelse):
+            statements[:] = self._visited(statements)
         if isinstance(parts, ast.Name) and not _changes(parts.id, loop.body):
             self._count += 1
             place, taken = f"_place_{self._count}", ast.unparse(loop.target)
@@ -41,6 +44,25 @@ class _Places(ast.NodeTransformer):
             loop.iter = _expression(backwards)
             return _located(loop)
         return loop
+
+    def _visited(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+        visited: list[ast.stmt] = []
+        for statement in statements:
+            found = self.visit(statement)
+            visited.extend(found if isinstance(found, list) else [found])
+        return visited
+
+    def visit_Call(self, call: ast.Call) -> ast.AST:
+        self.generic_visit(call)
+        match call:
+            case ast.Call(ast.Name("list"), [ast.ListComp() as made], []):
+                return made
+            case ast.Call(ast.Name("reversed"), [ast.Name(name)], []):
+                places = f"range(len({name}) - 1, -1, -1)"
+                (given,) = _parsed(f"[{name}[_place] for _place in {places}]", call)
+                assert isinstance(given, ast.Expr)
+                return given.value
+        return call
 
     def visit_Expr(self, statement: ast.Expr) -> ast.AST | list[ast.stmt]:
         match statement.value:
@@ -67,6 +89,16 @@ def _backwards(parts: ast.expr | None) -> str:
     return ""
 
 
+def _changes_what_it_takes(loop: ast.For) -> bool:
+    """Return whether the body changes a list that `enumerate(reversed(parts))` walks through."""
+    taken = [
+        parts.id
+        for node in ast.walk(loop.iter)
+        if isinstance(node, ast.Call) and isinstance(parts := _reversed(node), ast.Name)
+    ]
+    return any(_changes(name, loop.body) for name in taken)
+
+
 def _changes(name: str, body: Sequence[ast.stmt]) -> bool:
     """Return whether statements assign the name, or call a method of it that may change it."""
     for node in (node for statement in body for node in ast.walk(statement)):
@@ -84,7 +116,7 @@ def _expression(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
 
 
-def _parsed(text: str, place: ast.stmt) -> list[ast.stmt]:
+def _parsed(text: str, place: ast.AST) -> list[ast.stmt]:
     statements = ast.parse(text).body
     for statement in statements:
         for node in ast.walk(statement):

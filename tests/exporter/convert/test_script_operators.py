@@ -20,12 +20,18 @@ from modelexport_exporter.convert.torchscript import adapt_script, adapt_transla
 from modelexport_exporter.decompositions import rewriting_calls
 
 OPSET = 20
+MATRIX = (
+    "(x.nan_to_num(0.5).sigmoid() @ x.nan_to_num(0.5).sigmoid().t() + 2 * torch.eye(x.shape[0]))"
+)
+"""A well-conditioned matrix made of x, of any number of rows."""
 EXPRESSIONS = {
     "addcdiv": "torch.addcdiv(x, x, y, value=0.5)",
     "addmv": "torch.addmv(x[:, 0], x, y[0], beta=0.5, alpha=2)",
     "argwhere": "torch.argwhere(x > 0)",
     "bilinear": "torch.nn.functional.bilinear(x, y, x[:3, :, None] * y[0], x[:3, 0])",
     "bincount": "torch.bincount((x[0] > 0).long(), y[0].abs(), 3)",
+    "cholesky_inverse": f"torch.cholesky_inverse(torch.linalg.cholesky({MATRIX}))",
+    "cholesky_solve": f"torch.cholesky_solve({MATRIX}.flip(0), {MATRIX})",
     "copysign.Tensor": "torch.copysign(y, x)",
     "count_nonzero": "torch.count_nonzero(x > 0, 1)",
     "count_nonzero.dim_IntList": "torch.count_nonzero(x > 0, [0, 1])",
@@ -34,6 +40,7 @@ EXPRESSIONS = {
     "cummin": "torch.cummin(x.long(), 0)[0] * 9 + torch.cummin(torch.round(x), 0)[1]",
     "deg2rad": "torch.deg2rad(x)",
     "diag": "torch.diag(x[0], -1) * 2 - torch.diag(y[0], 1)",
+    "diag_embed": "torch.diag_embed(x, -1).sum(2) - torch.diag_embed(y, 1).sum(1)",
     "diff": "torch.diff(x, 2, 1, x[:, :1], y[:, :2])",
     "dist": "torch.dist(x, y, 2.0)",
     "expm1": "torch.expm1(x)",
@@ -50,9 +57,15 @@ EXPRESSIONS = {
     "isneginf": "torch.isneginf(x)",
     "isposinf": "torch.isposinf(x)",
     "l1_loss": "torch.nn.functional.l1_loss(x, y)",
+    "linalg_cholesky": f"torch.linalg.cholesky({MATRIX}, upper=True) + torch.linalg.cholesky({MATRIX})",
+    "linalg_inv": f"torch.linalg.inv({MATRIX})",
+    "linalg_slogdet": f"torch.linalg.slogdet({MATRIX}.flip(0))[0] + torch.linalg.slogdet({MATRIX})[1]",
+    "linalg_solve": f"torch.linalg.solve({MATRIX}, {MATRIX}.flip(0)[:, 0])",
+    "linalg_solve_triangular": f"torch.linalg.solve_triangular({MATRIX}, {MATRIX}.flip(0), upper=True)",
     "log1p": "torch.log1p(x.abs() * 1e-6) * 1e6",
     "log_sigmoid": "torch.nn.functional.logsigmoid(x * 30)",
     "logaddexp": "torch.logaddexp(x, y)",
+    "logdet": f"torch.logdet({MATRIX})",
     "mT": "x.mT + 0",
     "msort": "torch.msort(x)",
     "nanmean": "torch.nanmean(x, [1], True)",
@@ -63,10 +76,12 @@ EXPRESSIONS = {
     "sgn": "torch.sgn(x)",
     "signbit": "torch.signbit(x)",
     "sinc": "torch.sinc(x)",
+    "slogdet": f"torch.slogdet({MATRIX})[1]",
     "smooth_l1_loss": "torch.nn.functional.smooth_l1_loss(x, y, reduction='none', beta=0.7)",
     "trace": "torch.trace(x)",
     "trapezoid.dx": "torch.trapezoid(x, dx=0.3, dim=0)",
     "trapezoid.x": "torch.trapezoid(x, y, dim=1)",
+    "triangular_solve": f"torch.triangular_solve({MATRIX}.flip(0), {MATRIX}, upper=False)[0]",
     "xlogy.Tensor": "torch.xlogy(x, y)",
 }
 PLAIN = torch.linspace(-2, 3, 12).reshape(3, 4)

@@ -61,14 +61,6 @@ class Retensored(nn.Module):
         return x * y
 
 
-class OldConstructors(nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        height, width = x.shape[-2:]
-        scale = torch.Tensor([width, height])  # PythonNumber
-        corners = torch.LongTensor([[0, height], [width // 2, 0]])  # PythonNumber
-        return x * scale[0] + corners.sum() + torch.Tensor([0.5, 2]).sum() + torch.IntTensor([7])
-
-
 class ToList(nn.Module):
     def forward(self, x: torch.Tensor, sizes: torch.Tensor) -> torch.Tensor:
         first, second = sizes.tolist()  # PythonNumber

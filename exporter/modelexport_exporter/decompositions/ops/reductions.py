@@ -102,3 +102,16 @@ def nansum(
 
 
 FAMILY.composites |= {"aten::linalg_norm"}
+
+
+_ASSERTED = "which distributions assert of their values"
+
+
+@FAMILY.decomposes("aten::_is_all_true", defect=_ASSERTED, method="all, of booleans")
+def is_all_true(x: Tensor) -> Tensor:
+    return torch.all(x)
+
+
+@FAMILY.decomposes("aten::_is_any_true", defect=_ASSERTED, method="any, of booleans")
+def is_any_true(x: Tensor) -> Tensor:
+    return torch.any(x)

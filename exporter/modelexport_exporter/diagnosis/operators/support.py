@@ -11,7 +11,10 @@ from modelexport_exporter.diagnosis.operators.onnx_names import OnnxOperator, fi
 from modelexport_exporter.diagnosis.operators.runtime_operators import runtime_operator
 from modelexport_exporter.diagnosis.operators.skeleton import skeleton_name
 from modelexport_exporter.torch_internals import symbolics, translation
-from modelexport_exporter.torch_internals.decomposition_table import has_aten_decomposition
+from modelexport_exporter.torch_internals.decomposition_table import (
+    has_aten_decomposition,
+    is_made_of_others,
+)
 
 NEWEST_OPSET = 25
 """The newest opset that a ModelExport can ask for."""
@@ -45,8 +48,9 @@ def advice_for(
             return _provided(base, disabled)
         return (
             _by_route(name, route, opset)
+            or _by_decomposition(name, route, is_made_of_others)
             or _by_standard(name, opset)
-            or _by_decomposition(name, route)
+            or _by_decomposition(name, route, has_aten_decomposition)
             or _by_runtime(name)
             or _by_plugin(name)
         )
@@ -124,8 +128,11 @@ def _reachable(standard: OnnxOperator, opset: int) -> str:
     return ", but torch.onnx does not translate to it."
 
 
-def _by_decomposition(name: str, route: Exporter) -> WayOut | None:
-    if route is Exporter.TORCH_SCRIPT and has_aten_decomposition(name):
+def _by_decomposition(
+    name: str, route: Exporter, decomposed: Callable[[str], bool]
+) -> WayOut | None:
+    """Return the way out where torch.export's route sees smaller operators only."""
+    if route is Exporter.TORCH_SCRIPT and decomposed(name):
         return WayOut(
             Support.DECOMPOSABLE,
             "torch computes it from smaller operators on torch.export's route.",

@@ -20,14 +20,6 @@ _TYPES = {
     "bool": "leave the tensor as it is, and choose with torch.where",
 }
 _MAKERS = {"torch.tensor", "torch.as_tensor"}
-_TYPED_MAKERS = {
-    "torch.Tensor": "",
-    "torch.FloatTensor": "float32",
-    "torch.DoubleTensor": "float64",
-    "torch.LongTensor": "int64",
-    "torch.IntTensor": "int32",
-}
-"""Constructors of old code, which take the sizes of the capture only, and the dtypes they make."""
 _OF_TENSORS = {Kind.TENSOR, Kind.CONTAINER, Kind.VALUE, Kind.SIZE, Kind.SHAPE}
 
 
@@ -48,27 +40,6 @@ def find(code: ForwardCode) -> Iterator[Pitfall]:
                     "build it from the tensor itself: torch.stack, x.clone(), x.new_ones(…), or "
                     "torch.arange(n) for sizes",
                 )
-        elif code.dotted(call.func) in _TYPED_MAKERS and any(
-            _lists_sizes(code, data) for data in call.args
-        ):
-            yield _of_constant_sizes(code, call)
-
-
-def _lists_sizes(code: ForwardCode, data: ast.expr) -> bool:
-    return isinstance(data, ast.List | ast.Tuple) and any(
-        _lists_sizes(code, part) or code.names.kind_of(part) in {Kind.SIZE, Kind.SHAPE}
-        for part in data.elts
-    )
-
-
-def _of_constant_sizes(code: ForwardCode, call: ast.Call) -> Pitfall:
-    dtype = _TYPED_MAKERS[code.dotted(call.func)] or "float32"
-    return Pitfall(
-        PitfallKind.PYTHON_NUMBER,
-        f"`{code.text(call)}` takes sizes for numbers: the file keeps those of the capture",
-        code.place(call),
-        f"In forward, write torch.tensor({code.text(call.args[0])}, dtype=torch.{dtype}).",
-    )
 
 
 def _pitfall(code: ForwardCode, call: ast.Call, suggestion: str) -> Pitfall:

@@ -31,6 +31,27 @@ def of_ranges(x):  # noqa: ANN001
     return y
 
 
+def as_values(x):  # noqa: ANN001
+    parts = []
+    for i in range(x.shape[0]):
+        parts.append(x[i] * i)  # noqa: PERF401 - as users write it
+    backwards = list(reversed(parts))
+    halves = [part * 0.5 for part in reversed(parts)]
+    y = torch.stack(list(reversed(halves)) + backwards).sum(0)
+    for i, part in enumerate(reversed(parts)):
+        y = y * 0.5 + part * i
+    for one, other in zip(parts, reversed(parts)):
+        y = y + one * other
+    return y
+
+
+def of_a_list_that_changes_by_number(x):  # noqa: ANN001
+    parts = [x, x + 1]
+    for _, part in enumerate(reversed(parts)):
+        parts.append(part)
+    return torch.stack(parts)
+
+
 def of_a_list_that_changes(x):  # noqa: ANN001
     parts = [x, x + 1]
     for part in reversed(parts):
@@ -43,7 +64,7 @@ def reversing_for_its_caller(x, parts: list[torch.Tensor]):  # noqa: ANN001
     return x + parts[0]
 
 
-@pytest.mark.parametrize("function", [from_the_last, of_ranges])
+@pytest.mark.parametrize("function", [from_the_last, of_ranges, as_values])
 @pytest.mark.parametrize("size", [1, 2, 7])
 def test_as_python(function, size: int) -> None:  # noqa: ANN001
     with readable_signatures({}):
@@ -52,9 +73,10 @@ def test_as_python(function, size: int) -> None:  # noqa: ANN001
     torch.testing.assert_close(script(x), function(x))
 
 
-def test_a_list_that_the_loop_changes_is_left_alone() -> None:
+@pytest.mark.parametrize("function", [of_a_list_that_changes, of_a_list_that_changes_by_number])
+def test_a_list_that_the_loop_changes_is_left_alone(function) -> None:  # noqa: ANN001
     with readable_signatures({}), pytest.raises(Exception, match="reversed"):
-        torch.jit.script(of_a_list_that_changes)
+        torch.jit.script(function)
 
 
 def test_a_list_of_the_caller_is_reversed_for_it() -> None:
