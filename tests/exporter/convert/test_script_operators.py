@@ -57,11 +57,17 @@ EXPRESSIONS = {
     "isneginf": "torch.isneginf(x)",
     "isposinf": "torch.isposinf(x)",
     "l1_loss": "torch.nn.functional.l1_loss(x, y)",
-    "linalg_cholesky": f"torch.linalg.cholesky({MATRIX}, upper=True) + torch.linalg.cholesky({MATRIX})",
+    "linalg_cholesky": (
+        f"torch.linalg.cholesky({MATRIX}, upper=True) + torch.linalg.cholesky({MATRIX})"
+    ),
     "linalg_inv": f"torch.linalg.inv({MATRIX})",
-    "linalg_slogdet": f"torch.linalg.slogdet({MATRIX}.flip(0))[0] + torch.linalg.slogdet({MATRIX})[1]",
+    "linalg_slogdet": (
+        f"torch.linalg.slogdet({MATRIX}.flip(0))[0] + torch.linalg.slogdet({MATRIX})[1]"
+    ),
     "linalg_solve": f"torch.linalg.solve({MATRIX}, {MATRIX}.flip(0)[:, 0])",
-    "linalg_solve_triangular": f"torch.linalg.solve_triangular({MATRIX}, {MATRIX}.flip(0), upper=True)",
+    "linalg_solve_triangular": (
+        f"torch.linalg.solve_triangular({MATRIX}, {MATRIX}.flip(0), upper=True)"
+    ),
     "log1p": "torch.log1p(x.abs() * 1e-6) * 1e6",
     "log_sigmoid": "torch.nn.functional.logsigmoid(x * 30)",
     "logaddexp": "torch.logaddexp(x, y)",
