@@ -32,14 +32,17 @@ def find(code: ForwardCode) -> Iterator[Pitfall]:
         elif isinstance(call.func, ast.Name) and call.func.id in _TYPES:
             if code.names.kind_of(call.args[0] if call.args else None) is Kind.TENSOR:
                 yield _pitfall(code, call, _TYPES[call.func.id])
-        elif code.dotted(call.func) in _MAKERS and call.args:
-            if code.names.kind_of(call.args[0]) in _OF_TENSORS:
-                yield _pitfall(
-                    code,
-                    call,
-                    "build it from the tensor itself: torch.stack, x.clone(), x.new_ones(…), or "
-                    "torch.arange(n) for sizes",
-                )
+        elif (
+            code.dotted(call.func) in _MAKERS
+            and call.args
+            and code.names.kind_of(call.args[0]) in _OF_TENSORS
+        ):
+            yield _pitfall(
+                code,
+                call,
+                "build it from the tensor itself: torch.stack, x.clone(), x.new_ones(…), or "
+                "torch.arange(n) for sizes",
+            )
 
 
 def _pitfall(code: ForwardCode, call: ast.Call, suggestion: str) -> Pitfall:
