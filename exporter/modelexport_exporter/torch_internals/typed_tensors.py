@@ -57,7 +57,7 @@ class _TypedTensor(str):
 @contextmanager
 def typed_tensors_of_sizes(modules: Sequence[ModuleType], make: Make) -> Iterator[None]:
     """Let the constructors take sizes, also by the names that these modules have for them."""
-    import torch._dynamo
+    import torch._dynamo  # which reads the signature of Tensor.__new__ once
 
     def new(cls: type, *args: Any, **options: Any) -> Any:  # noqa: ANN401
         made = NotImplemented

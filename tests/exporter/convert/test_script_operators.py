@@ -24,6 +24,7 @@ MATRIX = (
     "(x.nan_to_num(0.5).sigmoid() @ x.nan_to_num(0.5).sigmoid().t() + 2 * torch.eye(x.shape[0]))"
 )
 """A well-conditioned matrix made of x, of any number of rows."""
+FACTOR, FLIPPED = f"torch.linalg.cholesky({MATRIX})", f"{MATRIX}.flip(0)"
 EXPRESSIONS = {
     "addcdiv": "torch.addcdiv(x, x, y, value=0.5)",
     "addmv": "torch.addmv(x[:, 0], x, y[0], beta=0.5, alpha=2)",
@@ -57,17 +58,11 @@ EXPRESSIONS = {
     "isneginf": "torch.isneginf(x)",
     "isposinf": "torch.isposinf(x)",
     "l1_loss": "torch.nn.functional.l1_loss(x, y)",
-    "linalg_cholesky": (
-        f"torch.linalg.cholesky({MATRIX}, upper=True) + torch.linalg.cholesky({MATRIX})"
-    ),
+    "linalg_cholesky": f"torch.linalg.cholesky({MATRIX}, upper=True) * 2 + {FACTOR}",
     "linalg_inv": f"torch.linalg.inv({MATRIX})",
-    "linalg_slogdet": (
-        f"torch.linalg.slogdet({MATRIX}.flip(0))[0] + torch.linalg.slogdet({MATRIX})[1]"
-    ),
+    "linalg_slogdet": f"torch.linalg.slogdet({FLIPPED})[0] * torch.linalg.slogdet({MATRIX})[1]",
     "linalg_solve": f"torch.linalg.solve({MATRIX}, {MATRIX}.flip(0)[:, 0])",
-    "linalg_solve_triangular": (
-        f"torch.linalg.solve_triangular({MATRIX}, {MATRIX}.flip(0), upper=True)"
-    ),
+    "linalg_solve_triangular": f"torch.linalg.solve_triangular({MATRIX}, {FLIPPED}, upper=True)",
     "log1p": "torch.log1p(x.abs() * 1e-6) * 1e6",
     "log_sigmoid": "torch.nn.functional.logsigmoid(x * 30)",
     "logaddexp": "torch.logaddexp(x, y)",

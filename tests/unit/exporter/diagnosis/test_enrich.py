@@ -74,6 +74,12 @@ def test_random_numbers_lead_and_end_the_ladder(
     assert "Hint." not in enriched.hint, "it is general, and the cause has its own"
 
 
+def test_a_derivative_is_told_all_there_is_to_do() -> None:
+    derivative = Pitfall(PitfallKind.GRADIENT, "takes a derivative", "m.py:3", "Write a formula.")
+    failure = ExportFailure(Reason.CAPTURE_FAILED, "cannot capture", "Use torch operators only.")
+    assert enrich(failure, [derivative]).hint == "m.py:3: Write a formula."
+
+
 def test_a_failure_stays_what_it_is() -> None:
     failure = NotDeterministic(Reason.VERIFICATION_FAILED, "y differs", "Hint.", stage=Stage.VERIFY)
     enriched = pickle.loads(pickle.dumps(enrich(failure, [NOISE])))

@@ -175,6 +175,7 @@ def test_an_autograd_function_with_a_symbolic_is_not_looked_into() -> None:
         ("aten::grid_sampler.default", Exporter.TORCH_SCRIPT, 9, Support.STANDARDISED, "16"),
         ("aten::bitwise_and.Tensor", Exporter.TORCH_SCRIPT, 17, Support.STANDARDISED, "18"),
         ("aten::histc.default", Exporter.TORCH_SCRIPT, 17, Support.DECOMPOSABLE, "torch.export"),
+        ("aten::fft_rfft.default", Exporter.TORCH_SCRIPT, 20, Support.DECOMPOSABLE, "torch.export"),
         ("aten::cumprod.default", Exporter.DYNAMO, 20, Support.STANDARDISED, "newer than"),
         ("mine::fused.default", Exporter.DYNAMO, 20, Support.NEEDS_PLUGIN, "custom operator"),
         ("mine::bias_gelu.default", Exporter.DYNAMO, 20, Support.RUNTIME, "com.microsoft"),

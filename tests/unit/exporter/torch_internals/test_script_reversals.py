@@ -40,7 +40,7 @@ def as_values(x):  # noqa: ANN001
     y = torch.stack(list(reversed(halves)) + backwards).sum(0)
     for i, part in enumerate(reversed(parts)):
         y = y * 0.5 + part * i
-    for one, other in zip(parts, reversed(parts)):  # noqa: B905 - as users write it
+    for one, other in zip(parts, reversed(parts)):  # noqa: B905 - the compiler takes no options
         y = y + one * other
     return y
 
