@@ -52,11 +52,12 @@ class Writer:
             return [x, self.numbers(axes)], own
         return [x, *node.inputs[1:]], own
 
-    def reduce(self, operator: str, x: ir.Value, axis: int, kept: int) -> ir.Value:
-        """Write a reduction over one dim. `kept`: 1 if it stays, as 1."""
+    def reduce(self, operator: str, x: ir.Value, over: int | Sequence[int], kept: int) -> ir.Value:
+        """Write a reduction over one dim or several. `kept`: 1 if they stay, as 1."""
+        axes = [over] if isinstance(over, int) else list(over)
         if self.opset >= _AXES_ARE_INPUTS.get(operator, _OTHERS_SINCE):
-            return self.op(operator, x, self.numbers([axis]), keepdims=kept)
-        return self.op(operator, x, axes=[axis], keepdims=kept)
+            return self.op(operator, x, self.numbers(axes), keepdims=kept)
+        return self.op(operator, x, axes=axes, keepdims=kept)
 
     def axes(self, node: ir.Node) -> list[int] | None:
         """Return the axes of a reduction, none for all; None if they are no constant."""

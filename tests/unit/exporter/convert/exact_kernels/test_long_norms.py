@@ -59,14 +59,34 @@ def test_layers(biased: bool, kind: str, limit: float) -> None:
     assert np.abs(run(model, [x]) - want).max() < limit
 
 
-@pytest.mark.parametrize(
-    ("operator", "shape"),
-    [("InstanceNormalization", (1, 4, 64, 64)), ("LayerNormalization", (1, 4, 768))],
-)
-def test_short_ones_stay(operator: str, shape: tuple[int, ...]) -> None:
-    width = shape[1] if operator == "InstanceNormalization" else shape[-1]
-    ones: Array = np.ones(width, np.float32)
-    model = graph_of(operator, [images("random", shape)], {1: ones, 2: ones})
-    model.graph.inputs[0].shape = ir.Shape(shape)
+def test_short_layers_stay() -> None:
+    ones: Array = np.ones(768, np.float32)
+    model = graph_of("LayerNormalization", [images("random", (1, 4, 768))], {1: ones, 2: ones})
+    model.graph.inputs[0].shape = ir.Shape((1, 4, 768))
     avoid_inexact_kernels(model, LONG)
-    assert operators(model) == [operator]
+    assert operators(model) == ["LayerNormalization"]
+
+
+@pytest.mark.parametrize("shape", [(2, 4, 8, 8), (1, 4, 64, 64), (1, 4, 700), (1, 4, 100, 130)])
+@pytest.mark.parametrize(("width", "limit"), [(0.0, 2e-5), (0.01, 5e-6), (1.0, 2e-6)])
+def test_short_images_around_their_mean(shape: tuple[int, ...], width: float, limit: float) -> None:
+    x = (99.7312 + width * np.random.default_rng(3).standard_normal(shape)).astype(np.float32)
+    scale, bias = np.linspace(0.5, 1.5, 4, dtype=np.float32), np.arange(4, dtype=np.float32)
+    model = graph_of("InstanceNormalization", [x], {1: scale, 2: bias}, epsilon=1e-4)
+    sizes = {f"d{at}": size for at, size in enumerate(shape[2:])}
+    model.graph.inputs[0].shape = ir.Shape(["n", 4, *sizes])
+    before = run(model, [x])
+    avoid_inexact_kernels(model, Declared(largest=sizes))
+    once = operators(model)
+    avoid_inexact_kernels(model, Declared(largest=sizes))
+    assert operators(model) == once
+    assert once[-2:] == ["Sub", "InstanceNormalization"]
+    want = functional.instance_norm(
+        torch.from_numpy(x).double(),
+        weight=torch.from_numpy(scale).double(),
+        bias=torch.from_numpy(bias).double(),
+        eps=1e-4,
+    ).numpy()
+    assert np.abs(run(model, [x]) - want).max() < limit
+    if width == 0.01:
+        assert np.abs(before - want).max() > 20 * limit
