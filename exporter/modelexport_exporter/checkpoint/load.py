@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.nn.utils.parametrize import is_parametrized
 
 from modelexport_api.reasons import Reason
 from modelexport_api.spec import Format
@@ -164,11 +165,16 @@ def build_with_weights(
 
     module = build_on_meta(factory)
     if module is not None:
+        findings: tuple[ContractFinding, ...] | None = None
         try:
             findings = bind(module, assign=True)
         except CannotAssignError:
             findings = ()
-        if not tensors_on_meta(module):
+        except ExportFailure:
+            # Parametrizations register buffers that depend on the values of weights.
+            if not any(is_parametrized(part) for part in module.modules()):
+                raise
+        if findings is not None and not tensors_on_meta(module):
             return module, findings
     module = build_for_real(factory)
     return module, bind(module, assign=False)

@@ -143,6 +143,7 @@ def test_a_stored_copy_of_a_computed_buffer_is_no_mismatch(tmp_path: Path) -> No
         pytest.param(shapes.ListedWeights, id="parameters in a plain list"),
         pytest.param(shapes.NeedsValues, id="a constructor that reads its parameters"),
         pytest.param(shapes.CopyingHook, id="a load hook that copies"),
+        pytest.param(shapes.Orthogonal, id="a parametrization with a buffer made of weights"),
     ],
 )
 def test_modules_that_assigning_could_break(kind: type[torch.nn.Module], tmp_path: Path) -> None:

@@ -97,6 +97,18 @@ class CopyingHook(nn.Module):
         return x + self.weight
 
 
+class Orthogonal(nn.Module):
+    """Registers a buffer from the values of its weight, if they are known."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.utils.parametrizations.orthogonal(nn.Linear(4, 4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = self.linear(x)
+        return result
+
+
 class RandomProjection(nn.Module):
     """Draws a buffer that no checkpoint holds."""
 
