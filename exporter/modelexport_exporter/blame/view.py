@@ -51,7 +51,7 @@ class View:
         theirs = [eager.outputs[at] for at in self.wrong if at < len(eager.outputs)]
         inner = {value for step in eager.steps if step.inner for value in step.outputs}
         self.right = set(self.matched) - set(mine)
-        weak = {value for value in self.right if self._is_weak(value)}
+        self._weak = weak = {value for value in self.right if self._is_weak(value)}
         self.maybe = {value for value in self.right if self.matched[value][0] in inner} | weak
         """Matches of a part of an op only, as the rest of the op may be missing after it; and
         matches that chance explains."""
@@ -197,7 +197,8 @@ class View:
             ranked = [value for value in self._mine_ranked if producers[value] in reached]
             certain = [value for value in ranked if value not in self.maybe]
             return [producers[value] for value in [*certain, *ranked, *self._mine_ranked][:1]]
-        steps = match.region(self.file, self.mine, pair.mine)
+        # A weak match is chance only where its own value is replaced.
+        steps = match.region(self.file, self.mine - self._weak | {pair.mine}, pair.mine)
         return [at for at in steps if at == producers[pair.mine] or not self._is_maybe(at)]
 
     def _reaching_outputs(self) -> set[int]:
