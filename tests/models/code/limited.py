@@ -103,7 +103,7 @@ class HalfSteps(nn.Module):
         self.register_buffer("step", torch.tensor(5000.0, dtype=torch.float16))
 
     def forward(self, x: Tensor) -> Tensor:
-        return torch.round(x / self.step)
+        return torch.round(x / self.get_buffer("step"))
 
 
 class Steps(nn.Module):
