@@ -76,6 +76,7 @@ def test_trained_network_verifies(tmp_path: Path, dynamo: bool) -> None:
         Values.SAMPLER,
         Values.SOUGHT,
         Values.NAMED,
+        Values.SCALED,
         Values.EACH,
         Values.LOOKUPS,
     }
