@@ -124,6 +124,11 @@ class Schedule:
         """Return the number of due keys."""
         return sum(when <= now for when in self._due.values())
 
+    def has_backlog(self, now: float) -> bool:
+        """Return whether a key is due that no worker has taken. Does not look at each key."""
+        due = self.next_due()
+        return due is not None and due <= now
+
     def oldest(self, now: float) -> float:
         """Return how long the oldest key has been due or in progress."""
         return max((now - start for start in self._starts(now)), default=0.0)
@@ -223,6 +228,10 @@ class WorkQueue:
     def depth(self) -> int:
         """Return the number of due keys."""
         return self._schedule.depth(self._clock())
+
+    def has_backlog(self) -> bool:
+        """Return whether a key is due that no worker has taken."""
+        return self._schedule.has_backlog(self._clock())
 
     def oldest(self) -> float:
         """Return for how many seconds the oldest key has been due or in progress."""

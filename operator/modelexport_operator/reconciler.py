@@ -180,7 +180,8 @@ class Reconciler:
             self._follow(seen)
         if decision.status is None:
             return
-        if good_news.can_wait(seen, decision, clock.now(), busy=self._api.busy):
+        busy = self._api.busy or self._queue.has_backlog()
+        if good_news.can_wait(seen, decision, clock.now(), busy=busy):
             self._queue.add(resource.uid, good_news.PAUSE.total_seconds())
             return
         try:

@@ -34,7 +34,8 @@ def waits(seen: Observation, seconds: float, *, busy: bool = True) -> bool:
     ("status", "pods", "seconds", "expected"),
     [
         (PENDING, (RUNNING,), 6, True),
-        (PENDING, (RUNNING,), 11, False),  # not for longer
+        (PENDING, (RUNNING,), 14, True),
+        (PENDING, (RUNNING,), 16, False),  # not for longer
         (PENDING, (RUNNING,), 4, False),  # the clock of the node is ahead
         ({}, (RUNNING,), 6, False),  # tools take an export without a status for ready
         ({"phase": "Queued"}, (RUNNING,), 6, False),

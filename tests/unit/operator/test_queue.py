@@ -99,6 +99,16 @@ def test_nothing_due_is_no_stall() -> None:
     assert schedule.stalled(900) == 0
 
 
+def test_a_backlog_is_what_is_due_and_not_taken() -> None:
+    schedule = Schedule()
+    schedule.add("later", 10)
+    schedule.add("a", 0)
+    assert schedule.has_backlog(0)
+    assert schedule.take(0) == "a"
+    assert not schedule.has_backlog(0)
+    assert schedule.has_backlog(10)
+
+
 def test_outdated_entries_do_not_accumulate() -> None:
     schedule = Schedule()
     for when in range(10_000, 0, -1):
