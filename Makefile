@@ -76,8 +76,9 @@ docs: setup ## Build the documentation site in build/site; a broken link is an e
 reference: setup ## Generate docs/reference/ from the types, the parser and the chart's values
 	PYTHONPATH=tests $(BIN)/python -m documentation reference
 
-pictures: setup ## Export the digits, and draw terminal and report in docs/pictures/ (Debian's chromium)
+pictures: testbed ## Draw terminal, report and dashboard in docs/pictures/, from real runs
 	PYTHONPATH=tests $(BIN)/python -m documentation pictures
+	PYTHONPATH=tests $(BIN)/python -m documentation dashboard
 
 lock: ## Resolve the dependencies again (requirements/*.txt)
 	test -x $(BIN)/uv || { $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip --quiet install "uv==$(UV_VERSION)"; }

@@ -54,7 +54,7 @@ COLUMNS: tuple[Column, ...] = (
     ),
     ("Reason", "string", ".status.reason", "Why it failed, waits or is retried", 0),
     ("Age", "date", ".metadata.creationTimestamp", "", 0),
-    ("Message", "string", ".status.message", "Beginning of the message of that reason", 1),
+    ("Message", "string", ".status.message", "Beginning of the message of that reason", 0),
     ("Artifact", "string", ".status.artifact.uri", "The published ONNX model", 1),
     ("Error", "number", ".status.verification.maxRelError", "Largest relative error", 1),
     ("Exporter", "string", ".status.artifact.exporter", "Export route that made the artifact", 1),

@@ -10,8 +10,11 @@ from collections.abc import Iterable
 
 from modelexport_api.base import truncate
 from modelexport_api.conditions import ENDS_OF, PARTIALLY, find_condition
-from modelexport_api.status import SUMMARY_LIMIT, Condition, ConditionType
+from modelexport_api.status import Condition, ConditionType
 from modelexport_api.waits import Wait
+
+LENGTH = 160
+"""Of the message: a column of `kubectl get`."""
 
 _WAITING = (ConditionType.SCHEDULED, *ENDS_OF)
 _WAITS = set(Wait)
@@ -19,14 +22,15 @@ _WAITS = set(Wait)
 
 def summarize(conditions: Iterable[Condition]) -> dict[str, str]:
     """Return the fields `reason` and `message` of a status; none while all is well."""
-    found = _first_trouble(list(conditions))
+    found = first_trouble(list(conditions))
     if found is None:
         return {}
     text = " ".join(found.message.split())
-    return {"reason": found.reason, **({"message": truncate(text, SUMMARY_LIMIT)} if text else {})}
+    return {"reason": found.reason, **({"message": truncate(text, LENGTH)} if text else {})}
 
 
-def _first_trouble(conditions: list[Condition]) -> Condition | None:
+def first_trouble(conditions: list[Condition]) -> Condition | None:
+    """Return the condition that is not well, or None."""
     failed = find_condition(conditions, ConditionType.FAILED)
     if failed is not None:
         return failed

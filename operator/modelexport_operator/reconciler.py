@@ -13,6 +13,7 @@ from datetime import timedelta
 
 from modelexport_api.conditions import find_condition
 from modelexport_api.status import ConditionType, ModelExportStatus, Phase
+from modelexport_api.summary import first_trouble
 from modelexport_operator import (
     actions,
     clock,
@@ -108,8 +109,9 @@ class Reconciler:
             return "error"
         if decision.retry:
             pause = self._queue.add_failed(uid)
-            why = decision.status.message if decision.status is not None else ""
+            trouble = first_trouble(decision.status.conditions) if decision.status else None
             about = logs.about(self._cache.identity(uid), uid=uid)
+            why = trouble.message if trouble else ""
             log.warning("%s, retrying in %.1f s", why, pause, extra=about)
             return "delayed"
         self._queue.forget_failures(uid)

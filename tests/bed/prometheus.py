@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import urllib.parse
 import urllib.request
 from collections.abc import Mapping, Sequence
@@ -28,6 +29,13 @@ class Prometheus:
     def query(self, expression: str) -> list[dict[str, Any]]:
         """Return the series of an instant query; an invalid one raises with what it said."""
         found: list[dict[str, Any]] = self._get("query", query=expression)["result"]
+        return found
+
+    def query_range(self, expression: str, seconds: float, step: int) -> list[dict[str, Any]]:
+        """Return the series over the last SECONDS, a value each STEP seconds."""
+        now = time.time()
+        span = {"start": str(now - seconds), "end": str(now), "step": str(step)}
+        found: list[dict[str, Any]] = self._get("query_range", query=expression, **span)["result"]
         return found
 
     def value(self, expression: str) -> float | None:

@@ -1,4 +1,4 @@
-"""Write what is generated for the site: `python -m documentation [reference | pictures]`."""
+"""Write what is generated for the site: `python -m documentation reference` (or another word)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,17 @@ PAGES = {
 def main() -> None:
     """Write the pages of the reference, or the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("reference", "pictures"))
-    if parser.parse_args().what == "pictures":
+    parser.add_argument("what", choices=("reference", "pictures", "dashboard"))
+    what = parser.parse_args().what
+    if what == "pictures":
         from documentation.pictures import write_pictures
 
         write_pictures(DOCS / "pictures")
+        return
+    if what == "dashboard":
+        from monitoring.picture import write_picture
+
+        write_picture(DOCS / "pictures" / "dashboard.svg")
         return
     for path, page in PAGES.items():
         path.parent.mkdir(exist_ok=True)

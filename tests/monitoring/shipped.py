@@ -37,14 +37,18 @@ def panels() -> list[Object]:
 
 def panel_queries() -> list[tuple[str, str]]:
     """Return title and query of each target, with values in place of Grafana's variables."""
-    found = []
-    for panel in panels():
-        for target in panel["targets"]:
-            query = target["expr"]
-            for variable, value in _VARIABLES.items():
-                query = query.replace(variable, value)
-            found.append((panel["title"], query))
-    return found
+    return [
+        (panel["title"], with_values(target["expr"]))
+        for panel in panels()
+        for target in panel["targets"]
+    ]
+
+
+def with_values(query: str) -> str:
+    """Return a query with values in place of Grafana's variables."""
+    for variable, value in _VARIABLES.items():
+        query = query.replace(variable, value)
+    return query
 
 
 def metric_names(query: str) -> set[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from kubernetes.client.exceptions import ApiException
 
@@ -36,6 +38,29 @@ def test_success_is_read_from_the_termination_message(world: World, operator: Re
     assert 'modelexport_finished_total{phase="Succeeded",reason="Published"} 1.0' in operator.read(
         "/metrics"
     )
+
+
+def test_restored_from_a_backup_it_runs_again_once(world: World, operator: Replica) -> None:
+    """A backup has the status; the API server drops it, as for each object that is created."""
+    world.create("digits", labels={"team": "vision"})
+    pod = world.live_pod("digits")
+    world.run_pod(pod)
+    world.end_pod(pod, 0, SUCCESS)
+    world.wait_for("digits", "Complete")
+    saved = world.export("digits")
+    world.delete("digits")
+    metadata = {key: saved["metadata"][key] for key in ("name", "namespace", "labels", "uid")}
+    world.plane.kubectl("create", "-f", "-", stdin=json.dumps({**saved, "metadata": metadata}))
+    eventually(lambda: world.live_pod("digits") != pod, "a pod of the restored export")
+    again = world.live_pod("digits")
+    assert world.export("digits")["status"]["phase"] == "Pending"
+    world.run_pod(again)
+    world.end_pod(again, 0, SUCCESS)
+    status = world.wait_for("digits", "Complete")
+    assert status["attempts"] == 1
+    assert world.export("digits")["metadata"]["uid"] != saved["metadata"]["uid"]
+    eventually(lambda: len(world.jobs("digits")) == 1, "the Job of the old export is gone")
+    assert world.job("digits")["metadata"]["name"] == status["jobName"]
 
 
 def test_all_namespaces_are_watched_by_default(world: World, operators: Operators) -> None:

@@ -7,8 +7,8 @@ from typing import Literal
 
 import pytest
 
-from modelexport_api.status import SUMMARY_LIMIT, Condition
-from modelexport_api.summary import summarize
+from modelexport_api.status import Condition
+from modelexport_api.summary import LENGTH, summarize
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 Status = Literal["True", "False", "Unknown"]
@@ -66,4 +66,4 @@ def test_the_condition_that_is_not_well(
 
 def test_a_long_message_is_truncated() -> None:
     found = summarize([condition("Failed", "True", "OutOfMemory", "x" * 1000)])
-    assert len(found["message"]) == SUMMARY_LIMIT
+    assert len(found["message"]) == LENGTH
