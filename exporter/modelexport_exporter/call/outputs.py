@@ -58,18 +58,34 @@ def program_output_paths(program: ExportedProgram) -> list[Path]:
 
 
 def _leaves(value: object, at: Path) -> Iterator[tuple[Path, object]]:
-    """Yield what is not None, and where it is."""
+    """Yield what is not None, and where it is. Raises Incurable for what has no end."""
+    try:
+        yield from _leaves_of(value, at)
+    except RecursionError:
+        raise _endless() from None
+
+
+def _leaves_of(value: object, at: Path) -> Iterator[tuple[Path, object]]:
     leaves, structure = pytree.tree_flatten(value)  # torch.export's own flattening
     for leaf, inner in zip(leaves, _paths(structure), strict=True):
         path = (*at, *inner)
         if dataclasses.is_dataclass(leaf) and not isinstance(leaf, type):
             for field in dataclasses.fields(leaf):
-                yield from _leaves(getattr(leaf, field.name), (*path, field.name))
+                yield from _leaves_of(getattr(leaf, field.name), (*path, field.name))
         elif _is_cache(leaf):
             _register_caches()
-            yield from _leaves(leaf, path)
+            yield from _leaves_of(leaf, path)
         elif leaf is not None:
             yield path, leaf
+
+
+def _endless() -> Incurable:
+    """Return the failure of an output that contains itself."""
+    return Incurable(
+        Reason.CONTRACT_VIOLATED,
+        "forward returns a container that contains itself, or hundreds of containers in each other",
+        "Return tensors only, in a tuple, list or dict.",
+    )
 
 
 def _paths(structure: pytree.TreeSpec) -> Iterator[Path]:
@@ -90,13 +106,20 @@ def _of_layer(part: str | int, path: Path) -> Path:
 def register_classes(tree: object) -> bool:
     """Register dataclasses and caches of transformers with pytree; return whether any is new.
 
-    torch flattens no others. What is registered is no leaf.
+    torch flattens no others. What is registered is no leaf. Raises Incurable for what has no end.
     """
+    try:
+        return _register(tree)
+    except RecursionError:
+        raise _endless() from None
+
+
+def _register(tree: object) -> bool:
     found = False
     for leaf in pytree.tree_leaves(tree):
         if dataclasses.is_dataclass(leaf) and not isinstance(leaf, type):
             torch.export.register_dataclass(type(leaf))
-            register_classes(leaf)
+            _register(leaf)
             found = True
         elif _is_cache(leaf):
             _register_caches()

@@ -1,8 +1,8 @@
 """Contract: the written file against the spec.
 
-Guarantees that opset, names, dtypes and dims of the artifact are the declared ones, and that the
-ONNX checker accepts the file. A difference that breaks a consumer fails the export; any other is
-reported as a finding.
+Guarantees that opset, names, dtypes and dims of the artifact are the declared ones, that the ONNX
+checker accepts the file, and that its operators mean one thing. A difference that breaks a consumer
+fails the export; any other is reported as a finding.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ from modelexport_exporter.core.errors import ExportFailure, Incurable
 from modelexport_exporter.core.types import ContractFinding
 from modelexport_exporter.onnx_file.checker import checker_error
 from modelexport_exporter.onnx_file.read_back import ArtifactFacts
+from modelexport_exporter.onnx_file.shadowed_operators import shadowed_operators
 
 
 def check_contract(spec: ModelExportSpec, facts: ArtifactFacts) -> tuple[ContractFinding, ...]:
     """Return the allowed differences. Raises ExportFailure for the first other one."""
     _check_opset(spec, facts)
     _check_outputs(spec, facts)
+    _check_functions(facts)
     return tuple(_check_inputs(spec, facts))
 
 
@@ -64,6 +66,16 @@ def _check_outputs(spec: ModelExportSpec, facts: ArtifactFacts) -> None:
             f"{', '.join(names)} ({len(names)})",
             "outputs must name every tensor that forward returns, in order; return only those "
             "that you need.",
+        )
+
+
+def _check_functions(facts: ArtifactFacts) -> None:
+    if names := shadowed_operators(facts.functions):
+        raise ExportFailure(
+            Reason.CONTRACT_VIOLATED,
+            f"the file defines {', '.join(names)} as functions, which onnxruntime has as "
+            "operators: it runs its own, and other runtimes run the functions",
+            "Give them other names, or a domain of their own.",
         )
 
 

@@ -13,6 +13,7 @@ import math
 import os
 import pickle
 import struct
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -26,6 +27,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.machine import busy_seconds, free_memory, peak_memory
 from modelexport_exporter.isolation import messages
+from modelexport_exporter.isolation.claimed_time import ClaimedTime
 
 T = TypeVar("T")
 Array = NDArray[Any]
@@ -106,10 +108,14 @@ class Asker:
     def __init__(self, connection: Connection) -> None:
         self._fd = connection.fileno()
         self._connection = connection  # closes the descriptor when it is freed
-        self.busy = 0.0
-        """The seconds in which the other process was busy, until its last message."""
+        self._time = ClaimedTime(time.monotonic())
         self.peak = 0
         """Its largest resident size, in bytes."""
+
+    @property
+    def busy(self) -> float:
+        """The seconds in which the other process was busy, from its first message to its last."""
+        return self._time.seconds
 
     def ask(
         self,
@@ -156,7 +162,8 @@ class Asker:
             head = _Head.model_validate_json(document)
         except ValidationError as error:
             raise messages.InvalidMessageError(messages.first_error(error)) from None
-        self.busy, self.peak = max(self.busy, head.busy), max(self.peak, head.peak)
+        self._time.note(head.busy, time.monotonic())
+        self.peak = max(self.peak, head.peak)
         return head, self._receive_arrays(head)
 
     def _receive_arrays(self, head: _Head) -> list[Array]:

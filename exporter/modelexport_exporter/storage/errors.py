@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from modelexport_api.reasons import Reason
 from modelexport_exporter.core import place
 from modelexport_exporter.core.errors import ExportFailure
+from modelexport_exporter.storage.refused_places import RefusedPlaceError
 from modelexport_exporter.storage.store import Role
 
 
@@ -50,6 +51,8 @@ def from_os_error(error: OSError, role: Role, path: str) -> ExportFailure:
 
 def of_os_error(error: OSError, access: Access, path: str, hint: str) -> ExportFailure:
     """Return the failure for an error of a file system; `hint`: what to do if it refuses."""
+    if isinstance(error, RefusedPlaceError):
+        return denied(access, error.strerror or "", error.hint)
     if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
         return disk_full(path)
     if error.errno in {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EISDIR, errno.ELOOP}:

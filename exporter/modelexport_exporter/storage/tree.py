@@ -13,8 +13,14 @@ import os
 import stat
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from modelexport_exporter.storage.refused_places import (
+    RefusedPlaceError,
+    RefusedPlaces,
+    on_this_machine,
+)
 
 # macOS has no O_PATH.
 _AS_PLACE = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
@@ -40,12 +46,14 @@ class Tree:
     root: Path
     confined: bool = True
     """Whether `..` above the root and absolute links are refused; else both lead to the root."""
+    refused: RefusedPlaces = field(default_factory=on_this_machine)
 
     @contextlib.contextmanager
     def directory(self, path: str, *, create: bool = False) -> Iterator[int]:
         """Open a directory as a place for names, not for reading; `create`: where it is missing."""
         with _Walk(self, path, create=create) as walk:
             walk.go()
+            walk.check_here()
             yield walk.here
 
     @contextlib.contextmanager
@@ -58,6 +66,7 @@ class Tree:
         """
         with _Walk(self, path, create=create) as walk:
             name = walk.go_to_last(follow=follow)
+            walk.check_here()
             yield walk.here, name
 
     @contextlib.contextmanager
@@ -66,9 +75,13 @@ class Tree:
         with self.entry(path) as (above, name):
             # Without O_NONBLOCK, opening a named pipe would wait for a writer.
             flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+            # Some devices do something when they are opened.
+            self.refused.check(os.stat(name, dir_fd=above, follow_symlinks=False))
             descriptor = os.open(name, flags, dir_fd=above)
         try:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            found = os.fstat(descriptor)
+            self.refused.check(found)
+            if not stat.S_ISREG(found.st_mode):
                 raise FileNotFoundError(errno.ENOENT, "not a regular file")
             yield descriptor
         finally:
@@ -77,7 +90,17 @@ class Tree:
     def stat(self, path: str) -> os.stat_result:
         """Return what a path names, at the end of its links."""
         with self.entry(path) as (above, name):
-            return os.stat(name, dir_fd=above, follow_symlinks=False)
+            found = os.stat(name, dir_fd=above, follow_symlinks=False)
+            self.refused.check(found)
+            return found
+
+    def is_refused(self, directory: int) -> bool:
+        """Return whether the files of an open directory may not be named."""
+        try:
+            self.refused.check(os.fstat(directory))
+        except RefusedPlaceError:
+            return True
+        return False
 
     def last_seen(self, path: str) -> tuple[str, os.stat_result]:
         """Return what a path names, or the last directory on its way that can be looked at."""
@@ -115,6 +138,11 @@ class _Walk:
     @property
     def here(self) -> int:
         return self._open[-1]
+
+    def check_here(self) -> None:
+        """Raise RefusedPlaceError where this directory's files may not be named."""
+        *above, here = (os.fstat(descriptor) for descriptor in self._open)
+        self._tree.refused.check(here, above)
 
     def go(self, *, leave: int = 0) -> None:
         """Enter the directories on the way, but so many last ones."""

@@ -20,6 +20,7 @@ from types import TracebackType
 from modelexport_exporter.core.errors import ExportFailure
 from modelexport_exporter.core.stored_object import StoredObject
 from modelexport_exporter.storage.errors import Access, disk_full, missing, replaced
+from modelexport_exporter.storage.refused_places import RefusedPlaceError
 from modelexport_exporter.storage.regular_files import (
     copy_from,
     copy_into,
@@ -86,9 +87,12 @@ class TreeStore(abc.ABC):
         directory, slash, beginning = prefix.rpartition("/")
         keys = []
         with _NoneIfAbsent(), self._tree.directory(directory) as descriptor:
-            for at, directories, names, _ in os.fwalk(".", dir_fd=descriptor):
+            for at, directories, names, at_descriptor in os.fwalk(".", dir_fd=descriptor):
                 below = at.removeprefix(".").removeprefix("/")
                 level = len(below.split("/")) if below else 0
+                if self._tree.is_refused(at_descriptor):
+                    directories.clear()
+                    continue
                 if level == 0:
                     directories[:] = [name for name in directories if name.startswith(beginning)]
                     names[:] = [name for name in names if name.startswith(beginning)]
@@ -101,7 +105,13 @@ class TreeStore(abc.ABC):
     def _listed(self, key: str) -> StoredObject | None:
         # A link out of the volume is not a file of it, and must not end a listing.
         with contextlib.suppress(LeavesRootError):
-            return self._stat(key)
+            try:
+                return self._stat(key)
+            except RefusedPlaceError:
+                # A link names it: whoever reads it is told why not. What else is there is no file.
+                with self._tree.entry(key, follow=False) as (above, name):
+                    found = os.stat(name, dir_fd=above, follow_symlinks=False)
+                return describe(key, found) if stat.S_ISLNK(found.st_mode) else None
         return None
 
     def names(self, prefix: str, limit: int | None = None) -> list[str]:

@@ -259,7 +259,7 @@ WRONG = {
     ),
     "NUL in the source": Wrong({}, source("a%00b.pt"), Reason.SOURCE_NOT_FOUND, ("a%00b.pt",)),
     "a device": Wrong(
-        {}, {"source": {"uri": "file:///dev/zero"}}, Reason.SOURCE_NOT_FOUND, ("/dev/zero",)
+        {}, {"source": {"uri": "file:///dev/zero"}}, Reason.ACCESS_DENIED, ("it is a device",)
     ),
     "NUL in the destination": Wrong(
         {}, destination("a%00b/"), Reason.DESTINATION_DENIED, ("no such path can exist",)

@@ -15,6 +15,7 @@ from modelexport_api import claims
 from modelexport_api.isolation import Network
 from modelexport_api.spec import ModelExportSpec
 from modelexport_exporter.core import closed_network, place
+from modelexport_exporter.core.secret_places import secret_places, without_links
 from modelexport_exporter.isolation.sandbox import landlock, limits, linux, places, seccomp
 from modelexport_exporter.isolation.sandbox.policy import (
     Kernel,
@@ -26,8 +27,6 @@ from modelexport_exporter.isolation.sandbox.policy import (
 
 _TEMPORARY, _OUTPUTS = "tmp", "out"
 """Directories below the workspace that workers may write."""
-_KEPT_CURRENT = "..data"
-"""A link in the volumes that the kubelet keeps current."""
 
 
 def ask_kernel() -> Kernel:
@@ -54,7 +53,7 @@ def sandbox_for(spec: ModelExportSpec, workspace: Path, readable: Sequence[Path]
         (own / name).mkdir(exist_ok=True)
     # Other people's files lie in a claim, too; what a run needs of it is copied.
     volumes = [Path(claims.mounted_at(name, os.environ)) for name in claims.claims_of(spec)]
-    hidden = [*places.credentials(os.environ, home), *_secret_volumes(), *volumes, workspace]
+    hidden = frozenset({*secret_places(), *without_links([*volumes, workspace])})
     sandbox = Sandbox(
         kernel=ask_kernel(),
         network=network_of(spec, in_pod=in_pod),
@@ -62,7 +61,7 @@ def sandbox_for(spec: ModelExportSpec, workspace: Path, readable: Sequence[Path]
         outputs=own / _OUTPUTS,
         temporary=own / _TEMPORARY,
         caches=caches,
-        hidden=frozenset(_without_links(hidden)),
+        hidden=hidden,
         readable=tuple(path.resolve() for path in readable),
         limits=limits.limits_for(
             shutil.disk_usage(workspace).free, limits.tasks_of_this_user(), in_pod=in_pod
@@ -109,24 +108,3 @@ def _children(directory: Path) -> Iterator[Path]:
     """Yield the entries that are no links: what these lead to has a path of its own."""
     with contextlib.suppress(OSError), os.scandir(directory) as entries:
         yield from (Path(entry.path) for entry in entries if not entry.is_symlink())
-
-
-def _without_links(paths: Sequence[Path]) -> Iterator[Path]:
-    """Yield the real paths, and of a volume that is kept current the whole directory."""
-    for path in paths:
-        with contextlib.suppress(OSError, RuntimeError):
-            yield path.resolve()
-            if _is_kept_current(path.parent):
-                yield path.parent.resolve()
-
-
-def _secret_volumes() -> tuple[Path, ...]:
-    try:
-        mounts = Path("/proc/self/mountinfo").read_text()
-    except OSError:
-        return ()
-    return places.secret_volumes(mounts, _is_kept_current)
-
-
-def _is_kept_current(directory: Path) -> bool:
-    return (directory / _KEPT_CURRENT).is_symlink()

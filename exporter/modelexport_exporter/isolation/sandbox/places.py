@@ -41,34 +41,6 @@ class Grant:
     access: Access
 
 
-CREDENTIAL_FILES = (
-    *(".ssh", ".gnupg", ".aws", ".azure", ".oci", ".kube", ".docker", ".config/containers"),
-    *(".netrc", "_netrc", ".git-credentials", ".config/git/credentials", ".config/gh"),
-    *(".config/gcloud", ".config/doctl", ".config/rclone", ".config/helm", ".config/sops"),
-    *(".boto", ".s3cfg", ".mc", ".pypirc", ".npmrc", ".cargo/credentials.toml", ".vault-token"),
-    *(".terraform.d/credentials.tfrc.json", ".databrickscfg", ".kaggle", ".pgpass", ".my.cnf"),
-    *(".password-store", ".local/share/keyrings", ".mozilla", ".config/google-chrome"),
-    *(".config/chromium", ".bash_history", ".zsh_history", ".python_history"),
-    *(".cache/huggingface/token", ".cache/huggingface/stored_tokens"),
-)
-"""Below the home directory."""
-
-SYSTEM_SECRETS = (
-    *("/run/secrets", "/run/user", "/run/credentials", "/var/lib/kubelet", "/etc/kubernetes"),
-    *("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssh", "/etc/sudoers"),
-    *("/sys/kernel/debug", "/sys/kernel/tracing", "/sys/kernel/security"),
-)
-
-CREDENTIAL_VARIABLES = (
-    *("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE", "AWS_WEB_IDENTITY_TOKEN_FILE"),
-    *("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "AZURE_FEDERATED_TOKEN_FILE", "KUBECONFIG"),
-    *("GOOGLE_APPLICATION_CREDENTIALS", "CLOUDSDK_CONFIG", "DOCKER_CONFIG", "NETRC"),
-    *("HF_TOKEN_PATH", "MODELEXPORT_SIGNING_KEY_FILE"),
-)
-"""Environment variables with paths of credentials, several of them separated by colons."""
-
-_MOUNT_POINT = 4
-"""Its field in a line of /proc/self/mountinfo; the root of the mount is before it."""
 _PROC, _DEV = Path("/proc"), Path("/dev")
 _KERNEL_MEMORY = frozenset({"kcore", "kmsg", "keys", "key-users", "sysrq-trigger", "kallsyms"})
 _DEVICES = ("null", "zero", "full", "random", "urandom", "infiniband")
@@ -77,39 +49,6 @@ _GPUS = ("nvidia", "nvhost", "nvmap", "nvgpu", "dxg", "kfd", "dri")
 
 HUGGING_FACE = ("hub", "modules", "assets", "xet", "datasets")
 """What libraries write below HF_HOME; its tokens are files next to these."""
-
-
-def credentials(environment: Mapping[str, str], home: Path) -> tuple[Path, ...]:
-    """Return where credentials may be on this machine."""
-    named = (
-        Path(path)
-        for name in CREDENTIAL_VARIABLES
-        for path in environment.get(name, "").split(":")
-        if path.startswith("/")
-    )
-    hugging_face = environment.get("HF_HOME")
-    tokens = [Path(hugging_face, name) for name in ("token", "stored_tokens") if hugging_face]
-    below_home = (home / name for name in CREDENTIAL_FILES)
-    return (*map(Path, SYSTEM_SECRETS), *below_home, *named, *tokens)
-
-
-def secret_volumes(mount_info: str, is_kept_current: Callable[[Path], bool]) -> tuple[Path, ...]:
-    """Return where Kubernetes mounted Secrets and tokens, whatever the paths are.
-
-    `mount_info`: the content of /proc/self/mountinfo. `is_kept_current`: whether the kubelet
-    replaces the content of a directory in one step, as it does for these volumes.
-    """
-    found = []
-    for line in mount_info.splitlines():
-        before, _, after = line.partition(" - ")
-        fields = before.split()
-        if len(fields) < _MOUNT_POINT + 1 or after.split()[:1] != ["tmpfs"]:
-            continue
-        path = Path(fields[_MOUNT_POINT].replace("\\040", " "))
-        # One file of such a volume is mounted from the directory of its present content.
-        if fields[_MOUNT_POINT - 1].startswith("/..") or is_kept_current(path):
-            found.append(path)
-    return tuple(found)
 
 
 def caches(environment: Mapping[str, str], home: Path) -> tuple[Path, ...]:

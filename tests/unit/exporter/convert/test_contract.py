@@ -74,6 +74,12 @@ def test_what_was_asked_is_no_finding() -> None:
             "input ids dim 0 (batch): requested 1..64, got 3",
             id="specialised dim",
         ),
+        pytest.param(
+            {"functions": frozenset({"mine::Gelu", "com.microsoft::Gelu"})},
+            Reason.CONTRACT_VIOLATED,
+            "the file defines com.microsoft::Gelu as functions",
+            id="a function that shadows an operator",
+        ),
     ],
 )
 def test_what_fails(changed: dict[str, Any], reason: Reason, said: str) -> None:

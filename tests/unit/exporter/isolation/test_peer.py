@@ -7,6 +7,7 @@ import math
 import pickle
 import struct
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -38,9 +39,13 @@ class Row:
 
 
 @contextmanager
-def answering(methods: dict[str, tuple[Callable[..., object], Any]]) -> Iterator[Asker]:
+def answering(
+    methods: dict[str, tuple[Callable[..., object], Any]],
+    clock: Callable[[], float] = time.process_time,
+) -> Iterator[Asker]:
     ours, theirs = Pipe()
     answerer = Answerer(theirs)
+    answerer.clock = clock
     thread = threading.Thread(target=answerer.serve, args=(methods,), daemon=True)
     thread.start()
     asker = Asker(ours)
@@ -232,3 +237,12 @@ def _write(connection: Connection, data: bytes) -> None:
             peer._write(connection.fileno(), data)
 
     threading.Thread(target=write, daemon=True).start()
+
+
+@pytest.mark.parametrize("claimed", [[1e9, 2e9], [0.0, 1e300]])
+def test_a_process_is_not_busier_than_the_time_that_has_passed(claimed: list[float]) -> None:
+    begun, times = time.monotonic(), iter(claimed)
+    with answering({"name": (lambda: "x", str)}, lambda: next(times)) as asker:
+        for _ in claimed:
+            asker.ask("name", (), str)
+        assert 0 <= asker.busy <= time.monotonic() - begun

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from modelexport_exporter.core.secret_places import credentials
 from modelexport_exporter.isolation.sandbox.places import (
     Access,
     Children,
     caches,
-    credentials,
     grants,
-    secret_volumes,
     visible,
 )
 
@@ -134,35 +133,6 @@ def test_a_directory_without_secrets_is_one_rule() -> None:
     assert list(visible(Path("/home"), frozenset({Path("/etc/shadow")}), children)) == [
         Path("/home")
     ]
-
-
-@pytest.mark.parametrize(
-    ("variable", "value", "hidden"),
-    [
-        ("AWS_WEB_IDENTITY_TOKEN_FILE", "/tokens/aws", "/tokens/aws"),
-        ("KUBECONFIG", "/a/one:/b/two", "/b/two"),
-        ("HF_HOME", "/models", "/models/token"),
-        ("MODELEXPORT_SIGNING_KEY_FILE", "/keys/key.pem", "/keys/key.pem"),
-        ("PATH", "/usr/bin", "/run/secrets"),
-    ],
-)
-def test_credentials_are_where_their_variables_say(variable: str, value: str, hidden: str) -> None:
-    assert Path(hidden) in credentials({variable: value}, HOME)
-
-
-@pytest.mark.parametrize(
-    ("line", "found"),
-    [
-        ("50 40 0:51 / /keys rw shared:1 - tmpfs tmpfs rw", True),
-        ("50 40 0:51 /..2026_11/key /etc/key.pem ro - tmpfs tmpfs rw", True),
-        ("50 40 0:51 / /scratch rw - tmpfs tmpfs rw", False),
-        ("50 40 8:1 / /keys rw - ext4 /dev/sda rw", False),
-        ("", False),
-    ],
-)
-def test_volumes_with_secrets_are_found_wherever_they_are(line: str, *, found: bool) -> None:
-    volumes = secret_volumes(line, lambda path: path == Path("/keys"))
-    assert bool(volumes) is found
 
 
 def test_tokens_of_hugging_face_are_in_no_cache() -> None:
